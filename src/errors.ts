@@ -76,7 +76,7 @@ export class StopError extends RequestError {
 }
 
 /** The run is published, but its result could not be written to stdout. Exit 3. */
-export class UntoldError extends StopError {}
+export class UnprintedError extends StopError {}
 
 /** Another run took this job over while ours was at work, or its folder was removed: nothing more can be published. Exit 1. */
 export class LostError extends StopError {}

@@ -6,7 +6,7 @@ export type {
   DocumentCounts,
   DocumentDiff,
   DocumentState,
-  HandMade,
+  ManualEdit,
   RunDiff,
   TextDiff,
   TextPart,

@@ -2,7 +2,7 @@
 import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
 import { programText, runCommandLine } from "./cli/cli.js";
-import { outputFlags, tellError, tellReason, unwritten } from "./cli/output.js";
+import { outputFlags, printError, printReason, unwritten } from "./cli/output.js";
 import { exitCodes, InterruptedError, workError } from "./errors.js";
 import type { CommitState } from "./job/open-service.js";
 
@@ -24,7 +24,7 @@ const endNow = (error: InterruptedError): void => {
   }
   const isPublished = commit === "done";
   if (isPublished)
-    tellReason("the run is published; the next run does what was left to do", outputFlags(args), process);
+    printReason("the run is published; the next run does what was left to do", outputFlags(args), process);
   else if (process.stderr.isTTY) process.stderr.write("\r\x1b[J"); // clears the progress
   process.exit(isPublished ? exitCodes.partial : error.exitCode);
 };
@@ -38,16 +38,16 @@ const interrupt = (error: InterruptedError): void => {
 };
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt(new InterruptedError(signal)));
 
-let told = false;
-const tell = (error: unknown) => {
-  told = true;
-  process.exitCode = tellError(workError(error), outputFlags(args), process);
+let isReported = false;
+const report = (error: unknown) => {
+  isReported = true;
+  process.exitCode = printError(workError(error), outputFlags(args), process);
 };
 process.stderr.on("error", () => {}); // there is no place left to report it
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") return; // the reader has gone, as `| head` does
   process.on("exit", () => {
-    if (!told) tell(unwritten(error));
+    if (!isReported) report(unwritten(error));
   });
 });
 
@@ -68,5 +68,5 @@ try {
     committing,
   });
 } catch (error) {
-  tell(error);
+  report(error);
 }

@@ -6,7 +6,7 @@ import {
   RetryError,
   SkipError,
   StopError,
-  UntoldError,
+  UnprintedError,
   UsageError,
 } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
@@ -67,7 +67,7 @@ function isTaken(stdout: Environment["stdout"], text: string): Promise<boolean> 
 /** The error of a stdout that could not be written. */
 export function unwritten(error: Error, achieved?: string): StopError {
   const what = `the result could not be written to stdout: ${describeError(error).message}`;
-  if (achieved !== undefined) return new UntoldError(`${achieved}, but ${what}`, { cause: error });
+  if (achieved !== undefined) return new UnprintedError(`${achieved}, but ${what}`, { cause: error });
   return new StopError(what, { cause: error });
 }
 
@@ -75,7 +75,7 @@ export function unwritten(error: Error, achieved?: string): StopError {
  * Reports an error: on stderr in words, or as a line of JSON with `--log-format json`, and with `--json` on stdout as the
  * one JSON object that the command then ends with. Gives the exit code.
  */
-export function tellError(
+export function printError(
   error: unknown,
   { json, logFormat }: OutputFlags,
   { stdout, stderr }: { readonly stdout: Output; readonly stderr: Output },
@@ -93,7 +93,7 @@ export function tellError(
 }
 
 /** Gives the reason, with `--quiet` as well, why a command that has a result does not end with 0. */
-export function tellReason(
+export function printReason(
   message: string,
   { logFormat }: Pick<OutputFlags, "logFormat">,
   { stderr }: { readonly stderr: Output },
@@ -135,7 +135,8 @@ export function describeError(error: unknown): ErrorReport {
   if (error instanceof BusyError) return expected(error.message, { exitCode: exitCodes.busy, status: "busy" });
   if (error instanceof InterruptedError)
     return expected(error.message, { exitCode: error.exitCode, status: "interrupted" });
-  if (error instanceof UntoldError) return expected(error.message, { exitCode: exitCodes.partial, status: "partial" });
+  if (error instanceof UnprintedError)
+    return expected(error.message, { exitCode: exitCodes.partial, status: "partial" });
   if (error instanceof StopError || error instanceof SkipError || error instanceof RetryError)
     return expected(error.message);
   if (!(error instanceof Error)) return expected(String(error), { unexpected: true });

@@ -52,14 +52,14 @@ export interface News {
 /** Shows progress and messages. */
 export interface View {
   readonly log: Log;
-  readonly tell: (news: News) => void;
+  readonly report: (news: News) => void;
   /** Shows the progress from now on, until the function that it returns is called. */
   readonly watch: (rendering: Rendering) => () => void;
 }
 
 /** Lines that are drawn over on a terminal, a line every 10 s otherwise, JSON lines for machines, or nothing. */
 export function openView({ output, env, format, quiet, now = () => new Date() }: ViewOptions): View {
-  if (quiet) return { log: () => {}, tell: () => {}, watch: () => () => {} };
+  if (quiet) return { log: () => {}, report: () => {}, watch: () => () => {} };
   if (format === "json") return jsonView(output, now);
   return output.isTTY ? drawingView(output, env) : lineView(output, now);
 }
@@ -71,7 +71,7 @@ function jsonView(output: Output, now: () => Date): View {
   const time = () => now().toISOString();
   return {
     log: (level, message) => write({ time: time(), level, message }),
-    tell: ({ facts }) => {
+    report: ({ facts }) => {
       for (const each of facts) write({ time: time(), level: "info", message: "reading", ...each });
     },
     watch: ({ facts, isEndless }) =>
@@ -90,7 +90,7 @@ function lineView(output: Output, now: () => Date): View {
   };
   return {
     log: (level, message) => print([`${level === "warn" ? "warning: " : ""}${terminalText(message, 600)}`]),
-    tell: ({ lines }) => print(lines),
+    report: ({ lines }) => print(lines),
     watch: ({ lines, isEndless }) => lookAndPrint(lines, print, isEndless && ((found) => found.join("\n"))),
   };
 }
@@ -132,7 +132,7 @@ function drawingView(output: Output, env: NodeJS.ProcessEnv): View {
   const redraw = () => (drawn > 1 ? draw(said.join(""), clearScreen) : draw());
   return {
     log: (level, message) => say(`${level === "warn" ? paint.warn("warning: ") : ""}${terminalText(message, 600)}\n`),
-    tell: () => draw(),
+    report: () => draw(),
     watch: ({ block, drawEvery }) => {
       const start = performance.now();
       render = () =>

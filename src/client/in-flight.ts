@@ -97,12 +97,12 @@ const rarer = 10;
 /** So many times as much done is much better. */
 const muchBetter = 3;
 /** Answers for every request in flight: those until a change has shown its effect, those from which the effect is seen, and the least of them. */
-const settling = 2;
+const warmUp = 2;
 const measuring = 4;
 const confirming = 8;
 const leastAnswers = 32;
 /** Times of the longest answer that a change takes to show, and that are measured; at most, at least, and if much is worse. */
-const settlingTime = 1.5;
+const warmUpTime = 1.5;
 const measuringTime = 1;
 const longestWindow = 15_000;
 const leastTime = 500;
@@ -165,7 +165,7 @@ export class InFlightTrial {
       this.#wait(kind, milliseconds, now, isFree);
       return undefined;
     }
-    if (!this.#hasSettled(window, milliseconds, now)) return undefined;
+    if (!this.#isWarm(window, milliseconds, now)) return undefined;
     window.begun ??= now;
     window.longest = Math.max(window.longest, milliseconds);
     window.answers++;
@@ -193,14 +193,14 @@ export class InFlightTrial {
   }
 
   /** With all in flight nothing changes at first. With fewer, an answer may hang that was asked for before. */
-  #hasSettled(window: Window, milliseconds: number, now: number): boolean {
+  #isWarm(window: Window, milliseconds: number, now: number): boolean {
     const time = now - window.opened;
     const isAll = window.level === this.#max;
     if (isAll && this.#done.length === 0) return true;
-    const shows = Math.min(longestWindow, settlingTime * this.#longest);
+    const shows = Math.min(longestWindow, warmUpTime * this.#longest);
     const isLeft = !isAll && milliseconds > this.#longest / 3 && time < shows;
-    if (window.settled >= settling * window.level && !isLeft) return true;
-    Object.assign(window, emptyWindow(window.level, window.opened), { settled: window.settled + 1 });
+    if (window.warmUps >= warmUp * window.level && !isLeft) return true;
+    Object.assign(window, emptyWindow(window.level, window.opened), { warmUps: window.warmUps + 1 });
     return false;
   }
 
@@ -326,7 +326,7 @@ interface Window {
   readonly level: number;
   readonly opened: number;
   begun: number | undefined;
-  settled: number;
+  warmUps: number;
   longest: number;
   answers: number;
   readonly times: number[];
@@ -339,6 +339,6 @@ interface Window {
 
 /** One that was opened at this moment, with nothing measured yet. */
 function emptyWindow(level: number, opened: number): Window {
-  const counts = { settled: 0, longest: 0, answers: 0, work: 0, single: 0, sent: 0, full: 0 };
+  const counts = { warmUps: 0, longest: 0, answers: 0, work: 0, single: 0, sent: 0, full: 0 };
   return { level, opened, begun: undefined, times: [], ...counts };
 }

@@ -37,7 +37,7 @@ export interface KnowledgeApi {
   readonly datasets: (page: number, limit?: number, includeAll?: boolean) => Promise<ListPage>;
   /** A page of the documents of a dataset, newest first. */
   readonly documents: (datasetId: string, page: number, limit?: number) => Promise<ListPage>;
-  /** The name of a dataset, asked for once; null if the service does not tell it, for whatever reason. */
+  /** The name of a dataset, asked for once; null if the service does not report it, for whatever reason. */
   readonly datasetName: (datasetId: string) => Promise<string | null>;
   /** The built-in metadata fields of a dataset. */
   readonly metadataFields: (datasetId: string) => Promise<readonly RawRecord[]>;

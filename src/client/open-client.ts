@@ -48,9 +48,9 @@ export interface ClientOptions {
   readonly patient?: boolean;
   /** Seconds for which a service may be gone in the middle of a run; 300 by default. */
   readonly outage?: number;
-  /** Told what became of the service: that it is gone, that it is back. */
+  /** Reports what became of the service: that it is gone, that it is back. */
   readonly say?: (text: string) => void;
-  /** Told of every retry but those of an outage: what failed, and the milliseconds until the next try. */
+  /** Called with every retry but those of an outage: what failed, and the milliseconds until the next try. */
   readonly onRetry?: (reason: string, wait: number) => void;
   /** Shown every answer, whatever its status, and the milliseconds that it took from its slot to the last byte. */
   readonly onAnswer?: OnAnswer | undefined;
@@ -109,13 +109,13 @@ export function openClient(options: ClientOptions): Client {
       progress.bytes += bytes;
     },
   });
-  const outlast = options.patient ? undefined : outlastFor(options, { ...time, signal });
+  const outageGate = options.patient ? undefined : outageGateFor(options, { ...time, signal });
   const onRetry = (error: RetryError, wait: number) => {
     countRetry(error, progress);
-    if (!outlast?.isAbsence(error)) options.onRetry?.(error.message, wait);
+    if (!outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
   };
   const leased = async (error: unknown) => {
-    const isHeld = (await outlast?.leased(error)) ?? false;
+    const isHeld = (await outageGate?.leased(error)) ?? false;
     if (isHeld && error instanceof RetryError) countRetry(error, progress);
     return isHeld;
   };
@@ -153,7 +153,7 @@ export function openClient(options: ClientOptions): Client {
     stop: (reason) => stopped.abort(reason), // before anybody has its slot
     speaksTls: http.speaksTls,
   });
-  const send = paced(outlast?.guard(countedSend) ?? countedSend, {
+  const send = paced(outageGate?.guard(countedSend) ?? countedSend, {
     bound: new InFlightBound(concurrency),
     pace,
     shared,
@@ -183,15 +183,15 @@ export function openClient(options: ClientOptions): Client {
   return { ...api, pace, turn: turnBeside, signal, stop, close };
 }
 
-function outlastFor(
+function outageGateFor(
   { outage = 300, concurrency = 8, key, names = jobFileNames, say = () => {} }: ClientOptions,
   { now = () => performance.now(), sleep = pause, signal }: Partial<Environment> & { readonly signal: AbortSignal },
 ): OutageGate {
   const patience = outage * 1_000;
   const options = { patience, concurrency, key, names, now, sleep: (ms: number) => sleep(ms, signal), say };
-  const outlast = new OutageGate(options);
-  signal.addEventListener("abort", () => outlast.end(), { once: true });
-  return outlast;
+  const outageGate = new OutageGate(options);
+  signal.addEventListener("abort", () => outageGate.end(), { once: true });
+  return outageGate;
 }
 
 /** Bytes of bodies that are worked on in one turn of the event loop; one that is larger has a turn of its own. */

@@ -8,7 +8,7 @@ import type { Answer, Request, Send } from "./send.js";
 const atStart = 1_000;
 const atStartUnsure = 20_000;
 
-interface OutlastOptions {
+interface OutageGateOptions {
   /** Milliseconds that an outage in the middle of a run may last. */
   readonly patience: number;
   readonly concurrency: number;
@@ -16,7 +16,7 @@ interface OutlastOptions {
   readonly names: SettingNames;
   readonly now: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
-  /** Told when an outage begins and ends. */
+  /** Called when an outage begins and ends. */
   readonly say: (text: string) => void;
 }
 
@@ -33,20 +33,20 @@ class HeldBack extends Error {
 }
 
 /**
- * Outlasts a service that is gone for a while, and a plugin daemon that is. `guard` wraps what is sent, `hold` is shown what
+ * Waits until a service that is gone for a while is back, and likewise a plugin daemon. `guard` wraps what is sent, `hold` is shown what
  * came of a try: true when it shall be made again and is not counted. The daemon is needed for some lists of some datasets:
  * only requests of a kind that it failed wait, all others go on; they wait once, and when its time is over their documents
  * fail, while an outage of the service that lasts too long ends the run.
  */
 export class OutageGate {
-  readonly #options: OutlastOptions;
+  readonly #options: OutageGateOptions;
   readonly #service: Outage;
   readonly #daemon: Outage;
   readonly #needDaemon = new Set<string>();
   readonly #outages = new WeakMap<Error, Outage>();
   #isReached = false;
 
-  constructor(options: OutlastOptions) {
+  constructor(options: OutageGateOptions) {
     this.#options = options;
     const { patience, concurrency, now, sleep, say } = options;
     const seconds = (milliseconds: number) => `${Math.round(milliseconds / 1_000)} s`;
@@ -204,7 +204,7 @@ class Outage {
   #misses = 0;
   readonly #places = new Set<string>();
   #isOn = false;
-  #isTold = false;
+  #isReported = false;
   #isOver = false;
   #probe: "none" | "due" | "under way" = "none";
   #wait = firstProbe;
@@ -226,13 +226,13 @@ class Outage {
   met(): void {
     if (this.#since === undefined) return;
     const { now, ended } = this.#options;
-    if (this.#isTold && !this.#isOver) ended(now() - (this.#since ?? now()));
+    if (this.#isReported && !this.#isOver) ended(now() - (this.#since ?? now()));
     this.#since = undefined;
     this.#misses = 0;
     this.#wait = firstProbe;
     this.#probe = "none";
     this.#places.clear();
-    [this.#isSure, this.#isOn, this.#isTold, this.#isOver] = [false, false, false, false];
+    [this.#isSure, this.#isOn, this.#isReported, this.#isOver] = [false, false, false, false];
     this.#wake();
   }
 
@@ -251,7 +251,7 @@ class Outage {
     if (now() - this.#since >= patience(this.#isSure)) {
       this.#isOver = true; // this failure ends the wait of all
     } else if (isNew || isProbe) {
-      if ((isProbe || !isReached()) && !this.#isTold) this.#isTold = began(reason, patience(this.#isSure));
+      if ((isProbe || !isReached()) && !this.#isReported) this.#isReported = began(reason, patience(this.#isSure));
       void this.#lookLater();
     }
   }

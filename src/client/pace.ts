@@ -207,7 +207,7 @@ const [slower, muchSlower] = [0.7, 0.2];
 const same = 1;
 const different = { free: 11, limited: 4.5 };
 /** Refusals and answers of a trial from which a share is known; it may be no larger than this. */
-const telling = 3;
+const enoughRefusals = 3;
 const enoughAnswers = 40;
 const largestShare = 0.35;
 /** Refusals of a limit, each so many milliseconds after the one before, that lower the rate so much make it doubtful. */
@@ -320,11 +320,11 @@ class Refusals {
   #endTrial({ before, sample, cap, rate, isLimited }: Trial, now: number): Outcome | undefined {
     const evidence = evidenceOfTwoShares(before, sample);
     if (evidence > different[isLimited ? "limited" : "free"]) {
-      if (sample.refused >= telling) this.#share = shareOf(sample);
+      if (sample.refused >= enoughRefusals) this.#share = shareOf(sample);
       this.#restart(now);
       return { rate, isLimit: true };
     }
-    if (sample.refused < telling || sample.answers < enoughAnswers) return undefined;
+    if (sample.refused < enoughRefusals || sample.answers < enoughAnswers) return undefined;
     if (evidence < same && shareOf(sample) < largestShare) {
       this.#share = shareOf(sample);
       this.#restart(now);

@@ -14,12 +14,12 @@ interface PacedOptions extends TurnOptions {
   /** The bounds of all processes that read the service; with them, there is no trial of fewer requests in flight. */
   readonly shared?: SharedBounds | undefined;
   readonly trial?: InFlightTrial;
-  /** Told when fewer in flight turn out to get more done. */
+  /** Called when fewer in flight turn out to get more done. */
   readonly onFinding?: (found: Finding) => void;
-  /** Told of every number in flight that is tried or kept. */
+  /** Called with every number in flight that is tried or kept. */
   readonly onLevel?: (level: number) => void;
   readonly pace: Pace;
-  /** Told of a refusal by chance whose request is sent again at once. */
+  /** Called with a refusal by chance whose request is sent again at once. */
   readonly onAgain?: (answer: Answer) => void;
   /** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */
   readonly refusal: (answer: Answer) => { readonly retryAfter: number | undefined } | undefined;

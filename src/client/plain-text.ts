@@ -15,7 +15,7 @@ export function withoutKey(text: string, key: string): string {
 }
 
 /** A form shorter than this could stand in any text. */
-const tellingForm = 8;
+const shortestForm = 8;
 
 /**
  * The key in base64 of both alphabets, behind 0, 1 or 2 bytes of a group of three: it looks different each time. The first
@@ -28,5 +28,5 @@ function inBase64(key: string): readonly string[] {
     const whole = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
     return [whole, whole.replaceAll("+", "-").replaceAll("/", "_")];
   });
-  return forms.filter((form) => form.length >= tellingForm);
+  return forms.filter((form) => form.length >= shortestForm);
 }

@@ -76,21 +76,21 @@ export function proxyTrouble(
   words: string,
 ): ProxyTrouble | undefined {
   if (!(error instanceof Error)) return undefined;
-  const told = (what: string, trouble: ProxyTrouble["trouble"]) => ({ text: `the proxy ${host} ${what}`, trouble });
+  const failure = (what: string, trouble: ProxyTrouble["trouble"]) => ({ text: `the proxy ${host} ${what}`, trouble });
   const code = "code" in error ? String(error.code) : "";
   if (code === tunnelClosed)
-    return told(`closed the connection on CONNECT; is it a proxy? check ${variable}`, "no proxy");
+    return failure(`closed the connection on CONNECT; is it a proxy? check ${variable}`, "no proxy");
   if (notReached.test(code)) {
     const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may speak of the service
-    return told(`cannot be reached: ${why}; check ${variable}`, "no proxy");
+    return failure(`cannot be reached: ${why}; check ${variable}`, "no proxy");
   }
   const status = Number(refused.exec(error.message)?.[1] ?? 0);
   if (status === 0) return undefined;
   if (status === 407) {
     const wants = authorization ? "does not take the user and password" : "wants a user and password";
-    return told(`${wants} (407); ${variable} holds them, as in http://user:password@${host}`, "no service");
+    return failure(`${wants} (407); ${variable} holds them, as in http://user:password@${host}`, "no service");
   }
-  if (status >= 500) return told(`cannot reach ${origin} (${status})`, "gone");
+  if (status >= 500) return failure(`cannot reach ${origin} (${status})`, "gone");
   const hint = "is it allowed there? NO_PROXY names hosts that need no proxy";
-  return told(`refuses a connection to ${origin} (${status}); ${hint}`, "no service");
+  return failure(`refuses a connection to ${origin} (${status}); ${hint}`, "no service");
 }

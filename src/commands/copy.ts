@@ -21,8 +21,8 @@ import {
   endRestore,
   keyFrom,
   positionals,
-  settingsFrom,
   type Times,
+  targetOptionsFrom,
   watchBetweenQuestions,
   writeOptions,
 } from "./restore/shared.js";
@@ -111,7 +111,7 @@ async function runCopy(
   const watched = watchBetweenQuestions(view, () => renderCopy(progress));
   const names = bucketNames(environment.env);
   const named = (planned: CopyResult): CopyResult => ({ ...planned, run: withFolderName(planned.run, names) });
-  const settings = settingsFrom(args, environment);
+  const settings = targetOptionsFrom(args, environment);
   const moved = await move({
     ...{ ...settings, ...times, folder, key, from, retryFailed, log: view.log, progress },
     baseUrl: args.to.replace(/\/+$/, ""),

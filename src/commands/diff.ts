@@ -68,8 +68,8 @@ export const command = defineCommand({
     const view = viewFrom(args, environment);
     if (names(before) !== args.old || names(after) !== args.new) view.log("info", `comparing ${before} with ${after}`);
     const unwatch = view.watch(renderReading(progress));
-    const setting = { progress, memory, signal: environment.signal, text: textsFor(args) };
-    const status = await withRunDiff(before, after, setting, async (found, changes) => {
+    const context = { progress, memory, signal: environment.signal, text: textsFor(args) };
+    const status = await withRunDiff(before, after, context, async (found, changes) => {
       const diff = { ...found, old: withFolderName(found.old, names), new: withFolderName(found.new, names) };
       unwatch();
       for (const warning of diff.warnings) view.log("warn", warning);

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { defineCommand } from "../cli/command.js";
 import { formatOption, outOption, placesFrom, viewFrom } from "../cli/options.js";
-import { printResult, tellReason } from "../cli/output.js";
+import { printReason, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
@@ -48,7 +48,7 @@ export const command = defineCommand({
     const { log } = view;
     const invocation = { program: environment.program(), args: environment.args };
     const { program } = invocation;
-    const setting = {
+    const context = {
       program,
       progress,
       signal,
@@ -58,7 +58,7 @@ export const command = defineCommand({
       out: args.out,
       format: args.format,
     };
-    const joined = await joinShards(found, setting).finally(unwatch);
+    const joined = await joinShards(found, context).finally(unwatch);
     const names = bucketNames(env);
     const result = { ...joined, shards: joined.shards.map((shard) => withFolderName(shard, names)) };
     const elapsed = performance.now() - start;
@@ -67,7 +67,7 @@ export const command = defineCommand({
     const text = args.json
       ? jsonLine({ ...summaryJson(result, elapsed), shards: result.shards } satisfies v.InferOutput<typeof joinResult>)
       : renderSummary(result, elapsed, invocation, page, [...result.mend, commandText(invocation)]);
-    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, environment);
+    for (const sentence of reasonsOf(result, args.quiet)) printReason(`published, but ${sentence}`, args, environment);
     await printResult(environment, text, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },

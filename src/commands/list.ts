@@ -3,7 +3,7 @@ import { ageText, bytesText, countText, durationText, numberText } from "../amou
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { durationFrom } from "../cli/flag-values.js";
 import { outOption, placesFrom } from "../cli/options.js";
-import { printResult, tellReason } from "../cli/output.js";
+import { printReason, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { layOutTable, type TableColumn } from "../cli/table.js";
 import { jsonLine, type Paint, paintFor, terminalText } from "../cli/text.js";
@@ -99,7 +99,7 @@ export const command = defineCommand({
     for (const job of jobs) lists.push(await listJob(job, args, now, environment));
     await printResult(environment, resultText(lists, args, { now: now.getTime(), maxAge }, environment));
     const stale = staleTexts(lists, now.getTime(), maxAge);
-    for (const sentence of stale) tellReason(`${sentence}; --max-age is ${args.maxAge}`, args, environment);
+    for (const sentence of stale) printReason(`${sentence}; --max-age is ${args.maxAge}`, args, environment);
     return stale.length > 0 ? exitCodes.failed : exitCodes.complete;
   },
 });

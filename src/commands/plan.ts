@@ -72,7 +72,7 @@ export const command = defineCommand({
     const view = viewFrom(args, environment);
     const progress = emptyRunProgress();
     const unwatch = view.watch(renderRun(progress));
-    const setting = {
+    const context = {
       env: environment.env,
       signal: environment.signal,
       progress,
@@ -80,7 +80,7 @@ export const command = defineCommand({
       budget,
       documentsOut: args.documentsOut,
     };
-    const plan = await planJob(job, setting).finally(unwatch);
+    const plan = await planJob(job, context).finally(unwatch);
     environment.stdout.write(
       `${args.json ? jsonLine(plan satisfies PlanResult) : renderPlan(plan, pageFor(environment.stdout, environment.env))}\n`,
     );

@@ -169,8 +169,8 @@ function lossText({ against, lost, lost_by_hand, not_compared }: ReportResult): 
       `${unknown === "" ? "nothing was lost" : "no loss is known"} by a re-index since ${against.run_id}${unknown}`,
     ];
   const rows = lost === 1 ? "1 chunk or child chunk" : `${numberText(lost)} chunks or child chunks`;
-  const byHand = lost_by_hand === lost ? "all" : lost_by_hand ? `${numberText(lost_by_hand)} of them` : undefined;
+  const manualText = lost_by_hand === lost ? "all" : lost_by_hand ? `${numberText(lost_by_hand)} of them` : undefined;
   return [
-    `lost by a re-index since ${against.run_id}: ${rows}${byHand === undefined ? "" : `, ${byHand} made by hand`}${unknown}`,
+    `lost by a re-index since ${against.run_id}: ${rows}${manualText === undefined ? "" : `, ${manualText} made by hand`}${unknown}`,
   ];
 }

@@ -22,8 +22,8 @@ import {
   endRestore,
   keyFrom,
   positionals,
-  settingsFrom,
   type Times,
+  targetOptionsFrom,
   watchBetweenQuestions,
   writeOptions,
 } from "./restore/shared.js";
@@ -105,8 +105,8 @@ async function runLost(
   });
   const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, environment));
   const { to, addDisabled } = args;
-  const setting = { ...settingsFrom(args, environment), to, addDisabled, chunks: itemsOf(args.chunk) };
-  const restored = await restoreLost({ ...setting, ...times, ...place, log: view.log, progress, confirm }).finally(
+  const context = { ...targetOptionsFrom(args, environment), to, addDisabled, chunks: itemsOf(args.chunk) };
+  const restored = await restoreLost({ ...context, ...times, ...place, log: view.log, progress, confirm }).finally(
     watched.stop,
   );
   const result = named(restored);

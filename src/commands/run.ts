@@ -10,12 +10,20 @@ import {
   readingOptions,
   viewFrom,
 } from "../cli/options.js";
-import { printResult, tellReason } from "../cli/output.js";
+import { printReason, printResult } from "../cli/output.js";
 import { renderRun } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { mostShards } from "../dump/manifest.js";
-import { exitCodes, InterruptedError, LostError, type Problem, StopError, UntoldError, UsageError } from "../errors.js";
+import {
+  exitCodes,
+  InterruptedError,
+  LostError,
+  type Problem,
+  StopError,
+  UnprintedError,
+  UsageError,
+} from "../errors.js";
 import { gotText } from "../job/findings.js";
 import type { Job, Shard } from "../job/job.js";
 import type { CommitState } from "../job/open-service.js";
@@ -124,7 +132,7 @@ export async function runAndReport(
   const progress = emptyRunProgress();
   const start = performance.now();
   const unwatch = view.watch(renderRun(progress, job.shard));
-  const setting = {
+  const context = {
     env: environment.env,
     signal: environment.signal,
     progress,
@@ -138,9 +146,9 @@ export async function runAndReport(
     report: args.report ?? false,
     workers,
   };
-  const result = await runJob(job, setting)
+  const result = await runJob(job, context)
     .catch((error: unknown) => {
-      throw withProgress(error, progress, setting);
+      throw withProgress(error, progress, context);
     })
     .finally(() => {
       limit.lift();
@@ -156,7 +164,7 @@ export async function runAndReport(
         { program: environment.program(), args: environment.args },
         pageFor(environment.stdout, environment.env),
       );
-  for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, environment);
+  for (const sentence of reasonsOf(result, args.quiet)) printReason(`published, but ${sentence}`, args, environment);
   await printResult(environment, summary, `the run is published in ${terminalText(result.folder)}`);
   return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
 }
@@ -223,7 +231,7 @@ export class TimeLimit {
 
 /** The error of a run with a word on what it leaves: nothing is added where nothing was kept, or another run took over. */
 export function withProgress(error: unknown, progress: RunProgress, { fresh }: { readonly fresh: boolean }): unknown {
-  if (!progress.isKept || error instanceof LostError || error instanceof UntoldError) return error;
+  if (!progress.isKept || error instanceof LostError || error instanceof UnprintedError) return error;
   const again = `run the same command${fresh ? " without --fresh" : ""} to resume`;
   const done = progress.documentsDone - progress.documentsFailed;
   const read = done > 0 ? [`${numberText(done)} of ${countText(progress.documents, "document")} read`] : [];

@@ -58,8 +58,8 @@ export const command = defineCommand({
     const isPiped = args.statement === undefined || args.statement === "-";
     const statement = isPiped ? await textOf(environment.openStdin?.()) : args.statement;
     const { queryDatabase } = await import("./sql/database.js"); // heavy; --help does without
-    const setting = { memory: args.memory, signal: environment.signal, limit };
-    await queryDatabase(source, statement, setting, (result) => print(result, source, args, environment));
+    const context = { memory: args.memory, signal: environment.signal, limit };
+    await queryDatabase(source, statement, context, (result) => print(result, source, args, environment));
     return exitCodes.complete;
   },
 });

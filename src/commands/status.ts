@@ -2,7 +2,7 @@ import { type Arguments, type CommonArguments, defineCommand, type Environment, 
 import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
 import { jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
-import { printResult, tellReason } from "../cli/output.js";
+import { printReason, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
@@ -117,12 +117,12 @@ async function watchBatches(
     signal,
     log: view.log,
     progress,
-    onPoll: (changed) => view.tell(news.from(changed)),
+    onPoll: (changed) => view.report(news.from(changed)),
     ...times,
   }).finally(unwatch);
   stdout.write(`${args.json ? jsonLine(result) : renderWatchResult(result, Date.now(), pageFor(stdout, env))}\n`);
   if (result.status === "completed") return exitCodes.complete;
   if (result.status === "error") return exitCodes.partial;
-  tellReason(timeoutText(result, times.timeout ?? 0), args, environment);
+  printReason(timeoutText(result, times.timeout ?? 0), args, environment);
   return exitCodes.failed;
 }

@@ -119,15 +119,15 @@ async function verify(
 ): Promise<Verification> {
   const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
   const { duckdb, memory } = args;
-  const setting = { memory, signal: environment.signal, duckdb: duckdb === undefined ? false : duckdb || true };
-  const read = (folder: string, database: boolean | string = setting.duckdb) => {
+  const context = { memory, signal: environment.signal, duckdb: duckdb === undefined ? false : duckdb || true };
+  const read = (folder: string, database: boolean | string = context.duckdb) => {
     const progress = emptyReadProgress();
     const unwatch = view.watch(renderReading(progress));
-    return verifyRun(folder, { ...setting, progress, duckdb: database }).finally(unwatch);
+    return verifyRun(folder, { ...context, progress, duckdb: database }).finally(unwatch);
   };
   if (!found.inBucket) return read(found.folder);
   const { verifyInBucket } = await import("./verify/in-bucket.js");
-  return verifyInBucket(found.inBucket, setting.duckdb, read, bucketNames(environment.env));
+  return verifyInBucket(found.inBucket, context.duckdb, read, bucketNames(environment.env));
 }
 
 async function compare(options: Omit<AgainstOptions, "log" | "progress">, view: View): Promise<Against> {

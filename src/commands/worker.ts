@@ -25,7 +25,7 @@ const idleBounds = { least: 1_000, most: 1_728_000_000, text: "from 1 s to 480 h
 /** The most requests in flight that a job file allows. */
 const mostInFlight = 64;
 
-/** `kbdump worker <broker> <job>`: reads documents for runs of a job that hand them out. */
+/** `kbdump worker <broker> <job>`: reads documents for runs of a job that distribute them. */
 export const command = defineCommand({
   name: "worker <broker> <job>",
   about: "read documents for runs of a job that are shared out over a queue",
@@ -71,8 +71,8 @@ export const command = defineCommand({
     const progress = emptyRunProgress();
     const unwatch = view.watch(renderWorker(progress));
     const { env, signal } = environment;
-    const setting = { broker, env, signal, progress, log: view.log, idle, inFlight };
-    const result = await workDocuments(job, setting)
+    const context = { broker, env, signal, progress, log: view.log, idle, inFlight };
+    const result = await workDocuments(job, context)
       .catch((error: unknown) => {
         throw withWork(error, progress);
       })

@@ -57,21 +57,21 @@ export function changedSql(kind: MatchedKind): string {
 /** SQL: that a row is of the same document as the change `c`. */
 const ofDocument = (name: string) => `${name}.dataset_id = c.dataset_id AND ${name}.document_id = c.document_id`;
 
-/** SQL: one kind of the changes, with what tells of a hand and the beginnings of the contents. */
+/** SQL: one kind of the changes, with the evidence of manual edits and the beginnings of the contents. */
 function fullSql(kind: MatchedKind): string {
-  return `SELECT c.* EXCLUDE (undone), ${handSql[kind].hand} AS hand_made, ${handSql[kind].parentPosition} AS parent_position,
+  return `SELECT c.* EXCLUDE (undone), ${detailSql[kind].evidence} AS hand_made, ${detailSql[kind].parentPosition} AS parent_position,
       r.document_id IS NOT NULL AND (c.kind = 'removed' OR (kind = 'changed' AND undone)) AS lost,
       b.fingerprint AS old_fingerprint, a.fingerprint AS new_fingerprint,
       b.beginning AS old_beginning, a.beginning AS new_beginning
     FROM changed_${kind} c
     LEFT JOIN old_${kind} b ON b.rowid = before_row LEFT JOIN new_${kind} a ON a.rowid = after_row
     LEFT JOIN reindexed r ON ${ofDocument("r")}
-    ${handSql[kind].joins}`;
+    ${detailSql[kind].joins}`;
 }
 
-const handSql: Readonly<Record<MatchedKind, { hand: string; parentPosition: string; joins: string }>> = {
+const detailSql: Readonly<Record<MatchedKind, { evidence: string; parentPosition: string; joins: string }>> = {
   chunks: {
-    hand: `CASE WHEN b.edited THEN 'edited' WHEN b.created_at > l.latest THEN 'added'
+    evidence: `CASE WHEN b.edited THEN 'edited' WHEN b.created_at > l.latest THEN 'added'
       WHEN k.segment_id IS NOT NULL THEN 'customized' END`,
     parentPosition: "coalesce(old_position, new_position)",
     joins: `LEFT JOIN latest_indexed l ON ${ofDocument("l")}
@@ -79,7 +79,7 @@ const handSql: Readonly<Record<MatchedKind, { hand: string; parentPosition: stri
         ON ${ofDocument("k")} AND k.segment_id = c.old_id`,
   },
   child_chunks: {
-    hand: "CASE WHEN b.edited THEN 'customized' END",
+    evidence: "CASE WHEN b.edited THEN 'customized' END",
     parentPosition: "coalesce(po.position, pn.position)",
     joins: `LEFT JOIN parents_old po ON ${ofDocument("po")} AND po.old_segment_id = c.old_segment_id
       LEFT JOIN parents_new pn ON ${ofDocument("pn")} AND pn.new_segment_id = c.new_segment_id`,
@@ -147,17 +147,17 @@ const beginning = 160;
 
 /**
  * SQL: what is kept of the rows of a dump to compare them: ids, fingerprint, the beginning of the content, digests of the
- * fields, and what tells of a hand. `source` has the columns of the kind.
+ * fields, and the evidence of manual edits. `source` has the columns of the kind.
  */
 export function factsSql(kind: MatchedKind, source: string): string {
   const fields = comparedFields[kind].map((name) => `${fieldSql(kind, name)} AS ${name}`);
   const ids = namesWith(kind, "parent", "id");
-  const hand =
+  const evidence =
     kind === "chunks"
       ? ["updated_by IS NOT NULL AS edited", "created_at"]
       : ["type IS NOT DISTINCT FROM 'customized' AS edited"];
   return `SELECT dataset_id, document_id, ${ids.join(", ")}, position, ${fingerprintSql(kind)} AS fingerprint,
-    ${hand.join(", ")}, 'x' || left(content, ${beginning}) AS beginning, ${fields.join(", ")}
+    ${evidence.join(", ")}, 'x' || left(content, ${beginning}) AS beginning, ${fields.join(", ")}
     FROM ${source}`;
 }
 

@@ -71,7 +71,7 @@ const chunkChange = result({
   kind: oneOf("added", "removed", "changed", "moved", "fields"),
   /** A re-index lost it: the row is gone, or the edit undone. */
   lost: truth,
-  /** How the old row was made by hand: edited, added after the indexing, a child that is customized or has one; null without a sign of it. */
+  /** How the old row was made by hand: edited, added after the indexing, a child that is customized or has one; null without evidence of that. */
   hand_made: orNull(oneOf("edited", "added", "customized")),
   old_id: orNull(text),
   new_id: orNull(text),
@@ -92,7 +92,7 @@ const chunkChange = result({
 });
 export type ChangeResult = v.InferOutput<typeof chunkChange>;
 export type ChangeKind = ChangeResult["kind"];
-export type HandMade = NonNullable<ChangeResult["hand_made"]>;
+export type ManualEdit = NonNullable<ChangeResult["hand_made"]>;
 
 /** A change before it is printed, with the words that differ where they were asked for. */
 export interface ChunkChange extends Omit<ChangeResult, "text"> {

@@ -9,8 +9,8 @@ import { type Comparison, checkSources, loadDocuments, loadFacts, type RunSource
 import { type Changes, readChanges, readFirst } from "./read-changes.js";
 import {
   compareDocuments,
+  type DiffContext,
   type DiffOptions,
-  type DiffSetting,
   type DocumentPair,
   isGuarded,
   isOtherDocument,
@@ -40,25 +40,25 @@ export async function withRunDiff<T>(
   options: DiffOptions,
   work: (diff: RunDiff, changes: Changes) => Promise<T>,
 ): Promise<T> {
-  const setting = withDiffDefaults(options);
+  const context = withDiffDefaults(options);
   const runs = [await readRun(old), await readRun(fresh)] as const;
   const documents = compareDocuments(runs[0].dump.manifest.documents, runs[1].dump.manifest.documents);
   const children = runs.every(({ dump }) => readsChildren(dump.manifest));
   const comparison = { documents, children, unguarded: runs.some(isGuarded) };
-  const sources = await checkBoth(runs, setting);
-  return withSpill(":memory:", setting, async (connection) => {
-    await compareRows(connection, sources, comparison, setting);
+  const sources = await checkBoth(runs, context);
+  return withSpill(":memory:", context, async (connection) => {
+    await compareRows(connection, sources, comparison, context);
     const diff = await runDiff(connection, runs, documents);
     const { chunks, child_chunks: children } = diff.counts;
     const isSome =
-      chunks.changed + children.changed > 0 && (setting.text !== "lost" || chunks.lost + children.lost > 0);
-    const texts = isSome ? setting.text : false;
+      chunks.changed + children.changed > 0 && (context.text !== "lost" || chunks.lost + children.lost > 0);
+    const texts = isSome ? context.text : false;
     if (texts) {
-      setting.progress.step = "reading changed texts";
+      context.progress.step = "reading changed texts";
       await loadTexts(connection, ...sources, comparison, texts === "lost");
     }
-    setting.progress.step = "writing the result";
-    setting.signal.throwIfAborted();
+    context.progress.step = "writing the result";
+    context.signal.throwIfAborted();
     return work(diff, {
       all: () => readChanges(connection, texts === true),
       first: (selection, most) =>
@@ -74,11 +74,11 @@ export async function withRunDiff<T>(
 
 async function checkBoth(
   [old, fresh]: readonly [ReadRun, ReadRun],
-  setting: DiffSetting,
+  context: DiffContext,
 ): Promise<readonly [RunSources, RunSources]> {
   const bytes = [old, fresh].flatMap(({ chunks, childChunks }) => [chunks.bytes, childChunks.bytes]);
-  setting.progress.expected = 4 * bytes.reduce((sum, each) => sum + each, 0); // once to hash, two to read, one to match
-  return [await checkSources("old", old, setting), await checkSources("new", fresh, setting)];
+  context.progress.expected = 4 * bytes.reduce((sum, each) => sum + each, 0); // once to hash, two to read, one to match
+  return [await checkSources("old", old, context), await checkSources("new", fresh, context)];
 }
 
 /** Makes the tables that tell what differs: `matched_chunks`, `matched_child_chunks`, `reindexed`, `reordered` and `changes`. */
@@ -86,7 +86,7 @@ async function compareRows(
   connection: Connection,
   sources: readonly [RunSources, RunSources],
   comparison: Comparison,
-  { progress, signal }: DiffSetting,
+  { progress, signal }: DiffContext,
 ): Promise<void> {
   await loadDocuments(connection, comparison.documents);
   for (const side of sources) {

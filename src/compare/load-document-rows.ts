@@ -17,7 +17,7 @@ import {
 
 export interface LoadOptions {
   readonly signal: AbortSignal;
-  /** Told of the bytes that are hashed. */
+  /** Called with the bytes that are hashed. */
   readonly progress?: ReadProgress | undefined;
 }
 

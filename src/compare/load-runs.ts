@@ -2,7 +2,7 @@ import type { Connection } from "../duckdb/open-duckdb.js";
 import { type CheckedRows, checkRows, loadRows } from "../dump/load.js";
 import type { MatchedKind } from "../rows/match-rows.js";
 import { contentSql, factsSql } from "./changes-sql.js";
-import type { DiffSetting, DocumentPair, ReadRun } from "./run-diff.js";
+import type { DiffContext, DocumentPair, ReadRun } from "./run-diff.js";
 
 /** The files of one run, whose bytes were checked. */
 export interface RunSources {
@@ -25,7 +25,7 @@ export interface Comparison {
 export async function checkSources(
   side: "old" | "new",
   run: ReadRun,
-  { signal, progress }: DiffSetting,
+  { signal, progress }: DiffContext,
 ): Promise<RunSources> {
   const check = (file: ReadRun["chunks"]): Promise<CheckedRows> =>
     checkRows(run.dump, file, { signal, progress, step: `hashing ${file.path} of the ${side} run`, exact: false });

@@ -1,7 +1,7 @@
 import { diffArrays } from "diff";
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
-import type { ChangeKind, ChunkChange, HandMade, TextDiff, TextPart } from "./diff-result.js";
+import type { ChangeKind, ChunkChange, ManualEdit, TextDiff, TextPart } from "./diff-result.js";
 
 /** Rows that are read at once at the most, and at the least: memory stays small, though a text may be a megabyte. */
 const page = { most: 1_000, least: 8 };
@@ -65,7 +65,7 @@ export async function readFirst(
 }
 
 const kinds: readonly ChangeKind[] = ["added", "removed", "changed", "moved", "fields"];
-const hands: readonly HandMade[] = ["edited", "added", "customized"];
+const manualEdits: readonly ManualEdit[] = ["edited", "added", "customized"];
 
 function changeFrom(row: SqlRow): ChunkChange {
   const text = textDiff(row);
@@ -75,7 +75,7 @@ function changeFrom(row: SqlRow): ChunkChange {
     level: row.level === "chunk" ? "chunk" : "child_chunk",
     kind: kinds.find((kind) => kind === row.kind) ?? "fields",
     lost: row.lost === true,
-    hand_made: hands.find((hand) => hand === row.hand_made) ?? null,
+    hand_made: manualEdits.find((edit) => edit === row.hand_made) ?? null,
     old_id: textOf(row.old_id),
     new_id: textOf(row.new_id),
     old_segment_id: textOf(row.old_segment_id),

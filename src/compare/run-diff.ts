@@ -8,7 +8,7 @@ import { countOf } from "../words.js";
 import type { ChunkChange } from "./diff-result.js";
 
 export interface DiffOptions {
-  /** Told of every chunk and child chunk that differs: what a re-index lost first, what was made by hand before the rest. */
+  /** Called with every chunk and child chunk that differs: what a re-index lost first, what was made by hand before the rest. */
   readonly onChange?: (change: ChunkChange) => void | Promise<void>;
   /** Compare the words of what changed, too; `lost`: only of edits that a re-index undid. */
   readonly text?: boolean | "lost";
@@ -20,10 +20,10 @@ export interface DiffOptions {
   readonly progress?: ReadProgress;
 }
 
-export type DiffSetting = Required<Omit<DiffOptions, "onChange">>;
+export type DiffContext = Required<Omit<DiffOptions, "onChange">>;
 
 /** The options with their defaults. */
-export function withDiffDefaults(options: DiffOptions): DiffSetting {
+export function withDiffDefaults(options: DiffOptions): DiffContext {
   return {
     text: options.text ?? false,
     memory: options.memory ?? "800MB",

@@ -3,7 +3,7 @@ import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { SkipError } from "../errors.js";
 import { ChildDigest, type ChildText } from "./digests.js";
 import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
-import type { PageRead, ReadPage, TellProblem } from "./read-list.js";
+import type { PageRead, ReadPage, ReportProblem } from "./read-list.js";
 
 /** The evidence, forecast and decision of `child_chunks: auto`, as pure functions: the crawl, the forecast and the summary share them. */
 
@@ -152,11 +152,11 @@ export const keptPages = 10;
 export class ChildLists {
   readonly #api: KnowledgeApi;
   readonly #document: DocumentRef;
-  readonly #problem: TellProblem;
+  readonly #problem: ReportProblem;
   readonly #kept = new Map<string, ReadPage>();
 
   /** `problem` gets a list that moves between two halves of a page; it may throw. */
-  constructor(api: KnowledgeApi, document: DocumentRef, problem: TellProblem) {
+  constructor(api: KnowledgeApi, document: DocumentRef, problem: ReportProblem) {
     this.#api = api;
     this.#document = document;
     this.#problem = problem;

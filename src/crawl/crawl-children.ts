@@ -16,7 +16,7 @@ import { ChildDigest, type ChildText } from "./digests.js";
 import type { IdSet } from "./id-set.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type ChildRows, readChildList, wholeList } from "./read-child-list.js";
-import { type PageRead, type Problems, type ReadPage, readList, type TellProblem } from "./read-list.js";
+import { type PageRead, type Problems, type ReadPage, type ReportProblem, readList } from "./read-list.js";
 
 interface ChildrenReading {
   readonly childChunks: "all" | "auto";
@@ -119,14 +119,14 @@ async function* crawlList(
   let at = start;
   lists.drop(chunkId);
   if (!list?.first) {
-    problems.tell(`chunk ${chunkId} was deleted while the document was read`);
+    problems.report(`chunk ${chunkId} was deleted while the document was read`);
     return at;
   }
   const digest = new ChildDigest(chunkId, textOf);
   const sampled = sample && { chunk: sample, digest };
   const open = { chunkId, readPage: list.read, first: list.first };
   // A child list that grew says nothing about the list of chunks.
-  const problem: TellProblem = (text, kind) => problems.tell(text, kind === "grew" ? "moved" : kind);
+  const problem: ReportProblem = (text, kind) => problems.report(text, kind === "grew" ? "moved" : kind);
   const reading = { prefetch, problem };
 
   for await (const rows of readChildList(open, embedded, reading)) {

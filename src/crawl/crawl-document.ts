@@ -12,10 +12,10 @@ import {
   type KnownList,
   ListProof,
   Problems,
+  type ReportProblem,
   readList,
   readRest,
   rowsOn,
-  type TellProblem,
 } from "./read-list.js";
 
 export interface CrawlOptions {
@@ -26,8 +26,8 @@ export interface CrawlOptions {
   /** Whether rows keep the signatures of their links: children are compared as rows. */
   readonly keepSignatures: boolean;
   readonly prefetch: Prefetch;
-  /** Told of everything that shows that the document is not whole; it may throw to end the crawl. */
-  readonly problem: TellProblem;
+  /** Called with everything that shows that the document is not whole; it may throw to end the crawl. */
+  readonly problem: ReportProblem;
   /** Whether to read the chunks from their end, which proves a list that only grows; a crawl that goes on reads in order. */
   readonly fromTheEnd: boolean;
   /** The checkpoint of an earlier crawl, and the ids of the chunks that it read, in order. */
@@ -37,7 +37,7 @@ export interface CrawlOptions {
 /**
  * Reads one document: every page of its chunks, then the children of every chunk, from every page of its child list unless
  * `auto` finds that it need not. Rejects with SkipError when the document cannot be read at all; lists that do not add up
- * are told to `problem`.
+ * are passed to `problem`.
  */
 export async function* crawlDocument(
   api: KnowledgeApi,
@@ -47,7 +47,7 @@ export async function* crawlDocument(
   const { from, childChunks, keepSignatures } = options;
   const textOf = childTextIn(document, keepSignatures);
   const problems = new Problems(options.problem, from?.checkpoint);
-  const chunks = new ListProof("chunks", problems.tell, from && knownChunks(from));
+  const chunks = new ListProof("chunks", problems.report, from && knownChunks(from));
   let at = from?.checkpoint;
   for await (const page of chunkPages(api, document, problems, options)) {
     const { docForm, piece, isAnchored } = page;
@@ -68,7 +68,7 @@ export async function* crawlDocument(
   }
   chunks.finish();
   if (childChunks === "none" || !at) return;
-  const lists = new ChildLists(api, document, problems.tell);
+  const lists = new ChildLists(api, document, problems.report);
   yield* crawlChildren({ ...options, childChunks, textOf, chunkIds: chunks.ids, lists, problems }, at);
 }
 
@@ -76,7 +76,7 @@ export async function* crawlDocument(
 async function* chunkPages(
   api: KnowledgeApi,
   document: DocumentRef,
-  { tell: problem }: Problems,
+  { report: problem }: Problems,
   { prefetch, from, fromTheEnd }: CrawlOptions,
 ): AsyncGenerator<AnchoredPage> {
   const size = from?.checkpoint.pageSize;

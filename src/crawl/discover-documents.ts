@@ -93,7 +93,7 @@ async function listDocuments(
   const { id, documents } = dataset;
   const none = { rows: [], failures: [], notes: [], drift: {}, pages: 0 };
   if (documents !== "all") return { ...none, dataset: { ...dataset, documents }, listing: undefined };
-  const told = (name: string | null) => `dataset ${nameAndId(name, plainText(id, "", 100))}`;
+  const datasetText = (name: string | null) => `dataset ${nameAndId(name, plainText(id, "", 100))}`;
   try {
     const read = (page: number, limit: number) => api.documents(id, page, limit);
     const list = await readWholeList("documents", read, prefetch);
@@ -106,15 +106,15 @@ async function listDocuments(
       dataset: { ...dataset, documents: rows.map((row) => row.id) },
       listing: { dataset_id: id, name, state, documents: rows.length },
       rows: rows.map((row) => rowFromRecord("document_info", row, { dataset_id: id, dataset_name: name }, rowOptions)),
-      failures: problems.length > 0 ? [`the list of documents of ${told(name)} ${flawText(list)}`] : [],
-      notes: rows.length === 0 ? [`${told(name)} has no documents`] : [],
+      failures: problems.length > 0 ? [`the list of documents of ${datasetText(name)} ${flawText(list)}`] : [],
+      notes: rows.length === 0 ? [`${datasetText(name)} has no documents`] : [],
       drift: count.drift,
       pages: rows.length === 0 ? 0 : pages,
     };
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;
     const hint = error.status === 403 ? "; or name its documents by id" : "";
-    const failures = [`the documents of ${told(known)} cannot be listed: ${error.message}${hint}`];
+    const failures = [`the documents of ${datasetText(known)} cannot be listed: ${error.message}${hint}`];
     const listing: Listing = { dataset_id: id, name: known, state: "failed", documents: 0 };
     return { ...none, failures, dataset: { ...dataset, documents: [] }, listing };
   }

@@ -20,7 +20,7 @@ export interface ListedDataset extends DatasetJob {
 /** The result of listing the documents of a dataset. */
 export interface Listing {
   readonly dataset_id: string;
-  /** null where the service does not tell it. */
+  /** null where the service does not report it. */
   readonly name: string | null;
   /**
    * listed: every document is known · unsettled: the list moved whenever it was read, and may lack some · failed: it could
@@ -90,7 +90,7 @@ export const discoverySchema = object({
   ),
 });
 
-/** The names of documents by their ids, as far as the service told them: where it listed the documents. */
+/** The names of documents by their ids, as far as the service reported them: where it listed the documents. */
 export type DocumentNames = ReadonlyMap<string, string>;
 
 export function namesOf({ found }: Discovery): DocumentNames {

@@ -22,7 +22,7 @@ const documentListEntries = {
   datasets: listOf(
     object({
       dataset_id: text,
-      /** Null where the service did not tell it. */
+      /** Null where the service did not report it. */
       name: v.nullable(text),
       /** `named`: the job names its documents by id; the others are those of a listing. */
       state: oneOf("named", "listed", "unsettled", "failed", "skipped"),

@@ -2,7 +2,7 @@ import type { Listed, ListPage } from "../client/check-answer.js";
 import { lacksModel } from "../client/failed-request.js";
 import { pageSize } from "../client/knowledge-api.js";
 import { GaveUpError, SkipError } from "../errors.js";
-import { type PageRead, type ReadPage, rowsOn, type TellProblem } from "./read-list.js";
+import { type PageRead, type ReadPage, type ReportProblem, rowsOn } from "./read-list.js";
 
 /** Reads a page of so many rows; `retries` is there where fewer tries than usual will do. */
 export type ReadSizedPage = (page: number, limit: number, retries?: number) => Promise<ListPage>;
@@ -10,8 +10,8 @@ export type ReadSizedPage = (page: number, limit: number, retries?: number) => P
 interface HalvingOptions {
   /** The name of the list in messages. */
   readonly name: string;
-  /** Told of a list that moves between two pieces of a page; it may throw. */
-  readonly problem: TellProblem;
+  /** Called with a list that moves between two pieces of a page; it may throw. */
+  readonly problem: ReportProblem;
   /** Rows that the service puts on a page, where that is known; page 1 tells it else. */
   readonly size?: number | undefined;
 }
@@ -42,7 +42,7 @@ export function halvingPages(read: ReadSizedPage, options: HalvingOptions): Read
 class HalvingPages {
   readonly #readSized: ReadSizedPage;
   readonly #name: string;
-  readonly #problem: TellProblem;
+  readonly #problem: ReportProblem;
   /** Rows that the service puts on a page. */
   #applied: number;
   #total: number | undefined;

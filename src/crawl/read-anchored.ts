@@ -1,7 +1,7 @@
 import type { Listed } from "../client/check-answer.js";
 import { SkipError } from "../errors.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
-import { type PageRead, pagesOf, type ReadPage, readList, rowsOn, type TellProblem } from "./read-list.js";
+import { type PageRead, pagesOf, type ReadPage, type ReportProblem, readList, rowsOn } from "./read-list.js";
 
 /** A page, and whether the list up to it is proved: it was read from its end, and its ranks are as they were. */
 export interface AnchoredPage extends PageRead {
@@ -13,7 +13,7 @@ export interface AnchoredReading {
   /** Reads the row at a rank, from 1, and nothing else; undefined where the service gives something else. */
   readonly readRow: (rank: number) => Promise<Listed | undefined>;
   readonly prefetch: Prefetch;
-  readonly problem: TellProblem;
+  readonly problem: ReportProblem;
 }
 
 /** Times that the last page is looked for while the list grows. */
@@ -46,15 +46,15 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
   const { total } = last.page;
   const between = mapAhead(numbersBetween(1, last.number), prefetch, readPage);
   const rising = new Rising();
-  const told = (page: PageRead, isAnchored = false): AnchoredPage => {
+  const checked = (page: PageRead, isAnchored = false): AnchoredPage => {
     const flaw = rising.flawIn(page.rows);
     if (flaw) problem(`chunks: ${flaw}, so that they cannot be read from the end`);
     return { ...page, total, isAnchored };
   };
-  yield told(first);
+  yield checked(first);
   for await (const page of between) {
     if (rowsOn(page) !== size) problem(`chunks: a page of ${size} rows has ${rowsOn(page)}`);
-    yield told(page);
+    yield checked(page);
   }
   const anchors = [
     { rank: size, row: first.rows.at(-1) },
@@ -64,7 +64,7 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
   const flaws = await Promise.all(anchors.map(({ rank, row }) => flawAt(rank, row, readRow)));
   const flaw = flaws.find((text) => text !== undefined);
   if (flaw) problem(flaw);
-  yield told(last.page, flaw === undefined);
+  yield checked(last.page, flaw === undefined);
 }
 
 /** Reads the row at a rank again, and says what is wrong if it is not the one that was there. */

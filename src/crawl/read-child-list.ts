@@ -1,7 +1,7 @@
 import type { Listed } from "../client/check-answer.js";
 import { noChildren, unlessGone } from "./child-evidence.js";
 import type { Prefetch } from "./prefetch.js";
-import { ListProof, type PageRead, type ReadPage, readList, type TellProblem } from "./read-list.js";
+import { ListProof, type PageRead, type ReadPage, type ReportProblem, readList } from "./read-list.js";
 
 /** A child list, of which the first page is there. */
 export interface OpenList {
@@ -22,7 +22,7 @@ export interface ChildRows {
 
 export interface ListReading {
   readonly prefetch: Prefetch;
-  readonly problem: TellProblem;
+  readonly problem: ReportProblem;
 }
 
 /** The children of a list that came whole with its first page, as most do; undefined where it did not. */
@@ -67,8 +67,8 @@ async function* readTiedList(
   embedded: readonly Listed[],
   { prefetch, problem }: ListReading,
 ): AsyncGenerator<ChildRows> {
-  const told: Parameters<TellProblem>[] = [];
-  const proof = new ListProof(nameOf(list), (...what) => void told.push(what));
+  const reported: Parameters<ReportProblem>[] = [];
+  const proof = new ListProof(nameOf(list), (...what) => void reported.push(what));
   const pages: ChildRows[] = [];
   let isStill = true;
   const watch = (page: PageRead) => {
@@ -80,12 +80,12 @@ async function* readTiedList(
     if (proof.isStuck) break;
   }
   proof.finish();
-  if (told.length > 0 && isStill && holdsAll(embedded, pages)) {
+  if (reported.length > 0 && isStill && holdsAll(embedded, pages)) {
     yield { records: [], isPage: true, piece: undefined, all: undefined };
     yield { records: embedded, isPage: false, piece: undefined, all: embedded.length };
     return;
   }
-  for (const what of told) problem(...what);
+  for (const what of reported) problem(...what);
   yield* pages;
 }
 

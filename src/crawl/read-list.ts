@@ -124,7 +124,7 @@ export interface KnownList {
 export class ListProof {
   readonly #ids: IdSet;
   readonly #name: string;
-  readonly #problem: TellProblem;
+  readonly #problem: ReportProblem;
   #unreadable: number;
   #total: number | undefined;
   #pagesInVain = 0;
@@ -133,7 +133,7 @@ export class ListProof {
    * `problem` gets what is wrong; it may throw, or return to keep what there is. `known` is what an earlier process read
    * of the list, to whose ids the proof adds, or what an earlier sweep says of its size.
    */
-  constructor(name: string, problem: TellProblem, known: KnownList = {}) {
+  constructor(name: string, problem: ReportProblem, known: KnownList = {}) {
     this.#name = name;
     this.#problem = problem;
     this.#ids = known.ids ?? new IdSet();
@@ -197,7 +197,7 @@ const remembered = 5;
 export type ProblemKind = "moved" | "grew" | "unreadable";
 
 /** Receives everything that shows that a list is not whole; it may throw to end the reading. */
-export type TellProblem = (text: string, kind?: ProblemKind) => void;
+export type ReportProblem = (text: string, kind?: ProblemKind) => void;
 
 /** The first problems of a reading, as a checkpoint remembers them. */
 export interface ProblemsSoFar {
@@ -210,16 +210,16 @@ export interface ProblemsSoFar {
 export class Problems {
   readonly #problems: string[] = [];
   readonly #unreadable: string[] = [];
-  readonly #problem: TellProblem;
+  readonly #problem: ReportProblem;
 
   /** `problem` gets each; it may throw. */
-  constructor(problem: TellProblem, earlier?: ProblemsSoFar) {
+  constructor(problem: ReportProblem, earlier?: ProblemsSoFar) {
     this.#problem = problem;
-    for (const text of earlier?.unreadable ?? []) this.tell(text, "unreadable");
-    for (const text of earlier?.problems ?? []) this.tell(text);
+    for (const text of earlier?.unreadable ?? []) this.report(text, "unreadable");
+    for (const text of earlier?.problems ?? []) this.report(text);
   }
 
-  readonly tell: TellProblem = (problem, kind) => {
+  readonly report: ReportProblem = (problem, kind) => {
     const text = shortened(problem); // it can name an id of any length
     const list = kind === "unreadable" ? this.#unreadable : this.#problems;
     if (list.length < remembered) list.push(text);

@@ -4,7 +4,7 @@ import { SkipError } from "../errors.js";
 import { ContentDigest } from "./digests.js";
 import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
 import type { Prefetch } from "./prefetch.js";
-import { answersOf, ListProof, type ProblemKind, readList, type TellProblem } from "./read-list.js";
+import { answersOf, ListProof, type ProblemKind, type ReportProblem, readList } from "./read-list.js";
 import { sweepList } from "./sweep-list.js";
 
 /** A list of few enough rows to hold: each id once, in the order of the service. */
@@ -25,10 +25,10 @@ interface WholeList {
  */
 export async function readWholeList(name: string, read: ReadSizedPage, prefetch: Prefetch): Promise<WholeList> {
   return readUntilStill(async (flaws) => {
-    const readPage = halvingPages(read, { name, problem: flaws.tell });
-    const { rows, total, pages, answers } = await readOnce(name, readPage, prefetch, flaws.tell);
+    const readPage = halvingPages(read, { name, problem: flaws.report });
+    const { rows, total, pages, answers } = await readOnce(name, readPage, prefetch, flaws.report);
     if (answers > 1 && flaws.texts.length === 0)
-      await sweepList({ name, readPage, stored: digestOf(rows), total, fingerprints }, prefetch, flaws.tell);
+      await sweepList({ name, readPage, stored: digestOf(rows), total, fingerprints }, prefetch, flaws.report);
     return { rows, problems: flaws.texts, moved: flaws.moved, pages };
   });
 }
@@ -37,7 +37,7 @@ async function readOnce(
   name: string,
   readPage: Parameters<typeof readList>[0],
   prefetch: Prefetch,
-  problem: TellProblem,
+  problem: ReportProblem,
 ): Promise<{
   readonly rows: readonly Listed[];
   readonly total: number;
@@ -99,7 +99,7 @@ export class Flaws {
     this.#most = most;
   }
 
-  readonly tell: TellProblem = (text, kind = "moved") => {
+  readonly report: ReportProblem = (text, kind = "moved") => {
     if (!this.#isLast && kind !== "unreadable") throw new MovedError(text, kind);
     this.#moved ||= kind !== "unreadable";
     if (this.#texts.has(text)) return;
@@ -107,7 +107,7 @@ export class Flaws {
     else this.#more++;
   };
 
-  /** Each once, in the order in which they were told. */
+  /** Each once, in the order in which they were reported. */
   get texts(): readonly string[] {
     return [...this.#texts, ...(this.#more > 0 ? [`and ${this.#more} more`] : [])];
   }
@@ -119,7 +119,7 @@ export class Flaws {
 }
 
 /**
- * Reads something until it holds still, three times in all, and takes the last attempt as it is. `read` tells `flaws` of
+ * Reads something until it holds still, three times in all, and takes the last attempt as it is. `read` reports to `flaws`
  * everything that is wrong. `first` is the number of the attempt to begin with, `most` how many flaws are named.
  */
 export async function readUntilStill<T>(

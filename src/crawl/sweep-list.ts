@@ -2,7 +2,7 @@ import type { Listed } from "../client/check-answer.js";
 import { SkipError } from "../errors.js";
 import { ContentDigest, type Fingerprinted } from "./digests.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
-import { ListProof, type ReadPage, readList, type TellProblem } from "./read-list.js";
+import { ListProof, type ReadPage, type ReportProblem, readList } from "./read-list.js";
 
 /** A list that was read and stored, and how to read it once more. */
 export interface SweptList {
@@ -16,8 +16,8 @@ export interface SweptList {
   readonly fingerprints: (record: Listed) => readonly Fingerprinted[];
 }
 
-/** Reads a list once more and tells `problem` if it does not hold the ids and contents that are stored. */
-export async function sweepList(list: SweptList, prefetch: Prefetch, problem: TellProblem): Promise<void> {
+/** Reads a list once more and calls `problem` if it does not hold the ids and contents that are stored. */
+export async function sweepList(list: SweptList, prefetch: Prefetch, problem: ReportProblem): Promise<void> {
   const proof = new ListProof(list.name, problem, { total: list.total });
   const now = new ContentDigest();
   const failure = await unlessSkipped(async () => {
@@ -36,7 +36,7 @@ export async function sweepPages(
   list: Omit<SweptList, "total">,
   pages: number,
   prefetch: Prefetch,
-  problem: TellProblem,
+  problem: ReportProblem,
 ): Promise<void> {
   const now = new ContentDigest();
   const numbers = Array.from({ length: pages }, (_, index) => index + 1);

@@ -98,14 +98,14 @@ async function loadMissing(
   );
   const scratch = join(workspace.scratch, "loading");
   await makeOwnFolder(scratch);
-  const bring = bringerOf(workspace, join(scratch, "whole"), options.signal);
-  const { database, loaded, failures } = await loadRuns(runs, base.path, scratch, options, bring);
+  const fetchRows = rowFetcher(workspace, join(scratch, "whole"), options.signal);
+  const { database, loaded, failures } = await loadRuns(runs, base.path, scratch, options, fetchRows);
   for (const failure of failures) log("warn", failure);
   return { previous: database, losses: failures, loaded };
 }
 
 /** The folder of a job in a bucket has the manifests of its runs alone: their rows are fetched one run at a time. */
-function bringerOf({ remote }: Workspace, whole: string, signal = new AbortController().signal): BringRun {
+function rowFetcher({ remote }: Workspace, whole: string, signal = new AbortController().signal): FetchRows {
   if (!remote) return async ({ folder }) => folder;
   return async ({ manifest }) => {
     await rm(whole, { recursive: true, force: true });
@@ -149,7 +149,7 @@ interface LoadedRuns {
 }
 
 /** Gives the folder that has the rows of a run. */
-type BringRun = (run: Dump) => Promise<string>;
+type FetchRows = (run: Dump) => Promise<string>;
 
 /**
  * Loads published runs into a copy of a database, or into a new one, one after the other, below the folder `scratch`. A run
@@ -160,7 +160,7 @@ export async function loadRuns(
   previous: string | undefined,
   scratch: string,
   options: DuckDbOptions,
-  bring: BringRun = async ({ folder }) => folder,
+  fetchRows: FetchRows = async ({ folder }) => folder,
 ): Promise<LoadedRuns> {
   const failures: string[] = [];
   const datasets = new Map<string, string>();
@@ -169,7 +169,7 @@ export async function loadRuns(
     const { manifest } = run;
     try {
       const target = join(scratch, `${manifest.run_id}.duckdb`);
-      const rows = await rowsOf(dumpIn(await bring(run), manifest), datasets);
+      const rows = await rowsOf(dumpIn(await fetchRows(run), manifest), datasets);
       await buildDatabase(rows, { ...options, previous: database, target, waiting: [] });
       if (database !== undefined && database !== previous) await rm(database);
       database = target;

@@ -7,7 +7,7 @@ import { characters } from "./sample/prose.js";
 import type { DocumentDetails } from "./store/new-rows.js";
 
 /** An indexing that began: the first one of a document, or another. All that there is to be seen of it follows from the time since then. */
-export interface Course {
+export interface IndexingJob {
   readonly before: StoredDocument;
   readonly after: StoredDocument;
   /** Unix seconds, with their fraction. */
@@ -25,12 +25,12 @@ const stages = ["waiting", "parsing", "cleaning", "splitting", "indexing", "comp
 type Stage = (typeof stages)[number];
 
 /** Whether an indexing is over at a time. */
-export function isOver(course: Course, now: number): boolean {
-  return shareAt(course, now) === 1;
+export function isOver(job: IndexingJob, now: number): boolean {
+  return shareAt(job, now) === 1;
 }
 
 /** From 0 to 1. */
-function shareAt({ startedAt, seconds }: Course, now: number): number {
+function shareAt({ startedAt, seconds }: IndexingJob, now: number): number {
   return seconds === 0 ? 1 : Math.max(0, Math.min(1, (now - startedAt) / seconds));
 }
 
@@ -39,7 +39,7 @@ function stageAt(share: number): Stage {
 }
 
 /** How many of the new chunks are there, and how many of them are indexed. */
-function countsAt({ after }: Course, share: number): { readonly split: number; readonly done: number } {
+function countsAt({ after }: IndexingJob, share: number): { readonly split: number; readonly done: number } {
   const partOf = (from: Stage, to: Stage) => (share - begins[from]) / (begins[to] - begins[from]);
   const count = (part: number) => Math.floor(after.chunks.length * Math.max(0, Math.min(1, part)));
   return { split: count(partOf("splitting", "indexing")), done: count(partOf("indexing", "completed")) };
@@ -49,11 +49,11 @@ function countsAt({ after }: Course, share: number): { readonly split: number; r
  * The document at a time. As in real deployments the old chunks are listed as `re_segment`, and not counted, until the
  * document is cleaned; new ones appear while it is split, as `waiting`, and then are indexed one after another.
  */
-export function documentAt(course: Course, now: number): StoredDocument {
-  const { before, after } = course;
-  const share = shareAt(course, now);
+export function documentAt(job: IndexingJob, now: number): StoredDocument {
+  const { before, after } = job;
+  const share = shareAt(job, now);
   const stage = stageAt(share);
-  const { split, done } = countsAt(course, share);
+  const { split, done } = countsAt(job, share);
   const old = share < begins.cleaning ? before.chunks.map((chunk) => withState(chunk, { status: "re_segment" })) : [];
   const unfinished = stage === "indexing" ? underWay : { status: "waiting", indexing_at: null, completed_at: null };
   const fresh = after.chunks
@@ -71,7 +71,7 @@ const unended = { completed_at: null, indexing_latency: null };
 const underWay = { status: "indexing", completed_at: null };
 
 /** The document that an indexing leaves. If it failed, its new chunks are there, and were never indexed to the end. */
-export function outcomeOf({ after, error }: Course): StoredDocument {
+export function outcomeOf({ after, error }: IndexingJob): StoredDocument {
   if (error === undefined) return after;
   const state = { indexing_status: "error", display_status: "error", error };
   const chunks = after.chunks.map((chunk) => withState(chunk, underWay));
@@ -83,10 +83,10 @@ function withState({ row, children }: StoredChunk, state: Partial<Chunk>): Store
 }
 
 /** The entry of the document in the indexing status of a batch, at a time. */
-export function entryAt(course: Course, now: number): StatusEntry {
-  const { before, startedAt, seconds, error } = course;
-  const share = shareAt(course, now);
-  const { split, done } = countsAt(course, share);
+export function entryAt(job: IndexingJob, now: number): StatusEntry {
+  const { before, startedAt, seconds, error } = job;
+  const share = shareAt(job, now);
+  const { split, done } = countsAt(job, share);
   const hasFailed = error !== undefined && share === 1;
   const timeOf = (stage: Stage) => (share >= begins[stage] ? Math.floor(startedAt + seconds * begins[stage]) : null);
   return {
@@ -204,8 +204,8 @@ export type Source = readonly StoredChunk[];
  */
 export function sourceOf({ chunks }: StoredDocument): Source {
   const edited = chunks.filter(isEdited);
-  const handMade = new Set(edited.slice(Math.floor(edited.length / 2)));
-  return chunks.filter((chunk) => !handMade.has(chunk) && chunk.row.status !== "re_segment").map(pieceOf);
+  const dropped = new Set(edited.slice(Math.floor(edited.length / 2)));
+  return chunks.filter((chunk) => !dropped.has(chunk) && chunk.row.status !== "re_segment").map(pieceOf);
 }
 
 function pieceOf(chunk: StoredChunk): StoredChunk {

@@ -252,11 +252,15 @@ function inChildLists({ documents, child_lists: lists }: Manifest): readonly str
     const { document_id: id, asked, embedded, skipped, empty, embedding } = list;
     const has = chunks.get(documentKey(list));
     if (has === undefined) return [`child_lists: document ${id} is not among the documents`];
-    const told = asked + embedded + skipped;
+    const recorded = asked + embedded + skipped;
     return [
-      ...(told === has ? [] : [`child_lists: document ${id} has ${countOf(has, "chunk")}, ${told} are told of`]),
+      ...(recorded === has
+        ? []
+        : [`child_lists: document ${id} has ${countOf(has, "chunk")}, ${recorded} are told of`]),
       ...(empty <= asked ? [] : [`child_lists: of document ${id}, ${empty} lists of ${asked} are empty`]),
-      ...(embedding <= told ? [] : [`child_lists: of document ${id}, ${embedding} chunks of ${told} embed some`]),
+      ...(embedding <= recorded
+        ? []
+        : [`child_lists: of document ${id}, ${embedding} chunks of ${recorded} embed some`]),
     ];
   });
 }
@@ -264,14 +268,14 @@ function inChildLists({ documents, child_lists: lists }: Manifest): readonly str
 /** A proof of every document, unless the manifest tells of none; a document has one exactly if it is complete. */
 function inProofs({ documents, proofs }: Manifest): readonly string[] {
   if (proofs.length === 0) return [];
-  const told = new Map(proofs.map((proof) => [documentKey(proof), proof.proof]));
+  const recorded = new Map(proofs.map((proof) => [documentKey(proof), proof.proof]));
   const known = new Set(documents.map(documentKey));
   return [
     ...proofs
       .filter((proof) => !known.has(documentKey(proof)))
       .map(({ document_id: id }) => `proofs: document ${id} is not among the documents`),
     ...documents.flatMap((document) => {
-      const proof = told.get(documentKey(document));
+      const proof = recorded.get(documentKey(document));
       const { document_id: id, status } = document;
       if (proof === undefined) return [`proofs: document ${id} is not told of`];
       return (proof === "none") === (status !== "complete")

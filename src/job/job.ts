@@ -74,7 +74,7 @@ export interface OutputOptions {
   readonly memory: string;
 }
 
-/** Whom to tell of a run. Every URL is a secret, to be shown nowhere; at least one is there. */
+/** The URLs to notify of a run. Every URL is a secret, to be shown nowhere; at least one is there. */
 export type NotifyUrls = {
   /** Stands for all that are not there, by the convention of healthchecks.io. */
   readonly url?: string;

@@ -23,7 +23,7 @@ interface ReachedService {
 }
 
 /**
- * Opens the service of a job; `onAnswer` is shown every answer, who is `patient` outlasts a service that is gone for a while, and
+ * Opens the service of a job; `onAnswer` is shown every answer, who is `patient` waits for a service that is gone for a while, and
  * `shared` are the bounds of all processes that read it. UsageError when there is no key.
  */
 export async function openService(

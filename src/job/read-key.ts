@@ -7,7 +7,7 @@ import type { ServiceOptions } from "./job.js";
 type KeyPlace = Pick<ServiceOptions, "apiKeyEnv"> & Partial<Pick<ServiceOptions, "apiKeyFile" | "apiKeyCommand">>;
 
 export interface KeyOptions {
-  /** Told of a key file that others can read. */
+  /** Called with a key file that others can read. */
   readonly warn?: (message: string) => void;
   /** Ends a command. */
   readonly signal?: AbortSignal;

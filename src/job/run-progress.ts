@@ -20,7 +20,7 @@ export interface RunProgress {
   documentsBegun: number;
   /** Documents that an earlier process read: they take no time. */
   documentsFound: number;
-  /** Requests of workers that were answered, and that no result has told of yet; for the progress only. */
+  /** Requests of workers that were answered, and that no result has reported yet; for the progress only. */
   requestsElsewhere: number;
   /** True once a run ended early and left what it read for the next one. */
   isKept: boolean;

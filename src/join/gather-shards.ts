@@ -73,9 +73,9 @@ function warningsOf(
   facts: StatusFacts,
 ): readonly string[] {
   const ofShards = shards.flatMap(({ dump }) => dump.manifest.warnings);
-  const told = new Set(incompleteTexts(facts));
+  const reported = new Set(incompleteTexts(facts));
   const all = new Set([...differences, ...notes, ...ofShards, ...warningsOfStatus(facts)]);
-  return [...all].filter((sentence) => !told.has(sentence));
+  return [...all].filter((sentence) => !reported.has(sentence));
 }
 
 /** The documents of every shard, with their parts in every text format. */

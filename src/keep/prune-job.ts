@@ -32,8 +32,8 @@ export interface PruneResult extends PrunePlan {
  */
 export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<PruneResult> {
   const { dryRun = false } = options;
-  const setting = withDefaults(options);
-  const { now, log } = setting;
+  const context = withDefaults(options);
+  const { now, log } = context;
   const { keep } = job.output;
   if (!keep) {
     const message = "expected, such as {last: 14}; without it every run is kept";
@@ -43,10 +43,10 @@ export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<Pr
   await refuseLinks(folders);
   const planIn = (runs: string) => planPrune(job, keep, { ...folders, runs }, now());
   if (dryRun && job.output.bucket !== undefined)
-    return { ...(await withListedRuns(job, setting, planIn)), failures: [] };
+    return { ...(await withListedRuns(job, context, planIn)), failures: [] };
   if (dryRun || (job.output.bucket === undefined && !(await isThere(folders.runs))))
     return { ...(await planIn(folders.runs)), failures: [] };
-  await using lease = await leaseJob(job, setting);
+  await using lease = await leaseJob(job, context);
   try {
     await mendPublished(lease, job, log);
     const plan = await planIn(lease.runs);

@@ -7,10 +7,10 @@ import type { Notify, NotifyStyle, NotifyUrls } from "../job/job.js";
 import { tool } from "../tool.js";
 import type { RunOutcome } from "./run-metrics.js";
 
-/** Milliseconds that telling the end may take; that a start still under way then gets; that there is once a signal came. */
+/** Milliseconds that a notice of the end may take; that a start still under way then gets; that there is once a signal came. */
 const [longest, forStart, whenInterrupted] = [20_000, 3_000, 2_500];
 
-/** Tells the URLs of a job when a run starts and how it ends. Nothing of it rejects: what cannot be told is a warning. */
+/** Notifies the URLs of a job when a run starts and how it ends. Nothing of it rejects: a notice that cannot be sent is a warning. */
 export class Notifier {
   readonly #notify: Notify;
   readonly #env: NodeJS.ProcessEnv;
@@ -26,12 +26,12 @@ export class Notifier {
     this.#warn = warn;
   }
 
-  /** Tells of the start while the run goes on. */
+  /** Sends the notice of the start while the run continues. */
   start(job: string, runId: string): void {
-    this.#start = this.#tell("start", startNotice(job, runId, this.#runKey, this.#notify.style), this.#startEnd.signal);
+    this.#start = this.#send("start", startNotice(job, runId, this.#runKey, this.#notify.style), this.#startEnd.signal);
   }
 
-  /** Tells how the run ended, after its start, so that a service sees them in this order. `interrupt` leaves little time. */
+  /** Sends the notice of how the run ended, after that of its start, so that a service sees them in this order. `interrupt` leaves little time. */
   async end(outcome: RunOutcome, interrupt: AbortSignal): Promise<void> {
     const interrupted = interrupt.aborted;
     const giveUp = setTimeout(() => this.#startEnd.abort(), interrupted ? 0 : forStart);
@@ -39,10 +39,10 @@ export class Notifier {
     clearTimeout(giveUp);
     const limit = AbortSignal.timeout(interrupted ? whenInterrupted : longest);
     const signal = interrupted ? limit : AbortSignal.any([limit, interrupt]);
-    await this.#tell(eventOf(outcome), endNotice(outcome, this.#runKey, this.#notify.style), signal);
+    await this.#send(eventOf(outcome), endNotice(outcome, this.#runKey, this.#notify.style), signal);
   }
 
-  async #tell(event: NoticeEvent, body: string, signal: AbortSignal): Promise<void> {
+  async #send(event: NoticeEvent, body: string, signal: AbortSignal): Promise<void> {
     const url = noticeUrl(this.#notify.urls, event, this.#runKey);
     if (url === undefined) return;
     const reason = await sendNotice(url, body, { signal, env: this.#env });
@@ -77,14 +77,14 @@ export function noticeUrl(urls: NotifyUrls, event: NoticeEvent, runKey: string):
   return url.href;
 }
 
-/** The body that tells of a start, as JSON. */
+/** The body of the notice of a start, as JSON. */
 export function startNotice(job: string, runId: string, runKey: string, style: NotifyStyle): string {
   const text = plain(`kbdump ${job}: started, run ${runId}`);
   if (style === "teams") return teamsMessage(text);
   return JSON.stringify({ event: "start", job, run_id: runId, rid: runKey, status: "started", tool: toolText, text });
 }
 
-/** The body that tells how a run ended, as JSON; times in seconds. */
+/** The body of the notice of how a run ended, as JSON; times in seconds. */
 export function endNotice(outcome: RunOutcome, runKey: string, style: NotifyStyle): string {
   const text = endText(outcome);
   if (style === "teams") return teamsMessage(text);

@@ -107,10 +107,10 @@ class OriginalRoutes {
     while (this.#deciding) await this.#deciding;
     const answer = this.#askFirst(ref);
     if (this.#isDecided || !this.hasRoute) return answer;
-    const settled = () => {
+    const decided = () => {
       this.#deciding = undefined;
     };
-    this.#deciding = answer.then(settled, settled);
+    this.#deciding = answer.then(decided, decided);
     return answer;
   }
 

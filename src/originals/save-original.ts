@@ -63,8 +63,8 @@ export async function saveOriginal(
       await rename(`${path}.new`, path);
       received = latest;
     }
-    const isSettled = latest.bytes === file.size || (latest.bytes > 0 && latest.bytes === before?.bytes);
-    if (failure && !isSettled) throw failure;
+    const isFinal = latest.bytes === file.size || (latest.bytes > 0 && latest.bytes === before?.bytes);
+    if (failure && !isFinal) throw failure;
   };
   try {
     await retrying(attempt, { retries, signal, onRetry });

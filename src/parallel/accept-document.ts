@@ -10,7 +10,7 @@ import { writeResult } from "../segments/document-store.js";
 import { partPath } from "../segments/part.js";
 import { DamagedFileError, type Exchange, type OwnExchange } from "./exchange/exchange.js";
 
-interface AdoptOptions {
+interface AcceptOptions {
   readonly exchange: OwnExchange;
   /** The folder of the parts of this run. */
   readonly parts: string;
@@ -23,15 +23,15 @@ interface AdoptOptions {
  * killed. Gives the result; undefined where there is none yet; `damaged`, and nothing is taken over, where it is not that of the document
  * or its files have other bytes.
  */
-export async function adoptDocument(
+export async function acceptDocument(
   { ref, name }: PlacedDocument,
-  { exchange, parts, formats }: AdoptOptions,
-): Promise<Handed | "damaged" | undefined> {
+  { exchange, parts, formats }: AcceptOptions,
+): Promise<SubmittedResult | "damaged" | undefined> {
   const text = await exchange.result(name);
   if (text === undefined) return undefined;
-  const handed = valueIf(v.pipe(v.string(), v.parseJson(), handedSchema), text);
-  if (!handed || !isOf(handed, { ref, name }, formats)) return "damaged";
-  const { token, files, result } = handed;
+  const submitted = valueIf(v.pipe(v.string(), v.parseJson(), submittedSchema), text);
+  if (!submitted || !isOf(submitted, { ref, name }, formats)) return "damaged";
+  const { token, files, result } = submitted;
   const paths = files.map(({ file }) => join(parts, file));
   try {
     for (const path of paths) await rm(path, { force: true }); // an earlier process may have been killed right here
@@ -42,11 +42,11 @@ export async function adoptDocument(
     return "damaged";
   }
   await writeResult(parts, name, { state: result, parts: files });
-  return handed;
+  return submitted;
 }
 
 /** Whether a result is that of a document read whole, with a file for its rows in every format. */
-function isOf({ result, files }: Handed, { ref, name }: PlacedDocument, formats: readonly string[]): boolean {
+function isOf({ result, files }: SubmittedResult, { ref, name }: PlacedDocument, formats: readonly string[]): boolean {
   const { row, proof } = result;
   const isIts = row.dataset_id === ref.datasetId && row.document_id === ref.documentId;
   const isWhole = row.status === "complete" && proof !== "none";
@@ -59,17 +59,17 @@ function isOf({ result, files }: Handed, { ref, name }: PlacedDocument, formats:
 }
 
 /** Counts the requests of a worker among those of the run. */
-export function addTold(told: RequestsTold, progress: RequestCounts): void {
-  progress.sent += told.sent;
-  progress.answered += told.answered;
-  progress.retried += told.retried;
-  progress.throttled += told.throttled;
-  progress.bytes += told.bytes;
-  for (const [reason, times] of Object.entries(told.retriedBy))
+export function addRequests(reported: WorkerRequests, progress: RequestCounts): void {
+  progress.sent += reported.sent;
+  progress.answered += reported.answered;
+  progress.retried += reported.retried;
+  progress.throttled += reported.throttled;
+  progress.bytes += reported.bytes;
+  for (const [reason, times] of Object.entries(reported.retriedBy))
     progress.retriedBy[reason] = (progress.retriedBy[reason] ?? 0) + times;
 }
 
-/** The files that the coordinator of a run writes into the exchange before it hands anything out. */
+/** The files that the coordinator of a run writes into the exchange before it distributes anything. */
 export const planFile = "plan.json";
 export const listFile = "list.json";
 
@@ -99,7 +99,7 @@ export async function readPlan(exchange: Pick<Exchange, "read">): Promise<Exchan
   return valueIf(v.pipe(v.string(), v.parseJson(), planSchema), await exchange.read(planFile));
 }
 
-/** Requests that a worker sent since it told of them last. */
+/** Requests that a worker sent since its last report. */
 const requestsSchema = object({
   sent: count,
   answered: count,
@@ -109,10 +109,10 @@ const requestsSchema = object({
   retriedBy: v.record(v.string(), count),
 });
 
-export type RequestsTold = v.InferOutput<typeof requestsSchema>;
+export type WorkerRequests = v.InferOutput<typeof requestsSchema>;
 
 /** The result of a document that a worker read whole, as the exchange keeps it. */
-const handedSchema = object({
+const submittedSchema = object({
   worker: text,
   /** The attempt whose files these are. */
   token: pattern("a UUID", /^[0-9a-f-]{36}$/),
@@ -123,7 +123,7 @@ const handedSchema = object({
   requests: requestsSchema,
 });
 
-export type Handed = v.InferOutput<typeof handedSchema>;
+export type SubmittedResult = v.InferOutput<typeof submittedSchema>;
 
 /** An attempt that did not read its document whole. */
 export const triedSchema = object({

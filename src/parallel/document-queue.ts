@@ -47,9 +47,9 @@ export function openDocumentQueue(broker: Broker, job: Job, queueId: string, lis
   queue.on("error", () => {}); // the exchange tells, whatever the queue says
   events.on("error", () => {});
   listen(events);
-  const onOwn = (jobId: string, tell: (document: string) => void) => {
+  const onOwn = (jobId: string, report: (document: string) => void) => {
     const document = nameFromJobId(queueId, jobId);
-    if (document !== undefined) tell(document);
+    if (document !== undefined) report(document);
   };
   events.on("completed", ({ jobId, returnvalue }) =>
     onOwn(jobId, (document) => listener.onEnded(document, /^(read|late)$/.test(String(returnvalue)))),

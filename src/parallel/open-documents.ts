@@ -96,7 +96,7 @@ export class OpenDocuments {
 }
 
 /** The run whose documents workers read, and the places that it shares with them. */
-export interface HandOutOptions {
+export interface DistributeOptions {
   readonly job: Job;
   readonly workspace: Workspace;
   readonly formats: readonly TextFormat[];
@@ -110,7 +110,7 @@ export interface HandOutOptions {
   readonly list: string | undefined;
 }
 
-export interface SupervisionOptions extends HandOutOptions {
+export interface SupervisionOptions extends DistributeOptions {
   /** Writes the list of documents and the plan into the exchange. */
   readonly announce: () => Promise<void>;
 }

@@ -5,7 +5,7 @@ import { forEachOf } from "../files/files.js";
 import type { Log } from "../log.js";
 import { valueIf } from "../schema.js";
 import { countOf } from "../words.js";
-import { addTold, adoptDocument, type ExchangePlan, planFile, triedSchema } from "./accept-document.js";
+import { acceptDocument, addRequests, type ExchangePlan, planFile, triedSchema } from "./accept-document.js";
 import type { Broker } from "./broker.js";
 import { atMost, type DocumentQueue, inTime, openDocumentQueue } from "./document-queue.js";
 import type { OpenDocuments, SupervisionOptions } from "./open-documents.js";
@@ -28,7 +28,7 @@ export class Supervision {
   readonly #queue: DocumentQueue;
   readonly #broker: BrokerWatch;
   readonly #names: WorkerNames;
-  readonly #signs: SignsOfLife;
+  readonly #heartbeats: Heartbeats;
   /** Documents that a hint says are read. */
   readonly #hinted = new Set<string>();
   readonly #lookedAt = new Set<string>();
@@ -43,7 +43,7 @@ export class Supervision {
     this.#plan = plan;
     this.#options = options;
     this.#broker = new BrokerWatch(options.broker, options.log, options.signal);
-    this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
+    this.#heartbeats = new Heartbeats(patienceOf(options.job), performance.now());
     this.#names = new WorkerNames((text) => options.log("info", text), howToStart(options.broker.shown));
     this.#queue = openDocumentQueue(options.broker, options.job, plan.queue_id, {
       onEnded: (name, hasResult) => {
@@ -52,18 +52,19 @@ export class Supervision {
         this.#wake();
       },
       onRefused: (name, reason) => this.#refused(name, reason),
-      onProgress: (name, told) => {
-        if (this.#open.get(name) && this.#workersProgress.told(name, told)) this.#signs.sign(performance.now());
+      onProgress: (name, reported) => {
+        if (this.#open.get(name) && this.#workersProgress.reported(name, reported))
+          this.#heartbeats.beat(performance.now());
       },
     });
   }
 
-  async carryOut(): Promise<void> {
+  async run(): Promise<void> {
     const { signal } = this.#options;
     await this.#broker.ask(() => this.#queue.clear());
     for (;;) {
       signal.throwIfAborted();
-      await this.#adoptHinted();
+      await this.#acceptHinted();
       if (performance.now() >= this.#nextLook) await this.#look();
       if (this.#open.size === 0 || this.#isAlone()) return;
       await this.#queueNext();
@@ -75,7 +76,7 @@ export class Supervision {
   async close(): Promise<void> {
     await atMost(this.#queue.remove(this.#open.queued));
     await this.#queue.close();
-    this.#names.tellAll();
+    this.#names.reportAll();
   }
 
   /** Waits for a hint, or a little while. */
@@ -100,34 +101,34 @@ export class Supervision {
     if (!isQueued) for (const { name } of next) this.#open.lost(name);
   }
 
-  async #adoptHinted(): Promise<void> {
+  async #acceptHinted(): Promise<void> {
     const names = [...this.#hinted];
     this.#hinted.clear();
-    await this.#adopt(names);
+    await this.#accept(names);
   }
 
-  async #adopt(names: readonly string[]): Promise<void> {
+  async #accept(names: readonly string[]): Promise<void> {
     const { workspace, formats, progress, log, exchange } = this.#options;
     const options = { exchange, parts: workspace.parts, formats: formats.map(({ format }) => format) };
     await forEachOf(names, atOnce, async (name) => {
       const document = this.#open.get(name);
       if (!document) return;
-      const handed = await adoptDocument(document, options);
-      if (handed === undefined) {
+      const submitted = await acceptDocument(document, options);
+      if (submitted === undefined) {
         this.#nextLook = Math.min(this.#nextLook, performance.now() + longestTurn); // the attempt failed
         return;
       }
-      if (handed === "damaged") {
+      if (submitted === "damaged") {
         log("warn", `the result of document ${document.ref.documentId} is damaged: it is read again`);
         await exchange.forget(name);
         this.#tryAgain(name);
         return;
       }
       this.#open.close(name);
-      this.#workersProgress.adopted(name, handed);
-      addTold(handed.requests, progress.requests);
-      this.#names.read(handed.worker);
-      this.#signs.sign(performance.now());
+      this.#workersProgress.accepted(name, submitted);
+      addRequests(submitted.requests, progress.requests);
+      this.#names.read(submitted.worker);
+      this.#heartbeats.beat(performance.now());
     });
   }
 
@@ -136,7 +137,7 @@ export class Supervision {
     const { exchange, announce } = this.#options;
     const begun = performance.now();
     if ((await exchange.read(planFile)) === undefined) await announce(); // one that was fenced removed everything
-    await this.#adopt((await exchange.results()).filter((name) => this.#open.get(name)));
+    await this.#accept((await exchange.results()).filter((name) => this.#open.get(name)));
     await this.#lookAtTried();
     const took = performance.now() - begun; // a broker that does not answer takes long, and must not put off the next look
     await this.#broker.ask(async () => {
@@ -154,12 +155,12 @@ export class Supervision {
       const reason = valueIf(v.pipe(v.string(), v.parseJson(), triedSchema), await exchange.reason(tried));
       const document = this.#open.get(tried.name);
       if (!reason || !document) continue;
-      addTold(reason.requests, progress.requests);
+      addRequests(reason.requests, progress.requests);
       this.#triedBy.set(tried.name, reason.worker);
       const what = `document ${document.ref.documentId}: worker ${reason.worker} found it ${reason.status}: ${reason.error}`;
       const next = this.#tryAgain(tried.name) ? "another attempt follows" : "this run reads it itself later";
       log("info", `${what}; ${next}`);
-      this.#signs.sign(performance.now());
+      this.#heartbeats.beat(performance.now());
     }
   }
 
@@ -181,7 +182,7 @@ export class Supervision {
     const { job, log, broker } = this.#options;
     const seconds = `${patienceOf(job) / 1_000} s`;
     const left = countOf(this.#open.size, "document");
-    const state = this.#signs.look(performance.now());
+    const state = this.#heartbeats.look(performance.now());
     if (state === "over") log("warn", `no worker gave a sign of life for ${seconds}: this run reads ${left} itself`);
     if (state === "silent")
       log(
@@ -198,7 +199,7 @@ const longestAnswer = 6_000;
 /** Errors that say no more than that there is no answer. */
 const silence = /^(no answer|Command timed out|Stream isn't writeable|Connection is closed)/;
 
-/** Asks the broker, and tells once when it is gone and when it is back. */
+/** Asks the broker, and reports once when it is gone and when it is back. */
 export class BrokerWatch {
   readonly #broker: Pick<Broker, "shown">;
   readonly #log: Log;
@@ -236,19 +237,19 @@ export class BrokerWatch {
 /** Milliseconds for which workers are waited for, also where an outage of the service ends a run at once. */
 const leastPatience = 10_000;
 
-/** Milliseconds without a sign of life of any worker after which a run goes on by itself. */
+/** Milliseconds without a heartbeat of any worker after which a run goes on by itself. */
 function patienceOf({ service }: { readonly service: { readonly outage: number } }): number {
   return Math.max(leastPatience, service.outage * 1_000);
 }
 
-/** Milliseconds without a sign of life after which the user hears of it. */
+/** Milliseconds without a heartbeat after which the user hears of it. */
 const longestSilence = 20_000;
 
-/** The signs of life of all workers together. Pure: time is an argument. */
-export class SignsOfLife {
+/** The heartbeats of all workers together. Pure: time is an argument. */
+export class Heartbeats {
   readonly #patience: number;
   #last: number;
-  #isSilenceTold = false;
+  #isSilenceReported = false;
 
   /** `patience`: milliseconds after which the wait for workers ends. */
   constructor(patience: number, now: number) {
@@ -257,17 +258,17 @@ export class SignsOfLife {
   }
 
   /** A worker has read something. */
-  sign(now: number): void {
+  beat(now: number): void {
     this.#last = now;
-    this.#isSilenceTold = false;
+    this.#isSilenceReported = false;
   }
 
-  /** over: the wait for workers has ended · silent: the user is to hear of it, once · heard: all is well, or was told. */
+  /** over: the wait for workers has ended · silent: the user is to hear of it, once · heard: all is well, or was reported. */
   look(now: number): "heard" | "silent" | "over" {
     const silent = now - this.#last;
     if (silent >= this.#patience) return "over";
-    if (silent < longestSilence || this.#isSilenceTold) return "heard";
-    this.#isSilenceTold = true;
+    if (silent < longestSilence || this.#isSilenceReported) return "heard";
+    this.#isSilenceReported = true;
     return "silent";
   }
 }
@@ -306,7 +307,7 @@ export class WorkerNames {
   }
 
   /** Says how much each worker has read. */
-  tellAll(): void {
+  reportAll(): void {
     const each = [...this.#read].sort(([one], [other]) => (one < other ? -1 : 1));
     if (each.length === 0) return;
     this.#say(`workers have read: ${each.map(([name, read]) => `${name} ${countOf(read, "document")}`).join(", ")}`);

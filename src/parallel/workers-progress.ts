@@ -4,7 +4,7 @@ import type { RunProgress } from "../job/run-progress.js";
 
 import type { Log } from "../log.js";
 import { count, object, text, valueIf } from "../schema.js";
-import type { Handed } from "./accept-document.js";
+import type { SubmittedResult } from "./accept-document.js";
 import { type OpenBounds, openSharedBounds } from "./bounds/open-shared-bounds.js";
 import type { Broker } from "./broker.js";
 
@@ -20,17 +20,17 @@ const readSchema = object(readEntries);
 /** So much of a document is read. */
 type DocumentRead = v.InferOutput<typeof readSchema>;
 
-/** The progress of one document, as its worker tells of it about once a second. */
+/** The progress of one document, as its worker reports it about once a second. */
 const progressSchema = object({
   ...readEntries,
   worker: text,
-  /** Requests that the worker has sent, for whatever document: one that hangs tells the same again and again. */
+  /** Requests that the worker has sent, for whatever document: one that hangs reports the same again and again. */
   sent: count,
-  /** Those that were answered and that no result has told of yet. */
+  /** Those that were answered and that no result has reported yet. */
   untold: count,
 });
 
-export type ToldProgress = v.InferOutput<typeof progressSchema>;
+export type ProgressReport = v.InferOutput<typeof progressSchema>;
 
 const nothing: DocumentRead = { chunks: 0, child_chunks: 0, pages_expected: 0, pages: 0 };
 
@@ -38,23 +38,23 @@ const nothing: DocumentRead = { chunks: 0, child_chunks: 0, pages_expected: 0, p
 export class WorkersProgress {
   readonly #progress: RunProgress;
   readonly #known = new Map<string, DocumentRead>();
-  readonly #adopted = new Set<string>();
-  /** The requests that the worker of a document had sent when it told of it last. */
+  readonly #accepted = new Set<string>();
+  /** The requests that the worker of a document had sent when it last reported on it. */
   readonly #sent = new Map<string, number>();
-  /** Requests of each worker that no result has told of yet. */
-  readonly #untold = new Map<string, number>();
+  /** Requests of each worker that no result has reported yet. */
+  readonly #unreported = new Map<string, number>();
 
   constructor(progress: RunProgress) {
     this.#progress = progress;
   }
 
-  /** A worker tells how far a document is. False: the text is none of a worker, or it did nothing since it told of this document last. */
-  told(name: string, received: unknown): boolean {
-    const told = valueIf(progressSchema, received);
-    if (!told) return false;
-    const { worker, sent, untold, ...read } = told;
+  /** A worker reports how far a document is. False: the text is none of a worker, or it did nothing since it last reported on this document. */
+  reported(name: string, received: unknown): boolean {
+    const reported = valueIf(progressSchema, received);
+    if (!reported) return false;
+    const { worker, sent, untold: unreported, ...read } = reported;
     this.#set(name, read);
-    this.#setUntold(worker, untold);
+    this.#setUnreported(worker, unreported);
     const isSame = this.#sent.get(name) === sent;
     this.#sent.set(name, sent);
     return !isSame;
@@ -68,30 +68,30 @@ export class WorkersProgress {
     this.#progress.documentsBegun--;
   }
 
-  /** A document is read and taken over. */
-  adopted(name: string, { worker, result: { row }, pages }: Handed): void {
+  /** A document is read, and its result accepted. */
+  accepted(name: string, { worker, result: { row }, pages }: SubmittedResult): void {
     const { chunk_count: chunks, child_chunk_count: child_chunks } = row;
     this.#set(name, { chunks, child_chunks, pages_expected: pages, pages });
     this.#progress.documentsDone++;
-    this.#adopted.add(name);
-    this.#setUntold(worker, 0);
+    this.#accepted.add(name);
+    this.#setUnreported(worker, 0);
   }
 
   /** Takes back all that the run counts once more, as it finds these documents among its parts. The share of what is read stays. */
   takeBack(): void {
-    for (const name of [...this.#known.keys()]) if (!this.#adopted.has(name)) this.forget(name);
+    for (const name of [...this.#known.keys()]) if (!this.#accepted.has(name)) this.forget(name);
     for (const { chunks, child_chunks } of this.#known.values()) {
       this.#progress.chunks -= chunks;
       this.#progress.child_chunks -= child_chunks;
     }
-    for (const worker of [...this.#untold.keys()]) this.#setUntold(worker, 0);
+    for (const worker of [...this.#unreported.keys()]) this.#setUnreported(worker, 0);
     this.#progress.documentsDone = 0;
-    this.#progress.documentsFound = 0 - this.#adopted.size; // they count as begun here
+    this.#progress.documentsFound = 0 - this.#accepted.size; // they count as begun here
   }
 
-  #setUntold(worker: string, requests: number): void {
-    this.#progress.requestsElsewhere += requests - (this.#untold.get(worker) ?? 0);
-    this.#untold.set(worker, requests);
+  #setUnreported(worker: string, requests: number): void {
+    this.#progress.requestsElsewhere += requests - (this.#unreported.get(worker) ?? 0);
+    this.#unreported.set(worker, requests);
   }
 
   #set(name: string, read: DocumentRead): void {
@@ -106,7 +106,7 @@ export class WorkersProgress {
   }
 }
 
-interface BoundsSetting {
+interface BoundsOptions {
   readonly log: Log;
   /** Requests in flight of this process at the most; undefined: as many as the service takes. */
   readonly inFlight?: number | undefined;
@@ -116,7 +116,7 @@ interface BoundsSetting {
 export function openBounds(
   broker: Broker,
   { service }: Pick<Job, "service">,
-  { log, inFlight }: BoundsSetting,
+  { log, inFlight }: BoundsOptions,
 ): OpenBounds {
   const { concurrency, maxRps } = service;
   return openSharedBounds(broker, {

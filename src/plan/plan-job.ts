@@ -9,6 +9,7 @@ import type { Job } from "../job/job.js";
 import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import { foldersOf } from "../store/folder/job-folders.js";
 import { askOpening, findEarlierRun } from "./ask-opening.js";
+import { countChildren, surveyDocuments } from "./count-children.js";
 import { type DocumentSurvey, pagesOf, RowSizes } from "./document-survey.js";
 import {
   AnswerLog,
@@ -22,7 +23,6 @@ import {
 } from "./inquiry.js";
 import type { JobPlan, PlanDisk } from "./job-plan.js";
 import { makePlan } from "./make-plan.js";
-import { settleChildren, surveyDocuments } from "./settle-children.js";
 
 export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "progress" | "log" | "now"> {
   /**
@@ -46,11 +46,11 @@ const aheadPerSlot = 4;
  * when nothing can be asked or that list would not be whole, UsageError without a key, or the reason of the signal.
  */
 export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobPlan> {
-  const setting = withDefaults(options);
-  const { progress, now } = setting;
+  const context = withDefaults(options);
+  const { progress, now } = context;
   const answers = new AnswerLog();
   const start = performance.now();
-  await using service = await openService(job, setting, { onAnswer: answers.add });
+  await using service = await openService(job, context, { onAnswer: answers.add });
   const { client, baseUrl } = service;
   const prefetch = new Prefetch(job.service.concurrency * aheadPerSlot);
   const sizes = new RowSizes(job.output.keepSignatures);
@@ -68,7 +68,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
   progress.step = "probing the service";
   const pagesRepeat = await probePaging(inquiry, surveys);
   progress.step = "reading child lists";
-  await settleChildren(inquiry, surveys, job.childChunks === "none" ? 0 : (options.budget ?? usualBudget));
+  await countChildren(inquiry, surveys, job.childChunks === "none" ? 0 : (options.budget ?? usualBudget));
   await askLongest(inquiry, surveys);
   await inquiry.chunkTies.askAgain();
   await inquiry.childTies.askAgain();
@@ -102,7 +102,7 @@ function requireSomething(surveys: readonly DocumentSurvey[]): void {
 
 /**
  * Asks the largest document for a page of the full size, as a run does, for its last chunk alone and its last page: whether
- * pages repeat. A document that refuses makes way for the next one. Undefined where nothing tells.
+ * pages repeat. A document that refuses makes way for the next one. Undefined where nothing shows it.
  */
 async function probePaging(inquiry: Inquiry, surveys: readonly DocumentSurvey[]): Promise<boolean | undefined> {
   const readable = surveys.filter(({ total }) => total !== null && total > 0);

@@ -8,7 +8,7 @@ export interface LostFacts {
   /** Documents of either run that could not be compared, and those of the older run that the newer one does not have. */
   readonly not_compared: number;
   readonly gone: number;
-  /** Chunks and child chunks that a re-index took, or enabled again; and those of them that show a sign of a hand. */
+  /** Chunks and child chunks that a re-index took, or enabled again; and those of them with evidence of a manual edit. */
   readonly lost: number;
   readonly lost_by_hand: number;
   /** Documents with changes, those with the most lost rows first, made by hand before others. */
@@ -25,7 +25,7 @@ export interface LostFacts {
   readonly warning_count: number;
 }
 
-/** Whether, and how, `restore` brings rows back. */
+/** Whether, and how, `restore` restores rows. */
 export interface RestoreFacts {
   /** The command that plans it; null where no row has the evidence, or the older run is not fit for it. */
   readonly command: string | null;
@@ -56,15 +56,15 @@ export interface LostCard extends NamedDocument {
   /** In the older run. */
   readonly id: string;
   readonly position: number | null;
-  /** The sign of a hand; null without one. */
-  readonly hand: "edited" | "added" | "disabled" | "customized" | null;
+  /** The manual edit; null if there is no evidence of one. */
+  readonly edit: "edited" | "added" | "disabled" | "customized" | null;
   /** The account that made it, as the service names it; null where it does not say. */
   readonly by: string | null;
   readonly at: number | null;
   /** The old text, and what became of its words; empty without content, and where the answer is the same. */
   readonly content: readonly WordPart[];
   readonly answer: readonly WordPart[];
-  /** The command that brings this row back, by the evidence or by choosing it; null where none does. */
+  /** The command that restores this row, by the evidence or by choosing it; null where none does. */
   readonly command: string | null;
   /** Whether the evidence allows the command; false: it is the owner's choice. */
   readonly has_evidence: boolean;

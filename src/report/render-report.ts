@@ -94,8 +94,8 @@ async function checkDatabase(path: string): Promise<void> {
   if (!(await isThere(path))) throw new UsageError("No such database:", [{ path, message: "there is no such file" }]);
 }
 
-async function lostSince(old: Dump, dump: Dump, { database, ...setting }: ReportOptions): Promise<LostFacts> {
-  return gatherLost(old.folder, dump.folder, { ...setting, database: database ?? (await databaseOf(old)) });
+async function lostSince(old: Dump, dump: Dump, { database, ...context }: ReportOptions): Promise<LostFacts> {
+  return gatherLost(old.folder, dump.folder, { ...context, database: database ?? (await databaseOf(old)) });
 }
 
 /** The facts that the rows of a run, and the history of its job, give by SQL. */

@@ -226,7 +226,7 @@ export type ChangedKind = (typeof changedKinds)[number];
 
 /** The chunks that are never retrieved, and their places. Disabled chunks cannot be, and are left out. */
 export interface HitFacts {
-  /** Enabled chunks whose `hit_count` the service tells: 0 where it tells none. */
+  /** Enabled chunks whose `hit_count` the service reports: 0 where it reports none. */
   readonly enabled: number;
   /** Those of them that were never hit: neither now nor, as far as the history knows, before a re-index. */
   readonly never: number;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { groupRows } from "../compare/document-rows.js";
 import { loadDocumentRows } from "../compare/load-document-rows.js";
-import { findSigns, type Signs } from "../compare/lost/evidence.js";
+import { type EditedDocuments, findEditedDocuments } from "../compare/lost/evidence.js";
 import { planLost } from "../compare/lost/plan-lost.js";
 import { countPlan, type Refusals, type RestorePlan, type TargetDocument } from "../compare/lost/restore-plan.js";
 import { withSpill } from "../duckdb/open-duckdb.js";
@@ -14,7 +14,7 @@ import { documentKey } from "../rows/row.js";
 import { applyPlan, type Writer, type WriterOptions, withWriter } from "./apply/apply-plan.js";
 import { type Intent, type Journal, openJournal, type WrittenRow } from "./apply/journal.js";
 import { proveRestore } from "./apply/prove.js";
-import { settleJournal } from "./apply/reconcile.js";
+import { reconcileJournal } from "./apply/reconcile.js";
 import {
   type Applied,
   type ProofDifference,
@@ -35,17 +35,17 @@ import {
 } from "./target.js";
 
 /**
- * Brings back what a re-index took from the documents of a run: plans it and, with `apply`, writes it and proves it. Rejects with
+ * Restores what a re-index took from the documents of a run: plans it and, with `apply`, writes it and proves it. Rejects with
  * UsageError where it is refused as a whole, BusyError where another restore of the run is at work, StopError where the service or
  * the disk ends it, and with the reason of `options.signal`.
  */
 export const restoreLost: RestoreLost = async (options) => {
   const old = await openDump(options.folder, "nothing was restored");
   const baseUrl = addressOf(old.manifest.service.base_url, options);
-  const course = { old, baseUrl, database: await databaseOf(old), options };
-  if (!options.apply) return planOnly(course);
+  const context = { old, baseUrl, database: await databaseOf(old), options };
+  if (!options.apply) return planOnly(context);
   return withRestoreFolder(old.folder, options, ({ path, signal, checkOwn }) =>
-    applyLost({ ...course, options: { ...options, signal } }, path, checkOwn),
+    applyLost({ ...context, options: { ...options, signal } }, path, checkOwn),
   );
 };
 
@@ -56,47 +56,52 @@ interface Target {
   readonly refusals: Refusals;
 }
 
-async function planOnly(course: Course): Promise<RestoreResult> {
-  const signs = await signsOf(course);
-  const { against } = course.options;
+async function planOnly(context: RestoreContext): Promise<RestoreResult> {
+  const edited = await editedDocumentsOf(context);
+  const { against } = context.options;
   if (against !== undefined) {
     const dump = await openDump(against, "nothing was compared");
-    return planned(course, signs, { dump, refusals: new Map() });
+    return planned(context, edited, { dump, refusals: new Map() });
   }
-  if (signs.documents.length === 0) return planned(course, signs, nothingRead);
+  if (edited.documents.length === 0) return planned(context, edited, nothingRead);
   await using folder = await openTemporaryFolder();
-  await using service = await openServiceOf(course);
-  return await planned(course, signs, await readTarget(course, service.client, signs, folder.path));
+  await using service = await openServiceOf(context);
+  return await planned(context, edited, await readTarget(context, service.client, edited, folder.path));
 }
 
-function openServiceOf({ old, baseUrl, options }: Course): Promise<OpenService> {
+function openServiceOf({ old, baseUrl, options }: RestoreContext): Promise<OpenService> {
   return openTarget({ ...options, baseUrl }, old.manifest.documents);
 }
 
 const nothingRead: Target = { dump: undefined, refusals: new Map() };
 
-function signsOf({ old, database, options }: Course): Promise<Signs> {
+function editedDocumentsOf({ old, database, options }: RestoreContext): Promise<EditedDocuments> {
   options.progress.step = "reading the run";
-  return findSigns(old, { ...options, database, progress: undefined });
+  return findEditedDocuments(old, { ...options, database, progress: undefined });
 }
 
-async function readTarget(course: Course, api: KnowledgeApi, signs: Signs, dir: string): Promise<Target> {
-  course.options.progress.step = "reading the documents as they stand";
-  const fit = signs.documents.filter(({ refused }) => refused === null);
+async function readTarget(
+  context: RestoreContext,
+  api: KnowledgeApi,
+  edited: EditedDocuments,
+  dir: string,
+): Promise<Target> {
+  context.options.progress.step = "reading the documents as they stand";
+  const fit = edited.documents.filter(({ refused }) => refused === null);
   const refusals = await readRefusals(api, fit);
   const documents = fit.filter((document) => refusals.get(documentKey(document))?.isReadable !== false);
-  const dump = documents.length > 0 ? await dumpDocuments(course, { name: "before", dir, documents }) : undefined;
+  const dump = documents.length > 0 ? await dumpDocuments(context, { name: "before", dir, documents }) : undefined;
   return { dump, refusals };
 }
 
 /** The plan, and nothing written. */
 async function planned(
-  course: Course,
-  { documents, warnings }: Signs,
+  context: RestoreContext,
+  { documents, warnings }: EditedDocuments,
   { dump, refusals }: Target,
   chosen: readonly string[] = [],
 ): Promise<RestoreResult> {
-  const { old, baseUrl, database, options } = course;
+  const { old, baseUrl, database, options } = context;
   const { memory, signal, addDisabled } = options;
   options.progress.step = "planning";
   const choice = { chosen: new Set([...options.chunks, ...chosen]), addDisabled };
@@ -120,14 +125,18 @@ function resultOf(facts: Facts): RestoreResult {
 }
 
 /** Goes on with the journal of an earlier process that did not end, or begins one. */
-async function applyLost(course: Course, folder: string, checkOwn: () => Promise<void>): Promise<RestoreResult> {
-  const { old, baseUrl, options } = course;
+async function applyLost(
+  context: RestoreContext,
+  folder: string,
+  checkOwn: () => Promise<void>,
+): Promise<RestoreResult> {
+  const { old, baseUrl, options } = context;
   const journal = await openJournal(folder, { runId: old.manifest.run_id, baseUrl, now: options.now, checkOwn });
   try {
-    await using service = await openServiceOf(course);
+    await using service = await openServiceOf(context);
     const api = service.client;
-    return await withWriter(writerOptions(course, api.pace), (writer) =>
-      applyWith({ course, folder, journal, api, writer }),
+    return await withWriter(writerOptions(context, api.pace), (writer) =>
+      applyWith({ context, folder, journal, api, writer }),
     );
   } finally {
     await journal.close();
@@ -135,7 +144,7 @@ async function applyLost(course: Course, folder: string, checkOwn: () => Promise
 }
 
 interface Tools {
-  readonly course: Course;
+  readonly context: RestoreContext;
   readonly folder: string;
   readonly journal: Journal;
   readonly api: KnowledgeApi;
@@ -143,14 +152,14 @@ interface Tools {
 }
 
 async function applyWith(tools: Tools): Promise<RestoreResult> {
-  const { course, folder, journal, api } = tools;
-  if (journal.undo !== null) await settleJournal(applyOptions(tools));
-  const signs = await signsOf(course);
-  const target = await readTarget(course, api, signs, folder);
-  const shown = await planned(course, signs, target);
-  const { go, chosen } = await course.options.confirm(shown);
+  const { context, folder, journal, api } = tools;
+  if (journal.undo !== null) await reconcileJournal(applyOptions(tools));
+  const edited = await editedDocumentsOf(context);
+  const target = await readTarget(context, api, edited, folder);
+  const shown = await planned(context, edited, target);
+  const { go, chosen } = await context.options.confirm(shown);
   if (!go) return shown;
-  const final = chosen.length > 0 ? await planned(course, signs, target, chosen) : shown;
+  const final = chosen.length > 0 ? await planned(context, edited, target, chosen) : shown;
   if (target.dump && final.counts.writes > 0) await journal.begin(target.dump.folder);
   const applied = await write(tools, final.plan);
   const differences = journal.written.length > 0 ? await proveWritten(tools) : null;
@@ -167,7 +176,7 @@ async function applyWith(tools: Tools): Promise<RestoreResult> {
 }
 
 async function write(tools: Tools, plan: RestorePlan): Promise<Applied> {
-  tools.course.options.progress.step = "writing";
+  tools.context.options.progress.step = "writing";
   return applyPlan(plan, applyOptions(tools));
 }
 
@@ -181,8 +190,8 @@ function alsoUndo(folder: string): string {
   return `${folder} is part of the undo, too: it has the documents that the earlier restore did not write`;
 }
 
-function applyOptions({ course, journal, api, writer }: Tools) {
-  const { signal, log, progress, sleep, now, settle, lockTime, concurrency } = course.options;
+function applyOptions({ context, journal, api, writer }: Tools) {
+  const { signal, log, progress, sleep, now, settle, lockTime, concurrency } = context.options;
   return {
     ...{ api, writer, journal, signal, log, progress, sleep },
     ...(concurrency === undefined ? {} : { concurrency }),
@@ -193,7 +202,7 @@ function applyOptions({ course, journal, api, writer }: Tools) {
 }
 
 /** The writer keeps to the pace of the client: both together send no more requests a second than `maxRps`. */
-function writerOptions({ baseUrl, options }: Course, pace: WriterOptions["pace"]): WriterOptions {
+function writerOptions({ baseUrl, options }: RestoreContext, pace: WriterOptions["pace"]): WriterOptions {
   const { key = "", keyEnv, env, signal, timeout, concurrency = 4 } = options;
   return {
     ...{ baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, env, signal },
@@ -204,7 +213,7 @@ function writerOptions({ baseUrl, options }: Course, pace: WriterOptions["pace"]
 }
 
 interface WrittenOptions {
-  readonly course: Course;
+  readonly context: RestoreContext;
   /** The folder of the restore. */
   readonly folder: string;
   readonly journal: Journal;
@@ -213,19 +222,19 @@ interface WrittenOptions {
 
 /** Dumps the documents that were written to, and compares each with what it was before its first write. */
 async function proveWritten(options: WrittenOptions): Promise<readonly ProofDifference[]> {
-  const { course, folder, journal, api } = options;
+  const { context, folder, journal, api } = options;
   const { written, openAdds } = journal;
-  course.options.progress.step = "proving";
+  context.options.progress.step = "proving";
   const ids = new Set(written.map(({ document_id }) => document_id));
-  const documents = course.old.manifest.documents.filter(({ document_id }) => ids.has(document_id));
+  const documents = context.old.manifest.documents.filter(({ document_id }) => ids.has(document_id));
   const gone = await readGone(api, documents);
   const differences = written.filter((row) => gone.has(documentKey(row))).map(goneWith);
   const left = documents.filter((document) => !gone.has(documentKey(document)));
   if (left.length === 0) return differences;
-  const after = await dumpDocuments(course, { name: "after", dir: folder, documents: left });
+  const after = await dumpDocuments(context, { name: "after", dir: folder, documents: left });
   for (const [undo, those] of groupRows(left, ({ document_id }) => journal.undoOf(document_id) ?? "")) {
     const before = await openDump(undo, "nothing was proved");
-    const proof = { ...course.options, documents: those, before, after, written, openAdds };
+    const proof = { ...context.options, documents: those, before, after, written, openAdds };
     differences.push(...(await proveDocuments(proof)));
   }
   return differences;
@@ -275,10 +284,10 @@ function refuseUnread({ manifest }: Dump): void {
 }
 
 /** Everything that all steps of a restore go by. */
-interface Course {
-  /** The older run, whose rows are brought back. */
+interface RestoreContext {
+  /** The older run, whose rows are restored. */
   readonly old: Dump;
-  /** The service that they are brought back to. */
+  /** The service that they are restored to. */
   readonly baseUrl: string;
   /** The database of the job, whose history has what stood there before an edit; undefined where there is none. */
   readonly database: string | undefined;
@@ -287,7 +296,7 @@ interface Course {
 
 /** Dumps documents of the target as they stand, into a run of the folder `<dir>/<name>`. */
 async function dumpDocuments(
-  { old, baseUrl, options }: Course,
+  { old, baseUrl, options }: RestoreContext,
   reading: Pick<TargetReading, "name" | "dir" | "documents">,
 ): Promise<Dump> {
   const withChildren = new Set(

@@ -6,7 +6,7 @@ import type { RawRecord, Row } from "./row.js";
 
 export interface RowOptions {
   readonly keepSignatures: boolean;
-  /** Told of every known field of an unexpected type, every time finer than its column, and every field without a place. */
+  /** Called with every known field of an unexpected type, every time finer than its column, and every field without a place. */
   readonly drift: (kind: Kind, field: string) => void;
 }
 

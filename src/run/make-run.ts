@@ -26,7 +26,7 @@ export interface RunResult extends Published, Pick<Reported, "report"> {
    * says which. The manifest knows of the documents only.
    */
   readonly status: "complete" | "partial";
-  /** The names of documents by id, as far as the service told them. */
+  /** The names of documents by id, as far as the service reported them. */
   readonly names: DocumentNames;
   /** Ids of the runs that `output.keep` let go of. */
   readonly pruned: readonly string[];

@@ -6,7 +6,7 @@ import type { Job } from "../job/job.js";
 import type { RunOptions } from "../job/open-service.js";
 import type { Log } from "../log.js";
 import { removeOtherExchanges } from "../parallel/exchange/open-exchange.js";
-import { type EarlierOptions, earlierWork, hasPlan, isHandedOut, writePlan } from "../store/earlier-work.js";
+import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } from "../store/earlier-work.js";
 import { type LeasedJob, makeOwnFolder } from "../store/folder/job-folders.js";
 import { type Lease, openedWith } from "../store/folder/lease.js";
 import { type JobOptions, leaseJob } from "../store/open-job.js";
@@ -24,7 +24,7 @@ interface LeasedWorkspace extends Workspace, Lease {
 
 /**
  * Takes the lease of a job. Continues the work of an earlier run of the same plan if it is younger than `resumeWithin`, and sets
- * other work aside. After a failure the parts that were read stay, and those that workers may still hand over; `tally.isKept` says
+ * other work aside. After a failure the parts that were read stay, and those that workers may still submit; `tally.isKept` says
  * whether there are any.
  */
 export async function openWorkspace(
@@ -33,7 +33,7 @@ export async function openWorkspace(
 ): Promise<LeasedWorkspace> {
   const lease = await leaseJob(job, options);
   return openedWith(lease, async () => {
-    await bringUpToDate(lease, job, options.log);
+    await completeEarlierRun(lease, job, options.log);
     const earlier = await earlierWork(lease, job, options);
     const startedAt = earlier?.startedAt ?? options.now();
     const runId = earlier?.runId ?? (await newRunId(lease.runs, startedAt));
@@ -43,7 +43,7 @@ export async function openWorkspace(
     if (!earlier) await writePlan(workspace.work, job, { startedAt, list: options.list });
     return leasedWorkspace(lease, workspace, async () => {
       const isRead = (await readdir(workspace.parts).catch(() => [])).length > 0;
-      const isBegun = isRead || (await isHandedOut(workspace.work).catch(() => false));
+      const isBegun = isRead || (await isDistributed(workspace.work).catch(() => false));
       options.progress.isKept = isBegun;
       return isBegun ? "what was read" : "nothing";
     });
@@ -57,7 +57,7 @@ export async function openWorkspace(
 export async function openFreshWorkspace(job: Job, options: JobOptions): Promise<LeasedWorkspace> {
   const lease = await leaseJob(job, options);
   return openedWith(lease, async () => {
-    await bringUpToDate(lease, job, options.log);
+    await completeEarlierRun(lease, job, options.log);
     for (const name of (await readdir(lease.own)).filter(isRunId))
       if (!(await hasPlan(join(lease.own, name)))) await rm(join(lease.own, name), { recursive: true, force: true });
     const startedAt = options.now();
@@ -86,8 +86,8 @@ function leasedWorkspace(lease: Lease, workspace: Workspace, keptAfterFailure: (
 }
 
 /** Does what an earlier run left undone, with the database of the bucket if the job has one. */
-async function bringUpToDate(leased: LeasedJob, job: Job, log: Log): Promise<void> {
-  if (writtenFormats(job).includes("duckdb")) await leased.remote?.bringDatabase();
+async function completeEarlierRun(leased: LeasedJob, job: Job, log: Log): Promise<void> {
+  if (writtenFormats(job).includes("duckdb")) await leased.remote?.fetchDatabase();
   await mendPublished(leased, job, log);
 }
 

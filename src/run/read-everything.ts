@@ -48,7 +48,7 @@ export interface ReadAllOptions extends ReadOptions {
   readonly baseUrl: string;
   readonly download: Download;
   /** Lets workers read documents, as far as they can; undefined: there are none. */
-  readonly handOut?: ((discovery: Discovery) => Promise<void>) | undefined;
+  readonly distribute?: ((discovery: Discovery) => Promise<void>) | undefined;
 }
 
 /**
@@ -75,7 +75,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
     isWhole: ({ failures }) => failures.length === 0,
   });
   reading.catch(() => {}); // seen below, unless the documents end the run before
-  await options.handOut?.(discovery);
+  await options.distribute?.(discovery);
   const { documents, notes } = await readDocuments(api, discovery, options);
   const fields = await reading;
   const details = job.details
@@ -157,17 +157,17 @@ async function readDiscovery(
   api: Client,
   { job, workspace, log, given }: Pick<ReadAllOptions, "job" | "workspace" | "log" | "given">,
 ): Promise<Discovery> {
-  const tell = (discovery: Discovery) => {
+  const warn = (discovery: Discovery) => {
     const { failures = [], notes = [] } = discovery.found ?? {};
     for (const sentence of [...failures, ...notes]) log("warn", sentence);
     return discovery;
   };
-  if (given) return tell(given);
+  if (given) return warn(given);
   return readOnce<Discovery>(workspace.work, "discovery", {
     schema: discoverySchema,
     read: async () => {
       const { shard } = job;
-      return tell(await discoverDocuments(api, job, prefetchOf(job), shard ? { keeps: isRowOf(shard) } : {}));
+      return warn(await discoverDocuments(api, job, prefetchOf(job), shard ? { keeps: isRowOf(shard) } : {}));
     },
     isWhole: ({ found }) => found !== undefined,
   });

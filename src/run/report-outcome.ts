@@ -114,7 +114,7 @@ function sentence(error: unknown): string {
   return text.length > 300 ? `${text.slice(0, 300).toWellFormed()}…` : text;
 }
 
-/** Ids of failed documents that are told at the most. */
+/** Ids of failed documents that are listed at the most. */
 const mostIds = 20;
 
 function publication({ manifest, status, problems, names }: PublishedRun): End {

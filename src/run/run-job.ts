@@ -4,8 +4,8 @@ import { workError } from "../errors.js";
 import { sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { type OpenService, openService, type RunOptions, withDefaults } from "../job/open-service.js";
+import { distribute, openWorkers, type Workers } from "../parallel/distribute.js";
 import { ownExchange } from "../parallel/exchange/open-exchange.js";
-import { handOut, openWorkers, type Workers } from "../parallel/hand-out.js";
 import { keepRequestSum } from "../store/request-sum.js";
 import type { Workspace } from "../store/workspace.js";
 import { finishRun, type Gathered, isDatabaseLeft, type PreparedRun, prepareRun, type RunResult } from "./make-run.js";
@@ -71,16 +71,26 @@ async function read({ client, baseUrl, download }: OpenService, options: ReadOpt
   const { formats } = outputs;
   signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
   await using requests = await keepRequestSum(workspace.work, progress.requests);
-  const handOutOver = async (discovery: Discovery, { broker }: Workers) => {
+  const distributeOver = async (discovery: Discovery, { broker }: Workers) => {
     const exchange = await ownExchange(workspace, workspace.runId);
     const ends = AbortSignal.any([signal, client.signal]); // a key that the service refuses ends the run at once
     const list256 = list?.sha256;
-    await handOut(discovery, { job, workspace, formats, progress, log, signal: ends, broker, exchange, list: list256 });
+    await distribute(discovery, {
+      job,
+      workspace,
+      formats,
+      progress,
+      log,
+      signal: ends,
+      broker,
+      exchange,
+      list: list256,
+    });
   };
   const reading = await readEverything(client, {
     ...{ job, workspace, formats, progress, now, log, retryFailed, baseUrl, download },
     given: list?.discovery,
-    handOut: workers && ((discovery) => handOutOver(discovery, workers)),
+    distribute: workers && ((discovery) => distributeOver(discovery, workers)),
   });
   return { reading, baseUrl, requests: requests.sum() };
 }

@@ -4,7 +4,7 @@ import { type ChildSource, forecastLists, listCounts, sampleOf, supposedChildren
 import { type CrawlOptions, crawlDocument } from "../crawl/crawl-document.js";
 import type { IdSet } from "../crawl/id-set.js";
 import type { Prefetch } from "../crawl/prefetch.js";
-import { answersOf, type TellProblem } from "../crawl/read-list.js";
+import { answersOf, type ReportProblem } from "../crawl/read-list.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { SkipError } from "../errors.js";
 import type { Job } from "../job/job.js";
@@ -68,7 +68,7 @@ export class DocumentAttempt {
     this.#checkpoint = earlier?.read.checkpoint;
   }
 
-  async read(api: KnowledgeApi, problem: TellProblem): Promise<void> {
+  async read(api: KnowledgeApi, problem: ReportProblem): Promise<void> {
     for await (const batch of crawlDocument(api, this.#ref, this.#crawlOptions(problem))) {
       try {
         const rows = this.#rows.rowsFrom(batch);
@@ -149,7 +149,7 @@ export class DocumentAttempt {
     return { row, drift: this.#rows.drift, childLists, proof: status === "complete" ? proof : "none" };
   }
 
-  #crawlOptions(problem: TellProblem): CrawlOptions {
+  #crawlOptions(problem: ReportProblem): CrawlOptions {
     const { job, prefetch } = this.#options;
     const from = this.#earlier && { checkpoint: this.#earlier.read.checkpoint, ids: this.#earlier.ids };
     const { childChunks } = job;
@@ -253,7 +253,7 @@ class AttemptProgress {
     Object.assign(this.#counts, { chunks: 0, child_chunks: 0 });
   }
 
-  /** Tells the tally how many pages and child lists there are, as well as that is known. */
+  /** Reports to the tally how many pages and child lists there are, as well as that is known. */
   #expect(checkpoint: Checkpoint): void {
     const { total, pageSize } = checkpoint;
     const pages = Math.max(1, Math.ceil(total / Math.max(pageSize, 1))) + this.#listsOf(checkpoint);

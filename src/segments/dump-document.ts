@@ -1,6 +1,6 @@
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { IdSet } from "../crawl/id-set.js";
-import type { TellProblem } from "../crawl/read-list.js";
+import type { ReportProblem } from "../crawl/read-list.js";
 import { type Flaws, MovedError, readUntilStill } from "../crawl/read-whole-list.js";
 import { SkipError } from "../errors.js";
 import type { PartFile } from "../files/join-parts.js";
@@ -59,10 +59,10 @@ export async function dumpDocument(
   const read = async (flaws: Flaws): Promise<DumpedDocument> => {
     const attempt = new DocumentAttempt(ref, store, at, options, earlier);
     try {
-      await attempt.read(api, flaws.tell);
+      await attempt.read(api, flaws.report);
       const isSwept = flaws.texts.length === 0 && (consistency !== "counts" || earlier !== undefined);
       const proof = isSwept
-        ? await sweep(api, ref, attempt, () => pathsOf(options, name, store), options, flaws.tell)
+        ? await sweep(api, ref, attempt, () => pathsOf(options, name, store), options, flaws.report)
         : proofByCounts(attempt);
       const error = flaws.texts.join("; ") || null;
       const result = attempt.result(error === null ? "complete" : "unstable", error, proof);
@@ -94,7 +94,7 @@ async function sweep(
   attempt: DocumentAttempt,
   pathsOf: () => Promise<PartPaths>,
   { job, prefetch }: DumpOptions,
-  problem: TellProblem,
+  problem: ReportProblem,
 ): Promise<Proof> {
   const ranksSuffice = job.consistency !== "sweeps";
   const sweeps = attempt.isOneAnswer

@@ -4,7 +4,7 @@ import { type ChildSource, embeddedChildren, type KeptChildren } from "../crawl/
 import { ContentDigest, type Fingerprinted } from "../crawl/digests.js";
 import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
 import type { Prefetch } from "../crawl/prefetch.js";
-import { pagesOf, type TellProblem } from "../crawl/read-list.js";
+import { pagesOf, type ReportProblem } from "../crawl/read-list.js";
 import { sweepList, sweepPages } from "../crawl/sweep-list.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
 import { readLines } from "./part.js";
@@ -38,12 +38,12 @@ export interface ReadRows {
 
 export interface SweepOptions {
   readonly prefetch: Prefetch;
-  readonly problem: TellProblem;
+  readonly problem: ReportProblem;
   /** Whether ranks alone prove chunks that were read from their end; else their pages before the last are read again. */
   readonly ranksSuffice: boolean;
 }
 
-/** Reads one list again, and tells of what is not as it is stored. */
+/** Reads one list again, and reports what is not as it is stored. */
 export type Sweep = () => Promise<void>;
 
 /**

@@ -323,11 +323,11 @@ class MetadataInUse {
 
   /** `extra` is that of a row of `document_info`: what no column names, `doc_metadata` among it. */
   add(dataset: unknown, extra: unknown): void {
-    const carried = memberOf(extra, "doc_metadata");
-    if (!Array.isArray(carried)) return;
+    const fieldValues = memberOf(extra, "doc_metadata");
+    if (!Array.isArray(fieldValues)) return;
     const fields = this.#datasets.get(dataset) ?? new Map<string, UsedField>();
     this.#datasets.set(dataset, fields);
-    for (const field of carried) {
+    for (const field of fieldValues) {
       const id = memberOf(field, "id");
       if (typeof id !== "string" || id === "built-in") continue; // every dataset has those, in a list of their own
       if (!fields.has(id)) fields.set(id, { id, name: memberOf(field, "name"), type: memberOf(field, "type") });

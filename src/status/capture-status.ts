@@ -86,17 +86,17 @@ export function failureText({ batch }: BatchRef, error: SkipError): string {
   return `indexing status of batch ${JSON.stringify(batch)}: ${error.message}`;
 }
 
-async function readStatus(job: Job, setting: Required<RunOptions>): Promise<StatusReading> {
-  await using service = await openService(job, setting);
-  return await captureStatus(service.client, namedDatasets(job), setting.now);
+async function readStatus(job: Job, context: Required<RunOptions>): Promise<StatusReading> {
+  await using service = await openService(job, context);
+  return await captureStatus(service.client, namedDatasets(job), context.now);
 }
 
 /** Takes one snapshot of the indexing status of every batch of the job and adds it to the database of the job. */
 export async function takeStatus(job: Job, options: RunOptions = {}): Promise<TakenStatus> {
-  const setting = withDefaults(options);
-  const reading = await readStatus(job, setting);
+  const context = withDefaults(options);
+  const reading = await readStatus(job, context);
   const folders = foldersOf(job);
   await refuseLinks(folders);
-  await leaveWaiting(folders, runIdFrom(setting.now()), reading.rows);
-  return { ...reading, database: folders.shownDatabase, added: await addWaiting(job, setting) };
+  await leaveWaiting(folders, runIdFrom(context.now()), reading.rows);
+  return { ...reading, database: folders.shownDatabase, added: await addWaiting(job, context) };
 }

@@ -90,7 +90,7 @@ export async function addWaiting(job: Job, options: JobOptions): Promise<boolean
 }
 
 async function addUnderLease(job: Job, leased: LeasedJob, log: Log): Promise<boolean> {
-  if ((await leased.remote?.bringDatabase(largeDatabase)) === false) return false;
+  if ((await leased.remote?.fetchDatabase(largeDatabase)) === false) return false;
   await mendPending(leased, job, log);
   const current = await currentDatabase(leased);
   if (current !== undefined && (await stat(current)).size > largeDatabase) return false;

@@ -29,29 +29,29 @@ const mostRetries = 2;
 
 /**
  * Polls the batches of a job until every document is completed or in error, or the timeout is over. Every reading that
- * tells something new is kept at once, so that a watch that is killed loses none; the database has them at the end. A poll
+ * says something new is kept at once, so that a watch that is killed loses none; the database has them at the end. A poll
  * that fails ends nothing. Rejects with StopError where a batch is unknown or the key is refused, with UsageError where
  * there is no key, or with the reason of `options.signal`.
  */
 export async function watchStatus(job: Job, options: WatchOptions): Promise<WatchedStatus> {
   const { interval, timeout, progress = emptyWatchProgress(), onPoll = () => {}, sleep = sleepFor, ...rest } = options;
-  const setting = withDefaults(rest);
-  const { now, log } = setting;
+  const context = withDefaults(rest);
+  const { now, log } = context;
   const startedAt = now().getTime();
   const folders = foldersOf(job);
   await refuseLinks(folders);
   const drift = new DriftCount();
   const poll = new Poll(batchesOf(namedDatasets(job)), { now, log, onPoll, folders, progress, drift: drift.add });
   const deadline = deadlineAfter(timeout, sleep);
-  const signal = AbortSignal.any([setting.signal, deadline.signal]);
-  const inTime = await pollToTheEnd(poll, job, { ...setting, signal }, () => sleep(interval, signal))
+  const signal = AbortSignal.any([context.signal, deadline.signal]);
+  const inTime = await pollToTheEnd(poll, job, { ...context, signal }, () => sleep(interval, signal))
     .catch((error: unknown) => {
       if (deadline.signal.aborted && error === deadline.signal.reason) return false;
       throw sayDiskError(error, job.output.dir, "watching");
     })
     .finally(deadline.cancel);
   const seconds = (now().getTime() - startedAt) / 1000;
-  const added = await addReadings(job, setting);
+  const added = await addReadings(job, context);
   const { polls, readings } = progress;
   const rows = [...progress.documents.values()].map(({ row }) => row);
   const place = { database: folders.shownDatabase, added };
@@ -59,10 +59,10 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
 }
 
 /** A database that cannot be read is said, and no reason to keep back how the watch ended. */
-async function addReadings(job: Job, setting: Required<RunOptions>): Promise<boolean> {
-  return addWaiting(job, setting).catch((error: unknown) => {
+async function addReadings(job: Job, context: Required<RunOptions>): Promise<boolean> {
+  return addWaiting(job, context).catch((error: unknown) => {
     if (!(error instanceof StopError)) throw error;
-    setting.log("warn", error.message);
+    context.log("warn", error.message);
     return false;
   });
 }
@@ -76,12 +76,12 @@ function statusOf({ documents }: WatchProgress, inTime: boolean): WatchedStatus[
 async function pollToTheEnd(
   poll: Poll,
   job: Job,
-  setting: Required<RunOptions>,
+  context: Required<RunOptions>,
   pause: () => Promise<unknown>,
 ): Promise<true> {
   const patient = { ...job, service: { ...job.service, retries: Math.min(job.service.retries, mostRetries) } };
-  await using service = await openService(patient, { ...setting, log: () => {} }, { patient: true });
-  while (!(await poll.next(service.client))) await pause().catch(() => setting.signal.throwIfAborted());
+  await using service = await openService(patient, { ...context, log: () => {} }, { patient: true });
+  while (!(await poll.next(service.client))) await pause().catch(() => context.signal.throwIfAborted());
   return true;
 }
 
@@ -116,7 +116,7 @@ class Poll {
   readonly #batches: readonly BatchRef[];
   readonly #options: PollOptions;
   readonly #read = new Set<BatchRef>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #outage: Outage | undefined;
 
   constructor(batches: readonly BatchRef[], options: PollOptions) {
@@ -137,7 +137,7 @@ class Poll {
     progress.readings += rows.length;
     if (readings.every(({ error }) => !error)) progress.readAt = at;
     this.#refuse(readings);
-    this.#tellOutage(readings, at);
+    this.#reportOutage(readings, at);
     this.#warn(at);
     onPoll?.(changed);
     return this.#read.size === this.#batches.length && [...documents.values()].every(isOver);
@@ -164,19 +164,21 @@ class Poll {
     });
   }
 
-  #tellOutage(readings: readonly BatchReading[], at: number): void {
+  #reportOutage(readings: readonly BatchReading[], at: number): void {
     const failed = readings.flatMap((reading) => (reading.error ? [failureText(reading, reading.error)] : []));
-    const { outage, tell } = outageAfter(this.#outage, failed.length > 0, at);
+    const { outage, report } = outageAfter(this.#outage, failed.length > 0, at);
     const more = failed.length > 1 ? `; and ${failed.length - 1} more` : "";
-    if (tell === "failed") this.#options.log("warn", `${failed[0]}${more}; still watching`);
-    if (tell === "recovered") this.#options.log("info", "every batch can be read again");
+    if (report === "failed") this.#options.log("warn", `${failed[0]}${more}; still watching`);
+    if (report === "recovered") this.#options.log("info", "every batch can be read again");
     this.#outage = outage;
   }
 
   /** Warns once of everything. */
   #warn(at: number): void {
-    const warnings = watchWarnings(this.#options.progress.documents, at).filter(({ about }) => !this.#told.has(about));
-    for (const { about } of warnings) this.#told.add(about);
+    const warnings = watchWarnings(this.#options.progress.documents, at).filter(
+      ({ about }) => !this.#reported.has(about),
+    );
+    for (const { about } of warnings) this.#reported.add(about);
     for (const { text } of warnings.slice(0, mostWarnings)) this.#options.log("warn", text);
     const more = warnings.length - mostWarnings;
     if (more > 0) this.#options.log("warn", `… and ${countOf(more, "more document")} with warnings`);
@@ -205,22 +207,22 @@ export function endsWatch(error: SkipError, earlier: Earlier): boolean {
 /** For how long batches cannot be read, in moments of milliseconds. */
 export interface Outage {
   readonly since: number;
-  readonly lastTold: number;
+  readonly lastReport: number;
 }
 
 /** So many milliseconds lie between two warnings of one outage. */
-const tellEvery = 600_000;
+const reportEvery = 600_000;
 
 /** The state of an outage after a poll, and whether to report it: at its beginning, every ten minutes, at its end. */
 export function outageAfter(
   outage: Outage | undefined,
   failed: boolean,
   now: number,
-): { readonly outage: Outage | undefined; readonly tell: "failed" | "recovered" | undefined } {
-  if (!failed) return { outage: undefined, tell: outage && "recovered" };
-  if (!outage) return { outage: { since: now, lastTold: now }, tell: "failed" };
-  if (now - outage.lastTold < tellEvery) return { outage, tell: undefined };
-  return { outage: { ...outage, lastTold: now }, tell: "failed" };
+): { readonly outage: Outage | undefined; readonly report: "failed" | "recovered" | undefined } {
+  if (!failed) return { outage: undefined, report: outage && "recovered" };
+  if (!outage) return { outage: { since: now, lastReport: now }, report: "failed" };
+  if (now - outage.lastReport < reportEvery) return { outage, report: undefined };
+  return { outage: { ...outage, lastReport: now }, report: "failed" };
 }
 
 /** Something to report once to the user who watches. */
@@ -291,14 +293,14 @@ export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): nu
 
 /**
  * Whether a document that is worked on has made no progress for ten minutes: as far as it was watched; or, where it never moved
- * while it was read a few times, by the times that the service tells.
+ * while it was read a few times, by the times that the service reports.
  */
 export function isStuck(document: WatchedDocument, now: number): boolean {
   if (document.state !== "working") return false;
   if (stillFor(document, now) >= stuckAfter) return true;
   if (document.moved !== undefined || document.reads < fewReadings) return false;
-  const told = times.map((name) => timeOf(document.row[name])).filter((time) => time !== undefined);
-  return told.length > 0 && now - Math.max(...told) >= stuckAfter;
+  const reported = times.map((name) => timeOf(document.row[name])).filter((time) => time !== undefined);
+  return reported.length > 0 && now - Math.max(...reported) >= stuckAfter;
 }
 
 /** Milliseconds since the processing of a document began, by the service; undefined where it does not say so. */

@@ -118,12 +118,12 @@ export function withSample(samples: readonly Sample[], row: Row, at: number): re
   if (!counts || before.has(String(row.indexing_status))) return [];
   const last = samples.at(-1);
   if (last?.done === counts.done) return samples;
-  const course = last && counts.done < last.done ? [] : samples;
-  return [...course, { at, done: counts.done }].slice(-most);
+  const kept = last && counts.done < last.done ? [] : samples;
+  return [...kept, { at, done: counts.done }].slice(-most);
 }
 
 /**
- * Milliseconds until every chunk is indexed, at the rate of the samples up to `now`; undefined where they tell none: before
+ * Milliseconds until every chunk is indexed, at the rate of the samples up to `now`; undefined where they show none: before
  * the indexing, after it, and as long as nothing was seen to grow.
  */
 export function timeLeft(samples: readonly Sample[], row: Row, now: number): number | undefined {
@@ -155,7 +155,7 @@ export interface WatchOptions extends Pick<RunOptions, "env" | "signal" | "log" 
   /** Milliseconds after which the watch ends although not every document is completed; never, if undefined. */
   readonly timeout?: number | undefined;
   readonly progress?: WatchProgress;
-  /** Told after every poll which documents are new or changed. */
+  /** Called after every poll with the documents that are new or changed. */
   readonly onPoll?: (changed: readonly WatchedDocument[]) => void;
   /** Rejects, or not, when the signal is aborted. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;

@@ -65,7 +65,7 @@ export async function earlierWork(
 ): Promise<EarlierWork | undefined> {
   let found: EarlierWork | undefined;
   for (const name of (await readdir(leased.own)).filter(isRunId).sort()) {
-    const runId = await settlePublished(leased, name, job, options);
+    const runId = await reconcilePublished(leased, name, job, options);
     if (runId === undefined) continue;
     const facts = valueIf(factsSchema, await readJsonFile(join(leased.own, runId, "plan.json")));
     const why = reasonAgainst(facts, job, options) ?? (await reasonOfNewer(leased, runId));
@@ -113,7 +113,7 @@ async function workIn(folder: string): Promise<readonly string[]> {
  * Ends the work of a run that was published: gives undefined, or, where its failed documents are to be read again, the id of
  * the new run that the work now is for. Work that was not published stays as it is.
  */
-async function settlePublished(
+async function reconcilePublished(
   leased: LeasedJob,
   runId: string,
   job: Job,
@@ -244,11 +244,11 @@ export function planHash({ service, datasets, childChunks, consistency, output }
 const fileIn = (work: string) => join(work, "handed-out");
 
 /** Notes in the work folder of a run that workers read its documents: from now on it may have results that lie elsewhere. */
-export async function noteHandedOut(work: string): Promise<void> {
+export async function noteDistributed(work: string): Promise<void> {
   await writeFile(fileIn(work), "", { mode: 0o600 });
 }
 
-/** Whether a run has handed out documents. */
-export async function isHandedOut(work: string): Promise<boolean> {
+/** Whether a run has distributed documents. */
+export async function isDistributed(work: string): Promise<boolean> {
   return isThere(fileIn(work));
 }

@@ -75,7 +75,7 @@ async function leaseBucket(url: string, job: Job, lease: Lease, options: JobOpti
   }
 }
 
-/** A process of this machine that is no more gives no further sign of life. */
+/** A process of this machine that is no more sends no further heartbeat. */
 async function isDead(owner: BucketOwner): Promise<boolean> {
   const known = ownerFrom(JSON.stringify(owner));
   return known !== undefined && (await isAlive(known)) === false;

@@ -43,7 +43,7 @@ export async function openRemote(
   await cleanUpBucket(bucket, held.head()).catch((error: unknown) => {
     log("warn", `what earlier runs left in ${bucket.url} could not be removed: ${problemText(error)}`);
   });
-  await bringManifests(bucket, held.head(), leased, { log, signal });
+  await syncManifests(bucket, held.head(), leased, { log, signal });
   await stripRuns(leased);
   const databaseKey = `${bucket.url.slice(bucket.url.lastIndexOf("/") + 1)}.duckdb`;
   let database: Condition = "absent";
@@ -64,10 +64,10 @@ export async function openRemote(
   return {
     uploadRun: (manifest, stage, ends) => uploadRun(bucket, held, manifest, stage, { outage, log, signal: ends }),
     fetchRun: (runId, folder, ends) => fetchRun(bucket, held.head(), runId, folder, ends),
-    bringDatabase: async (most) => {
+    fetchDatabase: async (most) => {
       const found = await bucket.look(databaseKey);
       if (found && most !== undefined && found.bytes > most) return false;
-      await bringDatabase(bucket, databaseKey, found, leased, { log, signal });
+      await fetchDatabase(bucket, databaseKey, found, leased, { log, signal });
       database = found ? { etag: found.etag } : "absent";
       return true;
     },
@@ -87,7 +87,7 @@ export async function openRemote(
       });
     },
     bucket,
-    outlast: (work) => outlastStore(work, { outage, log, signal }),
+    retryUntilBack: (work) => retryUntilStoreIsBack(work, { outage, log, signal }),
     confirm: () => held.confirm(),
   };
 }
@@ -96,7 +96,7 @@ export async function openRemote(
  * Makes the database in the work folder the one that was found in the bucket. It is fetched only if it is another; then databases that an
  * earlier run built upon the local one, and did not publish, go with it. Where the bucket has none, the local one is kept aside.
  */
-async function bringDatabase(
+async function fetchDatabase(
   bucket: Bucket,
   key: string,
   found: ObjectFacts | undefined,
@@ -133,7 +133,7 @@ async function removeLocal(leased: LeasedJob): Promise<void> {
 const manifestsAtOnce = 8;
 
 /** Makes the runs of the work folder those that the head lists: the manifest of each is there, unless it is damaged, and no other run is. */
-async function bringManifests(
+async function syncManifests(
   bucket: Bucket,
   head: Head,
   leased: LeasedJob,
@@ -212,7 +212,7 @@ const uploadsAtOnce = 3;
 
 /**
  * Uploads a staged run into a folder of its holder, the manifest last. Each file must have the SHA-256 of the manifest. Resolves to the
- * commit, which lists the run. Both outlast a store that is gone for a while. Where the upload fails, what was uploaded is removed again, as far as that is possible.
+ * commit, which lists the run. Both are retried while the store is gone for a while. Where the upload fails, what was uploaded is removed again, as far as that is possible.
  */
 async function uploadRun(
   bucket: Bucket,
@@ -225,7 +225,7 @@ async function uploadRun(
   const { run_id, status } = manifest;
   const folder = held.folderOf(run_id);
   const put = ({ path, sha256 }: ListedFile) =>
-    outlastStore(() => bucket.putFile(`${folder}/${path}`, join(stage, path), { sha256, signal }), patience);
+    retryUntilStoreIsBack(() => bucket.putFile(`${folder}/${path}`, join(stage, path), { sha256, signal }), patience);
   const facts = await fingerprint(join(stage, manifestName));
   try {
     await forEachOf(listedFiles(manifest), uploadsAtOnce, async (file) => {
@@ -239,9 +239,11 @@ async function uploadRun(
   }
   const run = { run_id, status, folder, manifest: facts };
   return () =>
-    outlastStore(() => held.commit(run, { isComplete: status === "complete" }), patience).catch((error: unknown) => {
-      throw isTrouble(error) ? uncertain(error, bucket.url) : error;
-    });
+    retryUntilStoreIsBack(() => held.commit(run, { isComplete: status === "complete" }), patience).catch(
+      (error: unknown) => {
+        throw isTrouble(error) ? uncertain(error, bucket.url) : error;
+      },
+    );
 }
 
 /** The error of a commit without an answer. */
@@ -294,7 +296,7 @@ const longest = 15_000;
  * Does some work again while the store gives no answer, or says that it has trouble, until the outage is over. The work must do no
  * harm when it is done twice.
  */
-export async function outlastStore<T>(work: () => Promise<T>, { outage, log, signal }: Patience): Promise<T> {
+export async function retryUntilStoreIsBack<T>(work: () => Promise<T>, { outage, log, signal }: Patience): Promise<T> {
   const end = performance.now() + outage * 1000;
   for (let wait = 1000; ; wait = Math.min(wait * 2, longest)) {
     try {

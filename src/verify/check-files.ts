@@ -12,7 +12,7 @@ import {
   partsOf,
 } from "../dump/manifest.js";
 import { listOf, object, text, valueIf } from "../schema.js";
-import { type Checked, type Findings, toldOfAKind } from "./findings.js";
+import { type Checked, type Findings, listedPerKind } from "./findings.js";
 import { readPieces, readText, UnreadableError } from "./readers/read-text.js";
 
 /** An entry of a folder, as far as it is looked at. */
@@ -35,10 +35,10 @@ export async function checkFolder(
   ]);
   const entries = await readEntries(folder, folders);
   const others = [...entries.keys()].filter((name) => !known.has(name)).sort();
-  for (const name of others.slice(0, toldOfAKind)) {
+  for (const name of others.slice(0, listedPerKind)) {
     findings.add(name, "not listed", `is in the folder, but not in ${manifestName}`);
   }
-  findings.addAll(".", "not listed", [], Math.max(0, others.length - toldOfAKind));
+  findings.addAll(".", "not listed", [], Math.max(0, others.length - listedPerKind));
   const closed = [...entries.keys()].filter((path) => folders.has(path));
   for (const path of closed) addWrongEntry(path, entries.get(path), "folder", findings);
   return [...files.values()].filter(
@@ -259,9 +259,9 @@ async function checkUnlisted(folder: string, listed: readonly Listed[], findings
       for (const file of await namesIn(join(folder, path)))
         if (!known.has(`${path}/${file}`)) others.push(`${path}/${file}`);
   }
-  for (const path of others.slice(0, toldOfAKind))
+  for (const path of others.slice(0, listedPerKind))
     findings.add(path, "not listed", `is in the folder, but not in ${manifestName}`);
-  findings.addAll(originalsFolder, "not listed", [], Math.max(0, others.length - toldOfAKind));
+  findings.addAll(originalsFolder, "not listed", [], Math.max(0, others.length - listedPerKind));
 }
 
 /** The names in a folder, in order; none where it is no folder. A link is not followed. */

@@ -2,7 +2,7 @@ import { sqlText } from "../duckdb/sql.js";
 import type { Manifest } from "../dump/manifest.js";
 import type { Kind } from "../rows/columns.js";
 import { placeText } from "./compare-rows.js";
-import { type Findings, toldOfAKind } from "./findings.js";
+import { type Findings, listedPerKind } from "./findings.js";
 import { rowText } from "./readers/read-text.js";
 import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
 
@@ -93,7 +93,7 @@ async function addRows(
   const [counted] = await store.query(`SELECT count(*) AS count FROM ${relation}`);
   const count = Number(counted?.count);
   if (count === 0) return;
-  const rows = await store.query(`FROM ${relation} ORDER BY first LIMIT ${toldOfAKind}`);
+  const rows = await store.query(`FROM ${relation} ORDER BY first LIMIT ${listedPerKind}`);
   const messages = rows.map((row) => `${placeText(source.kind, row)} ${text(row)}`);
   findings.addAll(source.name, kind, messages, count);
 }

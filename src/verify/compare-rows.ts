@@ -1,6 +1,6 @@
 import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
-import { type Findings, toldOfAKind } from "./findings.js";
+import { type Findings, listedPerKind } from "./findings.js";
 import { type RowSource, rowOfFileText, rowText } from "./readers/read-text.js";
 import { canonicalRow, type RowText, unguardedRow } from "./readers/row-text.js";
 import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
@@ -30,17 +30,17 @@ export async function compareRows(
   const { name: file, kind } = found.source;
   const other = wanted.source.name;
 
-  const missing = await samples(store, kind, "found IS NULL", toldOfAKind);
+  const missing = await samples(store, kind, "found IS NULL", listedPerKind);
   const missingText = ({ place, wanted: row }: Pair) =>
     `${place} is missing; it is ${rowOfFileText(wanted.source, row)}`;
   findings.addAll(file, "missing", missing.pairs.map(missingText), missing.count);
 
-  const added = await samples(store, kind, options.exactly ? "wanted IS NULL" : "false", toldOfAKind);
+  const added = await samples(store, kind, options.exactly ? "wanted IS NULL" : "false", listedPerKind);
   const addedText = (pair: Pair) =>
     `${pairText(found.source, pair, options)} ${pair.again ? "occurs more often than in" : "is not in"} ${other}`;
   findings.addAll(file, "not in the other", added.pairs.map(addedText), added.count);
 
-  const changed = await samples(store, kind, "wanted + found > 0 AND changed", toldOfAKind);
+  const changed = await samples(store, kind, "wanted + found > 0 AND changed", listedPerKind);
   const changedTexts = await textsOfChanges(wanted.source, found.source, changed.pairs, options);
   findings.addAll(file, "different", changedTexts, changed.count);
 

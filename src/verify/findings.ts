@@ -6,13 +6,13 @@ import { count, listOf, oneOf, orNull, result, text } from "../schema.js";
 const finding = result({ file: text, message: text });
 export type Finding = v.InferOutput<typeof finding>;
 
-/** Findings of one kind that are told one by one; the others are counted. */
-export const toldOfAKind = 20;
+/** Findings of one kind that are listed one by one; the others are counted. */
+export const listedPerKind = 20;
 
 interface Group {
   readonly file: string;
   readonly kind: string;
-  readonly told: string[];
+  readonly listed: string[];
   count: number;
 }
 
@@ -24,7 +24,7 @@ export class Findings {
   add(file: string, kind: string, message: string): void {
     const group = this.#group(file, kind);
     group.count++;
-    if (group.told.length < toldOfAKind) group.told.push(message);
+    if (group.listed.length < listedPerKind) group.listed.push(message);
   }
 
   /** Adds several of a kind; `count` when not all of them have a message. */
@@ -33,7 +33,7 @@ export class Findings {
     if (count > messages.length) this.#group(file, kind).count += count - messages.length;
   }
 
-  /** How many there are, those that are not told included. */
+  /** How many there are, those that are not listed included. */
   get count(): number {
     let sum = 0;
     for (const { count } of this.#groups.values()) sum += count;
@@ -42,16 +42,16 @@ export class Findings {
 
   /** The findings to report, in the order in which their kinds were first found. */
   get list(): readonly Finding[] {
-    return [...this.#groups.values()].flatMap(({ file, kind, told, count }) => {
-      const more = count - told.length;
+    return [...this.#groups.values()].flatMap(({ file, kind, listed, count }) => {
+      const more = count - listed.length;
       const rest = more > 0 ? [`and ${numberText(more)} more (${kind})`] : [];
-      return [...told, ...rest].map((message) => ({ file, message }));
+      return [...listed, ...rest].map((message) => ({ file, message }));
     });
   }
 
   #group(file: string, kind: string): Group {
     const key = JSON.stringify([file, kind]);
-    const group = this.#groups.get(key) ?? { file, kind, told: [], count: 0 };
+    const group = this.#groups.get(key) ?? { file, kind, listed: [], count: 0 };
     this.#groups.set(key, group);
     return group;
   }

@@ -144,14 +144,14 @@ export async function withRowStore<T>(
 ): Promise<T> {
   const { signal } = options;
   const temporary = await mkdtemp(join(tmpdir(), "kbdump-verify-"));
-  const setting = (name: string, share: number) => ({
+  const optionsOf = (name: string, share: number) => ({
     memory: memoryShare(options.memory, share),
     temporary: join(temporary, name),
   });
   try {
-    return await withDuckDb(":memory:", setting("read", 0.75), async (reader) => {
+    return await withDuckDb(":memory:", optionsOf("read", 0.75), async (reader) => {
       await reader.run("SET threads = 1"); // who takes the rows is the slower one; every thread takes memory
-      return withDuckDb(":memory:", setting("store", 0.25), async (connection) => {
+      return withDuckDb(":memory:", optionsOf("store", 0.25), async (connection) => {
         const interrupt = () => {
           reader.interrupt();
           connection.interrupt();

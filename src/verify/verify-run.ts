@@ -22,7 +22,7 @@ import {
   withRowStore,
 } from "./row-store.js";
 
-type Setting = Required<VerifyOptions> & { readonly findings: Findings };
+type VerifyContext = Required<VerifyOptions> & { readonly findings: Findings };
 
 /** The dump and database that are verified. */
 interface Subject {
@@ -42,18 +42,18 @@ interface Subject {
  */
 export async function verifyRun(path: string, options: VerifyOptions = {}): Promise<Verification> {
   const findings = new Findings();
-  const setting = { ...withVerifyDefaults(options), findings };
+  const context = { ...withVerifyDefaults(options), findings };
   const { folder, manifest, problems } = await readDumpFolder(path);
   findings.addAll(manifestName, "not as expected", problems);
   if (!manifest) return verificationOf(findings, nothingChecked(folder));
 
-  const database = setting.duckdb === false ? undefined : await databasePath(folder, manifest, setting.duckdb);
+  const database = context.duckdb === false ? undefined : await databasePath(folder, manifest, context.duckdb);
   findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
   const listed = await checkFolder(folder, manifest, findings);
   const datasets = await checkList(folder, manifest, findings);
-  const tables = await checkFiles(folder, listed, setting, manifest);
-  const saved = await checkSaved(folder, manifest, setting);
-  const checked = await checkRows({ folder, manifest, database, files: listed.length, datasets }, tables, setting);
+  const tables = await checkFiles(folder, listed, context, manifest);
+  const saved = await checkSaved(folder, manifest, context);
+  const checked = await checkRows({ folder, manifest, database, files: listed.length, datasets }, tables, context);
   return verificationOf(findings, { ...checked, ...saved });
 }
 
@@ -64,7 +64,7 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
 async function checkFiles(
   folder: string,
   files: readonly ManifestFile[],
-  { signal, progress, findings }: Setting,
+  { signal, progress, findings }: VerifyContext,
   { files: all, originals = [] }: Manifest,
 ): Promise<readonly DumpTable[]> {
   const sizeOf = (list: readonly { readonly bytes: number }[]) => list.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -88,7 +88,11 @@ async function checkFiles(
 const nameOfTable = ({ kind, format }: DumpTable) => `${kind}.${format}`;
 
 /** Reads the bytes of every original; gives their numbers, null where the run was not asked for them. */
-async function checkSaved(folder: string, manifest: Manifest, { signal, progress, findings }: Setting): Promise<Saved> {
+async function checkSaved(
+  folder: string,
+  manifest: Manifest,
+  { signal, progress, findings }: VerifyContext,
+): Promise<Saved> {
   progress.step = "hashing originals";
   return checkOriginals(folder, manifest, findings, (bytes) => {
     signal.throwIfAborted();
@@ -102,12 +106,12 @@ type Saved = Pick<Checked, "originals" | "attachments">;
 async function checkRows(
   subject: Subject,
   tables: readonly DumpTable[],
-  setting: Setting,
+  context: VerifyContext,
 ): Promise<Omit<Checked, keyof Saved>> {
   const { folder, manifest } = subject;
-  const { memory, signal, progress, findings } = setting;
+  const { memory, signal, progress, findings } = context;
   const unguarded = manifest.options.output.csv_safe;
-  const options = { memory, signal, unguarded, onRows: progressOf(tables, setting) };
+  const options = { memory, signal, unguarded, onRows: progressOf(tables, context) };
   return withRowStore(options, async (reader, store) => {
     const loaded = await loadFiles(reader, store, folder, tables, findings);
     const firsts = firstOfKinds(loaded, manifest);
@@ -139,8 +143,8 @@ async function checkRows(
   });
 }
 
-/** Tells the tally of rows that were read; a table counts by its bytes. */
-function progressOf(tables: readonly DumpTable[], { signal, progress }: Setting): RowStoreOptions["onRows"] {
+/** Counts the rows that were read in the tally; a table counts by its bytes. */
+function progressOf(tables: readonly DumpTable[], { signal, progress }: VerifyContext): RowStoreOptions["onRows"] {
   const bytesPerRow = new Map(tables.map(({ path, bytes, rows }) => [path, bytes / Math.max(rows, 1)]));
   return ({ name }, rows) => {
     signal.throwIfAborted();

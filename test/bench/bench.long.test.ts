@@ -16,10 +16,10 @@ async function scratchFolder(): Promise<string> {
 
 test("a case reads everything in turn with the floor, asks for nothing more, and becomes a line of the table", async () => {
   const dataset = { id: datasetId, documents: 2, chunks: 101, childLists: true, embedsChildren: false };
-  const setting = { dataset, latency: 1, inFlight: 4 };
+  const environment = { dataset, latency: 1, inFlight: 4 };
   const formats = ["jsonl"] as const;
-  const cases = proofs.map((consistency) => ({ ...setting, formats, consistency, childChunks: "all" as const }));
-  const lines = await runCases(setting, cases, 1, await scratchFolder(), process.cwd());
+  const cases = proofs.map((consistency) => ({ ...environment, formats, consistency, childChunks: "all" as const }));
+  const lines = await runCases(environment, cases, 1, await scratchFolder(), process.cwd());
   expect(lines.map(({ served }) => served.pages)).toEqual([4, 8, 8]);
   expect(lines.map(({ served }) => [served.childLists, served.others])).toEqual(proofs.map(() => [202, 1]));
   for (const { wall, floor, ratio, cpu, rss, rows, served, before } of lines) {
@@ -34,13 +34,13 @@ test("a case reads everything in turn with the floor, asks for nothing more, and
 
 test("a hierarchical dataset shows what `auto` saves the service", async () => {
   const dataset = { id: datasetId, documents: 2, chunks: 101, childLists: true, embedsChildren: true };
-  const setting = { dataset, latency: 0, inFlight: 4, formats: ["jsonl"] as const };
+  const environment = { dataset, latency: 0, inFlight: 4, formats: ["jsonl"] as const };
   const cases = [
-    { ...setting, childChunks: "none", consistency: "counts" } as const,
-    ...proofs.map((consistency) => ({ ...setting, childChunks: "auto", consistency }) as const),
-    { ...setting, childChunks: "all", consistency: "counts" } as const,
+    { ...environment, childChunks: "none", consistency: "counts" } as const,
+    ...proofs.map((consistency) => ({ ...environment, childChunks: "auto", consistency }) as const),
+    { ...environment, childChunks: "all", consistency: "counts" } as const,
   ];
-  const lines = await runCases(setting, cases, 1, await scratchFolder());
+  const lines = await runCases(environment, cases, 1, await scratchFolder());
   expect(lines.map(({ served }) => served.pages)).toEqual([4, 4, 8, 8, 4]);
   expect(lines.map(({ served }) => served.childLists)).toEqual([0, 8, 8, 8, 202]);
   expect(tableOf(lines)).toMatch(

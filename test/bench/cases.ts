@@ -3,8 +3,8 @@ import { type Dataset, datasetId } from "./dataset.js";
 export const allFormats = ["jsonl", "csv", "parquet", "duckdb"] as const;
 export type Formats = readonly (typeof allFormats)[number][];
 
-/** The data to read, and how it is served and read: one server serves all cases of a setting. */
-export interface Setting {
+/** The data to read, and how it is served and read: one server serves all cases of an environment. */
+export interface Environment {
   readonly dataset: Dataset;
   /** Milliseconds that the service takes for an answer. */
   readonly latency: number;
@@ -12,7 +12,7 @@ export interface Setting {
 }
 
 /** One line of the table. */
-export interface Case extends Setting {
+export interface Case extends Environment {
   readonly formats: Formats;
   readonly childChunks: "none" | "auto" | "all";
   /** How the document is proved whole; the floor reads every page once, whatever this is. */

@@ -16,8 +16,8 @@ export async function main(args: readonly string[]): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), "kbdump-bench-"));
   try {
     const lines: Line[] = [];
-    for (const [setting, cases] of bySetting(choice.cases)) {
-      process.stderr.write(`${setting}\n`);
+    for (const [environment, cases] of byEnvironment(choice.cases)) {
+      process.stderr.write(`${environment}\n`);
       const [first] = cases;
       if (first) lines.push(...(await runCases(first, cases, roundsOf(first, rounds), scratch, against)));
     }
@@ -46,15 +46,15 @@ function optionsIn(args: readonly string[]) {
   return { ...values, rounds };
 }
 
-/** Names the setting that one server serves. */
-function settingOf({ dataset, latency, inFlight }: Case): string {
+/** Names the environment that one server serves. */
+function environmentOf({ dataset, latency, inFlight }: Case): string {
   const { documents, chunks, childLists, embedsChildren } = dataset;
   const children = embedsChildren ? " that embed children" : childLists ? " with child lists" : "";
   return `${documents} x ${chunks} chunks${children}, ${latency} ms, ${inFlight} in flight`;
 }
 
-function bySetting(cases: readonly Case[]): ReadonlyMap<string, readonly Case[]> {
+function byEnvironment(cases: readonly Case[]): ReadonlyMap<string, readonly Case[]> {
   const groups = new Map<string, Case[]>();
-  for (const each of cases) groups.set(settingOf(each), [...(groups.get(settingOf(each)) ?? []), each]);
+  for (const each of cases) groups.set(environmentOf(each), [...(groups.get(environmentOf(each)) ?? []), each]);
   return groups;
 }

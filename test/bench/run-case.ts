@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { nameOf } from "./case-names.js";
-import type { Case, Setting } from "./cases.js";
+import type { Case, Environment } from "./cases.js";
 import { documentId } from "./dataset.js";
 import { type Measured, measure, type Service, withService } from "./measure.js";
 import { median } from "./median.js";
@@ -42,19 +42,19 @@ interface Run extends Measured {
  * checkout whose built program is measured, too.
  */
 export async function runCases(
-  setting: Setting,
+  environment: Environment,
   cases: readonly Case[],
   rounds: number,
   scratch: string,
   against?: string,
 ): Promise<readonly Line[]> {
-  const { dataset, latency } = setting;
+  const { dataset, latency } = environment;
   return withService({ dataset, latency }, async (service) => {
     const floors = new Map<boolean, Measured[]>(cases.map((each) => [readsLists(each), []]));
     const runs = cases.map((): Run[] => []);
     const others = cases.map((): Measured[] => []);
     for (let round = 0; round < rounds; round++) {
-      for (const [lists, measured] of floors) measured.push(await measureFloor(setting, lists, service));
+      for (const [lists, measured] of floors) measured.push(await measureFloor(environment, lists, service));
       for (const [at, each] of cases.entries()) {
         if (against !== undefined) others[at]?.push(await dump(each, service, scratch, join(against, program)));
         runs[at]?.push(await dump(each, service, scratch, program));
@@ -66,7 +66,7 @@ export async function runCases(
 
 const readsLists = ({ childChunks }: Case) => childChunks === "all";
 
-function measureFloor({ dataset, inFlight }: Setting, childLists: boolean, { origin }: Service): Promise<Measured> {
+function measureFloor({ dataset, inFlight }: Environment, childLists: boolean, { origin }: Service): Promise<Measured> {
   const asked = JSON.stringify({ ...dataset, childLists });
   return measure([`${import.meta.dirname}/floor.mjs`, `${origin}/v1`, asked, `${inFlight}`]);
 }

@@ -54,7 +54,7 @@ test("where nobody listens, the address is named without its secrets", async () 
   );
 });
 
-test("a name that no machine has is told from a broker that is not running", async () => {
+test("a name that no machine has is distinguished from a broker that is not running", async () => {
   expect(await refusal("redis://nowhere.invalid:6379")).toMatch(/name of a host is not known\. Correct the address$/);
 });
 
@@ -65,7 +65,7 @@ test.each([
   expect(await refusal(await startOdd(manners))).toContain(noRedis);
 });
 
-test("a connection that ends before an answer is told from a port that speaks something else", async () => {
+test("a connection that ends before an answer is distinguished from a port that speaks something else", async () => {
   expect(await refusal(await startOdd((socket) => void socket.end()))).toMatch(
     /it closes the connection without an answer\. Start Redis/,
   );

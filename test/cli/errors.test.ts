@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { printResult, tellError } from "../../src/cli/output.js";
+import { printError, printResult } from "../../src/cli/output.js";
 import { BusyError, StopError } from "../../src/errors.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
@@ -20,7 +20,7 @@ function say(error: unknown, flags: { json: boolean; logFormat: "text" | "json" 
       said[name] += text;
     },
   });
-  const exitCode = tellError(error, flags, { stdout: into("stdout"), stderr: into("stderr") });
+  const exitCode = printError(error, flags, { stdout: into("stdout"), stderr: into("stderr") });
   return { exitCode, ...said };
 }
 

@@ -1,5 +1,5 @@
 import { runCommandLine } from "../../src/cli/cli.js";
-import { outputFlags, tellError } from "../../src/cli/output.js";
+import { outputFlags, printError } from "../../src/cli/output.js";
 import { type Finished, withoutTimes } from "./run-kbdump.js";
 
 /**
@@ -25,7 +25,7 @@ export async function runHere(
     committing: () => {},
   };
   const code = await runCommandLine(args, environment).catch((error) =>
-    tellError(error, outputFlags(args), environment),
+    printError(error, outputFlags(args), environment),
   );
   return { code, stdout: stdout.text(), stderr: withoutTimes(stderr.text()) };
 }

@@ -212,7 +212,7 @@ describe("redirects", () => {
     }
   });
 
-  it("of the list of datasets are told likewise", () => {
+  it("of the list of datasets are reported likewise", () => {
     const redirect = { ...answer(301, ""), url: "https://kb.example.com/datasets?page=1" };
     const error = errorFromAnswer({ ...redirect, headers: { location: "/v1/datasets?page=1" } }, key);
     expect(error.message).toMatch(/service.base_url should probably be https:\/\/kb.example.com\/v1$/);

@@ -86,14 +86,14 @@ const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefine
 describe("the client", () => {
   it("ends all requests for one reason, without a retry or a log line", async () => {
     const { url, requests } = await serve(html);
-    const told: string[] = [];
-    const tell = (text: string) => void told.push(text);
-    const client = openTestClient(url, { concurrency: 8, retries: 6, say: tell, onRetry: tell });
+    const reported: string[] = [];
+    const report = (text: string) => void reported.push(text);
+    const client = openTestClient(url, { concurrency: 8, retries: 6, say: report, onRetry: report });
     const errors = await Promise.all(Array.from({ length: 40 }, (_, at) => rejection(client.chunks(ref, at + 1))));
     expect(errors[0]?.message).toContain("answered with a web page (200 Sign in)");
     expect(new Set(errors).size).toBe(1);
     expect(requests.length).toBeLessThanOrEqual(8);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it("has patience with the same answer once the service has answered", async () => {
@@ -106,11 +106,11 @@ describe("the client", () => {
   });
 
   it("finds TLS where base_url says http, and none where it says https, at the first request", async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const options = {
       retries: 6,
-      onRetry: (text: string) => void told.push(text),
-      say: (text: string) => void told.push(text),
+      onRetry: (text: string) => void reported.push(text),
+      say: (text: string) => void reported.push(text),
     };
     const tls = (await serve(empty, "one")).url.replace("https:", "http:");
     const errors = await Promise.all(
@@ -124,7 +124,7 @@ describe("the client", () => {
     const error = await rejection(openTestClient(open, options).chunks(ref, 1));
     expect(error).toBeInstanceOf(StopError);
     expect(error.message).toMatch(/: no TLS is spoken there; is it http\?$/);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it("does not take a connection that is closed for TLS", async () => {

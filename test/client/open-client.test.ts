@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
 import { emptyRequestCounts } from "../../src/client/request-counts.js";
 import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
-import { closeAfterEach, startSetting } from "../servers/ask.js";
+import { closeAfterEach, serveDocument } from "../servers/ask.js";
 import { type Fault, randomTransientFaults } from "../servers/faults.js";
 import { openTestClient } from "./open-test-client.js";
 import { everythingOf, rejection, testKey } from "./open-test-http.js";
@@ -17,7 +17,7 @@ const page = { data: [], total: 0 };
 describe("the limit of requests in flight", () => {
   it.each([1, 3, 16])("%i, whatever fails and is read again, over all operations", async (concurrency) => {
     const behaviour = { faults: randomTransientFaults(concurrency, 0.3, 1), latency: () => Math.random() * 4 };
-    const { server, dataset, document: held } = await startSetting({ chunks: 60, childrenPerChunk: 1 }, behaviour);
+    const { server, dataset, document: held } = await serveDocument({ chunks: 60, childrenPerChunk: 1 }, behaviour);
     const progress = emptyRequestCounts();
     const client = openTestClient(server.url, { key: server.key, concurrency, retries: 6, progress });
     let most = 0;
@@ -74,7 +74,7 @@ describe("the limit of requests in flight", () => {
 
 describe("the tally", () => {
   it("counts bytes as they came, before decompression", async () => {
-    const { server, dataset, document: held } = await startSetting({ chunks: 100 }, { gzip: true });
+    const { server, dataset, document: held } = await serveDocument({ chunks: 100 }, { gzip: true });
     const progress = emptyRequestCounts();
     const client = openTestClient(server.url, { key: server.key, progress });
     const { rows } = await client.chunks({ ...document, datasetId: dataset.id, documentId: held.id }, 1);
@@ -97,13 +97,13 @@ describe("the tally", () => {
 
 describe("retries", () => {
   it("are as many as asked, then the page is given up with the last reason", async () => {
-    const told: [string, number][] = [];
+    const reported: [string, number][] = [];
     const { url, requests } = await serve((_, response) =>
       response
         .writeHead(requests.length < 3 ? 500 : 502, { "content-type": "application/json", "retry-after": "0" })
         .end(`{"code":"busy","message":"Try number ${requests.length}."}`),
     );
-    const onRetry = (reason: string, wait: number) => void told.push([reason, wait]);
+    const onRetry = (reason: string, wait: number) => void reported.push([reason, wait]);
     const error = await rejection(openTestClient(url, { retries: 2, onRetry }).chunks(document, 1));
     const asked = `GET ${url}/datasets/set/documents/doc/segments?page=1&limit=100`;
     expect(error).toBeInstanceOf(GaveUpError);
@@ -111,11 +111,11 @@ describe("retries", () => {
     expect(error).toMatchObject({ status: 502, code: "busy" });
     expect(error.cause).toBeInstanceOf(RetryError);
     expect(requests).toHaveLength(3);
-    expect(told.map(([reason]) => reason)).toEqual([
+    expect(reported.map(([reason]) => reason)).toEqual([
       `${asked}: 500 busy Try number 1.`,
       `${asked}: 500 busy Try number 2.`,
     ]);
-    for (const [, wait] of told) expect(wait).toBeLessThanOrEqual(250);
+    for (const [, wait] of reported) expect(wait).toBeLessThanOrEqual(250);
   });
 
   const sentence = "Sorry, you have reached the knowledge base request rate limit of your subscription.";
@@ -140,7 +140,7 @@ describe("retries", () => {
   ];
 
   it("overcome everything that may pass, one kind on every page", async () => {
-    const { server, dataset, document: held } = await startSetting({ chunks: transient.length * 100 });
+    const { server, dataset, document: held } = await serveDocument({ chunks: transient.length * 100 });
     const pageOf = (query: string) => Number(new URLSearchParams(query).get("page"));
     server.behaviour.resign = false;
     server.behaviour.faults = ({ query }, nth) => (nth === 0 ? transient[pageOf(query) - 1] : undefined);
@@ -158,7 +158,7 @@ describe("retries", () => {
   it.each<Fault>([{ kind: "endless-body" }, { kind: "gzip-bomb", bytes: 8_000_000 }])(
     "a body above the bound is fetched once: $kind",
     async (fault) => {
-      const { server, dataset, document: held } = await startSetting({ chunks: 3 }, { faults: () => fault });
+      const { server, dataset, document: held } = await serveDocument({ chunks: 3 }, { faults: () => fault });
       const client = openTestClient(server.url, { key: server.key, retries: 6, maxBody: 1_000_000 });
       const ref = { ...document, datasetId: dataset.id, documentId: held.id };
       const error = await rejection(client.chunks(ref, 1));
@@ -177,28 +177,28 @@ describe("retries", () => {
 });
 
 describe("the key", () => {
-  it("is in no error of whatever kind, nor in what is told of retries", async () => {
+  it("is in no error of whatever kind, nor in what is reported of retries", async () => {
     const echo = `{"code":"${testKey}","message":"Bearer ${testKey} or ${encodeURIComponent(testKey)}"`;
     const bodies = (status: number) => [echo, `${echo}}`, `<title>${status} ${testKey}</title>`];
     const answers = [200, 302, 400, 401, 403, 404, 429, 500, 503].flatMap((status) =>
       bodies(status).map((body) => ({ status, body })),
     );
-    const told: string[] = [];
+    const reported: string[] = [];
     const readAll = answers.map(async ({ status, body }) => {
       const { url } = await serve((_, response) => response.writeHead(status, { location: `/${testKey}` }).end(body));
-      const client = openTestClient(url, { retries: 1, onRetry: (reason) => void told.push(reason) });
+      const client = openTestClient(url, { retries: 1, onRetry: (reason) => void reported.push(reason) });
       const error = await rejection(client.chunks(document, 1));
       expect(everythingOf(error)).not.toContain("Test/Key");
       expect(everythingOf(error)).not.toContain("Test%2FKey");
     });
     await Promise.all(readAll);
-    expect(told.length).toBeGreaterThan(5);
-    expect(told.join()).not.toContain("Test/Key");
+    expect(reported.length).toBeGreaterThan(5);
+    expect(reported.join()).not.toContain("Test/Key");
   });
 });
 
 it("every answer is shown, with its headers, whatever its status, and how long it took", async () => {
-  const { server, dataset, document: held } = await startSetting({ chunks: 3 }, { gzip: true });
+  const { server, dataset, document: held } = await serveDocument({ chunks: 3 }, { gzip: true });
   const seen: string[] = [];
   const client = openTestClient(server.url, {
     key: server.key,

@@ -19,15 +19,15 @@ const daemonGone: Reply = {
 };
 
 /** A client in virtual time; `reply` says what comes of a request that arrives at this second: an answer or a code. */
-function setting(
+function startClient(
   reply: (seconds: number, path: string, page: number) => Reply | string,
   more: Partial<ClientOptions> = {},
   latency = 20,
   environment: Partial<Environment> = {},
 ) {
   const clock = new VirtualClock();
-  const told: string[] = [];
-  const toldAt: number[] = [];
+  const reported: string[] = [];
+  const reportedAt: number[] = [];
   const sent: { readonly at: number; readonly path: string }[] = [];
   const openHttp = ({ signal, timeout, silence }: HttpOptions) => ({
     close: async () => {},
@@ -46,10 +46,10 @@ function setting(
     baseUrl: "http://kb.example/v1",
     key: "k",
     say: (text) => {
-      told.push(text);
-      toldAt.push(clock.now);
+      reported.push(text);
+      reportedAt.push(clock.now);
     },
-    onRetry: (text) => told.push(`retry: ${text}`),
+    onRetry: (text) => reported.push(`retry: ${text}`),
     environment: {
       openHttp,
       now: () => clock.now,
@@ -62,7 +62,7 @@ function setting(
   });
   const chunks = (page: number, documentId = "doc", datasetId = "set") =>
     client.chunks({ datasetId, documentId, status: [], keyword: undefined }, page);
-  return { clock, told, toldAt, sent, client, chunks };
+  return { clock, reported, reportedAt, sent, client, chunks };
 }
 
 /** Reads so many pages, as many at once as the client lets. */
@@ -77,11 +77,14 @@ describe("a service that goes away for 34 s", () => {
     [gateway, 8],
   ])("%j, %i in flight: one asks for all, nothing is lost, two lines tell of it", async (trouble, concurrency) => {
     const isAway = (at: number) => at >= 1 && at < 35;
-    const { clock, told, sent, chunks } = setting((at) => (isAway(at) ? trouble : good), { concurrency, retries: 3 });
+    const { clock, reported, sent, chunks } = startClient((at) => (isAway(at) ? trouble : good), {
+      concurrency,
+      retries: 3,
+    });
     await clock.until(Promise.all(pages(600).map((page) => chunks(page))));
     expect(clock.now / 1_000).toBeLessThan(55);
     expect(sent.filter(({ at }) => at > 2.5 && isAway(at)).length).toBeLessThan(12);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       expect.stringMatching(/^the service is away: GET \S+ .+; waiting for it, 300 s at the most$/),
       expect.stringMatching(/^the service is back after 3\d s$/),
     ]);
@@ -91,7 +94,7 @@ describe("a service that goes away for 34 s", () => {
     [jobFileNames, /the service was away for 20 s, which service.outage sets: GET .*; what was read is kept$/],
     [{ ...jobFileNames, outage: null }, /the service was away for 20 s: GET .*; what was read is kept$/],
   ])("outlasts only as long as it shall, and says so", async (names, message) => {
-    const { clock, told, chunks } = setting((at) => (at < 1 ? good : "ECONNREFUSED"), { outage: 20, names });
+    const { clock, reported, chunks } = startClient((at) => (at < 1 ? good : "ECONNREFUSED"), { outage: 20, names });
     const errors = await clock.until(
       Promise.all(
         pages(600).map((page) =>
@@ -108,11 +111,11 @@ describe("a service that goes away for 34 s", () => {
     expect(String(failed[0])).toMatch(message);
     expect(clock.now / 1_000).toBeGreaterThan(20);
     expect(clock.now / 1_000).toBeLessThan(24);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   it("outage: 0 does not wait", async () => {
-    const { clock, chunks } = setting((at) => (at < 0.1 ? good : "ECONNREFUSED"), { outage: 0 });
+    const { clock, chunks } = startClient((at) => (at < 0.1 ? good : "ECONNREFUSED"), { outage: 0 });
     await clock.until(chunks(1));
     await clock.until(Promise.all(pages(60).map((page) => rejection(chunks(page)).catch(() => {}))));
     expect(await clock.until(rejection(chunks(1)))).toBeInstanceOf(StopError);
@@ -121,7 +124,7 @@ describe("a service that goes away for 34 s", () => {
 
   it("ends at once at the signal, whoever waits", async () => {
     const stop = new AbortController();
-    const { clock, chunks } = setting((at) => (at < 0.03 ? good : "ECONNREFUSED"), { signal: stop.signal });
+    const { clock, chunks } = startClient((at) => (at < 0.03 ? good : "ECONNREFUSED"), { signal: stop.signal });
     await clock.until(chunks(1));
     const errors = Promise.all(pages(40).map((page) => rejection(chunks(page + 300))));
     await clock.until(clock.sleep(8_000));
@@ -132,7 +135,7 @@ describe("a service that goes away for 34 s", () => {
 
 describe("a service that is not there when the run starts", () => {
   it.each(["ECONNREFUSED", "ENOTFOUND"])("%s: the run ends within 3 s and says why", async (trouble) => {
-    const { clock, chunks } = setting(() => trouble);
+    const { clock, chunks } = startClient(() => trouble);
     const error = await clock.until(rejection(chunks(1)));
     expect(error).toBeInstanceOf(StopError);
     expect(error.message).toMatch(
@@ -145,7 +148,7 @@ describe("a service that is not there when the run starts", () => {
     "a proxy that answers %i to %i requests: a line says so within 3 s, and the run ends after 20 s",
     async (status, count) => {
       const unlucky = { random: () => 0.999 };
-      const { clock, told, toldAt, chunks } = setting(
+      const { clock, reported, reportedAt, chunks } = startClient(
         () => ({ status, body: "<title>no one</title>" }),
         {},
         100,
@@ -153,9 +156,11 @@ describe("a service that is not there when the run starts", () => {
       );
       const errors = await clock.until(Promise.all(pages(count).map((page) => rejection(chunks(page)))));
       for (const error of errors) expect(error).toBeInstanceOf(StopError);
-      expect(told).toEqual([expect.stringMatching(/^the service is away: GET .*; waiting for it, 20 s at the most$/)]);
-      expect(told[0]).toContain(String(status));
-      expect(toldAt[0]).toBeLessThan(3_000);
+      expect(reported).toEqual([
+        expect.stringMatching(/^the service is away: GET .*; waiting for it, 20 s at the most$/),
+      ]);
+      expect(reported[0]).toContain(String(status));
+      expect(reportedAt[0]).toBeLessThan(3_000);
       expect(clock.now).toBeLessThan(23_000);
     },
   );
@@ -163,7 +168,7 @@ describe("a service that is not there when the run starts", () => {
 
 describe("a service that answers nothing in time", () => {
   it.each([1, 8, 40])("ends the run within 25 s if it never did, with %i requests at once", async (concurrency) => {
-    const { clock, sent, chunks } = setting(() => "SILENCE", { concurrency });
+    const { clock, sent, chunks } = startClient(() => "SILENCE", { concurrency });
     const errors = await clock.until(Promise.all(pages(60).map((page) => rejection(chunks(page)))));
     expect(clock.now / 1_000).toBeGreaterThan(20);
     expect(clock.now / 1_000).toBeLessThan(25);
@@ -174,7 +179,7 @@ describe("a service that answers nothing in time", () => {
   });
 
   it("has its usual time and all its tries once it has answered", async () => {
-    const { clock, sent, chunks } = setting((_, __, page) => (page === 1 ? good : "SILENCE"), {
+    const { clock, sent, chunks } = startClient((_, __, page) => (page === 1 ? good : "SILENCE"), {
       timeout: 30,
       retries: 3,
     });
@@ -186,7 +191,7 @@ describe("a service that answers nothing in time", () => {
   });
 
   it("has no more than service.timeout, where that is less", async () => {
-    const { clock, chunks } = setting(() => "SILENCE", { timeout: 2 });
+    const { clock, chunks } = startClient(() => "SILENCE", { timeout: 2 });
     expect(await clock.until(rejection(chunks(1)))).toBeInstanceOf(StopError);
     expect(clock.now / 1_000).toBeLessThan(6);
   });
@@ -204,11 +209,11 @@ it("a real service that restarts: all pages come, each once, and no retry is rep
     });
   const first = await start(0);
   const { port } = first.address() as AddressInfo;
-  const told: string[] = [];
+  const reported: string[] = [];
   const client = openTestClient(`http://127.0.0.1:${port}/v1`, {
     retries: 2,
-    say: (text) => told.push(text),
-    onRetry: (text) => told.push(text),
+    say: (text) => reported.push(text),
+    onRetry: (text) => reported.push(text),
   });
   const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
   const all = Promise.all(pages(500).map((page) => client.chunks(ref, page)));
@@ -219,31 +224,35 @@ it("a real service that restarts: all pages come, each once, and no retry is rep
   const second = await start(port);
   onTestFinished(() => void second.close());
   expect(await all).toHaveLength(500);
-  expect(told).toEqual([expect.stringContaining("is away"), expect.stringMatching(/is back after [3-5] s$/)]);
+  expect(reported).toEqual([expect.stringContaining("is away"), expect.stringMatching(/is back after [3-5] s$/)]);
 });
 
 describe("what is no outage of the service", () => {
   it.each(["ECONNRESET", gateway])(
     "one page that always gets %j fails alone, and the others go on",
     async (trouble) => {
-      const { clock, told, chunks } = setting((_, __, page) => (page === 7 ? trouble : good), { retries: 2 });
+      const { clock, reported, chunks } = startClient((_, __, page) => (page === 7 ? trouble : good), { retries: 2 });
       const outcomes = await clock.until(Promise.allSettled(pages(40).map((page) => chunks(page))));
       const failed = outcomes.flatMap((outcome, index) => (outcome.status === "rejected" ? [index + 1] : []));
       expect(failed).toEqual([7]);
       expect(clock.now / 1_000).toBeLessThan(30);
-      expect(told.filter((text) => text.includes("away")).length).toBeLessThan(2);
+      expect(reported.filter((text) => text.includes("away")).length).toBeLessThan(2);
     },
   );
 
   it("a 504 that took a minute is one page's: it is given up after its tries, and can be halved", async () => {
     const slow: Reply = { status: 504, body: "" };
-    const { clock, told, chunks, sent } = setting((_, __, page) => (page === 7 ? slow : good), { retries: 1 }, 60_000);
+    const { clock, reported, chunks, sent } = startClient(
+      (_, __, page) => (page === 7 ? slow : good),
+      { retries: 1 },
+      60_000,
+    );
     const outcomes = await clock.until(Promise.allSettled(pages(8).map((page) => chunks(page))));
     const [failed] = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
     expect(failed).toBeInstanceOf(SkipError);
     expect(failed.cause).toMatchObject({ status: 504, trouble: undefined });
     expect(sent).toHaveLength(9);
-    expect(told).toEqual([expect.stringMatching(/^retry: GET .*: 504$/)]);
+    expect(reported).toEqual([expect.stringMatching(/^retry: GET .*: 504$/)]);
   });
 });
 
@@ -251,7 +260,7 @@ describe("a plugin daemon that is away", () => {
   it("holds only lists of the kind and dataset that need it, and is waited for", async () => {
     const isAway = (at: number) => at >= 1 && at < 60;
     const progress = emptyRequestCounts();
-    const { clock, told, chunks, sent } = setting(
+    const { clock, reported, chunks, sent } = startClient(
       (at, path) => (isAway(at) && path.includes("/high/") ? daemonGone : good),
       { retries: 0, progress },
     );
@@ -261,14 +270,14 @@ describe("a plugin daemon that is away", () => {
     expect(await clock.until(high)).toBeGreaterThan(60);
     expect(clock.now / 1_000).toBeLessThan(72);
     expect(sent.filter(({ at, path }) => at > 3 && isAway(at) && path.includes("/high/")).length).toBeLessThan(16);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       expect.stringMatching(/^the plugin daemon is away: GET .* 400 invalid_param Failed to request plugin daemon, /),
       expect.stringMatching(/^the plugin daemon is back after [56]\d s$/),
     ]);
   });
 
   it("fails documents when its time is over, each at once from then on, and does not end the run", async () => {
-    const { clock, chunks } = setting((_, path) => (path.includes("/high/") ? daemonGone : good), { outage: 60 });
+    const { clock, chunks } = startClient((_, path) => (path.includes("/high/") ? daemonGone : good), { outage: 60 });
     const errors = await clock.until(Promise.all(pages(20).map((page) => rejection(chunks(page, "doc", "high")))));
     for (const error of errors) expect(error).toBeInstanceOf(SkipError);
     expect(errors[0]?.message).toContain("(away for 60 s)");

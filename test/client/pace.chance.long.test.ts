@@ -3,11 +3,11 @@ import { rounds } from "../rounds.js";
 import { chance, type Refuses, readRefused } from "./read-refused.js";
 
 /** How many times as long as without refusals the runs of so many seeds take, in order. */
-async function slowness(seeds: number, setting: { requests: number; concurrency: number }, refuses: Refuses) {
-  const clean = await readRefused({ ...setting, latency: 5, seed: 0, refuses: () => false });
+async function slowness(seeds: number, conditions: { requests: number; concurrency: number }, refuses: Refuses) {
+  const clean = await readRefused({ ...conditions, latency: 5, seed: 0, refuses: () => false });
   const factors: number[] = [];
   for (let seed = 1; seed <= seeds; seed++) {
-    factors.push((await readRefused({ ...setting, latency: 5, seed, refuses })).seconds / clean.seconds);
+    factors.push((await readRefused({ ...conditions, latency: 5, seed, refuses })).seconds / clean.seconds);
   }
   return factors.toSorted((a, b) => a - b);
 }

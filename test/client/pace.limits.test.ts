@@ -73,7 +73,7 @@ test("Retry-After is kept to, by chance or not: nobody is sent before it is over
 });
 
 test("whoever reads one page after the other gives none up at a limit", async () => {
-  const setting = { requests: 30, concurrency: 1, latency: 5, seed: 1, retries: 6 };
-  const { progress } = await readRefused({ ...setting, refuses: fixedWindow(10, 20_000) });
+  const conditions = { requests: 30, concurrency: 1, latency: 5, seed: 1, retries: 6 };
+  const { progress } = await readRefused({ ...conditions, refuses: fixedWindow(10, 20_000) });
   expect(progress.retriedBy).toEqual({ 429: progress.throttled });
 });

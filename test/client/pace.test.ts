@@ -10,7 +10,7 @@ import { VirtualClock } from "./virtual-clock.js";
 interface Service {
   readonly limit: Pick<RateLimit, "perSecond" | "max" | "window">;
   readonly latency: number;
-  /** Milliseconds to wait as the service tells them; undefined: it does not say. */
+  /** Milliseconds to wait as the service reports them; undefined: it does not say. */
   readonly retryAfter: (wait: number) => number | undefined;
 }
 

@@ -64,8 +64,8 @@ describe("withoutKey", () => {
         );
       }),
     );
-    const told = withoutKey(`Basic ${Buffer.from(secret).toString("base64")}`, secret);
-    expect(told.replace("Basic [key]", "").length).toBeLessThan(3);
+    const reported = withoutKey(`Basic ${Buffer.from(secret).toString("base64")}`, secret);
+    expect(reported.replace("Basic [key]", "").length).toBeLessThan(3);
   });
 
   it("leaves a text without the key, and any text where there is no key, as it is", () => {

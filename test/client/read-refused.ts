@@ -7,7 +7,7 @@ import { VirtualClock } from "./virtual-clock.js";
 /** Whether a request is refused that arrives at this millisecond; a text: with this Retry-After. */
 export type Refuses = (now: number, random: () => number) => boolean | string;
 
-export interface Setting {
+export interface Conditions {
   readonly requests: number;
   readonly concurrency: number;
   readonly latency: number;
@@ -20,7 +20,7 @@ export interface Setting {
 const page = Buffer.from(JSON.stringify({ data: [], total: 0 }));
 
 /** Reads so many pages in order, some ahead, as the crawl does, from a service in virtual time that refuses some requests. */
-export async function readRefused({ requests, concurrency, latency, seed, refuses, retries = 200 }: Setting) {
+export async function readRefused({ requests, concurrency, latency, seed, refuses, retries = 200 }: Conditions) {
   const clock = new VirtualClock();
   const progress = emptyRequestCounts();
   const [dice, jitter, random] = [randomFrom(seed), randomFrom(seed + 1_000), randomFrom(seed + 2_000)];

@@ -52,11 +52,11 @@ describe("retryDelay", () => {
 /** Options that wait no real time; `waits` fills with what was waited, `told` with what was told. */
 function options(retries: number, more: Partial<RetryOptions> = {}) {
   const waits: number[] = [];
-  const told: (string | number)[][] = [];
+  const reported: (string | number)[][] = [];
   const { signal } = new AbortController();
   const sleep = async (milliseconds: number) => waits.push(milliseconds);
-  const onRetry: RetryOptions["onRetry"] = (error, wait) => told.push([error.message, wait]);
-  return { waits, told, options: { retries, signal, onRetry, sleep, random: () => 0.5, ...more } };
+  const onRetry: RetryOptions["onRetry"] = (error, wait) => reported.push([error.message, wait]);
+  return { waits, reported, options: { retries, signal, onRetry, sleep, random: () => 0.5, ...more } };
 }
 
 /** Fails with these in turn, then gives "done". */
@@ -74,11 +74,11 @@ function failing(...errors: Error[]) {
 describe("retrying", () => {
   it("reads again after every RetryError, waiting longer each time, and tells of it before the wait", async () => {
     const read = failing(new RetryError("one"), new RetryError("two", { retryAfter: 3_000 }), new RetryError("three"));
-    const { waits, told, options: given } = options(3);
+    const { waits, reported, options: given } = options(3);
     expect(await retrying(read, given)).toBe("done");
     expect(read.tries).toBe(4);
     expect(waits).toEqual([250, 3_125, 1_000]);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       ["one", 250],
       ["two", 3_125],
       ["three", 1_000],

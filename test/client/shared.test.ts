@@ -69,7 +69,7 @@ test("the end of a run ends the wait for a turn in a place, which is left", asyn
   expect(state.used).toBe(0);
 });
 
-test("a refusal is told to the others, once, with the time that it asks for", async () => {
+test("a refusal is reported to the others, once, with the time that it asks for", async () => {
   const { url } = await serve((request, response) => {
     if (!request.url?.includes("/refused/")) return json(page)(request, response);
     return void response.writeHead(429, { "retry-after": "2" }).end();

@@ -41,7 +41,7 @@ test("prune says what it would do, does it, and has nothing to do then", async (
   expect(JSON.parse(again.stdout).kept).toHaveLength(2);
 });
 
-test("a job without rules is told what to write", async () => {
+test("a job without rules is shown what to write", async () => {
   const { file } = await startPlace(1, null);
   const { code, stderr } = await runHere(["prune", file]);
   expect([code, stderr]).toEqual([

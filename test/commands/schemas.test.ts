@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { commands, runCommandLine } from "../../src/cli/cli.js";
-import { outputFlags, tellError } from "../../src/cli/output.js";
+import { outputFlags, printError } from "../../src/cli/output.js";
 import { renderReading, renderRun } from "../../src/cli/progress.js";
 import { loadAll } from "../../src/cli/registry.js";
 import { openView } from "../../src/cli/view.js";
@@ -11,7 +11,7 @@ import { resultJsonSchemas } from "../../src/cli/write-schemas.js";
 import { renderCopy } from "../../src/commands/copy.js";
 import { renderRestore } from "../../src/commands/restore.js";
 import { renderWatch } from "../../src/commands/status/text.js";
-import { BusyError, InterruptedError, UntoldError } from "../../src/errors.js";
+import { BusyError, InterruptedError, UnprintedError } from "../../src/errors.js";
 import { emptyRunProgress } from "../../src/job/run-progress.js";
 
 import { emptyReadProgress } from "../../src/read-progress.js";
@@ -247,13 +247,13 @@ test("progress of every kind, where much and where nothing is known", () => {
 test.each([
   [new BusyError("busy"), "busy", 5],
   [new InterruptedError("SIGINT"), "interrupted", 130],
-  [new UntoldError("published, but stdout is full"), "partial", 3],
+  [new UnprintedError("published, but stdout is full"), "partial", 3],
   [new TypeError("a fault"), "failed", 1],
 ])("%s ends with its status", (error, status, exitCode) => {
   const said = { stdout: "", stderr: "" };
   const into = (name: keyof typeof said) => ({ write: (text: string) => (said[name] += text) });
   const flags = outputFlags(["--json", "--log-format", "json"]);
-  expect(tellError(error, flags, { stdout: into("stdout"), stderr: into("stderr") })).toBe(exitCode);
+  expect(printError(error, flags, { stdout: into("stdout"), stderr: into("stderr") })).toBe(exitCode);
   expect(parsed("error", said.stdout)).toMatchObject({ status, exit_code: exitCode, problems: [] });
   const { stack } = parsed("log", said.stderr);
   expect(typeof stack).toBe(error instanceof TypeError ? "string" : "object");

@@ -64,12 +64,12 @@ test("an installation without a network says which registry it needs, and tries 
   await chmod(join(folder, "python3"), 0o755);
   vi.stubEnv("PATH", `${folder}:/usr/bin:/bin`);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const told: string[] = [];
+  const reported: string[] = [];
   for (let time = 0; time < 2; time++)
-    await expect(installTools(join(folder, "cache"), (line) => told.push(line))).rejects.toThrow(
+    await expect(installTools(join(folder, "cache"), (line) => reported.push(line))).rejects.toThrow(
       /pip install --quiet dlt.*": no route to host\nThis needs the Python Package Index: check the network/,
     );
-  expect(told).toEqual([0, 1].map(() => expect.stringMatching(/^installing dlt\[duckdb,parquet\]==\S+ in /)));
+  expect(reported).toEqual([0, 1].map(() => expect.stringMatching(/^installing dlt\[duckdb,parquet\]==\S+ in /)));
 });
 
 test("wrong flags are named", () => {

@@ -25,11 +25,11 @@ export function cacheFolder(): string {
  * Installs dlt and elasticdump below `cache`, unless they are there, and says so by `tell`. Rejects with an error that says what is missing: Python, its venv,
  * npm or the network.
  */
-export async function installTools(cache: string, tell: (line: string) => void): Promise<Tools> {
+export async function installTools(cache: string, report: (line: string) => void): Promise<Tools> {
   const venv = join(cache, dlt.replace(/\W+/g, "-"));
   const modules = join(cache, elasticdump.replace(/\W+/g, "-"));
   const python = join(venv, "bin", "python");
-  await once(venv, dlt, tell, async () => {
+  await once(venv, dlt, report, async () => {
     await step(
       "python3",
       ["-m", "venv", venv],
@@ -41,7 +41,7 @@ export async function installTools(cache: string, tell: (line: string) => void):
       "This needs the Python Package Index: check the network, or the mirror that pip is set up for.",
     );
   });
-  await once(modules, elasticdump, tell, async () => {
+  await once(modules, elasticdump, report, async () => {
     const args = ["install", "--prefix", modules, "--no-audit", "--no-fund", elasticdump];
     await step("npm", args, "This needs the npm registry: check the network, or the mirror that npm is set up for.");
   });
@@ -52,12 +52,12 @@ export async function installTools(cache: string, tell: (line: string) => void):
 async function once(
   folder: string,
   name: string,
-  tell: (line: string) => void,
+  report: (line: string) => void,
   work: () => Promise<void>,
 ): Promise<void> {
   const done = join(folder, "installed");
   if (existsSync(done)) return;
-  tell(`installing ${name} in ${folder}`);
+  report(`installing ${name} in ${folder}`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await work();

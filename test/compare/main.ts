@@ -14,7 +14,7 @@ import { type Run, resultTable } from "./result-table.js";
 /** No proxy can reach the service, which is on this machine. */
 const direct = { NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" };
 
-const tell = (line: string) => {
+const report = (line: string) => {
   process.stderr.write(`${line}\n`);
 };
 
@@ -24,14 +24,14 @@ const tell = (line: string) => {
  */
 export async function main(args: readonly string[]): Promise<void> {
   const comparison = optionsIn(args);
-  const tools = await installTools(cacheFolder(), tell);
+  const tools = await installTools(cacheFolder(), report);
   const results = contestants.map((contestant) => ({ contestant, runs: [] as Run[] }));
   let first: Written | undefined;
   await withService(comparison, async (service) => {
     for (let round = 1; round <= comparison.rounds; round++) {
       const next = round % results.length; // another one begins each round: the first has a cold machine
       for (const { contestant, runs } of [...results.slice(next), ...results.slice(0, next)]) {
-        tell(`round ${round} of ${comparison.rounds}: ${contestant.name}, ${contestant.output}`);
+        report(`round ${round} of ${comparison.rounds}: ${contestant.name}, ${contestant.output}`);
         const { written, ...run } = await runOnce(contestant, comparison, tools, service);
         first ??= written;
         checkRows(contestant.name, comparison, written, first);

@@ -30,7 +30,7 @@ describe("a page that can be had in halves alone", () => {
     expect(rest.batches).toEqual(batches.slice(1));
   });
 
-  it("and moves between its halves is told: it is read again like any other that moves, not given up", async () => {
+  it("and moves between its halves is reported: it is read again like any other that moves, not given up", async () => {
     const crawling = await startCrawling({ chunks: 300 }, { faults: breaks(1) }, 1);
     const { document, server } = crawling;
     server.behaviour.onRequest = ({ query }) => {

@@ -85,7 +85,7 @@ describe("a document that moves while it is read", () => {
     expect(indexed.ids.slice(200)).toEqual(indexed.document.chunks.slice(200).map(({ id }) => id));
   });
 
-  it("a chunk deleted before its child list is read is told, the other children are read", async () => {
+  it("a chunk deleted before its child list is read is reported, the other children are read", async () => {
     const crawling = await startCrawling({ chunks: 5, childrenPerChunk: 2 }, {}, 1);
     const gone = crawling.document.chunks[2]?.id;
     crawling.server.behaviour.onRequest = ({ path }) => {
@@ -96,7 +96,7 @@ describe("a document that moves while it is read", () => {
     expect(recordsOf(batches).children).toHaveLength(8);
   });
 
-  it("a chunk deleted between two pages of its child list is told, too, and does not end the crawl", async () => {
+  it("a chunk deleted between two pages of its child list is reported, too, and does not end the crawl", async () => {
     const crawling = await startCrawling({ chunks: 2, childrenPerChunk: (index) => (index === 0 ? 250 : 1) }, {}, 1);
     const gone = crawling.document.chunks[0]?.id;
     crawling.server.behaviour.onRequest = (request) => {
@@ -107,7 +107,7 @@ describe("a document that moves while it is read", () => {
     expect(recordsOf(batches).children).toHaveLength(101);
   });
 
-  it("children added or deleted between two pages are told", async () => {
+  it("children added or deleted between two pages are reported", async () => {
     const crawling = await startCrawling({ chunks: 1, childrenPerChunk: 250 }, {}, 1);
     const [chunk] = crawling.document.chunks;
     crawling.server.behaviour.onRequest = (request) => {
@@ -165,7 +165,7 @@ describe("a service that answers wrongly", () => {
     expect(crawling.server.requests.length).toBeLessThan(15);
   });
 
-  it("positions that collide in another order on every page: rows missing are told", async () => {
+  it("positions that collide in another order on every page: rows missing are reported", async () => {
     const crawling = await startCrawling({ chunks: 1_000 }, { ties: "shuffled" }, 1);
     for (const chunk of crawling.document.chunks) chunk.position = 1;
     const { batches, problems } = await crawl(crawling, { childChunks: "none" });

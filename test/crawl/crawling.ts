@@ -5,11 +5,11 @@ import type { Batch } from "../../src/crawl/batch.js";
 import { embeddedChildren, type KeptChildren } from "../../src/crawl/child-evidence.js";
 import { type CrawlOptions, crawlDocument } from "../../src/crawl/crawl-document.js";
 import { Prefetch } from "../../src/crawl/prefetch.js";
-import { type Setting, startSetting } from "../servers/ask.js";
+import { type ServedDocument, serveDocument } from "../servers/ask.js";
 import type { Behaviour, RequestRecord } from "../servers/behaviour.js";
 import type { DocumentOptions } from "../servers/store.js";
 
-export interface Crawling extends Setting {
+export interface Crawling extends ServedDocument {
   readonly client: Client;
   readonly ref: DocumentRef;
 }
@@ -20,12 +20,12 @@ export async function startCrawling(
   behaviour: Behaviour = {},
   concurrency = 8,
 ): Promise<Crawling> {
-  const setting = await startSetting(options, { resign: false, ...behaviour });
-  const { server, dataset, document } = setting;
+  const served = await serveDocument(options, { resign: false, ...behaviour });
+  const { server, dataset, document } = served;
   const client = openClient({ baseUrl: server.url, key: server.key, concurrency, retries: 0, timeout: 5 });
   onTestFinished(client.close);
   return {
-    ...setting,
+    ...served,
     client,
     ref: { datasetId: dataset.id, documentId: document.id, status: [], keyword: undefined },
   };
@@ -67,13 +67,13 @@ export function recordsOf(batches: readonly Batch[]) {
 }
 
 /** Gives the URLs asked for, without the path of the document's chunk list: `?page=…&limit=…`, `/<chunk>/child_chunks?page=…`. */
-export function askedOf({ server, list }: Setting): string[] {
+export function askedOf({ server, list }: ServedDocument): string[] {
   const base = new URL(list).pathname;
   return server.requests.map(({ path, query }) => `${path}?${query}`.replace(base, ""));
 }
 
 /** Gives the URLs that must be asked for: every page of this size, of the chunks and of the children of every chunk. */
-export function neededOf({ document }: Setting, size: number): string[] {
+export function neededOf({ document }: ServedDocument, size: number): string[] {
   const pages = (rows: number) =>
     Array.from({ length: Math.max(1, Math.ceil(rows / size)) }, (_, index) => `?page=${index + 1}&limit=100`);
   const children = document.chunks.flatMap(({ id }) =>

@@ -47,7 +47,7 @@ describe("a list is whole", () => {
   });
 });
 
-describe("a problem is told", () => {
+describe("a problem is reported", () => {
   it.each<[string, Pages, string[]]>([
     ["rows are missing", [["ab", 3]], ["chunks: the service counts 3 and lists 2"]],
     ["rows are left over", [["abc", 2]], ["chunks: the service counts 2 and lists 3"]],

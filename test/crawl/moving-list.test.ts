@@ -73,20 +73,20 @@ const sorted = (ids: readonly number[]) => [...ids].sort((one, other) => one - o
 const place = fc.nat({ max: 30 });
 const edit = (...kinds: Edit["kind"][]) => fc.record({ kind: fc.constantFrom(...kinds), at: place, to: place });
 const script = (...kinds: Edit["kind"][]) => fc.array(fc.array(edit(...kinds), { maxLength: 3 }), { maxLength: 8 });
-const setting = [fc.nat({ max: 20 }), fc.integer({ min: 1, max: 5 }), fc.nat({ max: 3 })] as const;
+const arbitraries = [fc.nat({ max: 20 }), fc.integer({ min: 1, max: 5 }), fc.nat({ max: 3 })] as const;
 
 describe("a list that moves while it is read", () => {
-  it("is told, or was read as it is at every moment, unless as many rows were deleted as added between two requests", async () => {
-    let [told, whole, missed] = [0, 0, 0];
+  it("is reported, or was read as it is at every moment, unless as many rows were deleted as added between two requests", async () => {
+    let [reported, whole, missed] = [0, 0, 0];
     await fc.assert(
-      fc.asyncProperty(...setting, script("delete", "add", "move"), async (count, size, permits, edits) => {
+      fc.asyncProperty(...arbitraries, script("delete", "add", "move"), async (count, size, permits, edits) => {
         const list = new MovingList(count, size, edits);
         const { ids, problems } = await read(list, permits);
         expect(new Set(ids).size).toBe(ids.length);
         const existed = new Set(list.states.flat());
         expect(ids.every((id) => existed.has(id))).toBe(true);
         if (problems.length > 0) {
-          told++;
+          reported++;
           return;
         }
         for (const state of list.states) expect(state).toHaveLength(ids.length);
@@ -99,7 +99,7 @@ describe("a list that moves while it is read", () => {
       }),
       { numRuns: 2_000 },
     );
-    for (const kind of [told, whole, missed]) expect(kind).toBeGreaterThan(20); // each of the three was really tried
+    for (const kind of [reported, whole, missed]) expect(kind).toBeGreaterThan(20); // each of the three was really tried
   });
 
   it.each([
@@ -108,7 +108,7 @@ describe("a list that moves while it is read", () => {
     ["rows that are only added", ["add", "move"]],
   ] as const)("%s are never lost silently", async (_, kinds) => {
     await fc.assert(
-      fc.asyncProperty(...setting, script(...kinds), async (count, size, permits, edits) => {
+      fc.asyncProperty(...arbitraries, script(...kinds), async (count, size, permits, edits) => {
         const list = new MovingList(count, size, edits);
         const { ids, problems } = await read(list, permits);
         const last = list.states.at(-1) ?? [];

@@ -31,11 +31,11 @@ describe("sweepList", () => {
     ["a row deleted", [0, 1, 2, 3], [counted(4), others]],
     ["a row added", [0, 1, 2, 3, 4, 5], [counted(6), others]],
     ["nothing left", [], [counted(0), others]],
-  ])("tells of %s", async (_, now, problems) => {
+  ])("reports %s", async (_, now, problems) => {
     expect(await sweep(now)).toEqual(problems);
   });
 
-  it("tells of content that changed", async () => {
+  it("reports content that changed", async () => {
     const changed = async () => ({
       ...pageOf(idsFrom(0, 5)),
       rows: idsFrom(0, 5).map((id) => ({ id: `${id}`, content: "x" })),
@@ -43,13 +43,13 @@ describe("sweepList", () => {
     expect(await sweep([], changed)).toEqual(["chunks: a second sweep found other ids or contents"]);
   });
 
-  it("tells of a sweep that does not add up in itself", async () => {
+  it("reports a sweep that does not add up in itself", async () => {
     const six = async (page: number) => pageOf(page === 1 ? idsFrom(0, 5) : [], 6);
     expect(await sweep([], six)).toEqual([counted(6), "chunks: the service counts 6 and lists 5"]);
     expect(await sweep([0, 1, 1, 2, 3])).toContain("1 of 2 ids on a page of chunks came before");
   });
 
-  it("tells of a list that cannot be read any more, and does not end the others", async () => {
+  it("reports a list that cannot be read any more, and does not end the others", async () => {
     const gone = async () => Promise.reject(new SkipError("404"));
     expect(await sweep([], gone)).toEqual(["chunks: a second sweep failed: 404"]);
   });

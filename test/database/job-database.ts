@@ -64,7 +64,7 @@ export class JobDatabase {
   }
 
   /** Takes a file that is there already for the database of earlier runs. */
-  adopt(): void {
+  accept(): void {
     this.#exists = true;
   }
 
@@ -81,7 +81,7 @@ export class JobDatabase {
     await buildFromStaged({ ...stage, withoutChildren: more.withoutChildren === true }, target);
     await rm(`${this.path}.wal`, { force: true }); // as the program does
     await rename(databaseOf(base), this.path);
-    this.adopt();
+    this.accept();
     return join(base, "scratch");
   }
 
@@ -97,7 +97,7 @@ export function madeOnce(make: () => Promise<JobDatabase>): () => Promise<JobDat
     const database = bytes === undefined ? await make() : await JobDatabase.create();
     if (bytes === undefined) bytes = await readFile(database.path);
     else await writeFile(database.path, bytes);
-    database.adopt();
+    database.accept();
     return database;
   };
 }

@@ -19,7 +19,7 @@ describe("a file that is no database", () => {
   ])("(%s) is left as it is, and the error names it and says what to do", async (_what, content) => {
     const database = await JobDatabase.create();
     await writeFile(database.path, content);
-    database.adopt();
+    database.accept();
     const error = await database.run("r1", {}).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StopError);
     expect(String(error)).toContain(`${database.path} cannot be read; move it away`);

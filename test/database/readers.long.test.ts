@@ -6,7 +6,7 @@ import { child, chunk, JobDatabase, madeOnce, read } from "./job-database.js";
 
 /** Opens the database in another process, and gives a function that asks it. */
 async function reader(file: string, access: "READ_ONLY" | "READ_WRITE") {
-  const process = spawn("node", [`${import.meta.dirname}/read-when-told.mjs`, file, access], {
+  const process = spawn("node", [`${import.meta.dirname}/read-on-request.mjs`, file, access], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   onTestFinished(async () => {

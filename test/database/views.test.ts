@@ -191,7 +191,7 @@ it("duplicates and orphans are found, over documents and in one", async () => {
   expect(await database.query("SELECT id FROM orphans ORDER BY ALL")).toEqual([["of another document"], ["of none"]]);
 });
 
-it("changes, edits and hits are told run by run, over re-indexes", async () => {
+it("changes, edits and hits are reported run by run, over re-indexes", async () => {
   const database = await fourRuns();
   const columns = "run_id, added::INTEGER, removed::INTEGER, changed::INTEGER, reindexed::INTEGER, only_hits::INTEGER";
   expect(await database.query(`SELECT ${columns} FROM changes_per_run ORDER BY ALL`)).toEqual([

@@ -9,7 +9,7 @@ import { editManifest } from "../verify/forge.js";
 import { nastyDump } from "../verify/nasty-dump.js";
 import { child, chunk, document } from "../verify/sound-tables.js";
 import { writeDump } from "../verify/write-dump.js";
-import { diffed, tablesOf, told, twoDumps } from "./dumps.js";
+import { described, diffed, tablesOf, twoDumps } from "./dumps.js";
 
 const at = (position: number, more: Row = {}): Row => ({ position, ...more });
 
@@ -19,17 +19,21 @@ const counted = (counts: object) => Object.fromEntries(Object.entries(counts).fi
 /** Gives the changes between two versions of one document. */
 async function between(old: readonly Row[], fresh: readonly Row[], children: readonly (readonly Row[])[] = [[], []]) {
   const { diff, changes } = await diffed(await twoDumps(tablesOf(old, children[0]), tablesOf(fresh, children[1])));
-  return { diff, counts: counted(diff.counts.chunks), told: changes.map(told) };
+  return { diff, counts: counted(diff.counts.chunks), described: changes.map(described) };
 }
 
 describe("chunks", () => {
   const old = ["1", "2", "3", "4", "5"].map((id, index) => chunk("a", id, at(index + 1)));
 
   test("the same rows are the same", async () => {
-    expect(await between(old, old)).toMatchObject({ diff: { status: "same" }, counts: { unchanged: 5 }, told: [] });
+    expect(await between(old, old)).toMatchObject({
+      diff: { status: "same" },
+      counts: { unchanged: 5 },
+      described: [],
+    });
   });
 
-  test("added, removed, changed, moved and other fields are told apart", async () => {
+  test("added, removed, changed, moved and other fields are distinguished", async () => {
     const fresh = [
       chunk("a", "1", at(9)),
       chunk("a", "2", at(2, { content: "other" })),
@@ -37,10 +41,10 @@ describe("chunks", () => {
       chunk("a", "5", at(5)),
       chunk("a", "6", at(6)),
     ];
-    const { diff, counts, told } = await between(old, fresh);
+    const { diff, counts, described } = await between(old, fresh);
     expect(diff.status).toBe("different");
     expect(counts).toEqual({ added: 1, removed: 1, changed: 1, moved: 1, unchanged: 2, fields: 1 });
-    expect(told).toEqual([
+    expect(described).toEqual([
       "moved chunk 1 → 1",
       "changed chunk 2 → 2",
       "fields chunk 3 → 3: enabled keywords",
@@ -66,7 +70,7 @@ describe("chunks", () => {
   test("an answer is content; null is no empty string", async () => {
     const [one, two, three] = [chunk("a", "1", { answer: "x" }), chunk("a", "2", { answer: "" }), chunk("a", "3")];
     const fresh = [{ ...one, answer: "y" }, { ...two, answer: null }, three];
-    expect((await between([one, two, three], fresh)).told).toEqual(["changed chunk 1 → 1", "changed chunk 2 → 2"]);
+    expect((await between([one, two, three], fresh)).described).toEqual(["changed chunk 1 → 1", "changed chunk 2 → 2"]);
   });
 
   test("times, hit counts, signatures, the order of keywords and empty lists are no difference", async () => {
@@ -100,9 +104,9 @@ describe("chunks", () => {
       { ...one, document_id: "b", id: "2" },
       { ...again, document_id: "b", id: "2", extra: { more: 2 }, attachments: [] },
     ];
-    const { diff, told } = await between([one, old], [again, other]);
+    const { diff, described } = await between([one, old], [again, other]);
     expect(diff.documents.map(({ state }) => state)).toEqual(["same", "different"]);
-    expect(told).toEqual(["fields chunk 2 → 2: attachments extra"]);
+    expect(described).toEqual(["fields chunk 2 → 2: attachments extra"]);
   });
 
   test("an id that stands there twice is counted twice, and no more", async () => {
@@ -139,14 +143,14 @@ describe("a re-index", () => {
       index_node_id: "n",
       created_at: "2025-05-01T00:00:00Z",
     }));
-    const { diff, told } = await between(old, again);
+    const { diff, described } = await between(old, again);
     expect(diff).toMatchObject({ status: "same", documents: [{ state: "same", reindexed: true }] });
-    expect(told).toEqual([]);
+    expect(described).toEqual([]);
   });
 
   test("what is lost comes first, and of that what was made by hand", async () => {
-    const { diff, told, counts } = await between(old, fresh);
-    expect(told).toEqual([
+    const { diff, described, counts } = await between(old, fresh);
+    expect(described).toEqual([
       "changed chunk 2 → x2: lost edited",
       "removed chunk 9 → null: lost added",
       "removed chunk 5 → null: lost",
@@ -157,9 +161,9 @@ describe("a re-index", () => {
   });
 
   test("nothing is lost where ids are kept: somebody deleted it", async () => {
-    const { told } = await between(old, [...fresh, chunk("a", "5", at(5, auto))]);
-    expect(told.filter((each) => each.includes("lost"))).toEqual([]);
-    expect(told).toContain("removed chunk 9 → null: added");
+    const { described } = await between(old, [...fresh, chunk("a", "5", at(5, auto))]);
+    expect(described.filter((each) => each.includes("lost"))).toEqual([]);
+    expect(described).toContain("removed chunk 9 → null: added");
   });
 });
 
@@ -173,8 +177,8 @@ describe("child chunks", () => {
     ];
     const newParents = [chunk("a", "r", at(1, { content: "text of p" }))];
     const newKids = [child("a", "r", "x", { content: "one", type: "automatic" })];
-    const { diff, told } = await between(parents, newParents, [kids, newKids]);
-    expect(told).toEqual([
+    const { diff, described } = await between(parents, newParents, [kids, newKids]);
+    expect(described).toEqual([
       "removed child_chunk 2 → null: lost customized",
       "removed chunk q → null: lost",
       "removed child_chunk 3 → null: lost",
@@ -184,13 +188,13 @@ describe("child chunks", () => {
 
   test("a parent with customized children was made by hand, too", async () => {
     const kids = [child("a", "1", "k", { type: "customized" })];
-    const { told } = await between(
+    const { described } = await between(
       [chunk("a", "1"), chunk("a", "2", at(2))],
       [chunk("a", "y", { content: "text of 2" })],
       [kids, []],
     );
-    expect(told[0]).toBe("removed chunk 1 → null: lost customized");
-    expect(told[1]).toBe("removed child_chunk k → null: lost customized");
+    expect(described[0]).toBe("removed chunk 1 → null: lost customized");
+    expect(described[1]).toBe("removed child_chunk k → null: lost customized");
   });
 
   test("that auto did not look for in one of the runs are said to look removed, or added", async () => {
@@ -235,7 +239,7 @@ describe("documents", () => {
     expect(counted(removed.diff.counts.chunks)).toEqual({ removed: 2, unchanged: 1 });
     const added = await diffed([fresh, old]);
     expect(added.diff.documents.map(({ state }) => state)).toEqual(["same", "added"]);
-    expect(added.changes.map(told)).toEqual(["added chunk null → 2", "added chunk null → 3"]);
+    expect(added.changes.map(described)).toEqual(["added chunk null → 2", "added chunk null → 3"]);
   });
 
   test("only in one run, and without a chunk: different", async () => {
@@ -307,13 +311,13 @@ describe("formats", () => {
   test.each(pairs)("%s and %s of the same rows are the same, whatever they hold", async (old, fresh) => {
     const { diff, changes } = await diffed([dumpIn(old), dumpIn(fresh)]);
     expect([diff.old.format, diff.new.format]).toEqual([old, fresh]);
-    expect(changes.map(told)).toEqual([]);
+    expect(changes.map(described)).toEqual([]);
     expect(diff.status).toBe("same");
   });
 
   test("csv_safe: apostrophes before formulas are passed over", async () => {
     const { diff, changes } = await diffed([dumpIn("safe"), dumpIn("jsonl")]);
-    expect(changes.map(told)).toEqual([]);
+    expect(changes.map(described)).toEqual([]);
     expect(diff).toMatchObject({ status: "same", warnings: [expect.stringContaining("csv_safe")] });
   });
 

@@ -75,7 +75,7 @@ describe("long texts", () => {
     ]);
   });
 
-  test("that have nothing in common are told whole, with bounded work", () => {
+  test("that have nothing in common are reported whole, with bounded work", () => {
     const other = Array.from({ length: 20_000 }, (_, at) => `other${at}`).join("\t");
     const parts = diffText(long, other);
     expect(parts).toHaveLength(2);

@@ -46,12 +46,12 @@ function played(name: string, { reindexed, edits }: Edited) {
     reindexed ? { ...each, row: { ...each.row, id: `${each.row.id}'`, position: at + 1, hit_count: 0 } } : each,
   );
   const removed = old.filter((_, at) => edits[at] === "delete");
-  return { old, new: fresh.map(({ row }) => row), told: [...fresh.flatMap(toldOf), ...removed.map(removedText)] };
+  return { old, new: fresh.map(({ row }) => row), described: [...fresh.flatMap(linesOf), ...removed.map(removedText)] };
 }
 
 const removedText = (row: Row) => `removed ${row.id} → null`;
 
-function toldOf({ row, from, edit }: { row: Row; from: Row | undefined; edit: Edit }): readonly string[] {
+function linesOf({ row, from, edit }: { row: Row; from: Row | undefined; edit: Edit }): readonly string[] {
   if (!from) return [`added null → ${row.id}`];
   const fields = edit === "disable" ? " enabled" : "";
   const ids = `${from.id} → ${row.id}${fields}`;
@@ -60,7 +60,7 @@ function toldOf({ row, from, edit }: { row: Row; from: Row | undefined; edit: Ed
   return edit === "disable" ? [`fields ${ids}`] : [];
 }
 
-test("what is told between two dumps is what was done", async () => {
+test("what is reported between two dumps is what was done", async () => {
   const documents = fc.array(edited, { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(documents, async (plays) => {
@@ -71,7 +71,7 @@ test("what is told between two dumps is what was done", async () => {
       const found = changes.map(({ kind, old_id, new_id, fields }) =>
         [kind, old_id, "→", new_id, ...fields].map(String).join(" "),
       );
-      const done = alive.flatMap(({ told }) => told);
+      const done = alive.flatMap(({ described }) => described);
       expect(found.sort()).toEqual([...done].sort());
       expect(diff.status).toBe(done.length > 0 ? "different" : "same");
       const { added, removed, changed, moved, unchanged } = diff.counts.chunks;

@@ -36,12 +36,12 @@ test("the table shows the text that a re-index took, beside the one that took it
   const [before, after] = await dumpTwice();
   const { code, stdout } = await runHere(["diff", before, after, "--quiet"]);
   expect(code).toBe(4);
-  const [, byHand = ""] = stdout.split("Lost by the re-index, made by hand:\n");
-  const texts = [...byHand.matchAll(/\n {6}- (.*)\n {6}\+ (.*)\n/g)];
-  expect(texts.length).toBe(byHand.match(/^ {4}changed chunk/gm)?.length);
+  const [, manual = ""] = stdout.split("Lost by the re-index, made by hand:\n");
+  const texts = [...manual.matchAll(/\n {6}- (.*)\n {6}\+ (.*)\n/g)];
+  expect(texts.length).toBe(manual.match(/^ {4}changed chunk/gm)?.length);
   expect(texts.length).toBeGreaterThan(10);
   for (const [, old = "", fresh = ""] of texts) expect(old.length).toBeGreaterThan(fresh.length);
-  expect(byHand).toMatch(/removed chunk at \d+ \S+\n {6}(added|edited) by hand\n {6}- \S/);
+  expect(manual).toMatch(/removed chunk at \d+ \S+\n {6}(added|edited) by hand\n {6}- \S/);
   expect(stdout).toContain(
     "- The gateway reports its battery level when the mains supply returns. Each sensor reports",
   );

@@ -21,15 +21,15 @@ test("without DuckDB, jsonl is written; what needs it says how to install it, a 
     output: { formats: ["jsonl"] },
   });
   const start = (...args: string[]) => runKbdump(args, { KNOWLEDGE_API_KEY: server.key, ...withoutDuckDb }, folder);
-  const told = { code: 1, stdout: "", stderr: expect.stringMatching(missing) };
+  const reported = { code: 1, stdout: "", stderr: expect.stringMatching(missing) };
 
   expect(await start("run", job, "--quiet")).toMatchObject({ code: 0, stderr: "" });
   const latest = join(folder, "out", "test", "latest");
-  expect(await start("verify", latest, "--quiet")).toEqual(told);
-  expect(await start("sql", latest, "SELECT 1")).toEqual(told);
+  expect(await start("verify", latest, "--quiet")).toEqual(reported);
+  expect(await start("sql", latest, "SELECT 1")).toEqual(reported);
 
   server.reset();
-  expect(await start("run", job, "--format", "parquet", "--max-rps", "10", "--quiet")).toEqual(told);
+  expect(await start("run", job, "--format", "parquet", "--max-rps", "10", "--quiet")).toEqual(reported);
   expect(server.requests.length).toBeLessThan(30); // of some 70
 });
 

@@ -7,7 +7,7 @@ import { moveRun } from "../../src/restore/copy/copy-run.js";
 import { loadFacts } from "../../src/restore/copy/plan/read-dump.js";
 import { moving } from "../move/moving.js";
 import { dumpWithDetails } from "../move/plan/detailed-dumps.js";
-import { child, chunk, dumpOf, signsOf, tablesOf } from "../restore/plan/lost-dumps.js";
+import { child, chunk, dumpOf, editedDocumentsOf, tablesOf } from "../restore/plan/lost-dumps.js";
 import { forgeLines } from "../verify/forge.js";
 import { ids, startDatasets, threeDatasets } from "./partition/datasets.js";
 
@@ -21,7 +21,7 @@ const loads: Readonly<Record<string, (dump: Dump) => Promise<unknown>>> = {
     ),
   "facts for the plan of a move": (dump) =>
     withSpill(":memory:", options, (connection) => loadFacts(connection, dump, [], options)),
-  "marks of people": (dump) => signsOf(dump),
+  "marks of people": (dump) => editedDocumentsOf(dump),
 };
 
 /** A dump of two documents whose reader leaves rows out. */

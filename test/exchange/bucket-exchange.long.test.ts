@@ -38,7 +38,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const own = await ownExchange(leased, runId);
     await own.write("plan.json", "old");
     const { attempt, files } = await readInto(await (await openWorker("worker")).of(runId), "1", { "1.a": "rows" });
-    await attempt.hand(files, "{}");
+    await attempt.submit(files, "{}");
     const ahead = await startStoreProxy(store);
     ahead.ageBy(125_000); // no sign of life for two minutes
     const { job } = await machine("successor");
@@ -67,13 +67,13 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const [one, two] = attempts.map(
       ({ attempt, files }) =>
         () =>
-          attempt.hand(files, "{}"),
+          attempt.submit(files, "{}"),
     );
     proxy.refuse(() => ({ status: 503, code: "SlowDown" }));
     await expect(two?.()).rejects.toThrow(StopError);
-    const handing = one?.();
+    const submitting = one?.();
     setTimeout(() => proxy.refuse(() => undefined), 2000);
-    expect(await handing).toBe("first");
+    expect(await submitting).toBe("first");
     expect(await own.results()).toEqual(["0"]);
     expect(await two?.()).toBe("first");
     expect((await keysBelow(bucket, `exchange/${runId}/results/`)).length).toBe(2);
@@ -87,7 +87,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const worker = await openWorker("worker", envFor(proxy.url), 30);
     const { attempt } = await readInto(await worker.of(runId), "1", {});
     proxy.cutAnswers("PUT", 3); // the SDK sends a request no more often
-    expect(await attempt.hand([], "{}")).toBe("first");
+    expect(await attempt.submit([], "{}")).toBe("first");
     expect(proxy.cuts()).toBe(3);
     expect(await own.result("1")).toBe("{}");
   });
@@ -103,14 +103,14 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
       const one = await readInto(await slow.of(runId), "1", { "1.a": "slow" });
       const two = await readInto(await quick.of(runId), "1", { "1.a": "quick" });
       const reached = frozen.holdAt(at);
-      const handing = one.attempt.hand(one.files, "slow");
-      const name = await Promise.race([reached, handing]);
+      const submitting = one.attempt.submit(one.files, "slow");
+      const name = await Promise.race([reached, submitting]);
       if (name === "first") return expect(at).toBeGreaterThan(3); // it has no request with this number
-      expect(await two.attempt.hand(two.files, "quick"), name).toBe("first");
+      expect(await two.attempt.submit(two.files, "quick"), name).toBe("first");
       const before = await own.result("1");
       await own.remove();
       frozen.letGo();
-      const outcome = await handing;
+      const outcome = await submitting;
       expect(before).toBe("quick");
       // It had looked before the run ended: the next coordinator removes it, and no reader ever looks at it.
       if (outcome === "first") expect(name).toMatch(/^PUT .*\/results\/1\.json|^PUT .*\/1\.a/);
@@ -136,9 +136,9 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     expect(await own.results()).toEqual(["1"]);
     expect(await own.result("1")).toBeUndefined();
     const { attempt } = await readInto(await (await openWorker("worker")).of(runId), "1", {});
-    expect(await attempt.hand([], "{}")).toBe("late");
+    expect(await attempt.submit([], "{}")).toBe("late");
     await own.forget("1");
-    expect(await attempt.hand([], "{}")).toBe("first");
+    expect(await attempt.submit([], "{}")).toBe("first");
   });
 
   test("a large file is uploaded in parts and taken whole, and a worker that is late leaves none of it", async () => {
@@ -149,7 +149,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const facts = { file: "1.a", bytes: bytes.length, sha256: sha256Of(bytes) };
     const [one, two] = [await readInto(exchange, "1", {}), await readInto(exchange, "1", {})];
     for (const { attempt } of [one, two]) await writeFile(join(attempt.folder, "1.a"), bytes);
-    const outcomes = await Promise.all([one, two].map(({ attempt }) => attempt.hand([facts], "{}")));
+    const outcomes = await Promise.all([one, two].map(({ attempt }) => attempt.submit([facts], "{}")));
     const { attempt } = outcomes[0] === "first" ? one : two;
     expect([...outcomes].sort()).toEqual(["first", "late"]);
     expect(await keysBelow(bucket, `exchange/${runId}/attempts/`)).toEqual([
@@ -160,13 +160,13 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const slow = await readInto(await (await openWorker("slow", killed.env)).of(runId), "2", {});
     await writeFile(join(slow.attempt.folder, "1.a"), bytes);
     const reached = killed.holdWhere((request) => request.includes("partNumber=2"));
-    const handing = slow.attempt.hand([facts], "{}");
+    const submitting = slow.attempt.submit([facts], "{}");
     await reached;
     expect(await uploadsIn(bucket)).toHaveLength(1);
     await own.remove();
     expect(await uploadsIn(bucket)).toEqual([]);
     killed.letGo();
-    expect(await handing).toBe("late");
+    expect(await submitting).toBe("late");
     await removeOtherExchanges(leased, undefined);
     expect(await keysBelow(bucket, "")).toEqual(["head.json"]);
   });
@@ -222,7 +222,7 @@ test.skipIf(!hasS3).each(faultyStores)(
       for (let round = 0; round < 5; round++) {
         const read = [];
         for (const text of ["one", "two"]) read.push(await readInto(exchange, `${round}`, { a: text }));
-        const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.hand(files, attempt.token)));
+        const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.submit(files, attempt.token)));
         expect(outcomes).toContain("first");
         const token = await own.result(`${round}`);
         const counts = read.find(({ attempt }) => attempt.token === token);

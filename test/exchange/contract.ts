@@ -27,7 +27,7 @@ export function testExchange(open: () => Promise<ExchangeWorld>, many: number): 
     const { attempt, files } = await readInto(await worker(), "1", texts);
     expect(await own.results()).toEqual([]);
     expect(await own.result("1")).toBeUndefined();
-    expect(await attempt.hand(files, '{"token":1}')).toBe("first");
+    expect(await attempt.submit(files, '{"token":1}')).toBe("first");
     await attempt.drop();
     expect(await own.results()).toEqual(["1"]);
     expect(await own.result("1")).toBe('{"token":1}');
@@ -46,7 +46,7 @@ export function testExchange(open: () => Promise<ExchangeWorld>, many: number): 
         await readInto(one, `${round}`, { "1.a": "one" }),
         await readInto(two, `${round}`, { "1.a": "two" }),
       ];
-      const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.hand(files, attempt.token)));
+      const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.submit(files, attempt.token)));
       expect([...outcomes].sort()).toEqual(["first", "late"]);
       const winner = read[outcomes.indexOf("first")];
       expect(await own.result(`${round}`)).toBe(winner?.attempt.token);
@@ -59,8 +59,8 @@ export function testExchange(open: () => Promise<ExchangeWorld>, many: number): 
   test("handing over again, because the first answer was lost, is no second result", async () => {
     const { own, worker } = await open();
     const { attempt, files } = await readInto(await worker(), "1", texts);
-    expect(await attempt.hand(files, "same")).toBe("first");
-    expect(await attempt.hand(files, "same")).toBe("first");
+    expect(await attempt.submit(files, "same")).toBe("first");
+    expect(await attempt.submit(files, "same")).toBe("first");
     expect(await own.result("1")).toBe("same");
   });
 
@@ -68,8 +68,8 @@ export function testExchange(open: () => Promise<ExchangeWorld>, many: number): 
     const { own, worker } = await open();
     const { attempt, files } = await readInto(await worker(), "1", texts);
     await writeFile(join(attempt.folder, "1.chunks.jsonl"), "one\n");
-    await expect(attempt.hand(files, "{}")).rejects.toThrow("1.chunks.jsonl");
-    await expect(attempt.hand(files, "{}")).rejects.toThrow(StopError);
+    await expect(attempt.submit(files, "{}")).rejects.toThrow("1.chunks.jsonl");
+    await expect(attempt.submit(files, "{}")).rejects.toThrow(StopError);
     expect(await own.results()).toEqual([]);
   });
 
@@ -84,14 +84,14 @@ export function testExchange(open: () => Promise<ExchangeWorld>, many: number): 
     expect(await own.reason({ name: "1", token: failed.token })).toBe("the service answered 500\nagain and again");
     expect(await own.reason({ name: "1", token: never })).toBeUndefined();
     const { attempt, files } = await readInto(exchange, "1", texts);
-    expect(await attempt.hand(files, "{}")).toBe("first");
+    expect(await attempt.submit(files, "{}")).toBe("first");
   });
 
   test("a damaged file is found when it is taken; forgotten, the document can be read again", async () => {
     const { own, worker, damage, target } = await open();
     const exchange = await worker();
     const { attempt, files } = await readInto(exchange, "1", { "1.a": "right", "1.b": "whole" });
-    await attempt.hand(files, "{}");
+    await attempt.submit(files, "{}");
     await damage("1", attempt.token, "1.a", "wrong");
     await damage("1", attempt.token, "1.b", "whole and more");
     for (const file of [...files, { file: "1.c", ...factsOf("") }]) {
@@ -103,7 +103,7 @@ export function testExchange(open: () => Promise<ExchangeWorld>, many: number): 
     await Promise.all([own.forget("1"), own.forget("1"), own.forget("2")]);
     expect(await own.results()).toEqual([]);
     const second = await readInto(exchange, "1", texts);
-    expect(await second.attempt.hand(second.files, "again")).toBe("first");
+    expect(await second.attempt.submit(second.files, "again")).toBe("first");
     expect(await own.result("1")).toBe("again");
   });
 
@@ -116,7 +116,7 @@ export function testExchange(open: () => Promise<ExchangeWorld>, many: number): 
     await own.remove();
     expect(await exchange.read("plan.json")).toBeUndefined();
     expect(await exchange.begin("3")).toBeUndefined();
-    expect(await first.hand(files, "{}")).toBe("late");
+    expect(await first.submit(files, "{}")).toBe("late");
     await second.giveUp("woke late");
     for (const attempt of [first, second]) await attempt.drop();
     expect([await own.results(), await own.tried()]).toEqual([[], []]);
@@ -127,12 +127,12 @@ export function testExchange(open: () => Promise<ExchangeWorld>, many: number): 
     await own.write("plan.json", "{}");
     const { attempt, files } = await readInto(await worker(), "1", texts);
     const { attempt: underWay } = await readInto(await worker(), "2", texts);
-    await attempt.hand(files, "{}");
+    await attempt.submit(files, "{}");
     const again = await restart();
     expect(await again.read("plan.json")).toBe("{}");
     expect(await again.results()).toEqual(["1"]);
     for (const file of files) await again.take("1", attempt.token, file, target);
-    expect(await underWay.hand(files, "{}")).toBe("first");
+    expect(await underWay.submit(files, "{}")).toBe("first");
     expect([...(await again.results())].sort()).toEqual(["1", "2"]);
   });
 
@@ -153,7 +153,7 @@ export function testExchange(open: () => Promise<ExchangeWorld>, many: number): 
         () => own.reason({ name: "1", token: name }),
         () => own.take(name, never, file, target),
         () => own.take("1", never, file, target),
-        () => attempt.hand([file], "{}"),
+        () => attempt.submit([file], "{}"),
       ];
       for (const act of acts) await expect(act()).rejects.toThrow(StopError);
     }

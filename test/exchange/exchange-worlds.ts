@@ -25,7 +25,7 @@ export interface ExchangeWorld {
   readonly worker: () => Promise<Exchange>;
   /** The coordinator of the same run again, after it was killed. */
   readonly restart: () => Promise<OwnExchange>;
-  /** Changes the bytes of a file that was handed over. */
+  /** Changes the bytes of a file that was submitted. */
   readonly damage: (name: string, token: string, file: string, bytes: string) => Promise<void>;
   /** A path for a file that is taken. */
   readonly target: string;

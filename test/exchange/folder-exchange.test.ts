@@ -29,7 +29,7 @@ test("only the owner can read the place and its files", async () => {
   const { own, place, worker, folders } = await openPlace();
   await own.write("list.json", "[]");
   const { attempt } = await readInto(worker, "1", {});
-  await attempt.hand([], "{}");
+  await attempt.submit([], "{}");
   const { attempt: failed } = await readInto(worker, "2", {});
   await failed.giveUp("why");
   const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8);
@@ -44,7 +44,7 @@ test("a file is taken without a copy of its bytes", async () => {
   const { own, worker, folder } = await openPlace();
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   const { ino } = await lstat(join(attempt.folder, "1.a"));
-  await attempt.hand(files, "{}");
+  await attempt.submit(files, "{}");
   for (const file of files) await own.take("1", attempt.token, file, join(folder, "taken"));
   expect((await lstat(join(folder, "taken"))).ino).toBe(ino);
 });
@@ -53,7 +53,7 @@ test("a coordinator that was fenced changes nothing when it wakes, and its succe
   const { job, own, place, worker, folder, folders, leased } = await openPlace();
   await own.write("plan.json", "old");
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
-  await attempt.hand(files, "{}");
+  await attempt.submit(files, "{}");
   await rm(join(folders.private, "lock")); // as if no sign of life had come for two minutes
   await underLease(job, { now: () => new Date(), log: () => {} }, async (successor) => {
     const after = await ownFolderExchange(successor, runId);
@@ -94,7 +94,7 @@ test.each([
 ])("a coordinator that was killed while it $change leaves no file for good", async ({ from, to }) => {
   const { job, folders, leased, place, worker, release } = await openPlace();
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
-  await attempt.hand(files, "{}");
+  await attempt.submit(files, "{}");
   await rename(join(place, from), join(leased.own, to)); // and then it was killed
   await release();
   await underLease(job, { now: () => new Date(), log: () => {} }, async (successor) => {
@@ -114,7 +114,7 @@ test("a worker that still has a file open when the run ends brings nothing back"
   await late.writeFile("written late");
   await late.close();
   await expect(writeFile(join(attempt.folder, "1.b"), "")).rejects.toThrow("ENOENT");
-  expect(await attempt.hand(files, "{}")).toBe("late");
+  expect(await attempt.submit(files, "{}")).toBe("late");
   expect(await isThere(place)).toBe(false);
 });
 

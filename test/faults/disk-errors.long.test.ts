@@ -78,8 +78,8 @@ async function tryFault(environment: Environment, undisturbed: Undisturbed, faul
   ];
   problems.push(...later.map((problem) => `after the next run: ${problem}`));
   const met = (await readCalls(place.log)).find(({ number }) => number === fault.call.number);
-  const told = `${fault.error} ${fault.mode} at ${callText(met ?? fault.call)}`;
-  return failureText(told, problems.length === 0 ? [] : [...problems, endText(disturbed)]);
+  const label = `${fault.error} ${fault.mode} at ${callText(met ?? fault.call)}`;
+  return failureText(label, problems.length === 0 ? [] : [...problems, endText(disturbed)]);
 }
 
 function runWith(environment: Environment, place: Place, { error, mode, call }: Fault): Promise<Ended> {

@@ -13,13 +13,13 @@ export interface Rivals {
   /** A and B. */
   readonly ends: readonly Ended[];
   /** Hashes of what was published when the first word of success was said: none of it may change. */
-  readonly settled: ReadonlyMap<string, string>;
+  readonly published: ReadonlyMap<string, string>;
   readonly bMustSucceed: boolean;
 }
 
 /** Every broken promise, in words. Where something is left to be mended, an undisturbed run C has to. */
 export async function judgeRivals(rivals: Rivals): Promise<readonly string[]> {
-  const { environment, place, undisturbed, ends, settled, bMustSucceed } = rivals;
+  const { environment, place, undisturbed, ends, published, bMustSucceed } = rivals;
   const state = await readState(place.job);
   const problems = [
     ...ends.flatMap((end) => falseWords(end, state)),
@@ -27,7 +27,7 @@ export async function judgeRivals(rivals: Rivals): Promise<readonly string[]> {
     ...unclaimedRuns(ends, state, environment.before.runs),
     ...claimedTwice(ends, state),
     ...brokenPromises(state, environment.earlierRun),
-    ...changed("after the end of B", settled, state),
+    ...changed("after the end of B", published, state),
     ...(bMustSucceed && ends.some(({ name, code }) => name === "B" && code !== 0) ? ["B must succeed"] : []),
   ];
   const mended = problems.length > 0 || unfinished(state).length > 0 ? await mend(rivals, state, problems) : state;

@@ -14,8 +14,8 @@ export function falseWords(end: Ended, found: Found): readonly string[] {
 /** The run that a program says it published; undefined where it says that it published none. */
 export function claimedRun({ code, stdout, stderr }: Ended, { runs }: Pick<Found, "runs">): string | undefined {
   if (code !== 0 && code !== 3) return undefined;
-  const told = lastObject(stdout)?.run_id;
-  if (typeof told === "string") return told;
+  const reported = lastObject(stdout)?.run_id;
+  if (typeof reported === "string") return reported;
   const named = code === 3 ? (`${stderr}\n${stdout}`.match(/\b\d{8}T\d{9}Z\b/g) ?? []) : [];
   return named.findLast((run) => runs.includes(run)) ?? "without a name";
 }

@@ -33,7 +33,7 @@ export async function playFreeze(
   const afterB = await hashesOf(`${place.job}/runs`);
   a.child.kill("SIGCONT");
   const ends = [await endOf(a), endOfB];
-  return judgeRivals({ environment, place, undisturbed, ends, settled: afterB, bMustSucceed: wake === undefined });
+  return judgeRivals({ environment, place, undisturbed, ends, published: afterB, bMustSucceed: wake === undefined });
 }
 
 /** The lock of A is removed at a moment of its run, and B starts at once. */
@@ -48,9 +48,9 @@ export async function playRemoval(
   await removeLock(place);
   const b = startProgram("B", environment.args(place), environment.env);
   const first = await Promise.race([endOf(a), endOf(b)]);
-  const settled = first.code === 0 ? await hashesOf(`${place.job}/runs`) : environment.before.hashes;
+  const published = first.code === 0 ? await hashesOf(`${place.job}/runs`) : environment.before.hashes;
   const ends = [await endOf(a), await endOf(b)];
-  return judgeRivals({ environment, place, undisturbed, ends, settled, bMustSucceed: false });
+  return judgeRivals({ environment, place, undisturbed, ends, published, bMustSucceed: false });
 }
 
 /** Starts A and waits until it stands still, or has ended before it could be frozen. */

@@ -23,11 +23,11 @@ test.each([
 
 test("of an outage one hears when it begins, every ten minutes, and when it is over", () => {
   let outage: Outage | undefined;
-  const told: (string | undefined)[] = [];
+  const reported: (string | undefined)[] = [];
   for (const [minute, failed] of [false, true, true, ...Array(19).fill(true), false, false, true].entries()) {
     const step = outageAfter(outage, failed, minute * 60_000);
     outage = step.outage;
-    if (step.tell) told.push(`${minute} ${step.tell}`);
+    if (step.report) reported.push(`${minute} ${step.report}`);
   }
-  expect(told).toEqual(["1 failed", "11 failed", "21 failed", "22 recovered", "24 failed"]);
+  expect(reported).toEqual(["1 failed", "11 failed", "21 failed", "22 recovered", "24 failed"]);
 });

@@ -84,7 +84,7 @@ test.each<[Row, string | undefined]>([
   expect(warnings.map((warning) => warning.text)).toEqual(text ? [`document doc of batch "b" ${text}`] : []);
 });
 
-test("pauses and documents that are gone are told at once, each thing under a name of its own", () => {
+test("pauses and documents that are gone are reported at once, each thing under a name of its own", () => {
   const paused = watchWarnings(watched([0, { indexing_status: "paused" }]), start);
   expect(paused).toMatchObject([{ text: expect.stringContaining("is paused until somebody resumes it") }]);
   const both = advance(new Map(), [batchReading({}, { document_id: "two" })], start).documents;

@@ -37,8 +37,8 @@ test.runIf(canMount)("a disk that is full while it watches: clear words, and eve
 
   const log: string[] = [];
   grow(400); // for one more reading, but for no database
-  const tell = (_level: string, message: string) => log.push(message);
-  expect(await takeStatus(job, { env, log: tell })).toMatchObject({ added: false });
+  const report = (_level: string, message: string) => log.push(message);
+  expect(await takeStatus(job, { env, log: report })).toMatchObject({ added: false });
   expect(log).toEqual([expect.stringContaining("is full (adding readings to the database)")]);
   grow(60_000);
   expect(await takeStatus(job, { env })).toMatchObject({ added: true });

@@ -18,7 +18,7 @@ import { WatchClock } from "./watch-clock.js";
 type Facts = Parameters<typeof makeStatusEntry>[1];
 
 /** A batch of one document that answers these facts, one at each read, and the last of them from then on. */
-const course =
+const statuses =
   (id: string, ...facts: readonly Facts[]) =>
   (read: number) => [makeStatusEntry(id, { completed_at: null, ...facts[Math.min(read, facts.length) - 1] })];
 const at = (indexing_status: string, completed_segments = 0, total_segments = 0): Facts => ({
@@ -49,7 +49,7 @@ interface PlaceOptions {
 }
 
 async function startPlace({
-  batches = ([id = ""]) => ({ b: course(id, ...updated) }),
+  batches = ([id = ""]) => ({ b: statuses(id, ...updated) }),
   behaviour = {},
   asked,
 }: PlaceOptions = {}) {
@@ -71,8 +71,8 @@ async function startPlace({
   const log: string[] = [];
   const watch = (options: Partial<WatchOptions> = {}) => {
     const { now, sleep } = new WatchClock(options.timeout);
-    const tell: WatchOptions["log"] = (level, message) => log.push(`${level}: ${message}`);
-    return watchStatus(job, { env, interval: 5_000, now, sleep, log: tell, ...options });
+    const report: WatchOptions["log"] = (level, message) => log.push(`${level}: ${message}`);
+    return watchStatus(job, { env, interval: 5_000, now, sleep, log: report, ...options });
   };
   const kept = () =>
     query(
@@ -124,10 +124,10 @@ test("goes on after an error until the others are done, and says which it was", 
   const { watch, kept, log, ids } = await startPlace({
     batches: ([one = "", two = "", three = ""]) => ({
       b: (read) => [
-        ...course(one, at("indexing"), { ...at("error"), error: "too \u001b[31mlong" })(read),
-        ...course(two, ...updated)(read),
+        ...statuses(one, at("indexing"), { ...at("error"), error: "too \u001b[31mlong" })(read),
+        ...statuses(two, ...updated)(read),
       ],
-      c: course(three, at("completed")),
+      c: statuses(three, at("completed")),
     }),
   });
   expect(await watch()).toMatchObject({ status: "error", polls: 7, readings: 9 });
@@ -136,13 +136,13 @@ test("goes on after an error until the others are done, and says which it was", 
 });
 
 test("everything is completed already: one poll", async () => {
-  const { watch } = await startPlace({ batches: ([id = ""]) => ({ b: course(id, at("completed", 3, 3)) }) });
+  const { watch } = await startPlace({ batches: ([id = ""]) => ({ b: statuses(id, at("completed", 3, 3)) }) });
   expect(await watch()).toMatchObject({ status: "completed", polls: 1, readings: 1, seconds: 0 });
 });
 
 test("the timeout ends it, with what was read", async () => {
   const { watch, kept } = await startPlace({
-    batches: ([id = ""]) => ({ b: course(id, at("waiting"), at("indexing")) }),
+    batches: ([id = ""]) => ({ b: statuses(id, at("waiting"), at("indexing")) }),
   });
   expect(await watch({ timeout: 60_000 })).toMatchObject({ status: "timeout", seconds: 60, polls: 12, added: true });
   expect((await kept()).map(({ s }) => s)).toEqual(["waiting", "indexing"]);
@@ -158,8 +158,8 @@ test("the timeout cuts off an answer that does not come", async () => {
 test("a document that does not move for ten minutes is warned of once, and its pause is", async () => {
   const { watch, log, ids } = await startPlace({
     batches: ([one = "", two = ""]) => ({
-      b: course(one, { ...at("indexing", 5, 8), ...untimed }),
-      c: course(two, at("paused")),
+      b: statuses(one, { ...at("indexing", 5, 8), ...untimed }),
+      c: statuses(two, at("paused")),
     }),
   });
   await watch({ timeout: 3_600_000, interval: 30_000 });

@@ -38,16 +38,16 @@ test("of any course, what is kept is every reading that differs from the one bef
     extra: fc.constantFrom(null, { n: 1 }),
   });
   fc.assert(
-    fc.property(fc.array(facts, { minLength: 1, maxLength: 30 }), (course) => {
+    fc.property(fc.array(facts, { minLength: 1, maxLength: 30 }), (updates) => {
       const kept: Row[] = [];
       let documents = none;
-      course.forEach((row, at) => {
+      updates.forEach((row, at) => {
         const step = advance(documents, [batchReading({ ...row, captured_at: `at ${at}` })], at);
         documents = step.documents;
         kept.push(...step.changed.map((document) => document.row));
       });
-      const texts = course.map((row) => JSON.stringify(row));
-      const expected = course.flatMap((row, at) =>
+      const texts = updates.map((row) => JSON.stringify(row));
+      const expected = updates.flatMap((row, at) =>
         texts[at] === texts[at - 1] ? [] : [{ ...row, captured_at: `at ${at}` }],
       );
       expect(kept).toEqual(expected.map((row) => statusRow(row)));

@@ -44,7 +44,7 @@ test("a join leaves the work of an interrupted run alone, which is resumed after
   behaviour.latency = 0;
   await runShards(2);
   expect((await joinJob()).status).toBe("complete");
-  const told: string[] = [];
-  await run({}, { log: (_level, text) => told.push(text) });
-  expect(told).toContainEqual(expect.stringMatching(/^continuing the run that began at /));
+  const reported: string[] = [];
+  await run({}, { log: (_level, text) => reported.push(text) });
+  expect(reported).toContainEqual(expect.stringMatching(/^continuing the run that began at /));
 });

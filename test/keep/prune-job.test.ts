@@ -97,7 +97,7 @@ test("a dry run changes nothing, not even while a run is at work", async () => {
   expect(await readdir(runs)).toHaveLength(2);
 });
 
-test("a job that keeps everything is told what to write, and one that never ran leaves no folders", async () => {
+test("a job that keeps everything is shown what to write, and one that never ran leaves no folders", async () => {
   const { folder, job } = await startPlace();
   await expect(pruneJob({ ...job, output: { ...job.output, keep: undefined } })).rejects.toThrow(UsageError);
   expect((await pruneJob(job)).runs).toEqual([]);

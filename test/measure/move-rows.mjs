@@ -11,7 +11,7 @@ import { startService } from "../../dist/demo/start-service.js";
 import { BatchSize, largestSize } from "../../dist/restore/copy/apply/apply-options.js";
 import { emptyMoveTally } from "../../dist/restore/copy/copy-result.js";
 import { openMoveJournal } from "../../dist/restore/copy/journal.js";
-import { bringRows } from "../../dist/restore/copy/rows/copy-rows.js";
+import { copyRows } from "../../dist/restore/copy/rows/copy-rows.js";
 
 const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);
 const [datasetId, documentId, oldId] = [1, 2, 3].map((last) => `00000000-0000-4000-8000-00000000000${last}`);
@@ -48,7 +48,7 @@ const plan = { dataset_id: datasetId, document_id: oldId, doc_form: "text_model"
 const rows = { dataset_id: datasetId, document_id: oldId, doc_form: "text_model", chunks: oldChunks, children: [] };
 try {
   const begun = performance.now();
-  const { failed, reason } = await bringRows({ options, plan, place: { datasetId, documentId } }, rows);
+  const { failed, reason } = await copyRows({ options, plan, place: { datasetId, documentId } }, rows);
   const seconds = (performance.now() - begun) / 1000;
   const least = (Math.ceil(count / largestSize) * delay) / 1000;
   if (failed.length > 0 || reason !== null) throw new Error(reason ?? failed[0].reason);

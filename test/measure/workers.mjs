@@ -9,13 +9,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runnerImport } from "vite";
 
-const bring = async (path) =>
+const load = async (path) =>
   (await runnerImport(`${import.meta.dirname}/../${path}`, { configFile: false, logLevel: "error" })).module;
-const { measure, withService } = await bring("bench/measure.ts");
-const { median } = await bring("bench/median.ts");
-const { datasetId, documentId } = await bring("bench/dataset.ts");
-const { neededRequests } = await bring("bench/needed-requests.ts");
-const { startRedis } = await bring("servers/start-redis.ts");
+const { measure, withService } = await load("bench/measure.ts");
+const { median } = await load("bench/median.ts");
+const { datasetId, documentId } = await load("bench/dataset.ts");
+const { neededRequests } = await load("bench/needed-requests.ts");
+const { startRedis } = await load("servers/start-redis.ts");
 
 const rounds = Number(process.argv[2] ?? 3);
 const concurrency = 16;
@@ -44,7 +44,7 @@ const cases = [
 
 const broker = await startRedis();
 const scratch = await mkdtemp(join(tmpdir(), "kbdump-workers-"));
-await settle();
+await warmUp();
 try {
   process.stdout.write("| read | latency | way | time | CPU of all | against a single run | requests/s |\n");
   for (const { dataset, latency, ways } of cases)
@@ -55,7 +55,7 @@ try {
 }
 
 /** A new broker lets nobody send for some seconds, which would be measured once. */
-async function settle() {
+async function warmUp() {
   await withService({ dataset: long, latency: 0 }, ({ origin }) => run(long, workers(1), `${origin}/v1`));
 }
 

@@ -9,7 +9,7 @@ const documentOf = (more: Partial<DocumentPlan> = {}): DocumentPlan => ({ ...pla
 const datasetOf = (documents: readonly DocumentPlan[], more: Partial<DatasetPlan> = {}): DatasetPlan => ({
   ...planDataset(
     { key: "d", details: datasetDetails(), name: "Handbook" },
-    { target: { kind: "new", name: "Handbook" }, there: null, adopted: false },
+    { target: { kind: "new", name: "Handbook" }, there: null, existed: false },
     documents,
   ),
   ...more,

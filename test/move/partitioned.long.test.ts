@@ -59,13 +59,13 @@ test("restore --to plans the same from compressed and divided files of any forma
 
 test("restore --to brings the same into a service from compressed and divided files as from plain ones", async () => {
   const { dump, restore } = await startRestores();
-  const brought = async (output: Readonly<Record<string, unknown>>) => {
+  const copied = async (output: Readonly<Record<string, unknown>>) => {
     const { result, target } = await restore(await dump(output));
     expect([result.status, result.differences]).toEqual(["proved", []]);
     const text = JSON.stringify(await readCopies(target.url, key));
     return JSON.parse(text.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, "an id"));
   };
-  const plain = await brought({ formats: ["jsonl"] });
+  const plain = await copied({ formats: ["jsonl"] });
   expect(plain).toHaveLength(4); // one for each form of each dataset
-  expect(await brought({ formats: ["jsonl"], compress: "gzip", partition: "dataset" })).toEqual(plain);
+  expect(await copied({ formats: ["jsonl"], compress: "gzip", partition: "dataset" })).toEqual(plain);
 }, 120_000);

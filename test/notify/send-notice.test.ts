@@ -25,7 +25,7 @@ test.each([
   [302, 1, "it answered with a redirect, which is not followed"],
   [429, 3, "it answered with status 429"],
   [503, 3, "it answered with status 503"],
-])("an answer of %i is told after %i tries", async (status, tries, reason) => {
+])("an answer of %i is reported after %i tries", async (status, tries, reason) => {
   const receiver = await startReceiver();
   receiver.answer = () => status;
   expect(await sendNotice(`${receiver.url}/secret`, "{}", { signal, env, waits })).toBe(reason);

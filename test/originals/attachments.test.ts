@@ -26,7 +26,7 @@ const pathOf = (id: string) => `/files/${id}/file-preview`;
 
 type Book = Awaited<ReturnType<typeof book>>;
 
-/** Attaches a file to a chunk: `more` says what the service tells of it in place of the truth. */
+/** Attaches a file to a chunk: `more` says what the service says of it in place of the truth. */
 function attach({ document, files }: Book, at: number, id: string, bytes: string, more: JsonObject = {}): void {
   files.files.set(pathOf(id), file(bytes));
   const facts = { id, name: `${id}.png`, size: Buffer.byteLength(bytes), extension: "png", mime_type: "image/png" };
@@ -125,10 +125,10 @@ test.each([
   attach(place, 0, "a", "first");
   for (const path of ["/0", pathOf("a")]) place.files.files.set(path, (response) => response.writeHead(status).end());
   const result = await run(place, { service: { retries: 6 } });
-  const told = `GET ${place.files.url}: ${status}${tries === 1 ? "" : ` (${tries} tries)`}`;
+  const reported = `GET ${place.files.url}: ${status}${tries === 1 ? "" : ` (${tries} tries)`}`;
   expect(originalsOf(result).map(({ verdict, reason }) => [verdict, reason])).toEqual([
-    ["missing", told],
-    ["missing", told],
+    ["missing", reported],
+    ["missing", reported],
   ]);
   for (const path of ["/0", pathOf("a")]) expect(fetched(place).filter((each) => each === path)).toHaveLength(tries);
 });

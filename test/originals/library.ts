@@ -30,7 +30,7 @@ export async function library(documents: number): Promise<Library> {
   return library;
 }
 
-/** Lets a document have an original, which its details name, too: `more` says what the service tells of it in place of the truth. */
+/** Lets a document have an original, which its details name, too: `more` says what the service says of it in place of the truth. */
 export function give({ datasets, files, ids }: Library, at: number, bytes: string, more: object = {}): void {
   files.files.set(`/${at}`, file(bytes));
   const document = datasets[0]?.documents.get(ids[at] ?? "");
@@ -40,8 +40,8 @@ export function give({ datasets, files, ids }: Library, at: number, bytes: strin
   if (!document) return;
   document.upload = upload;
   const { id, name } = document;
-  const { url: _, download_url: __, ...told } = upload;
-  document.details = { id, name, data_source_type: "upload_file", data_source_info: { upload_file: told } };
+  const { url: _, download_url: __, ...reported } = upload;
+  document.details = { id, name, data_source_type: "upload_file", data_source_info: { upload_file: reported } };
 }
 
 export async function run(

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Job } from "../../src/job/job.js";
+import { placesIn } from "../../src/plan/count-children.js";
 import { ChildCounts, pagesOf, RowSizes } from "../../src/plan/document-survey.js";
 import { AnswerLog, collisionsIn, PageSize } from "../../src/plan/inquiry.js";
 import { diskNeeds } from "../../src/plan/plan-job.js";
-import { placesIn } from "../../src/plan/settle-children.js";
 
 test("child lists: an empty one takes a request, a long one several, and only full pages and those are read again", () => {
   const counts = new ChildCounts();

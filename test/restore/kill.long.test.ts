@@ -8,13 +8,13 @@ import { rounds } from "../rounds.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { type Fate, openLossyWire } from "../servers/lossy-wire.js";
 import { datasetId, documentId, KnowledgeBase, type Standing } from "./random/knowledge-base.js";
-import type { HandEdit } from "./random/scenario.js";
+import type { ManualEdit } from "./random/scenario.js";
 
 const key = "restore-key";
 const env = { KNOWLEDGE_RESTORE_KEY: key };
 
 /** Seven rows by hand, each of them one write. */
-const edits: readonly HandEdit[] = [
+const edits: readonly ManualEdit[] = [
   { do: "edit", at: 0 },
   { do: "edit", at: 1 },
   { do: "disable", at: 2 },

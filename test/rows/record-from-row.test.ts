@@ -11,7 +11,7 @@ const rowOf = (kind: Kind, record: Record<string, unknown>, keepSignatures = fal
   rowFromRecord(kind, record, knownOf(kind), { keepSignatures, drift: () => {} });
 
 /** A value as the other side of a wire, or of a file, has it. */
-const carried = (value: unknown) => parseJson(jsonText(value)) as Record<string, unknown>;
+const throughJson = (value: unknown) => parseJson(jsonText(value)) as Record<string, unknown>;
 
 /** Names that differ in halves of surrogate pairs alone are one name in a file. */
 function hasTwins(value: unknown): boolean {
@@ -81,7 +81,7 @@ describe("recordFromRow", () => {
         fc.property(recordsOf(kind), extras, fc.boolean(), (record, more, keepSignatures) => {
           fc.pre(!hasTwins(record) && !hasTwins(more));
           const row = rowOf(kind, { ...record, ...more }, keepSignatures);
-          const again = rowOf(kind, carried(recordFromRow(kind, carried(row))), keepSignatures);
+          const again = rowOf(kind, throughJson(recordFromRow(kind, throughJson(row))), keepSignatures);
           expect(jsonText(again)).toBe(jsonText(row));
           expect(rowOf(kind, recordFromRow(kind, row), keepSignatures)).toEqual(row);
         }),

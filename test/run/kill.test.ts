@@ -78,15 +78,15 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
           child.kill("SIGKILL");
           await done;
         }
-        const told = `${childChunks}, round ${round}, killed after ${moments} ms`;
+        const label = `${childChunks}, round ${round}, killed after ${moments} ms`;
         const { code, stderr } = await runKbdump(args, env);
-        expect({ code, stderr }, told).toEqual({ code: 0, stderr: "" });
-        expect(await contents(), told).toEqual(undisturbed);
+        expect({ code, stderr }, label).toEqual({ code: 0, stderr: "" });
+        expect(await contents(), label).toEqual(undisturbed);
         const complete = (await readdir(join(place, "runs"))).length;
         const sampled = childChunks === "auto" ? sampleSize * (documents.length + small.length) : 0;
         const inFlight = kills * (concurrency * 4 + sampled);
-        expect(server.requests.length, told).toBeLessThanOrEqual(complete * (needed * 1.1 + inFlight));
-        expect(await leftIn(join(place, ".work")), told).toEqual(["indexing_status"]);
+        expect(server.requests.length, label).toBeLessThanOrEqual(complete * (needed * 1.1 + inFlight));
+        expect(await leftIn(join(place, ".work")), label).toEqual(["indexing_status"]);
       }
       await rm(place, { recursive: true });
       return { needed, undisturbed };

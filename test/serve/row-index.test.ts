@@ -88,7 +88,7 @@ test("a file that is cut off while it is read is an error, not half a row", asyn
   expect(await index.file.lines(0, 1)).toHaveLength(1);
 });
 
-test("100,000 keys are found again, and hashes that collide are told", () => {
+test("100,000 keys are found again, and hashes that collide are reported", () => {
   const table = new RunTable();
   const id = (at: number) => `${(at * 2654435761) >>> 0}-${at}`;
   for (let at = 0; at < 100_000; at++) table.add(key(`${at % 10}`, id(at)), at);

@@ -4,7 +4,7 @@ import type { JsonObject } from "./json.js";
 import { type RealisticServer, startRealisticServer } from "./realistic-server.js";
 import { type DocumentOptions, makeDocument, Store, type TestDataset, type TestDocument } from "./store.js";
 
-export interface Setting {
+export interface ServedDocument {
   readonly store: Store;
   readonly dataset: TestDataset;
   readonly document: TestDocument;
@@ -16,7 +16,7 @@ export interface Setting {
 const open: RealisticServer[] = [];
 
 /** A server over one dataset of one document, closed after the test. */
-export async function startSetting(options: DocumentOptions, behaviour: Behaviour = {}): Promise<Setting> {
+export async function serveDocument(options: DocumentOptions, behaviour: Behaviour = {}): Promise<ServedDocument> {
   const [store, document] = [new Store(), makeDocument(options)];
   const dataset = store.addDataset(document);
   const server = await startRealisticServer(store, behaviour);
@@ -25,7 +25,7 @@ export async function startSetting(options: DocumentOptions, behaviour: Behaviou
   return { store, dataset, document, server, list };
 }
 
-/** To be called once in a test file that starts settings. */
+/** To be called once in a test file that serves documents. */
 export function closeAfterEach(): void {
   afterEach(async () => {
     for (const server of open.splice(0)) await server.close();

@@ -1,18 +1,21 @@
 import { get } from "node:http";
 import { describe, expect, it } from "vitest";
-import { ask, closeAfterEach, idsOf, type Setting, startSetting } from "./ask.js";
+import { ask, closeAfterEach, idsOf, type ServedDocument, serveDocument } from "./ask.js";
 import { type Fault, firstOf, firstTimes, randomTransientFaults } from "./faults.js";
 import type { JsonObject } from "./json.js";
 import { type RateLimit, RateWindow } from "./rate-limit.js";
 
 closeAfterEach();
 
-function startFaulty(fault: Fault): Promise<Setting> {
-  return startSetting({ chunks: 30 }, { faults: firstTimes(1, fault, "/segments"), resign: false });
+function startFaulty(fault: Fault): Promise<ServedDocument> {
+  return serveDocument({ chunks: 30 }, { faults: firstTimes(1, fault, "/segments"), resign: false });
 }
 
 /** The raw bytes of a body, until it ends, breaks, or `most` bytes are there; `error` where it broke. */
-function bytesOf({ server, list }: Setting, most: number): Promise<{ bytes: Buffer; headers: object; error?: string }> {
+function bytesOf(
+  { server, list }: ServedDocument,
+  most: number,
+): Promise<{ bytes: Buffer; headers: object; error?: string }> {
   return new Promise((resolve, reject) => {
     const request = get(list, { headers: { authorization: `Bearer ${server.key}` } }, (response) => {
       const parts: Buffer[] = [];
@@ -138,7 +141,7 @@ describe("rate limits", () => {
     ["403-sentence", 403, null],
     ["503", 503, "60"],
   ] as const)("refuse with %s", async (answer, status, retryAfter) => {
-    const { server, list } = await startSetting({ chunks: 1 }, { rateLimit: { max: 2, window: 60_000, answer } });
+    const { server, list } = await serveDocument({ chunks: 1 }, { rateLimit: { max: 2, window: 60_000, answer } });
     const got = [];
     for (let request = 0; request < 3; request++) got.push(await ask(server, list));
     expect(got.map((one) => one.status)).toEqual([200, 200, status]);
@@ -190,7 +193,7 @@ describe("random faults", () => {
 
   it("combine with rules for some URLs", async () => {
     const faults = firstOf(firstTimes(2, { kind: "empty-page" }, /page=2/), randomTransientFaults(1, 0, 1));
-    const { server, list } = await startSetting({ chunks: 30 }, { faults });
+    const { server, list } = await serveDocument({ chunks: 30 }, { faults });
     const rows = async (page: number) => idsOf((await ask(server, `${list}?page=${page}&limit=10`)).json.data).length;
     expect([await rows(1), await rows(2), await rows(2), await rows(2)]).toEqual([10, 0, 0, 10]);
   });

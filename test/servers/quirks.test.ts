@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ask, closeAfterEach, idsOf, startSetting } from "./ask.js";
+import { ask, closeAfterEach, idsOf, serveDocument } from "./ask.js";
 import { addChunks, deleteChunks, swapChunks } from "./edits.js";
 
 closeAfterEach();
@@ -12,14 +12,14 @@ describe("paging", () => {
     ["always-true", [true, true, true]],
     ["absent", [undefined, undefined, undefined]],
   ] as const)("has_more %s", async (hasMore, expected) => {
-    const { server, list } = await startSetting({ chunks: 30 }, { hasMore });
+    const { server, list } = await serveDocument({ chunks: 30 }, { hasMore });
     const got = [];
     for (const page of [1, 2, 3]) got.push((await ask(server, `${list}?page=${page}&limit=10`)).json.has_more);
     expect(got).toEqual(expected);
   });
 
   it("caps a page at pageCap, counts its offset in that size and echoes the limit asked", async () => {
-    const { server, list, document } = await startSetting(
+    const { server, list, document } = await serveDocument(
       { chunks: 130 },
       { pageCap: 50, hasMore: "rows-equal-limit" },
     );
@@ -31,7 +31,7 @@ describe("paging", () => {
   });
 
   it("ignored: everything on every page, without has_more, limit and page", async () => {
-    const { server, list, document } = await startSetting({ chunks: 130, childrenPerChunk: 3 }, { paging: "ignored" });
+    const { server, list, document } = await serveDocument({ chunks: 130, childrenPerChunk: 3 }, { paging: "ignored" });
     const { json } = await ask(server, `${list}?page=2&limit=100`);
     expect(Object.keys(json)).toEqual(["data", "doc_form", "total"]);
     expect(json.data).toHaveLength(130);
@@ -41,14 +41,14 @@ describe("paging", () => {
   });
 
   it("same-page: the rows of page 1 always", async () => {
-    const { server, list, document } = await startSetting({ chunks: 30 }, { paging: "same-page" });
+    const { server, list, document } = await serveDocument({ chunks: 30 }, { paging: "same-page" });
     const { json } = await ask(server, `${list}?page=3&limit=10`);
     expect(idsOf(json.data)).toEqual(document.chunks.slice(0, 10).map(({ id }) => id));
     expect(json.page).toBe(3);
   });
 
   it("shuffles rows of one position, and nothing else, in the same way after a reset", async () => {
-    const { server, list, document } = await startSetting({ chunks: 100 }, { ties: "shuffled" });
+    const { server, list, document } = await serveDocument({ chunks: 100 }, { ties: "shuffled" });
     const read = async () => (await ask(server, `${list}?limit=100`)).json.data as { id: string; position: number }[];
     const first = await read();
     const orders = [first, await read(), await read(), await read()];
@@ -68,7 +68,7 @@ describe("transport", () => {
     ["deflate", "deflate"],
     ["br", "br"],
   ] as const)("gzip: %s compresses what is accepted", async (gzip, encoding) => {
-    const { server, list, document } = await startSetting({ chunks: 40 }, { gzip, resign: false });
+    const { server, list, document } = await serveDocument({ chunks: 40 }, { gzip, resign: false });
     const headers = { authorization: `Bearer ${server.key}` };
     const accepted = { ...headers, "accept-encoding": "gzip, deflate, br" };
     const accepting = await ask(server, `${list}?limit=100`, { headers: accepted });
@@ -79,14 +79,14 @@ describe("transport", () => {
   });
 
   it("chunked: no content-length, and the same body", async () => {
-    const { server, list, document } = await startSetting({ chunks: 100 }, { chunked: true, resign: false });
+    const { server, list, document } = await serveDocument({ chunks: 100 }, { chunked: true, resign: false });
     const { headers, json } = await ask(server, `${list}?limit=100`);
     expect([headers.get("content-length"), headers.get("transfer-encoding")]).toEqual([null, "chunked"]);
     expect(json.data).toEqual(document.chunks);
   });
 
   it("waits for the latency, a number or one per request", async () => {
-    const { server, list } = await startSetting({ chunks: 1 }, { latency: 80 });
+    const { server, list } = await serveDocument({ chunks: 1 }, { latency: 80 });
     const timed = async (url: string) => {
       const start = performance.now();
       await ask(server, url);
@@ -98,7 +98,7 @@ describe("transport", () => {
   });
 
   it("keeps the bodies of chunk pages when told to", async () => {
-    const { server, list, document } = await startSetting({ chunks: 3 }, { cacheBodies: true, gzip: true });
+    const { server, list, document } = await serveDocument({ chunks: 3 }, { cacheBodies: true, gzip: true });
     await ask(server, list);
     deleteChunks(document, 0, 1);
     expect((await ask(server, list)).json.total).toBe(3);
@@ -111,7 +111,7 @@ describe("transport", () => {
 describe("what stands in the way", () => {
   it("a row that cannot be rendered spoils every page that it is on", async () => {
     const bad = { status: 400, code: "invalid_param", message: "year 20000 is out of range" };
-    const { server, list, document } = await startSetting({ chunks: 10, childrenPerChunk: 3 });
+    const { server, list, document } = await serveDocument({ chunks: 10, childrenPerChunk: 3 });
     const [chunk] = document.chunks;
     const [, child] = document.children.get(chunk?.id ?? "") ?? [];
     server.behaviour.unrendered = new Map([document.chunks[7]?.id, child?.id].map((id) => [id ?? "", bad]));
@@ -124,7 +124,7 @@ describe("what stands in the way", () => {
   });
 
   it("a cache answers from before, unless no-cache is asked for", async () => {
-    const { server, list, document } = await startSetting({ chunks: 3 }, { cache: true });
+    const { server, list, document } = await serveDocument({ chunks: 3 }, { cache: true });
     await ask(server, list);
     deleteChunks(document, 0, 1);
     expect((await ask(server, list)).json.total).toBe(3);
@@ -135,7 +135,7 @@ describe("what stands in the way", () => {
 
 describe("the record of requests", () => {
   it("says what was asked, when, how often, and what was answered", async () => {
-    const { server, list } = await startSetting({ chunks: 1 });
+    const { server, list } = await serveDocument({ chunks: 1 });
     const before = Date.now();
     await ask(server, `${list}?status=a&status=b%20c`);
     await ask(server, `${list}?status=a&status=b%20c`);
@@ -150,7 +150,7 @@ describe("the record of requests", () => {
   });
 
   it("counts requests in flight, those that the client gave up not", { retry: 5 }, async () => {
-    const { server, list } = await startSetting({ chunks: 1 }, { latency: 50 });
+    const { server, list } = await serveDocument({ chunks: 1 }, { latency: 50 });
     await Promise.all([1, 2, 3, 4, 5].map((page) => ask(server, `${list}?page=${page}`)));
     expect(server.maxInFlight).toBe(5);
     server.reset();
@@ -164,7 +164,7 @@ describe("the record of requests", () => {
 
 describe("edits while reading", () => {
   it("happen between two pages, in one step with the answer", async () => {
-    const { server, list, document, store } = await startSetting({ chunks: 30 });
+    const { server, list, document, store } = await serveDocument({ chunks: 30 });
     const before = document.chunks.map(({ id }) => id);
     server.behaviour.onRequest = (request, given) => {
       expect(given).toBe(store);
@@ -186,7 +186,7 @@ describe("edits while reading", () => {
   });
 
   it("answers 599 with the stack when a hook of the test throws", async () => {
-    const { server, list } = await startSetting({ chunks: 1 });
+    const { server, list } = await serveDocument({ chunks: 1 });
     server.behaviour.onRequest = () => {
       throw new Error("mine");
     };

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ask, closeAfterEach, idsOf, startSetting } from "./ask.js";
+import { ask, closeAfterEach, idsOf, serveDocument } from "./ask.js";
 import { rawNumber } from "./json.js";
 import { growingBatch, makeDocument, makeStatusEntry } from "./store.js";
 
@@ -9,7 +9,7 @@ const fullForm = "hierarchical_model";
 
 describe("the four operations", () => {
   it("answers a chunk page with its envelope and all 27 fields", async () => {
-    const { server, list, document } = await startSetting({ chunks: 45 }, { resign: false });
+    const { server, list, document } = await serveDocument({ chunks: 45 }, { resign: false });
     const { status, headers, json } = await ask(server, `${list}?page=2`);
     expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
     expect(json).toEqual({
@@ -25,7 +25,7 @@ describe("the four operations", () => {
 
   it("answers child pages, and the empty list for a chunk without children", async () => {
     const childrenPerChunk = (index: number) => (index === 0 ? 101 : 0);
-    const { server, list, document } = await startSetting({ chunks: 2, childrenPerChunk, docForm: fullForm });
+    const { server, list, document } = await serveDocument({ chunks: 2, childrenPerChunk, docForm: fullForm });
     const [parent, other] = document.chunks;
     const second = await ask(server, `${list}/${parent?.id}/child_chunks?page=2&limit=100`);
     const rows = document.children.get(parent?.id ?? "");
@@ -35,7 +35,7 @@ describe("the four operations", () => {
   });
 
   it("answers the built-in fields and batches, also those that grow and have to be percent-encoded", async () => {
-    const { server, dataset, document } = await startSetting({ chunks: 1 });
+    const { server, dataset, document } = await serveDocument({ chunks: 1 });
     const base = `${server.url}/datasets/${dataset.id}`;
     expect((await ask(server, `${base}/metadata/built-in`)).json.fields).toHaveLength(5);
     dataset.batches.set("a b/ä", [makeStatusEntry(document.id, { error: "x" })]);
@@ -53,7 +53,7 @@ describe("the four operations", () => {
   });
 
   it("filters by repeated status and by keyword in any case", async () => {
-    const { server, list, document } = await startSetting({ chunks: 90 });
+    const { server, list, document } = await serveDocument({ chunks: 90 });
     const wanted = document.chunks.filter(({ status }) => status === "error" || status === "indexing");
     expect(wanted.length).toBeGreaterThan(1);
     const { json } = await ask(server, `${list}?status=error&status=indexing&limit=100`);
@@ -63,7 +63,7 @@ describe("the four operations", () => {
   });
 
   it("answers the two discovery lists, documents newest first", async () => {
-    const { server, dataset, document } = await startSetting({ chunks: 1 });
+    const { server, dataset, document } = await serveDocument({ chunks: 1 });
     const newer = makeDocument({ chunks: 1, seed: 2 });
     dataset.documents.set(newer.id, newer);
     const datasets = await ask(server, `${server.url}/datasets?limit=100&include_all=true`);
@@ -74,7 +74,7 @@ describe("the four operations", () => {
   });
 
   it("sends numbers as written, and links that are signed anew at every read", async () => {
-    const { server, list, document } = await startSetting({ chunks: 60 });
+    const { server, list, document } = await serveDocument({ chunks: 60 });
     const linked = document.chunks.findIndex(({ sign_content }) => String(sign_content).includes("-preview?"));
     const chunk = document.chunks[linked];
     if (chunk) chunk.created_at = rawNumber("1741267200.0");
@@ -92,7 +92,7 @@ describe("the four operations", () => {
 
 describe("refusals", () => {
   it("answers 401 to a wrong key, 404 with a suffix, HTML for an unknown URL, 400 for a wrong page", async () => {
-    const { server, list, dataset } = await startSetting({ chunks: 1 });
+    const { server, list, dataset } = await serveDocument({ chunks: 1 });
     const wrong = await ask(server, list, { headers: { authorization: "Bearer dataset-wrong" } });
     expect(wrong.json).toEqual({ code: "unauthorized", message: "Access token is invalid", status: 401 });
     const none = "00000000-0000-4000-8000-000000000000";
@@ -110,7 +110,7 @@ describe("refusals", () => {
   });
 
   it("answers 405 to anything but GET, and records it", async () => {
-    const { server, list } = await startSetting({ chunks: 1 });
+    const { server, list } = await serveDocument({ chunks: 1 });
     const { status, headers } = await ask(server, list, { method: "DELETE" });
     expect([status, headers.get("allow"), server.requests[0]?.method]).toEqual([405, "GET", "DELETE"]);
   });
@@ -118,7 +118,7 @@ describe("refusals", () => {
   it("answers what is set for one document instead of its rows", async () => {
     const body = { code: "provider_not_initialize", message: "No Embedding Model available.", status: 400 };
     const documentError = new Map([[makeDocument({ chunks: 1 }).id, { status: 400, body }]]);
-    const { server, list, dataset } = await startSetting({ chunks: 1 }, { documentError });
+    const { server, list, dataset } = await serveDocument({ chunks: 1 }, { documentError });
     const other = makeDocument({ chunks: 1, seed: 2 });
     dataset.documents.set(other.id, other);
     expect((await ask(server, list)).json).toEqual(body);

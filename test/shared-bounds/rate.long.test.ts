@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { hasRedis, startRedis, type TestBroker } from "../servers/start-redis.js";
 import { countInFlight } from "./count-in-flight.js";
-import { settleBroker } from "./settle-broker.js";
+import { skipQuarantine } from "./skip-quarantine.js";
 import { startMember } from "./start-member.js";
 
 /** The most requests in any second. */
@@ -16,19 +16,19 @@ describe.skipIf(!hasRedis)("what all processes share", () => {
   let broker: TestBroker;
   beforeAll(async () => {
     broker = await startRedis();
-    await settleBroker(broker.url);
+    await skipQuarantine(broker.url);
   });
   afterAll(() => broker.stop());
 
   test("a rate is used by one alone, though one request at a time is enough, and shared by those that come; it is never exceeded", async () => {
     const service = await countInFlight(() => 2);
-    const setting = { broker: broker.url, service: service.url, maxRps: 60 };
-    await startMember({ ...setting, name: "a", asked: 1 });
+    const options = { broker: broker.url, service: service.url, maxRps: 60 };
+    await startMember({ ...options, name: "a", asked: 1 });
     await delay(500);
     const begun = service.arrivals.length;
     await delay(700);
     expect(service.arrivals.length - begun).toBeGreaterThan(0.7 * 60 * 0.8);
-    await startMember({ ...setting, name: "b", asked: 3 });
+    await startMember({ ...options, name: "b", asked: 3 });
     await delay(800);
     const shared = service.arrivals.length;
     await delay(1_000);
@@ -40,8 +40,8 @@ describe.skipIf(!hasRedis)("what all processes share", () => {
 
   test("where there are more processes than places, each has its turn", async () => {
     const service = await countInFlight(() => 10);
-    const setting = { broker: broker.url, service: service.url, concurrency: 2 };
-    const members = await Promise.all(["a", "b", "c"].map((name) => startMember({ ...setting, name })));
+    const options = { broker: broker.url, service: service.url, concurrency: 2 };
+    const members = await Promise.all(["a", "b", "c"].map((name) => startMember({ ...options, name })));
     await vi.waitFor(() => expect(members.every(({ answered }) => answered() > 0)).toBe(true), { timeout: 6_000 });
     expect(service.most()).toBe(2);
   });

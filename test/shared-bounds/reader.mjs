@@ -6,10 +6,10 @@ import { openBroker } from "../../dist/parallel/broker.js";
 
 const [url, service, name, concurrency] = process.argv.slice(2);
 const broker = await openBroker(url);
-const setting = { service, concurrency: Number(concurrency) };
-const shared = openSharedBounds(broker, { ...setting, say: () => {} });
-const client = openClient({ baseUrl: service, key: "dataset-key", concurrency: setting.concurrency, shared });
+const options = { service, concurrency: Number(concurrency) };
+const shared = openSharedBounds(broker, { ...options, say: () => {} });
+const client = openClient({ baseUrl: service, key: "dataset-key", concurrency: options.concurrency, shared });
 const loop = async () => {
   for (;;) await client.documents(name, 1);
 };
-await Promise.all(Array.from({ length: setting.concurrency }, loop));
+await Promise.all(Array.from({ length: options.concurrency }, loop));

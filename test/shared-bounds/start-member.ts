@@ -5,7 +5,7 @@ import { openSharedBounds } from "../../src/parallel/bounds/open-shared-bounds.j
 import { openBroker } from "../../src/parallel/broker.js";
 import { testKey } from "../client/open-test-http.js";
 
-export interface MemberSetting {
+export interface MemberOptions {
   readonly broker: string;
   readonly service: string;
   readonly name: string;
@@ -27,9 +27,9 @@ export interface TestMember {
   readonly leave: () => Promise<void>;
 }
 
-export async function startMember(setting: MemberSetting): Promise<TestMember> {
-  const { service, name, concurrency = 8, maxRps, asked = concurrency } = setting;
-  const broker = await openBroker(setting.broker);
+export async function startMember(options: MemberOptions): Promise<TestMember> {
+  const { service, name, concurrency = 8, maxRps, asked = concurrency } = options;
+  const broker = await openBroker(options.broker);
   const said: string[] = [];
   const shared = openSharedBounds(broker, { service, concurrency, maxRps, say: (text) => said.push(text) });
   const progress = emptyRequestCounts();

@@ -19,15 +19,15 @@ export class SimulatedDisk {
   life: Life | undefined;
   readonly #clock: SimulatedClock;
   readonly #random: Random;
-  readonly #tell: (line: string) => void;
+  readonly #report: (line: string) => void;
   /** Path → bytes of it that are flushed, where there are more. */
   readonly #unflushed = new Map<string, number>();
   readonly #open = new Set<number>();
 
-  constructor(clock: SimulatedClock, random: Random, tell: (line: string) => void) {
+  constructor(clock: SimulatedClock, random: Random, report: (line: string) => void) {
     this.#clock = clock;
     this.#random = random;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** An operation of node:fs/promises; those that a simulation does not know are refused. */
@@ -50,7 +50,7 @@ export class SimulatedDisk {
   }
 
   /** Closes what a process left open. After a power cut, files are as they were flushed, or a little further. */
-  settle(powerCut: boolean): void {
+  closeAll(powerCut: boolean): void {
     for (const fd of this.#open) fs.closeSync(fd);
     this.#open.clear();
     for (const [path, flushed] of powerCut ? this.#unflushed : []) {
@@ -69,7 +69,7 @@ export class SimulatedDisk {
     const { life } = this;
     if (!life?.step()) return forever();
     await this.#clock.sleep(this.#random() < 0.02 ? 50 * this.#random() : this.#random(), life);
-    this.#tell(`disk: ${what.slice(0, what.indexOf(" "))} ${what.slice(what.lastIndexOf("/") + 1)}`);
+    this.#report(`disk: ${what.slice(0, what.indexOf(" "))} ${what.slice(what.lastIndexOf("/") + 1)}`);
   }
 
   async #write(name: string, path: string, args: readonly unknown[], anew: boolean, file?: number): Promise<unknown> {
@@ -84,7 +84,7 @@ export class SimulatedDisk {
     if (life?.alive && !life.step()) torn();
     if (!life?.alive) return forever();
     await this.#clock.sleep(this.#random(), life);
-    this.#tell(`disk: write ${bytes.length} to ${path.slice(path.lastIndexOf("/") + 1)}`);
+    this.#report(`disk: write ${bytes.length} to ${path.slice(path.lastIndexOf("/") + 1)}`);
     if (!life.diskIsFull) return call(`${name}Sync`, [target, bytes, ...rest]);
     torn();
     throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });

@@ -30,7 +30,7 @@ export class Processes {
   /** Puts the disk in the place of the real one. */
   constructor(environment: Environment) {
     this.#environment = environment;
-    this.#disk = new SimulatedDisk(environment.clock, streamOf(environment.scenario.seed, "disk"), environment.tell);
+    this.#disk = new SimulatedDisk(environment.clock, streamOf(environment.scenario.seed, "disk"), environment.report);
     place.disk = this.#disk;
   }
 
@@ -66,14 +66,14 @@ export class Processes {
   }
 
   async #live<T>(work: (environment: ProcessWorld) => Promise<T>): Promise<End<T>> {
-    const { scenario, clock, tell, violated } = this.#environment;
+    const { scenario, clock, report, violated } = this.#environment;
     const number = ++this.lives;
     const life = new Life(number, scenario.interruptions[number - 1], clock);
     this.#disk.life = life;
     const end = await this.#endOf(work, life);
     life.alive = false;
-    this.#disk.settle(end.kind === "killed" && end.powerCut);
-    tell(`process ${number}: ${end.kind === "error" ? `error: ${end.error}` : end.kind}`);
+    this.#disk.closeAll(end.kind === "killed" && end.powerCut);
+    report(`process ${number}: ${end.kind === "error" ? `error: ${end.error}` : end.kind}`);
     if (end.kind === "error") this.errors.push(end.error);
     if (clock.now - life.stoppedAt > longestEnd)
       violated(`it ended ${clock.now - life.stoppedAt} ms after it was told to`);

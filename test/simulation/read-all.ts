@@ -96,7 +96,7 @@ const noFiles = {
 
 /** The client of a process. */
 export function clientOf(environment: ProcessWorld, progress: RunProgress): Client {
-  const { scenario, clock, life, random, tell } = environment;
+  const { scenario, clock, life, random, report } = environment;
   const { concurrency, maxRps, timeout, retries } = scenario.job;
   return openClient({
     baseUrl: "http://kb.example/v1",
@@ -107,7 +107,7 @@ export function clientOf(environment: ProcessWorld, progress: RunProgress): Clie
     retries,
     signal: life.signal,
     progress: progress.requests,
-    onRetry: (_, wait) => tell(`${life.number} waits ${wait.toFixed(0)} ms for the next try`),
+    onRetry: (_, wait) => report(`${life.number} waits ${wait.toFixed(0)} ms for the next try`),
     environment: {
       openHttp: simulatedHttp(environment),
       now: () => clock.now,

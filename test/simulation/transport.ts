@@ -21,8 +21,8 @@ export interface NetworkParts {
   readonly random: Random;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly tell: (line: string) => void;
-  /** Told of whatever the client must never do. */
+  readonly report: (line: string) => void;
+  /** Called with everything that the client must never do. */
   readonly violated: (text: string) => void;
 }
 
@@ -32,7 +32,7 @@ const origin = "http://kb.example/v1";
 
 /** In place of `openHttp`: every request takes its time to the service and back, or does not come back. */
 export function simulatedHttp(parts: NetworkParts): Environment["openHttp"] {
-  const { life, calls, tell, clock } = parts;
+  const { life, calls, report, clock } = parts;
   const manners = new Manners(parts);
   let unanswered = 0;
   const lookAt = (call: Call, isAnswered: boolean) => {
@@ -48,11 +48,11 @@ export function simulatedHttp(parts: NetworkParts): Environment["openHttp"] {
       const target = targetOf(request);
       const call = calls.sent(request, life.number, parts.service.moment);
       const id = `${life.number}/${call.number} ${shortOf(target)}`;
-      tell(`${id} >`);
+      report(`${id} >`);
       manners.sent(clock.now, target);
       try {
         const { answer, reply } = await exchange(parts, target, options);
-        tell(`${id} < ${answer.status} ${reply.outcome} moment ${reply.moment}`);
+        report(`${id} < ${answer.status} ${reply.outcome} moment ${reply.moment}`);
         call.seen = reply.moment;
         if (reply.outcome === "refused" || answer.status === 429) call.refused++;
         lookAt(call, answer.status < 502 || answer.status > 504);
@@ -61,7 +61,7 @@ export function simulatedHttp(parts: NetworkParts): Environment["openHttp"] {
         return answer;
       } catch (error) {
         lookAt(call, false);
-        tell(`${id} ! ${error instanceof Error ? error.message.replace(/^GET \S+ /, "") : error}`);
+        report(`${id} ! ${error instanceof Error ? error.message.replace(/^GET \S+ /, "") : error}`);
         throw error;
       } finally {
         manners.done();

@@ -26,18 +26,18 @@ export async function worldOf(
   const clock = new SimulatedClock();
   const trace: string[] = [];
   const violations: string[] = [];
-  const tell = (line: string) => void trace.push(`${clock.now.toFixed(1)} ${line}`);
+  const report = (line: string) => void trace.push(`${clock.now.toFixed(1)} ${line}`);
   const violated = (text: string) => {
-    tell(`VIOLATION ${text}`);
+    report(`VIOLATION ${text}`);
     violations.push(text);
   };
   const [service, calls, random] = [
-    new SimulatedService(scenario, tell),
+    new SimulatedService(scenario, report),
     new Calls(),
     streamOf(scenario.seed, "world"),
   ];
   const usual = await clientHeaders();
   const headers = sabotage?.headers?.(usual) ?? usual;
-  const told = { tell, violated, trace, violations };
-  return { ...told, scenario, clock, service, calls, random, headers, folder, parts, sabotage };
+  const reported = { report, violated, trace, violations };
+  return { ...reported, scenario, clock, service, calls, random, headers, folder, parts, sabotage };
 }

@@ -63,10 +63,10 @@ test("the analyst opens the database after a re-index, and reads what it changed
   expect(count("reindexed")).toBeGreaterThan(edited.length);
 
   // Which texts that people wrote are gone or different?
-  const byHand = await ask(
+  const manualRows = await ask(
     `SELECT content FROM chunk_changes WHERE updated_by IS NOT NULL AND change IN ('removed', 'changed')`,
   );
-  expect(byHand.map(({ content }) => content).sort()).toEqual(edited.map(({ content }) => content).sort());
+  expect(manualRows.map(({ content }) => content).sort()).toEqual(edited.map(({ content }) => content).sort());
   const edits = await ask(`FROM edits WHERE run_id = '${second}'`);
   expect(edits.length).toBe(count("changed"));
   for (const { after: is } of edits) expect(contents).toContain(is);

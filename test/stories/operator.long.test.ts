@@ -23,13 +23,13 @@ function mailsFrom(received: readonly Received[]): readonly string[] {
   let [down, begun] = [false, ""];
   for (const { target, body } of received) {
     const { pathname, searchParams } = new URL(target, "http://x");
-    const [key, told] = [searchParams.get("rid") ?? "", JSON.parse(body)];
+    const [key, reported] = [searchParams.get("rid") ?? "", JSON.parse(body)];
     if (pathname === `/${secret}/start`) begun = key;
     else {
       expect([`/${secret}`, `/${secret}/fail`]).toContain(pathname);
-      if (told.run_id !== null) expect(key).toBe(begun); // the end of the run that began
+      if (reported.run_id !== null) expect(key).toBe(begun); // the end of the run that began
       const fails = pathname.endsWith("/fail");
-      if (fails) mails.push(`down: ${told.message}`);
+      if (fails) mails.push(`down: ${reported.message}`);
       else if (down) mails.push("up again");
       down = fails;
     }

@@ -99,11 +99,11 @@ test.each(compressions)("the manifest has another text of a file of %s", async (
 
 test("the manifest contradicts itself about compression", async () => {
   const run = await writeDump(await plainFolder(), soundTables, { compress: "gzip" });
-  const told = async () => (await verifyRun(run)).findings.map(({ message }) => message);
+  const messages = async () => (await verifyRun(run)).findings.map(({ message }) => message);
   await editManifest(run, ({ files }) => {
     for (const file of files) Reflect.deleteProperty(file, "uncompressed");
   });
-  expect(await told()).toContain("files: chunks.jsonl.gz is compressed, and has no facts of its text");
+  expect(await messages()).toContain("files: chunks.jsonl.gz is compressed, and has no facts of its text");
 });
 
 test.each(compressions)("commands that read a damaged file of %s say that the dump is not sound", async (compress) => {

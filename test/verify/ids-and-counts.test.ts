@@ -150,7 +150,7 @@ test.each(wrong.map((each, at) => [...each, formats[at % 3] ?? "jsonl"] as const
   },
 );
 
-test("what is unique or has its parent only by chance of the order of columns is told apart", async () => {
+test("what is unique or has its parent only by chance of the order of columns is distinguished", async () => {
   const chunks = [chunk("a", "a1"), chunk("a", "b1"), chunk("b", "a1"), chunk("b", "b1")];
   const child_chunks = [child("a", "a1", "k"), child("a", "b1", "k"), child("b", "a1", "k")];
   const documents = [document("a", 2, 2), document("b", 2, 1)];
@@ -168,7 +168,7 @@ test("an unstable document may have another total, a failed one none", async () 
   expect(await findingsOf(run)).toEqual([]);
 });
 
-test("of many findings of a kind the first 20 are told, and how many more there are", async () => {
+test("of many findings of a kind the first 20 are reported, and how many more there are", async () => {
   const child_chunks = Array.from({ length: 100 }, (_, at) => child("a", "gone", `k${at}`));
   const documents = [document("a", 2, 100), document("b", 1, 0)];
   const run = await writeDump(await plainFolder(), { ...soundTables, child_chunks, documents });

@@ -139,7 +139,7 @@ test("a row that is none, other than the listed number of rows, and a file witho
   expect(await findingsOf(short)).toContain(`${file("csv", ids.empty)}: cannot be read: has no header`);
 });
 
-test("a flipped bit and a cut file are told of their partition alone", async () => {
+test("a flipped bit and a cut file are reported of their partition alone", async () => {
   const folder = await copyOfRun();
   const [flipped, cut] = [file("jsonl", ids.full), file("parquet", ids.odd, "child_chunks")];
   await flipBit(join(folder, flipped));

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import { hasRedis } from "../servers/start-redis.js";
-import { settleBroker } from "../shared-bounds/settle-broker.js";
+import { skipQuarantine } from "../shared-bounds/skip-quarantine.js";
 import { expectAsSingle, expectBounded, startWorld } from "./world.js";
 
 test.skipIf(!hasRedis)("two workers read everything, and their run has the bytes of a single one", async () => {
   const documents = 5;
   const environment = await startWorld(documents, 5);
   environment.server.reset();
-  await settleBroker(environment.broker.url);
+  await skipQuarantine(environment.broker.url);
   const workers = [environment.startWorker(), environment.startWorker()];
   const { code, stderr } = await environment.startCoordinator().ended;
   expect(code, stderr).toBe(0);
-  const [, told = ""] = /workers have read: (.*)\n/.exec(stderr) ?? [];
-  const read = [...told.matchAll(/ (\d+) documents?/g)].map(([, count]) => Number(count));
+  const [, label = ""] = /workers have read: (.*)\n/.exec(stderr) ?? [];
+  const read = [...label.matchAll(/ (\d+) documents?/g)].map(([, count]) => Number(count));
   expect(
     read.reduce((sum, count) => sum + count, 0),
     stderr,

@@ -20,7 +20,7 @@ const afterwards = 1_500;
 /** Lets a coordinator and workers read everything while the disturbances of a seed happen to them. */
 export async function playRound(environment: Environment, seed: number): Promise<void> {
   const script = drawDisturbances(randomFrom(seed));
-  const told = `KBDUMP_WORKER_SEED=${seed}: ${script.map(wordsOf).join(", ")}`;
+  const label = `KBDUMP_WORKER_SEED=${seed}: ${script.map(wordsOf).join(", ")}`;
   await clearWorld(environment);
   const watch = watchRuns(join(environment.place, "runs"));
   const seats = [
@@ -39,22 +39,24 @@ export async function playRound(environment: Environment, seed: number): Promise
   const end = await Promise.race([published, late]);
   if (!end) {
     const said = await Promise.all(seats.map((seat) => seat.end("SIGKILL")));
-    expect.fail(`${told}: no run is published. ${said.map(({ stderr }, at) => `${nameOf(at)}: ${stderr}`).join("\n")}`);
+    expect.fail(
+      `${label}: no run is published. ${said.map(({ stderr }, at) => `${nameOf(at)}: ${stderr}`).join("\n")}`,
+    );
   }
-  expect(end, told).toMatchObject({ code: 0 });
+  expect(end, label).toMatchObject({ code: 0 });
   await Promise.all(acts);
   const before = await hashesOf(join(environment.place, "runs"));
   for (const wake of sleepers) wake();
   if (sleepers.length > 0) await sleep(afterwards);
   for (const seat of seats.slice(1)) {
-    expect(seat.isOver(), `${told}: a worker ended by itself`).toBe(false);
+    expect(seat.isOver(), `${label}: a worker ended by itself`).toBe(false);
     const { code, stderr } = await seat.end("SIGTERM");
-    expect([143, null], `${told}: ${stderr}`).toContain(code); // null: it was about to start
+    expect([143, null], `${label}: ${stderr}`).toContain(code); // null: it was about to start
   }
-  expect(await hashesOf(join(environment.place, "runs")), `${told}: a worker changed a run`).toEqual(before);
-  expect(await watch.stop(), told).toEqual([]);
-  await expectAsSingle(environment, told);
-  expectBounded(environment, told);
+  expect(await hashesOf(join(environment.place, "runs")), `${label}: a worker changed a run`).toEqual(before);
+  expect(await watch.stop(), label).toEqual([]);
+  await expectAsSingle(environment, label);
+  expectBounded(environment, label);
 }
 
 /** Waits for so many requests. */

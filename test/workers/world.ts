@@ -62,8 +62,8 @@ export async function startWorld(documents: number, latency: number): Promise<En
 }
 
 /** No more requests than the job allows were ever in flight, whoever sent them. */
-export function expectBounded({ server: { maxInFlight } }: Environment, told: string): void {
-  expect(maxInFlight, `${told}: requests in flight`).toBeLessThanOrEqual(concurrency);
+export function expectBounded({ server: { maxInFlight } }: Environment, label: string): void {
+  expect(maxInFlight, `${label}: requests in flight`).toBeLessThanOrEqual(concurrency);
 }
 
 async function rowsIn(folder: string): Promise<ReadonlyMap<string, string>> {
@@ -72,16 +72,16 @@ async function rowsIn(folder: string): Promise<ReadonlyMap<string, string>> {
 }
 
 /** Every run of the job has the rows of the single run, and nothing of the work is left. */
-export async function expectAsSingle({ place, expected }: Environment, told: string): Promise<void> {
+export async function expectAsSingle({ place, expected }: Environment, label: string): Promise<void> {
   const runs = await readdir(join(place, "runs"));
-  expect(runs.length, told).toBeGreaterThan(0);
-  for (const run of runs) expect(await rowsIn(join(place, "runs", run)), `${told}, ${run}`).toEqual(expected);
+  expect(runs.length, label).toBeGreaterThan(0);
+  for (const run of runs) expect(await rowsIn(join(place, "runs", run)), `${label}, ${run}`).toEqual(expected);
   const work = join(place, ".work");
   expect(
     (await readdir(work)).filter((name) => name !== "exchange"),
-    told,
+    label,
   ).toEqual(["indexing_status"]);
-  expect(await readdir(join(work, "exchange")).catch(() => []), told).toEqual([]);
+  expect(await readdir(join(work, "exchange")).catch(() => []), label).toEqual([]);
 }
 
 /** Removes what a round made. */

@@ -6,7 +6,7 @@ import type {
   ChangeCounts,
   ChunkChange,
   DocumentDiff,
-  HandMade,
+  ManualEdit,
   RunDiff,
   TextPart,
 } from "../../compare/diff-result.js";
@@ -75,12 +75,12 @@ function remarksOn({
   child_chunks,
 }: DocumentDiff): readonly string[] {
   const lost = chunks.lost + child_chunks.lost;
-  const byHand = chunks.lost_by_hand + child_chunks.lost_by_hand;
+  const manual = chunks.lost_by_hand + child_chunks.lost_by_hand;
   const remarks: string[] = document_name === null ? [] : [nameText(document_name)];
   if (state === "removed") remarks.push("only in the old run");
   if (state === "added") remarks.push("only in the new run");
   if (reindexed)
-    remarks.push(`re-indexed: ${lost === 0 ? "nothing lost" : `${lost} lost, ${byHand} of them made by hand`}`);
+    remarks.push(`re-indexed: ${lost === 0 ? "nothing lost" : `${lost} lost, ${manual} of them made by hand`}`);
   if (chunks.moved > 0 && !reordered) remarks.push("moved together; their order is the same");
   if (reason !== null) remarks.push(`not compared: ${terminalText(reason, 300)}`);
   return remarks;
@@ -153,7 +153,7 @@ function sumOf(documents: RunDiff["counts"]["documents"]): number {
   return same + different + removed + added + not_compared;
 }
 
-const hands: Readonly<Record<HandMade, string>> = {
+const editWords: Readonly<Record<ManualEdit, string>> = {
   edited: "edited by hand",
   added: "added by hand",
   customized: "with child chunks made by hand",
@@ -174,7 +174,7 @@ function renderChange(change: ChunkChange, page: DiffPage): readonly string[] {
     placeText(change),
     terminalText(id, 80),
   ];
-  const hand = handText(change);
+  const editLine = editText(change);
   const was = change.old_id !== null && change.new_id !== null && change.old_id !== change.new_id;
   const wrapped = (text: string, painted: (line: string) => string = plain) =>
     wrapToWidth(text, columns, columns < 50 ? "" : "  ").map(painted);
@@ -182,7 +182,7 @@ function renderChange(change: ChunkChange, page: DiffPage): readonly string[] {
   return [
     ...wrapped(words.filter(Boolean).join(" "), paintKind),
     ...(was ? wrapped(`  was ${terminalText(change.old_id ?? "", 80)}`) : []),
-    ...(hand ? wrapped(`  ${hand}`, paint.strong) : []),
+    ...(editLine ? wrapped(`  ${editLine}`, paint.strong) : []),
     ...(change.fields.length > 0
       ? wrapped(`  ${change.fields.join(", ")} ${change.fields.length === 1 ? "differs" : "differ"}`)
       : []),
@@ -238,9 +238,9 @@ function renderWords(name: string, parts: readonly TextPart[], { paint, columns 
   return paintedLines(pieces, columns - 2, Number.POSITIVE_INFINITY).map((line) => `  ${line}`);
 }
 
-function handText({ hand_made, level }: ChunkChange): string {
+function editText({ hand_made, level }: ChunkChange): string {
   if (hand_made === null) return "";
-  return level === "child_chunk" ? "made by hand" : hands[hand_made];
+  return level === "child_chunk" ? "made by hand" : editWords[hand_made];
 }
 
 function placeText({ old_position, new_position }: ChunkChange): string {

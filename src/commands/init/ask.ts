@@ -2,7 +2,7 @@ import type { Choice, Dialogue, Question } from "../../cli/dialogue.js";
 import { fileFormats } from "../../dump/formats/formats.js";
 import { StopError, UsageError } from "../../errors.js";
 import { blankControls, cutText } from "../../safe-text.js";
-import { type Access, keyVariable, type Named, type SurveySetting, surveyDatasets, surveyDocuments } from "./survey.js";
+import { type Access, keyVariable, type Named, type SurveyContext, surveyDatasets, surveyDocuments } from "./survey.js";
 
 /** The result of the dialogue. */
 export interface Asked {
@@ -19,15 +19,15 @@ export async function askJob(
   given: GivenAnswers,
   keyFile: string,
   dialogue: Dialogue,
-  setting: SurveySetting,
+  context: SurveyContext,
 ): Promise<Asked> {
-  const { access, datasets: listed } = await askAccess(given, dialogue, setting);
+  const { access, datasets: listed } = await askAccess(given, dialogue, context);
   const chosen = await askDatasets(given.datasets, listed, dialogue);
   requireOneDataset(given.documents, chosen);
   const datasets =
-    chosen === "all" ? chosen : await askDocuments(given.documents, chosen, { access, dialogue, setting });
+    chosen === "all" ? chosen : await askDocuments(given.documents, chosen, { access, dialogue, context });
   const formats = await askFormats(given.formats, dialogue);
-  const isSaved = setting.env[keyVariable] === undefined && (await askKeyPlace(keyFile, dialogue)) === "file";
+  const isSaved = context.env[keyVariable] === undefined && (await askKeyPlace(keyFile, dialogue)) === "file";
   const key = isSaved ? { file: keyFile } : { variable: keyVariable };
   return {
     job: { baseUrl: access.baseUrl, allowHttp: access.allowHttp, key, datasets, formats },
@@ -63,11 +63,11 @@ const keyQuestion: Question = {
 async function askAccess(
   given: Pick<GivenAnswers, "baseUrl" | "allowHttp" | "datasets">,
   dialogue: Dialogue,
-  setting: SurveySetting,
+  context: SurveyContext,
 ): Promise<Answering> {
   const ids = given.datasets.filter(isUuid);
   let url = given.baseUrl;
-  let knownKey = setting.env[keyVariable];
+  let knownKey = context.env[keyVariable];
   if (url === undefined) dialogue.say("Dify shows the base URL and the keys under Knowledge, Service API.");
   for (;;) {
     const missing = [...(url === undefined ? [urlQuestion] : []), ...(knownKey === undefined ? [keyQuestion] : [])];
@@ -78,11 +78,11 @@ async function askAccess(
     try {
       const access = { baseUrl, allowHttp: given.allowHttp, key };
       const needsList = ids.length === 0 || ids.length < given.datasets.length;
-      const datasets = needsList ? await surveyDatasets(access, setting) : await surveyNamed(access, ids, setting);
+      const datasets = needsList ? await surveyDatasets(access, context) : await surveyNamed(access, ids, context);
       return { access, datasets };
     } catch (error) {
       const isOurs = error instanceof StopError || error instanceof UsageError;
-      if (!dialogue.isInteractive || !isOurs || setting.signal.aborted) throw error;
+      if (!dialogue.isInteractive || !isOurs || context.signal.aborted) throw error;
       dialogue.say(error.message);
       const isKeyWrong = isRefusedKey(error);
       url = isKeyWrong ? baseUrl : undefined;
@@ -92,8 +92,8 @@ async function askAccess(
 }
 
 /** A key that is bound to one dataset may not list them: its documents show whether it is taken. */
-async function surveyNamed(access: Access, ids: readonly string[], setting: SurveySetting): Promise<readonly Named[]> {
-  for (const id of ids) await surveyDocuments(access, id, setting);
+async function surveyNamed(access: Access, ids: readonly string[], context: SurveyContext): Promise<readonly Named[]> {
+  for (const id of ids) await surveyDocuments(access, id, context);
   return ids.map((id) => ({ id, name: null }));
 }
 
@@ -130,20 +130,20 @@ async function askDatasets(
 interface Asking {
   readonly access: Access;
   readonly dialogue: Dialogue;
-  readonly setting: SurveySetting;
+  readonly context: SurveyContext;
 }
 
 /** Asks for the documents of the one dataset; of several datasets every document is exported. */
 async function askDocuments(
   given: readonly string[],
   datasets: readonly Named[],
-  { access, dialogue, setting }: Asking,
+  { access, dialogue, context }: Asking,
 ): Promise<readonly AskedDataset[]> {
   const [only] = datasets;
   const wholly = datasets.map((dataset) => ({ ...dataset, documents: every }) as const);
   if (only === undefined || given.includes(every)) return wholly;
   if (datasets.length > 1) return wholly;
-  const listed = await surveyDocuments(access, only.id, setting);
+  const listed = await surveyDocuments(access, only.id, context);
   if (given.length > 0) return [{ ...only, documents: namedOf(given, listed, "--document") }];
   const extent = await dialogue.choose({
     message: `Documents of ${labelOf(only)}`,

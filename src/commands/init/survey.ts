@@ -13,7 +13,7 @@ export interface Access {
 }
 
 /** The surroundings of a question to the service. */
-export interface SurveySetting {
+export interface SurveyContext {
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
@@ -28,17 +28,17 @@ const pagesAhead = 8;
  * Lists the datasets that a key can see, by name. Rejects with UsageError for a base URL that cannot be one, and with
  * StopError if the service cannot be reached, does not answer as the Knowledge API, or refuses the key.
  */
-export async function surveyDatasets(access: Access, setting: SurveySetting): Promise<readonly Named[]> {
-  const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: "all" }, setting.env);
-  await using service = await openService(job, optionsFor(access, setting));
+export async function surveyDatasets(access: Access, context: SurveyContext): Promise<readonly Named[]> {
+  const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: "all" }, context.env);
+  await using service = await openService(job, optionsFor(access, context));
   const { wanted } = await listDatasets(service.client, new Prefetch(pagesAhead));
   return wanted.map(({ dataset, name }) => ({ id: dataset.id, name }));
 }
 
 /** Lists the documents of a dataset by name. Rejects with StopError where the service does not list them. */
-export async function surveyDocuments(access: Access, id: string, setting: SurveySetting): Promise<readonly Named[]> {
-  const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: id, document: ["all"] }, setting.env);
-  await using service = await openService(job, optionsFor(access, setting));
+export async function surveyDocuments(access: Access, id: string, context: SurveyContext): Promise<readonly Named[]> {
+  const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: id, document: ["all"] }, context.env);
+  await using service = await openService(job, optionsFor(access, context));
   const { found } = await discoverDocuments(service.client, job, new Prefetch(pagesAhead));
   const [failure] = found?.failures ?? [];
   if (failure !== undefined) throw new StopError(failure);
@@ -49,7 +49,7 @@ function addressFlags({ baseUrl, allowHttp }: Access) {
   return { baseUrl, ...(allowHttp ? { allowHttp } : {}) };
 }
 
-function optionsFor({ key }: Access, { env, signal }: SurveySetting) {
+function optionsFor({ key }: Access, { env, signal }: SurveyContext) {
   return withDefaults({ env: { ...env, [keyVariable]: key }, signal });
 }
 
@@ -60,6 +60,6 @@ function nameOf(value: unknown): string | null {
 /** Something of the service that a job names by id, with its name as a comment. */
 export interface Named {
   readonly id: string;
-  /** null where the service did not tell it. */
+  /** null where the service did not report it. */
   readonly name: string | null;
 }

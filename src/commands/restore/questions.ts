@@ -71,9 +71,9 @@ function choosableRows(documents: RestoreResult["plan"]["documents"]): readonly 
       .filter(({ choice }) => choice !== null)
       .map((loss) => ({ loss, document: nameText(name ?? "") || id })),
   );
-  const hasSign = ({ loss }: AskedRow) => loss.why !== "no evidence";
-  const others = rows.filter((row) => !hasSign(row));
-  return [...rows.filter(hasSign), ...(others.length > mostWithoutEvidence ? [] : others)].slice(0, mostQuestions);
+  const hasEvidence = ({ loss }: AskedRow) => loss.why !== "no evidence";
+  const others = rows.filter((row) => !hasEvidence(row));
+  return [...rows.filter(hasEvidence), ...(others.length > mostWithoutEvidence ? [] : others)].slice(0, mostQuestions);
 }
 
 async function askRows(rows: readonly AskedRow[], dialogue: Dialogue): Promise<readonly string[]> {

@@ -106,7 +106,7 @@ const noTerminal =
   "there is no terminal to confirm at; look at the plan without --apply first, then add --yes to write it";
 
 /** The options that both commands have, and that need no look at a folder. */
-export function settingsFrom(args: WriteArguments, { env, signal }: Pick<Environment, "env" | "signal">) {
+export function targetOptionsFrom(args: WriteArguments, { env, signal }: Pick<Environment, "env" | "signal">) {
   const { keyEnv, allowHttp, apply, memory, maxRps } = args;
   return {
     ...{ keyEnv, allowHttp, apply, memory, env, signal },

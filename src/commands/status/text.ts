@@ -221,7 +221,7 @@ export function renderDocumentLine(document: WatchedDocument, now: number): stri
   return `document ${terminalText(String(document.row.document_id))}: ${facts.filter(Boolean).join(" · ")}`;
 }
 
-/** So few documents that are waited for are told of one by one. */
+/** So few documents that are waited for are listed one by one. */
 const few = 3;
 
 /** How far it is from time to time: each document that is waited for, or, where these are many, all of them in one line. */

@@ -31,7 +31,7 @@ export async function verifyInBucket(
   try {
     const verification = named(await verify(mirror.folder, database), names);
     if (!mirror.isListed) return withStrangeManifest(verification);
-    if (verification.status === "sound") await mirror.adopt();
+    if (verification.status === "sound") await mirror.accept();
     return verification;
   } finally {
     await mirror.remove();

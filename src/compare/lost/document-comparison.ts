@@ -1,12 +1,12 @@
 import { type ChunkRow, type DocumentRows, groupRows } from "../document-rows.js";
 import type { DocumentHistory } from "./evidence.js";
-import { type Hand, handOf, isBlank, isWritable, latestIndexed, type Text, textKey } from "./manual-edits.js";
+import { editsOf, isBlank, isWritable, latestIndexed, type ManualEdits, type Text, textKey } from "./manual-edits.js";
 
 /** Everything that the decisions on a document rest on. Answers are null in documents that have none. */
-export interface Study {
+export interface DocumentComparison {
   /** The chunks of the older run, in order. */
   readonly olds: readonly ChunkRow[];
-  readonly handOf: (old: ChunkRow) => Hand;
+  readonly editsOf: (old: ChunkRow) => ManualEdits;
   readonly pairOf: (old: ChunkRow) => Pair<ChunkRow> | undefined;
   /** The chunk of the target that has the text before an edit. */
   readonly baseOf: (old: ChunkRow) => ChunkRow | undefined;
@@ -21,32 +21,36 @@ export interface Study {
 }
 
 /** Compares a document of an older run with the target. */
-export function studyDocument(old: DocumentRows, history: DocumentHistory, target: DocumentRows): Study {
+export function compareWithTarget(
+  old: DocumentRows,
+  history: DocumentHistory,
+  target: DocumentRows,
+): DocumentComparison {
   const form = old.doc_form ?? target.doc_form;
   const chunksOf = ({ chunks }: DocumentRows) => inOrder(chunks.map((chunk) => withAnswer(chunk, form)));
   const [olds, targets] = [chunksOf(old), chunksOf(target)];
   const latest = latestIndexed(olds);
-  const hands = new Map(olds.map((each) => [each, handOf(each, history, latest)]));
+  const edits = new Map(olds.map((each) => [each, editsOf(each, history, latest)]));
   const pairs = pairRows(olds, targets, textKey);
   const reindexed = ![...pairs.of.values()].some(({ by }) => by === "id");
   const unpaired = reindexed ? olds.filter((each) => !pairs.of.has(each) && isWritable(each)) : [];
-  const bases = pairBases(unpaired, pairs.free, (each) => hands.get(each)?.before ?? null);
+  const bases = pairBases(unpaired, pairs.free, (each) => edits.get(each)?.before ?? null);
   const overwritten = new Map([...bases].flatMap(([each, base]) => (base.enabled ? [[base, each]] : [])));
   const standIn = (each: ChunkRow) => pairs.of.get(each)?.row ?? bases.get(each);
   const places = placesOf(olds, targets, standIn);
   const groups = groupRows(targets, textKey);
   const lost = olds.filter((each) => standIn(each) === undefined);
-  const isManual = (each: ChunkRow) => hands.get(each)?.origin !== "own" || hands.get(each)?.late === true;
+  const isManual = (each: ChunkRow) => edits.get(each)?.origin !== "own" || edits.get(each)?.late === true;
   const inside = findInside({
     manual: lost.filter(isManual),
     automatic: lost.filter((each) => !isManual(each)),
-    replaced: lost.flatMap((each) => hands.get(each)?.before ?? []),
+    replaced: lost.flatMap((each) => edits.get(each)?.before ?? []),
     paired: olds.filter((each) => standIn(each) !== undefined),
     targets: targets.map((each) => overwritten.get(each) ?? each),
   });
   return {
     olds,
-    handOf: (each) => hands.get(each) ?? handOf(each, history, latest),
+    editsOf: (each) => edits.get(each) ?? editsOf(each, history, latest),
     pairOf: (each) => pairs.of.get(each),
     baseOf: (each) => bases.get(each),
     placeOf: (each) => (reindexed ? places.get(each) : undefined),
@@ -171,7 +175,7 @@ interface InsideOptions<T extends Text> {
   readonly replaced: readonly Text[];
   /** Texts of the older run that have a chunk of the target. */
   readonly paired: readonly Text[];
-  /** The texts of the target, as they will be after the edits are brought back. */
+  /** The texts of the target, as they will be after the edits are restored. */
   readonly targets: readonly Text[];
 }
 

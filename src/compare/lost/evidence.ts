@@ -11,7 +11,7 @@ import { type DocumentId, inexactReason } from "../document-rows.js";
 import { checkExactFiles, type LoadOptions, ofDocument } from "../load-document-rows.js";
 
 /** A document that a restore looks at. */
-export interface SignedDocument extends DocumentId {
+export interface EditedDocument extends DocumentId {
   readonly doc_form: string | null;
   /** Whether the run read child chunks of it. */
   readonly has_children: boolean;
@@ -19,10 +19,10 @@ export interface SignedDocument extends DocumentId {
   readonly refused: string | null;
 }
 
-export interface SignOptions extends LoadOptions {
+export interface EvidenceOptions extends LoadOptions {
   /** The job's database; undefined where there is none. */
   readonly database: string | undefined;
-  /** Ids of documents: these and no others. Empty: all that have a sign of a hand. */
+  /** Ids of documents: these and no others. Empty: all with manual edits. */
   readonly documents: readonly string[];
   /** Ids of chunks and child chunks: their documents, too. */
   readonly chunks: readonly string[];
@@ -30,9 +30,9 @@ export interface SignOptions extends LoadOptions {
   readonly memory: string;
 }
 
-export interface Signs {
+export interface EditedDocuments {
   /** In the order of the run. */
-  readonly documents: readonly SignedDocument[];
+  readonly documents: readonly EditedDocument[];
   readonly warnings: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface Signs {
  * Finds the documents of a run that people worked on, or that the owner named. UsageError when an id is not in the run, or the dump
  * as a whole is not fit for a restore; StopError when a file is not as its run wrote it.
  */
-export async function findSigns(dump: Dump, options: SignOptions): Promise<Signs> {
+export async function findEditedDocuments(dump: Dump, options: EvidenceOptions): Promise<EditedDocuments> {
   checkFit(dump);
   return withSpill(":memory:", options, async (connection) => {
     await loadMarks(connection, dump, options);
@@ -50,29 +50,29 @@ export async function findSigns(dump: Dump, options: SignOptions): Promise<Signs
     const warning =
       database === undefined ? undefined : await loadHistory(connection, { ...of, database }, options.signal);
     const named = await documentsOfChunks(connection, dump, options);
-    const signed = options.documents.length > 0 ? [] : await readIds(connection, signedSql);
-    const wanted = new Set([...signed, ...named].map(documentKey));
+    const edited = options.documents.length > 0 ? [] : await readIds(connection, editedSql);
+    const wanted = new Set([...edited, ...named].map(documentKey));
     const isWanted = (document: DocumentId) =>
       wanted.has(documentKey(document)) || options.documents.includes(document.document_id);
-    const documents = dump.manifest.documents.filter(isWanted).map(signedDocument);
+    const documents = dump.manifest.documents.filter(isWanted).map(editedDocument);
     return { documents, warnings: warning === undefined ? [] : [warning] };
   });
 }
 
-function signedDocument({
+function editedDocument({
   dataset_id,
   document_id,
   doc_form,
   child_chunk_count,
   status,
   error,
-}: Dump["manifest"]["documents"][number]): SignedDocument {
+}: Dump["manifest"]["documents"][number]): EditedDocument {
   const why = error === null ? "" : ` (${error})`;
   const refused = status === "complete" ? null : `The older run did not read all of it: it is ${status}${why}.`;
   return { dataset_id, document_id, doc_form, has_children: child_chunk_count > 0, refused };
 }
 
-/** Loads what tells of a hand, without any text. */
+/** Loads the evidence of manual edits, without any text. */
 async function loadMarks(connection: Connection, dump: Dump, options: LoadOptions): Promise<void> {
   const marks = {
     chunks: "dataset_id, document_id, id, status, created_at, updated_by, disabled_by, enabled",
@@ -86,8 +86,8 @@ async function loadMarks(connection: Connection, dump: Dump, options: LoadOption
     });
 }
 
-/** SQL: the documents with a sign of a hand, be it a guess. The time of the indexing is that of `latestIndexed`. */
-const signedSql = `
+/** SQL: the documents with manual edits, even if that is a guess. The time of the indexing is that of `latestIndexed`. */
+const editedSql = `
   WITH indexed AS (
     SELECT dataset_id, document_id, epoch(min(created_at)) AS first, epoch(quantile_disc(created_at, 0.5)) AS middle
     FROM chunks GROUP BY ALL
@@ -95,15 +95,15 @@ const signedSql = `
   SELECT dataset_id, document_id FROM chunks JOIN indexed USING (dataset_id, document_id)
     WHERE updated_by <> '' OR (disabled_by <> '' AND NOT enabled) OR epoch(created_at) > first + 3 * (middle - first) + 60
   UNION SELECT dataset_id, document_id FROM child_chunks WHERE type = 'customized'
-  UNION SELECT dataset_id, document_id FROM hand_chunks
-  UNION SELECT dataset_id, document_id FROM hand_children
+  UNION SELECT dataset_id, document_id FROM edited_chunks
+  UNION SELECT dataset_id, document_id FROM edited_children
   UNION SELECT dataset_id, document_id FROM added_chunks`;
 
 /** The documents of the chunks that the owner named. UsageError naming every id that the run does not have. */
 async function documentsOfChunks(
   connection: Connection,
   dump: Dump,
-  { documents, chunks }: SignOptions,
+  { documents, chunks }: EvidenceOptions,
 ): Promise<readonly DocumentId[]> {
   const found: DocumentId[] = [];
   const unknown = documents
@@ -162,14 +162,14 @@ interface HistoryOf extends RunInDatabase {
 const editedColumns = ["content", "answer", "keywords", "enabled"] as const;
 
 /**
- * SQL: makes the tables of the history, empty. `hand_chunks`: the first values of the columns of a chunk that differed later
- * although the chunk kept its id, which only a person does; `had` names these columns. `hand_children`: the same of child chunks.
+ * SQL: makes the tables of the history, empty. `edited_chunks`: the first values of the columns of a chunk that differed later
+ * although the chunk kept its id, which only a person does; `had` names these columns. `edited_children`: the same of child chunks.
  * `added_chunks`: chunks that a person added.
  */
 export const emptyHistory = `
-  CREATE OR REPLACE TABLE hand_chunks (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR, had VARCHAR[],
+  CREATE OR REPLACE TABLE edited_chunks (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR, had VARCHAR[],
     content VARCHAR, answer VARCHAR, keywords VARCHAR[], enabled BOOLEAN);
-  CREATE OR REPLACE TABLE hand_children (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR, content VARCHAR);
+  CREATE OR REPLACE TABLE edited_children (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR, content VARCHAR);
   CREATE OR REPLACE TABLE added_chunks (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR)`;
 
 /**
@@ -185,7 +185,7 @@ export async function loadHistory(
   try {
     const reason = await attachJob(connection, of);
     if (reason !== undefined) return warningOf(of, reason);
-    for (const sql of [handSql("chunks", of), handSql("children", of), addedSql(of)]) await connection.run(sql);
+    for (const sql of [editsSql("chunks", of), editsSql("children", of), addedSql(of)]) await connection.run(sql);
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
@@ -205,7 +205,7 @@ function warningOf({ database }: HistoryOf, reason: string): string {
  * SQL: adds the first values of what changed although the id stayed. A run that finds the status of a chunk changed may have met
  * the indexing at work, or a failure of it: keywords and `enabled` can change by themselves then.
  */
-function handSql(kind: "chunks" | "children", of: HistoryOf): string {
+function editsSql(kind: "chunks" | "children", of: HistoryOf): string {
   const names = kind === "chunks" ? editedColumns : (["content"] as const);
   const calm = kind === "chunks" ? "NOT list_contains(differs, 'status')" : "true";
   const condition = (name: string) =>
@@ -214,7 +214,7 @@ function handSql(kind: "chunks" | "children", of: HistoryOf): string {
   const had = names.map((name) => `CASE WHEN bool_or(${condition(name)}) THEN '${name}' END`);
   const hadColumn = kind === "chunks" ? `list_filter([${had.join(", ")}], name -> name IS NOT NULL) AS had,` : "";
   const changes = kind === "chunks" ? "chunk_changes" : "child_chunk_changes";
-  return `INSERT INTO hand_${kind} BY NAME
+  return `INSERT INTO edited_${kind} BY NAME
     SELECT dataset_id, document_id, id, ${hadColumn} ${values.join(", ")}
     FROM job.main.${changes} SEMI JOIN ${of[kind]} USING (dataset_id, document_id, id)
     WHERE run_id <= ${sqlText(of.run_id)} AND (${names.map(condition).join(" OR ")})
@@ -228,7 +228,7 @@ function handSql(kind: "chunks" | "children", of: HistoryOf): string {
  */
 function addedSql({ run_id, chunks }: HistoryOf): string {
   const known = `FROM job.main.chunk_changes WHERE run_id <= ${sqlText(run_id)}`;
-  const settled = "coalesce(status, 'completed') IN ('completed', 'error')";
+  const finished = "coalesce(status, 'completed') IN ('completed', 'error')";
   const document = (name: string) => `${name}.dataset_id = c.dataset_id AND ${name}.document_id = c.document_id`;
   return `INSERT INTO added_chunks
     WITH came AS (
@@ -237,10 +237,10 @@ function addedSql({ run_id, chunks }: HistoryOf): string {
         UNION ALL SELECT dataset_id, document_id, new_id, run_id ${known} AND new_id IS NOT NULL
       ) GROUP BY ALL
     ), held AS (
-      SELECT c.dataset_id, c.document_id, c.id, c.created_at, coalesce(came.run_id, '') AS run_id, ${settled} AS settled
+      SELECT c.dataset_id, c.document_id, c.id, c.created_at, coalesce(came.run_id, '') AS run_id, ${finished} AS finished
       FROM ${chunks} c LEFT JOIN came USING (dataset_id, document_id, id)
     ), oldest AS (
-      SELECT dataset_id, document_id, min(run_id) AS run_id FROM held GROUP BY ALL HAVING bool_and(settled)
+      SELECT dataset_id, document_id, min(run_id) AS run_id FROM held GROUP BY ALL HAVING bool_and(finished)
     ), runs_before AS (
       SELECT c.dataset_id, c.document_id, c.id, max(r.started_at) AS started_at
       FROM held c JOIN job.main.runs r ON r.run_id < c.run_id
@@ -285,8 +285,8 @@ export async function readDocumentHistory(connection: Connection, document: Docu
   };
   // Texts as JSON: the client takes a byte order mark off the start of a text.
   const values = "id, to_json(struct_pack(had, content, answer, keywords, enabled))::VARCHAR";
-  const chunks = await read(values, "hand_chunks");
-  const children = await read("id, to_json(coalesce(content, ''))::VARCHAR", "hand_children");
+  const chunks = await read(values, "edited_chunks");
+  const children = await read("id, to_json(coalesce(content, ''))::VARCHAR", "edited_children");
   const added = await read("id", "added_chunks");
   return {
     chunks: new Map(chunks.map(([id = "", json = ""]) => [id, firstValues(json)])),

@@ -9,10 +9,10 @@ export interface Text {
 }
 
 /**
- * The work of people on one chunk, as far as it is known. `added`: somebody made it. `edited`: somebody changed its text, and
+ * The manual edits of one chunk, as far as they are known. `added`: somebody made it. `edited`: somebody changed its text, and
  * `before` is the text that this replaced. `unknown`: it was edited, and the text before is not known. `own`: the text is the indexer's.
  */
-export interface Hand {
+export interface ManualEdits {
   readonly origin: "added" | "edited" | "unknown" | "own";
   readonly before: Text | null;
   /** The keywords that an edit replaced; undefined where none did. */
@@ -23,8 +23,8 @@ export interface Hand {
   readonly late: boolean;
 }
 
-/** Tells what people did to a chunk. `latest`: the time of `latestIndexed`. */
-export function handOf(chunk: ChunkRow, history: DocumentHistory, latest: number): Hand {
+/** The manual edits of a chunk. `latest`: the time of `latestIndexed`. */
+export function editsOf(chunk: ChunkRow, history: DocumentHistory, latest: number): ManualEdits {
   const first = history.chunks.get(chunk.id) ?? {};
   const before = {
     content: first.content ?? chunk.content,
@@ -42,8 +42,8 @@ export function handOf(chunk: ChunkRow, history: DocumentHistory, latest: number
   };
 }
 
-/** Whether anything, be it a guess, tells of a person. */
-export function isSigned({ origin, keywordsBefore, disabled, late }: Hand): boolean {
+/** Whether a chunk has manual edits, even if that is a guess. */
+export function hasManualEdits({ origin, keywordsBefore, disabled, late }: ManualEdits): boolean {
   return origin !== "own" || keywordsBefore !== undefined || disabled || late;
 }
 
@@ -65,7 +65,7 @@ export function wasDisabled({ enabled, status }: ChunkRow): boolean {
 }
 
 /** Whether somebody made or edited a child chunk, and the text before if the history knows it. */
-export function handOfChild(
+export function childEditsOf(
   child: ChildRow,
   history: DocumentHistory,
 ): { readonly evidence: readonly Evidence[]; readonly before: string | null } {

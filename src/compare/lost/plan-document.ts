@@ -1,8 +1,8 @@
 import { countOf } from "../../words.js";
 import { type ChildRow, type ChunkRow, type DocumentRows, groupRows, isSameSet } from "../document-rows.js";
-import { inOrder, pairRows, type Study, studyDocument } from "./document-comparison.js";
+import { compareWithTarget, type DocumentComparison, inOrder, pairRows } from "./document-comparison.js";
 import type { DocumentHistory } from "./evidence.js";
-import { evidenceOf, handOfChild, isBlank, isSigned, isWritable, wasDisabled } from "./manual-edits.js";
+import { childEditsOf, evidenceOf, hasManualEdits, isBlank, isWritable, wasDisabled } from "./manual-edits.js";
 import type {
   ChildRestore,
   ChunkRestore,
@@ -27,26 +27,26 @@ export function planDocument(
 ): DocumentPlan {
   const refused = refusalOf(old, target);
   if (refused !== null) return refusedPlan(old, options.document_name, refused);
-  const study = studyDocument(old, history, target);
-  const decisions = study.olds.map((chunk) => planChunk(chunk, study, options));
+  const comparison = compareWithTarget(old, history, target);
+  const decisions = comparison.olds.map((chunk) => planChunk(chunk, comparison, options));
   const [olds, targets] = [childrenBelow(old), childrenBelow(target)];
   const decided = decisions.map((decision) => {
     const { home, old } = decision;
     const family = { olds: olds(old.id), home, targets: home === null || home === "added" ? [] : targets(home.id) };
     return {
       ...decision,
-      family: planChildren(family, { history, reindexed: study.reindexed, chosen: options.chosen }),
+      family: planChildren(family, { history, reindexed: comparison.reindexed, chosen: options.chosen }),
     };
   });
-  const parents = new Set(study.olds.map(({ id }) => id));
+  const parents = new Set(comparison.olds.map(({ id }) => id));
   const orphans = planChildren(
     { olds: old.children.filter(({ segment_id }) => !parents.has(segment_id)), home: null, targets: [] },
-    { history, reindexed: study.reindexed, chosen: options.chosen },
+    { history, reindexed: comparison.reindexed, chosen: options.chosen },
   );
   return {
     ...headOf(old, options.document_name),
     refused: null,
-    restores: decided.flatMap((decision) => restoresOf(decision, study)),
+    restores: decided.flatMap((decision) => restoresOf(decision, comparison)),
     listed: [
       ...decided.flatMap(({ listed, family }) => [...(listed ? [listed] : []), ...family.listed]),
       ...orphans.listed,
@@ -85,7 +85,7 @@ function childrenBelow({ children }: DocumentRows): (chunk: string) => readonly 
 
 function restoresOf(
   decision: ChunkDecision & { readonly family: ChildrenDecision },
-  { equalTo }: Study,
+  { equalTo }: DocumentComparison,
 ): readonly ChunkRestore[] {
   const { old, home, texts, disable, evidence, family } = decision;
   if (home === null || (texts === null && !disable && family.children.length === 0)) return [];
@@ -101,7 +101,7 @@ function targetOf({ id, position, enabled, status, content, answer, keywords }: 
 
 /** The wishes of the owner. */
 export interface PlanOptions {
-  /** Ids of lost chunks and child chunks to bring back without proof. */
+  /** Ids of lost chunks and child chunks to restore without proof. */
   readonly chosen: ReadonlySet<string>;
   /** Adds chunks that were added by hand and then disabled, too; they are disabled again. */
   readonly addDisabled: boolean;
@@ -117,7 +117,7 @@ interface ChunkDecision {
   readonly evidence: readonly Evidence[];
   readonly listed: ListedLoss | null;
   readonly losses: readonly KnownLoss[];
-  /** Whether it has a sign of a hand, and nothing of it is lost. */
+  /** Whether it has manual edits, and none of them is lost. */
   readonly present: boolean;
 }
 
@@ -130,26 +130,26 @@ interface Loss {
 }
 
 /** Decides on one chunk of the older run. */
-function planChunk(old: ChunkRow, study: Study, options: PlanOptions): ChunkDecision {
-  const pair = study.pairOf(old);
-  if (pair?.by === "text") return planPaired(old, pair.row, study, options);
-  if (pair) return planKept(old, pair.row, study, options);
-  return planUnpaired(old, study, options);
+function planChunk(old: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
+  const pair = comparison.pairOf(old);
+  if (pair?.by === "text") return planPaired(old, pair.row, comparison, options);
+  if (pair) return planKept(old, pair.row, comparison, options);
+  return planUnpaired(old, comparison, options);
 }
 
 /** A chunk that kept its id: no re-index took anything of it. */
-function planKept(old: ChunkRow, row: ChunkRow, study: Study, options: PlanOptions): ChunkDecision {
+function planKept(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
   const isSame = old.content === row.content && old.answer === row.answer;
-  if (isSame || !isSigned(study.handOf(old))) return standing(old, row, study);
+  if (isSame || !hasManualEdits(comparison.editsOf(old))) return standing(old, row, comparison);
   const reason = "It kept its id: a person changed it since, not a re-index.";
-  return { ...planLoss(old, { why: "no evidence", reason, place: row }, study, options), home: row };
+  return { ...planLoss(old, { why: "no evidence", reason, place: row }, comparison, options), home: row };
 }
 
 /** A chunk whose text stands in the target under another id: its keywords, and that it is disabled, may be lost. */
-function planPaired(old: ChunkRow, row: ChunkRow, study: Study, options: PlanOptions): ChunkDecision {
-  const { keywordsBefore, disabled } = study.handOf(old);
+function planPaired(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
+  const { keywordsBefore, disabled } = comparison.editsOf(old);
   const disable = disabled && row.enabled;
-  const there = { ...standing(old, row, study), disable, evidence: evidenceOf(old, { texts: false, disable }) };
+  const there = { ...standing(old, row, comparison), disable, evidence: evidenceOf(old, { texts: false, disable }) };
   if (keywordsBefore === undefined || isSameSet(old.keywords, row.keywords))
     return disable ? { ...there, present: false } : there;
   const lost = { ...there, present: false };
@@ -162,36 +162,36 @@ function planPaired(old: ChunkRow, row: ChunkRow, study: Study, options: PlanOpt
   const reason = isBefore
     ? disabledPlace
     : "Its keywords were edited, and the target has others than those before the edit.";
-  const conflict = planLoss(old, { why: "conflict", reason, place: row }, study, options);
+  const conflict = planLoss(old, { why: "conflict", reason, place: row }, comparison, options);
   return { ...conflict, home: row, disable, evidence: [...there.evidence, ...conflict.evidence] };
 }
 
 const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk takes no change.";
 
 /** A chunk whose text is no chunk of the target. */
-function planUnpaired(old: ChunkRow, study: Study, options: PlanOptions): ChunkDecision {
-  const { origin, disabled } = study.handOf(old);
-  const base = study.baseOf(old);
-  const lose = (why: WhyListed, reason: string, place = study.placeOf(old)) =>
-    planLoss(old, { why, reason, place }, study, options);
+function planUnpaired(old: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
+  const { origin, disabled } = comparison.editsOf(old);
+  const base = comparison.baseOf(old);
+  const lose = (why: WhyListed, reason: string, place = comparison.placeOf(old)) =>
+    planLoss(old, { why, reason, place }, comparison, options);
   if (base && !base.enabled) return lose("conflict", disabledPlace, base);
   if (base) {
     const evidence = evidenceOf(old, { texts: true, disable: disabled });
-    return { ...restored(old, base, evidence, study), disable: disabled };
+    return { ...restored(old, base, evidence, comparison), disable: disabled };
   }
-  if (study.isInside(old)) return standing(old, null, study);
-  if (!study.reindexed)
+  if (comparison.isInside(old)) return standing(old, null, comparison);
+  if (!comparison.reindexed)
     return lose("no evidence", "The other chunks kept their ids: a person deleted it, not a re-index.");
   if (origin === "added") {
     if (wasDisabled(old) && !options.addDisabled) return lose("disabled", "It was added by hand, and then disabled.");
-    if (isWritable(old)) return restored(old, "added", evidenceOf(old, { texts: true, disable: false }), study);
+    if (isWritable(old)) return restored(old, "added", evidenceOf(old, { texts: true, disable: false }), comparison);
   }
-  return lose(...whyUnproved(old, study));
+  return lose(...whyUnproved(old, comparison));
 }
 
 /** The reason for a lost chunk that cannot be written without its owner. */
-function whyUnproved(old: ChunkRow, study: Study): readonly [why: WhyListed, reason: string] {
-  const { origin, disabled, keywordsBefore, late } = study.handOf(old);
+function whyUnproved(old: ChunkRow, comparison: DocumentComparison): readonly [why: WhyListed, reason: string] {
+  const { origin, disabled, keywordsBefore, late } = comparison.editsOf(old);
   if (origin === "edited") return ["conflict", "The target does not have the text that the edit replaced."];
   if (origin === "unknown") return ["unknown before", "A person edited it, and no run has the text before the edit."];
   if (disabled) return ["conflict", "A person disabled it, and the target does not have its text."];
@@ -201,16 +201,24 @@ function whyUnproved(old: ChunkRow, study: Study): readonly [why: WhyListed, rea
   return ["no evidence", "Nothing proves that a person made or edited it."];
 }
 
-/** A loss is listed, unless the owner chose it and a request can bring it back. */
-function planLoss(old: ChunkRow, { why, reason, place }: Loss, study: Study, options: PlanOptions): ChunkDecision {
+/** A loss is listed, unless the owner chose it and a request can restore it. */
+function planLoss(
+  old: ChunkRow,
+  { why, reason, place }: Loss,
+  comparison: DocumentComparison,
+  options: PlanOptions,
+): ChunkDecision {
   const isPossible = isWritable(old) && place?.enabled !== false;
-  if (isPossible && options.chosen.has(old.id)) return restored(old, place ?? "added", ["chosen"], study);
-  if (isBlank(old.content) && !isSigned(study.handOf(old))) return nothing(old);
+  if (isPossible && options.chosen.has(old.id)) return restored(old, place ?? "added", ["chosen"], comparison);
+  if (isBlank(old.content) && !hasManualEdits(comparison.editsOf(old))) return nothing(old);
   const choice = !isPossible ? null : place ? "replace" : "add";
-  const told = isWritable(old) ? { why, reason } : { why: "no evidence" as const, reason: textless };
+  const cause = isWritable(old) ? { why, reason } : { why: "no evidence" as const, reason: textless };
   const { id, position, content } = old;
   const now = place?.content ?? null;
-  return { ...nothing(old), listed: { level: "chunk", id, segment_id: null, position, ...told, content, now, choice } };
+  return {
+    ...nothing(old),
+    listed: { level: "chunk", id, segment_id: null, position, ...cause, content, now, choice },
+  };
 }
 
 const textless = "A part of its text is blank, and the service takes no such chunk.";
@@ -220,12 +228,17 @@ function nothing(old: ChunkRow): ChunkDecision {
   return { old, ...none };
 }
 
-function standing(old: ChunkRow, home: ChunkRow | null, study: Study): ChunkDecision {
-  return { ...nothing(old), home, present: isSigned(study.handOf(old)) };
+function standing(old: ChunkRow, home: ChunkRow | null, comparison: DocumentComparison): ChunkDecision {
+  return { ...nothing(old), home, present: hasManualEdits(comparison.editsOf(old)) };
 }
 
-function restored(old: ChunkRow, home: ChunkRow | "added", evidence: readonly Evidence[], study: Study): ChunkDecision {
-  const losses = lossesOf(old, home === "added" ? null : home, study.handOf(old).keywordsBefore);
+function restored(
+  old: ChunkRow,
+  home: ChunkRow | "added",
+  evidence: readonly Evidence[],
+  comparison: DocumentComparison,
+): ChunkDecision {
+  const losses = lossesOf(old, home === "added" ? null : home, comparison.editsOf(old).keywordsBefore);
   return { ...nothing(old), home, evidence, texts: textsOf(old), disable: wasDisabled(old), losses };
 }
 
@@ -244,7 +257,7 @@ interface Family {
 interface ChildrenDecision {
   readonly children: readonly ChildRestore[];
   readonly listed: readonly ListedLoss[];
-  /** Child chunks with a sign of a hand that are not lost. */
+  /** Child chunks with manual edits that are not lost. */
   readonly present: number;
 }
 
@@ -267,7 +280,7 @@ function planChildren({ olds, home, targets }: Family, options: ChildrenOptions)
   const listed: ListedLoss[] = [];
   let present = 0;
   for (const child of ordered) {
-    const { evidence, before } = handOfChild(child, options.history);
+    const { evidence, before } = childEditsOf(child, options.history);
     if (evidence.length === 0) continue;
     const isThere = pairs.of.get(child)?.row.content === child.content;
     const why = isThere ? undefined : whyNot(child, home, options);

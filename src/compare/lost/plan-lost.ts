@@ -5,13 +5,13 @@ import { documentKey } from "../../rows/row.js";
 import { escapeControls } from "../../safe-text.js";
 import type { DocumentId } from "../document-rows.js";
 import { isOf, type LoadOptions, loadDocumentRows, type ReadDocumentRows } from "../load-document-rows.js";
-import { checkFit, emptyHistory, loadHistory, readDocumentHistory, type SignedDocument } from "./evidence.js";
+import { checkFit, type EditedDocument, emptyHistory, loadHistory, readDocumentHistory } from "./evidence.js";
 import { type PlanOptions, planDocument, refusedPlan } from "./plan-document.js";
 import { type DocumentPlan, isMissed, type Refusals, type RestorePlan } from "./restore-plan.js";
 
 export interface LostOptions extends PlanOptions, LoadOptions {
-  /** The documents that `findSigns` gave. */
-  readonly documents: readonly SignedDocument[];
+  /** The documents that `findEditedDocuments` gave. */
+  readonly documents: readonly EditedDocument[];
   /** The job's database; undefined where there is none. */
   readonly database: string | undefined;
   /** Documents that cannot be written to: archived, disabled, being indexed. */
@@ -26,7 +26,7 @@ export interface LostPlan {
 }
 
 /**
- * Plans how to bring back what a re-index took: compares an older run with a newer dump of the same documents, which need not be
+ * Plans how to restore what a re-index took: compares an older run with a newer dump of the same documents, which need not be
  * there where every document has a refusal. It sends nothing.
  * The rows of one document at a time are in the memory of Node; those of the others are in DuckDB. UsageError when a dump is not
  * fit for a restore, StopError when a file is not as its run wrote it.
@@ -75,7 +75,7 @@ export async function planEach(
 interface Reading {
   readonly readOld: ReadDocumentRows;
   readonly readTarget: ReadDocumentRows;
-  readonly document: SignedDocument;
+  readonly document: EditedDocument;
   readonly document_name: string | null;
 }
 
@@ -88,20 +88,20 @@ async function planOne(
   const [old, target] = [await readOld(document), await readTarget(document)];
   const history = await readDocumentHistory(connection, document);
   const plan = planDocument(old, history, target, { chosen, addDisabled, document_name });
-  const told = new Set([
+  const covered = new Set([
     ...plan.listed.map(({ id }) => id),
     ...plan.restores.flatMap(({ chunk_id, texts, disable }) => (texts || disable ? [chunk_id] : [])),
     ...plan.restores.flatMap(({ children }) => children.map(({ child_id }) => child_id)),
   ]);
   const here = plan.refused === null ? [...old.chunks, ...old.children] : [];
-  const standing = here.filter(({ id }) => chosen.has(id) && !told.has(id));
+  const standing = here.filter(({ id }) => chosen.has(id) && !covered.has(id));
   return {
     plan,
     unknown: standing.map(({ id }) => `${escapeControls(id)} was chosen and is not lost: nothing is written for it`),
   };
 }
 
-/** A document that takes no writes is refused if it lost rows by hand; if not, there is nothing to write to it. */
+/** A document that takes no writes is refused if it lost manual edits; if not, there is nothing to write to it. */
 function refuseWrites(plan: DocumentPlan, refusals: Refusals): DocumentPlan {
   const refusal = refusals.get(documentKey(plan));
   if (!refusal || (plan.restores.length === 0 && !plan.listed.some(isMissed))) return plan;
@@ -112,7 +112,7 @@ const unread = "The newer run does not have it.";
 
 /** Why nothing may be written to a document; null where something may. */
 function refusalOf(
-  document: SignedDocument,
+  document: EditedDocument,
   target: Dump | undefined,
   refusals: LostOptions["refusals"],
 ): string | null {

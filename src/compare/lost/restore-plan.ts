@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 /**
- * The plan of a restore: which rows of an older run stand in the target no more, and the writes that bring them back. A plan is
+ * The plan of a restore: which rows of an older run stand in the target no more, and the writes that restore them. A plan is
  * data and sends nothing. Texts may hold anything that a service sends: not safe for a terminal.
  */
 
@@ -23,7 +23,7 @@ export type ChunkTexts = v.InferOutput<typeof chunkTexts>;
 const targetChunk = result({ ...chunkTexts.entries, id: text, position, enabled: truth, status: orNull(text) });
 export type TargetChunk = v.InferOutput<typeof targetChunk>;
 
-/** One child chunk to bring back, below the chunk that it is listed with. */
+/** One child chunk to restore, below the chunk that it is listed with. */
 const childRestore = result({
   /** Id and position in the older run. */
   child_id: text,
@@ -37,7 +37,7 @@ const childRestore = result({
 });
 export type ChildRestore = v.InferOutput<typeof childRestore>;
 
-/** All that brings back one chunk: first its texts, then its children, then that it is disabled. */
+/** All that restores one chunk: first its texts, then its children, then that it is disabled. */
 const chunkRestore = result({
   /** Id and position in the older run. */
   chunk_id: text,
@@ -83,7 +83,7 @@ const listedLoss = result({
 export type ListedLoss = v.InferOutput<typeof listedLoss>;
 export type WhyListed = ListedLoss["why"];
 
-/** A part of a row that no request can bring back, although its text comes back. */
+/** A part of a row that no request can restore, although its text comes back. */
 const knownLoss = result({
   level,
   id: text,
@@ -104,12 +104,12 @@ const documentPlan = result({
   restores: listOf(chunkRestore),
   listed: v.pipe(listOf(listedLoss), v.description("lost rows that are left alone, and why")),
   losses: v.pipe(listOf(knownLoss), v.description("parts that no request can bring back")),
-  /** Rows with a sign of a hand that stand in the target as they were, or inside a chunk of it. */
+  /** Rows with manual edits that stand in the target as they were, or inside a chunk of it. */
   present: count,
 });
 export type DocumentPlan = v.InferOutput<typeof documentPlan>;
 
-/** Every document that has a sign of a hand, or that was named; in the order of the older run. */
+/** Every document that has manual edits, or that was named; in the order of the older run. */
 export const restorePlan = result({ documents: listOf(documentPlan) });
 export type RestorePlan = v.InferOutput<typeof restorePlan>;
 

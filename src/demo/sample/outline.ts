@@ -164,7 +164,7 @@ interface FiledDocument {
   readonly createdAt: number;
 }
 
-/** The facts of the file of a sample document, as the service tells them. */
+/** The facts of the file of a sample document, as the service reports them. */
 export function sampleFacts({ id, name, fileId, by, createdAt }: FiledDocument): StoredFile["facts"] {
   return {
     id: fileId,

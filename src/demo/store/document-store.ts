@@ -1,9 +1,9 @@
 import type { Batch, Present, StoredChunk, StoredDataset, StoredDocument } from "../index-knowledge.js";
 import { beingIndexed, type Dataset, type Document, invalidParam, notFound, type StatusEntry } from "../knowledge.js";
 import {
-  type Course,
   documentAt,
   entryAt,
+  type IndexingJob,
   isOver,
   outcomeOf,
   reindexedDocument,
@@ -38,7 +38,7 @@ export class DocumentStore implements Present {
   /** Those of all datasets. */
   readonly #documents = new Map<string, HeldDocument>();
   readonly #clock: () => Date;
-  #courses = 0;
+  #jobs = 0;
 
   constructor(datasets: readonly StoredDataset[], clock: () => Date) {
     this.#clock = clock;
@@ -81,7 +81,7 @@ export class DocumentStore implements Present {
   statusEntries(datasetId: string, batch: string): readonly StatusEntry[] {
     const { documents, batches } = this.#findDataset(datasetId);
     const given = (batches.get(batch)?.entries() ?? []).filter(({ id }) => documents.has(id));
-    const begun = [...documents.values()].filter(({ courses }) => courses.some((each) => each.batch === batch));
+    const begun = [...documents.values()].filter(({ jobs }) => jobs.some((each) => each.batch === batch));
     if (given.length + begun.length === 0) throw notFound("Documents");
     const newest = (held: HeldDocument | undefined) => held && entryOf(held, () => this.now());
     return [
@@ -124,10 +124,10 @@ export class DocumentStore implements Present {
     datasetId: string,
     version: StoredDocument,
     texts: readonly ChunkText[],
-    manner: Pick<Course, "seconds" | "error">,
+    manner: Pick<IndexingJob, "seconds" | "error">,
   ): Begun {
     const dataset = this.#findDataset(datasetId);
-    const held = { dataset, version, source: sourceFrom(texts, version, dataset.row), courses: [] };
+    const held = { dataset, version, source: sourceFrom(texts, version, dataset.row), jobs: [] };
     dataset.documents.set(version.row.id, held);
     this.#documents.set(version.row.id, held);
     return this.#begin(held, held.source, manner);
@@ -178,8 +178,8 @@ export class DocumentStore implements Present {
     return this.#begin(held, pieces, { seconds });
   }
 
-  #begin(held: HeldDocument, source: Source, manner: Pick<Course, "seconds" | "error">): Begun {
-    return beginCourse(held, source, { ...manner, number: ++this.#courses, startedAt: this.now() });
+  #begin(held: HeldDocument, source: Source, manner: Pick<IndexingJob, "seconds" | "error">): Begun {
+    return beginJob(held, source, { ...manner, number: ++this.#jobs, startedAt: this.now() });
   }
 
   #findDataset(datasetId: string): HeldDataset {
@@ -200,38 +200,38 @@ export class DocumentStore implements Present {
 }
 
 /** An indexing that shall begin; `number` tells apart the batches of one second. */
-interface Start extends Pick<Course, "startedAt" | "seconds" | "error"> {
+interface Start extends Pick<IndexingJob, "startedAt" | "seconds" | "error"> {
   readonly number: number;
 }
 
 /** Begins to index a document that is idle from a source. Its version is at once the one that the indexing leaves. */
-function beginCourse(held: HeldDocument, source: Source, { number, startedAt, seconds, error }: Start): Begun {
+function beginJob(held: HeldDocument, source: Source, { number, startedAt, seconds, error }: Start): Begun {
   const { version: before, dataset } = held;
   const batch = batchName(new Date(startedAt * 1000), number);
-  const generation = held.courses.length + 1;
+  const generation = held.jobs.length + 1;
   const after = reindexedDocument(before, source, { generation, startedAt: Math.floor(startedAt), seconds });
   const begun = { dataset_id: dataset.row.id, document_id: before.row.id, batch };
-  const course = { ...begun, before, after, startedAt, seconds, error };
-  held.courses.push(course);
-  held.version = outcomeOf(course);
+  const job = { ...begun, before, after, startedAt, seconds, error };
+  held.jobs.push(job);
+  held.version = outcomeOf(job);
   return begun;
 }
 
 /** The document at a time, in Unix seconds. */
 function presentAt(held: HeldDocument, now: number): StoredDocument {
-  const course = runningAt(held, now);
-  return course ? documentAt(course, now) : held.version;
+  const job = runningAt(held, now);
+  return job ? documentAt(job, now) : held.version;
 }
 
 /** The indexing that is under way at a time. */
-function runningAt({ courses }: HeldDocument, now: number): Course | undefined {
-  const newest = courses.at(-1);
+function runningAt({ jobs }: HeldDocument, now: number): IndexingJob | undefined {
+  const newest = jobs.at(-1);
   return newest && !isOver(newest, now) ? newest : undefined;
 }
 
 /** The entry of the document in its batches; undefined if no indexing began here. */
-function entryOf({ courses }: HeldDocument, now: () => number): StatusEntry | undefined {
-  const newest = courses.at(-1);
+function entryOf({ jobs }: HeldDocument, now: () => number): StatusEntry | undefined {
+  const newest = jobs.at(-1);
   return newest && entryAt(newest, now());
 }
 
@@ -262,7 +262,7 @@ interface HeldDocument {
   /** The texts that an indexing makes it from. No write changes them. */
   source: Source;
   /** Every indexing that began here, in order. */
-  readonly courses: (Course & Begun)[];
+  readonly jobs: (IndexingJob & Begun)[];
 }
 
 /** A dataset as it is held, with its documents. */
@@ -270,7 +270,7 @@ function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
   const dataset: HeldDataset = { row, documents: new Map(), batches: new Map(batches.map((each) => [each.id, each])) };
   for (const document of documents) {
     const version = { ...document, embedsChildren: document.embedsChildren ?? embedsAny(document) };
-    dataset.documents.set(document.row.id, { dataset, version, source: sourceOf(document), courses: [] });
+    dataset.documents.set(document.row.id, { dataset, version, source: sourceOf(document), jobs: [] });
   }
   return dataset;
 }

@@ -1,4 +1,4 @@
-/** A file that somebody uploaded, as the service tells of it, and its bytes. `created_at` in Unix seconds. */
+/** A file that somebody uploaded, as the service says of it, and its bytes. `created_at` in Unix seconds. */
 export interface StoredFile {
   readonly facts: {
     readonly id: string;

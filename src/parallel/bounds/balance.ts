@@ -34,7 +34,7 @@ export class Balance {
     const isTurn = surplus === 0 && goesRound(shares) && now() - this.#tookAt > tenure;
     if (surplus < 0) await this.#take(-surplus);
     await this.#giveUp(isTurn && (await board.takeLack()) ? 1 : Math.max(0, surplus), isLack);
-    await this.#tellLack(isLacking({ ...shares, held: places.count }));
+    await this.#announceLack(isLacking({ ...shares, held: places.count }));
   }
 
   /** The request in this place is answered. */
@@ -61,17 +61,17 @@ export class Balance {
 
   async #giveBack(places: readonly Place[], isWaitedFor = true): Promise<void> {
     await this.#options.places.giveBack(places);
-    if (isWaitedFor) await this.#options.board.tellChange();
+    if (isWaitedFor) await this.#options.board.announceChange();
   }
 
   /** Others that still lack places say so again. */
-  async #tellLack(isLackingNow: boolean): Promise<void> {
+  async #announceLack(isLackingNow: boolean): Promise<void> {
     const { board } = this.#options;
     const wasLacking = this.#isLacking;
     this.#isLacking = isLackingNow;
-    if (isLackingNow) await board.tellLack();
+    if (isLackingNow) await board.announceLack();
     else if (wasLacking) await board.takeLack();
-    if (isLackingNow !== wasLacking) await board.tellChange();
+    if (isLackingNow !== wasLacking) await board.announceChange();
   }
 }
 

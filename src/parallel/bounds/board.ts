@@ -31,7 +31,7 @@ interface BoardOptions {
   readonly onPause: (milliseconds: number) => void;
 }
 
-/** The board at the broker on which the processes of a service tell each other what concerns all of them. */
+/** The board at the broker on which the processes of a service announce what concerns all of them. */
 export class Board {
   readonly #options: BoardOptions;
   readonly #id = randomUUID();
@@ -103,7 +103,7 @@ export class Board {
   }
 
   /** Says that a process has too few places. */
-  async tellLack(): Promise<void> {
+  async announceLack(): Promise<void> {
     await this.#options.commands.set(this.#options.keys.lack, this.#id, "PX", lackTime);
   }
 
@@ -113,12 +113,12 @@ export class Board {
   }
 
   /** Lets the others look at once whether there are places to take or to give back. */
-  async tellChange(): Promise<void> {
+  async announceChange(): Promise<void> {
     await this.#options.commands.publish(this.#options.keys.channel, `change ${this.#id}`);
   }
 
   /** Lets all others pause, and those that come later. */
-  async tellPause(milliseconds: number): Promise<void> {
+  async announcePause(milliseconds: number): Promise<void> {
     const { commands, keys } = this.#options;
     const name = `${this.#id}:${++this.#pauses}`;
     const rounded = Math.ceil(milliseconds);

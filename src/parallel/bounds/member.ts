@@ -187,7 +187,7 @@ interface NoticesOptions {
   readonly say: (text: string, level: "info" | "warn") => void;
 }
 
-/** Tells once when the broker is gone, when it is back, and why nothing is sent for some seconds. */
+/** Reports once when the broker is gone, when it is back, and why nothing is sent for some seconds. */
 export class Notices {
   readonly #options: NoticesOptions;
   #hasSaidGone = false;

@@ -12,7 +12,7 @@ interface SharedBoundsOptions {
   readonly maxRps?: number | undefined;
   /** Requests in flight at the most, of this process alone; those of all by default. */
   readonly most?: number | undefined;
-  /** Told that the broker is gone, that it is back, and why nothing is sent for some seconds. */
+  /** Reports that the broker is gone, that it is back, and why nothing is sent for some seconds. */
   readonly say: (text: string, level: "info" | "warn") => void;
 }
 
@@ -58,7 +58,7 @@ export function openSharedBounds(
     share: () => member.share(),
     slowed: () => member.slowed(),
     pause: (milliseconds) => {
-      if (milliseconds > 0) board.tellPause(milliseconds).catch(() => {}); // each process finds out for itself
+      if (milliseconds > 0) board.announcePause(milliseconds).catch(() => {}); // each process finds out for itself
     },
     onPause: (listener) => void listeners.push(listener),
     close: async () => {

@@ -33,11 +33,11 @@ export function openBucketExchange(store: Store, runId: string, folder: string):
  * coordinator that is frozen right after that may still remove results of its successor, which then reads these documents again.
  */
 export async function ownBucketExchange(remote: Remote, runId: string): Promise<OwnExchange> {
-  const { bucket, outlast, confirm } = remote;
+  const { bucket, retryUntilBack, confirm } = remote;
   const place = placeIn(remote, runId);
   const change = async (work: () => Promise<unknown>) => {
-    await outlast(confirm);
-    await outlast(work);
+    await retryUntilBack(confirm);
+    await retryUntilBack(work);
   };
   await change(() => markUnderWay(place));
   return {
@@ -58,7 +58,7 @@ export async function ownBucketExchange(remote: Remote, runId: string): Promise<
     take: async (name, token, { file, ...facts }, path) => {
       const key = `${attemptFolder(place, { name, token })}/${requireName(file)}`;
       await rm(path, { force: true });
-      await outlast(() => bucket.fetchFile(key, path, facts)).catch((error: unknown) => {
+      await retryUntilBack(() => bucket.fetchFile(key, path, facts)).catch((error: unknown) => {
         if (!(error instanceof DamagedError)) throw error;
         throw new DamagedFileError(`${bucket.url}/${key}`, "it is not there, or has other bytes", error);
       });
@@ -94,11 +94,11 @@ async function beginForBucket(place: BucketPlace, name: string, folder: string):
   return {
     token,
     folder: reading.folder,
-    hand: (files, result) => upload(place, reading, files, result),
+    submit: (files, result) => upload(place, reading, files, result),
     giveUp: async (reason) => {
       if (!(await isUnderWay(place))) return;
       const key = `${place.prefix}/tried/${nameOfReason(reading)}`;
-      await place.outlast(() => place.bucket.put(key, Buffer.from(reason)));
+      await place.retryUntilBack(() => place.bucket.put(key, Buffer.from(reason)));
     },
     drop: () => rm(reading.folder, { recursive: true, force: true }),
   };
@@ -134,7 +134,7 @@ async function upload(
   try {
     return await uploadAll(place, reading, files, result);
   } catch (error) {
-    const impatient = { ...place, outlast: <T>(work: () => Promise<T>) => work() }; // the outage is used up if the store is gone
+    const impatient = { ...place, retryUntilBack: <T>(work: () => Promise<T>) => work() }; // the outage is used up if the store is gone
     const outcome = await findOutcome(impatient, reading).catch(() => undefined);
     if (outcome !== undefined) return outcome; // the end of the run also ends uploads under way
     throw error;
@@ -148,14 +148,14 @@ async function uploadAll(
   files: readonly AttemptFile[],
   result: string,
 ): Promise<"first" | "late"> {
-  const { bucket, outlast } = place;
+  const { bucket, retryUntilBack } = place;
   const folder = attemptFolder(place, reading);
   await forEachOf(files, atOnce, async ({ file, sha256 }) => {
     const path = join(reading.folder, requireName(file));
-    await outlast(() => bucket.putFile(`${folder}/${file}`, path, { sha256 }));
+    await retryUntilBack(() => bucket.putFile(`${folder}/${file}`, path, { sha256 }));
   });
   const bytes = bytesOfResult({ token: reading.token, result });
-  const written = await outlast(() => bucket.put(resultKey(place, reading.name), bytes, "absent"));
+  const written = await retryUntilBack(() => bucket.put(resultKey(place, reading.name), bytes, "absent"));
   if (written !== "refused") return "first";
   const outcome = (await findOutcome(place, reading)) ?? "late";
   if (outcome === "late") await removeBelow(bucket, folder).catch(() => {}); // else they go with the exchange
@@ -173,7 +173,7 @@ async function findOutcome(place: BucketPlace, { name, token }: Reading): Promis
 interface Store {
   readonly bucket: Bucket;
   /** Does work again, which must do no harm twice, while the store is gone for a while. */
-  readonly outlast: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly retryUntilBack: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** The exchange of one run in a bucket. */
@@ -186,9 +186,9 @@ interface BucketPlace extends Store {
 const exchanges = "exchange";
 
 /** The exchange of a run. StopError for a run id that is none, since a broker may give any. */
-function placeIn({ bucket, outlast }: Store, runId: string): BucketPlace {
+function placeIn({ bucket, retryUntilBack }: Store, runId: string): BucketPlace {
   if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is no id of a run`);
-  return { bucket, outlast, prefix: `${exchanges}/${runId}` };
+  return { bucket, retryUntilBack, prefix: `${exchanges}/${runId}` };
 }
 
 /** A bucket has no folders whose absence could tell that a run is over, so an object does: the coordinator removes it first. */
@@ -196,11 +196,11 @@ const markOf = ({ prefix }: BucketPlace) => `${prefix}/under-way`;
 
 /** Says that the run is under way. */
 async function markUnderWay(place: BucketPlace): Promise<void> {
-  await place.outlast(() => place.bucket.put(markOf(place), Buffer.from("{}")));
+  await place.retryUntilBack(() => place.bucket.put(markOf(place), Buffer.from("{}")));
 }
 
 async function isUnderWay(place: BucketPlace): Promise<boolean> {
-  return (await place.outlast(() => place.bucket.look(markOf(place)))) !== undefined;
+  return (await place.retryUntilBack(() => place.bucket.look(markOf(place)))) !== undefined;
 }
 
 /**
@@ -208,15 +208,15 @@ async function isUnderWay(place: BucketPlace): Promise<boolean> {
  * runs are removed.
  */
 async function removePlace(place: BucketPlace): Promise<void> {
-  const { bucket, outlast, prefix } = place;
-  await outlast(() => bucket.remove([markOf(place)]));
-  await outlast(() => removeBelow(bucket, prefix));
+  const { bucket, retryUntilBack, prefix } = place;
+  await retryUntilBack(() => bucket.remove([markOf(place)]));
+  await retryUntilBack(() => removeBelow(bucket, prefix));
   await endUploads(bucket, (key) => key.startsWith(`${prefix}/`));
 }
 
 /** Removes the exchanges of all runs of a job but one, or of all. The caller holds the job. */
-export async function removeOtherKeys({ bucket, outlast }: Store, runId: string | undefined): Promise<void> {
-  await outlast(async () => {
+export async function removeOtherKeys({ bucket, retryUntilBack }: Store, runId: string | undefined): Promise<void> {
+  await retryUntilBack(async () => {
     for await (const name of bucket.folders(`${exchanges}/`))
       if (name !== runId) await removeBelow(bucket, `${exchanges}/${name}`);
   });
@@ -233,14 +233,14 @@ async function endUploads(bucket: Bucket, isLeft: (key: string) => boolean): Pro
 }
 
 /** The text of an object; undefined where there is none. */
-async function readObject({ bucket, outlast }: Store, key: string): Promise<string | undefined> {
-  return (await outlast(() => bucket.read(key)))?.bytes.toString("utf8");
+async function readObject({ bucket, retryUntilBack }: Store, key: string): Promise<string | undefined> {
+  return (await retryUntilBack(() => bucket.read(key)))?.bytes.toString("utf8");
 }
 
 /** The names of the objects right below a key, in the order of their bytes. */
-async function namesBelow({ bucket, outlast, prefix }: BucketPlace, folder: string): Promise<readonly string[]> {
+async function namesBelow({ bucket, retryUntilBack, prefix }: BucketPlace, folder: string): Promise<readonly string[]> {
   const below = `${prefix}/${folder}/`;
-  return outlast(async () => {
+  return retryUntilBack(async () => {
     const names: string[] = [];
     for await (const { key } of bucket.list(below)) names.push(key.slice(below.length));
     return names;

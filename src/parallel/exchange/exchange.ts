@@ -8,10 +8,10 @@ export interface Attempt {
   readonly token: string;
   readonly folder: string;
   /**
-   * Hands over the files, which are closed, with a result that names them: all of it or nothing. `late`: the run is over, or it has a
+   * Submits the files, which are closed, with a result that names them: all of it or nothing. `late`: the run is over, or it has a
    * result of this document already; nothing was changed. StopError where a file has not the bytes that were written to it.
    */
-  readonly hand: (files: readonly AttemptFile[], result: string) => Promise<"first" | "late">;
+  readonly submit: (files: readonly AttemptFile[], result: string) => Promise<"first" | "late">;
   /** Says that this attempt did not read the document whole. Nothing is changed where the run is over. */
   readonly giveUp: (reason: string) => Promise<void>;
   /** Removes what the attempt left on this machine. */
@@ -23,7 +23,7 @@ export interface AttemptFile extends Fingerprint {
   readonly file: string;
 }
 
-/** One attempt that did not read its document whole, as a worker told of it. */
+/** One attempt that did not read its document whole, as a worker reported it. */
 export interface Tried {
   /** The document, by the name of its parts. */
   readonly name: string;

@@ -79,7 +79,7 @@ function triedIn(file: string): readonly Tried[] {
   return tried ? [tried] : [];
 }
 
-/** The result in a folder that was handed over. */
+/** The result in a folder that was submitted. */
 async function readResult(folder: string): Promise<string | undefined> {
   const entries = await entriesIn(folder);
   const found = entries.find(({ name }) => name.endsWith(".json") && isToken(name.slice(0, -".json".length)));
@@ -95,7 +95,7 @@ async function beginInFolder(place: FolderPlace, name: string): Promise<Attempt 
   return {
     token,
     folder,
-    hand: (files, result) => handOver({ folder, token, target: join(place.results, name) }, files, result),
+    submit: (files, result) => submitResult({ folder, token, target: join(place.results, name) }, files, result),
     giveUp: async (reason) => {
       const aside = join(folder, "reason-aside");
       await writeFile(aside, reason, { mode: 0o600 })
@@ -111,7 +111,7 @@ function resultFile(token: string): string {
   return `${token}.json`;
 }
 
-interface HandOver {
+interface Submission {
   readonly folder: string;
   readonly token: string;
   readonly target: string;
@@ -121,8 +121,8 @@ interface HandOver {
  * Renames the folder of an attempt to that of the result. It is whole or not there, and only one can be the first: a folder does not
  * take the place of one with files in it (ENOTEMPTY or EEXIST: https://pubs.opengroup.org/onlinepubs/9799919799/functions/rename.html).
  */
-async function handOver(
-  { folder, token, target }: HandOver,
+async function submitResult(
+  { folder, token, target }: Submission,
   files: readonly AttemptFile[],
   result: string,
 ): Promise<"first" | "late"> {

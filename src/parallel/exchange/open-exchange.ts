@@ -16,7 +16,7 @@ import {
 } from "../../store/folder/job-folders.js";
 import { isAlive, ownerFrom, thisOwner } from "../../store/folder/lock-owner.js";
 
-import { outlastStore } from "../../store/remote.js";
+import { retryUntilStoreIsBack } from "../../store/remote.js";
 import { openBucketExchange, ownBucketExchange, removeOtherKeys } from "./bucket-exchange.js";
 import type { Exchange, OwnExchange } from "./exchange.js";
 import { openFolderExchange, ownFolderExchange, removeOtherFolders } from "./folder-exchange.js";
@@ -46,7 +46,10 @@ export async function openExchanges(job: Job, { env, signal, now, log }: Exchang
   const bucket = await openBucket(shownPath(job, folders.folder), { env, signal });
   const folder = await openWorkerFolder(folders, now());
   const { outage } = job.service;
-  const store = { bucket, outlast: <T>(work: () => Promise<T>) => outlastStore(work, { outage, log, signal }) };
+  const store = {
+    bucket,
+    retryUntilBack: <T>(work: () => Promise<T>) => retryUntilStoreIsBack(work, { outage, log, signal }),
+  };
   return {
     of: async (runId) => openBucketExchange(store, runId, folder),
     close: async () => {
@@ -64,7 +67,7 @@ export async function ownExchange(leased: LeasedJob, runId: string): Promise<Own
 /** Removes the exchanges of all runs of a job but this one, or of all. The caller holds the job. */
 export async function removeOtherExchanges(leased: LeasedJob, runId: string | undefined): Promise<void> {
   if (!leased.remote) return removeOtherFolders(leased, runId);
-  await leased.remote.outlast(leased.remote.confirm);
+  await leased.remote.retryUntilBack(leased.remote.confirm);
   await removeOtherKeys(leased.remote, runId);
 }
 

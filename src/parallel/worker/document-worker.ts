@@ -5,9 +5,9 @@ import { readingDocuments, waitingForDocuments } from "../../job/run-progress.js
 import type { Broker } from "../broker.js";
 import { atMost, type DocumentJob, queueName } from "../document-queue.js";
 import { RefusedError, type Taken, type Taking, takeDocument } from "./take-document.js";
-import type { WorkerResult, WorkerSetting } from "./worker-options.js";
+import type { WorkerContext, WorkerResult } from "./worker-options.js";
 
-/** Milliseconds for which a document is this worker's without a sign of life, and between looks at those of others. */
+/** Milliseconds for which a document is this worker's without a heartbeat, and between looks at those of others. */
 const lock = { lockDuration: 8_000, lockRenewTime: 2_500, stalledInterval: 4_000 };
 /** Milliseconds that a worker rests after it refused documents, so that others get them. */
 const restTime = 5_000;
@@ -20,7 +20,7 @@ const mostLeft = 5;
 
 /** Takes documents from a queue, several at once, until it ends. */
 export class DocumentWorker {
-  readonly #setting: WorkerSetting;
+  readonly #context: WorkerContext;
   readonly #taking: Taking;
   readonly #broker: Broker;
   readonly #worker: Worker<DocumentJob>;
@@ -36,11 +36,11 @@ export class DocumentWorker {
   constructor(
     broker: Broker,
     taking: Taking,
-    setting: WorkerSetting,
+    context: WorkerContext,
     atOnce: number,
     failed: (error: unknown) => void,
   ) {
-    this.#setting = setting;
+    this.#context = context;
     this.#taking = taking;
     this.#broker = broker;
     this.#failed = failed;
@@ -48,7 +48,7 @@ export class DocumentWorker {
       queueName(taking.job),
       (queued, token) => this.#take(queued, token),
       {
-        ...{ connection: broker.connect(), name: setting.name, concurrency: atOnce, maxStalledCount: 1_000_000 },
+        ...{ connection: broker.connect(), name: context.name, concurrency: atOnce, maxStalledCount: 1_000_000 },
         ...{ runRetryDelay, ...lock },
       },
     );
@@ -68,9 +68,9 @@ export class DocumentWorker {
   get result(): WorkerResult {
     return {
       status: "idle",
-      name: this.#setting.name,
+      name: this.#context.name,
       ...this.#counts,
-      requests: this.#setting.progress.requests.sent,
+      requests: this.#context.progress.requests.sent,
     };
   }
 
@@ -82,7 +82,7 @@ export class DocumentWorker {
 
   async #take(queued: QueuedJob<DocumentJob>, token: string | undefined): Promise<Taken["outcome"]> {
     await this.#leaveToOthers(queued, token);
-    const { progress } = this.#setting;
+    const { progress } = this.#context;
     this.#active++;
     progress.step = readingDocuments;
     try {
@@ -110,24 +110,24 @@ export class DocumentWorker {
   #nameRun(runId: string): void {
     if (this.#run === runId) return;
     this.#run = runId;
-    this.#setting.log("info", `reading documents of run ${runId}`);
+    this.#context.log("info", `reading documents of run ${runId}`);
   }
 
   /** Puts back a document that this worker failed to read; if no other worker takes it, this one tries again in the end. */
   async #leaveToOthers(queued: QueuedJob<DocumentJob>, token: string | undefined): Promise<void> {
     const { id = "" } = queued;
     const left = this.#left.get(id) ?? 0;
-    if (queued.data?.tried_by !== this.#setting.name || left >= mostLeft) return;
+    if (queued.data?.tried_by !== this.#context.name || left >= mostLeft) return;
     this.#left.set(id, left + 1);
     await queued.moveToDelayed(Date.now() + secondTryWait, token);
     throw new this.#broker.libraries.bullmq.DelayedError();
   }
 
   #refusal({ message }: RefusedError): Error {
-    if (!this.#refusals.has(message)) this.#setting.log("warn", `a document was given back: ${message}`);
+    if (!this.#refusals.has(message)) this.#context.log("warn", `a document was given back: ${message}`);
     this.#refusals.add(message);
     if (!this.#worker.isPaused()) this.#rest().catch(this.#failed);
-    return new this.#broker.libraries.bullmq.UnrecoverableError(`${this.#setting.name}: ${message}`);
+    return new this.#broker.libraries.bullmq.UnrecoverableError(`${this.#context.name}: ${message}`);
   }
 
   /** Takes nothing for a while. */
@@ -139,7 +139,7 @@ export class DocumentWorker {
   }
 
   #count({ outcome, document }: Taken): void {
-    const { progress } = this.#setting;
+    const { progress } = this.#context;
     const counts = this.#counts;
     if (outcome === "late" || outcome === "over") counts.late++;
     if (outcome === "failed") counts.failed++;

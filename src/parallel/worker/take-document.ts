@@ -18,17 +18,17 @@ import { planHash } from "../../store/earlier-work.js";
 import { tool } from "../../tool.js";
 import {
   type ExchangePlan,
-  type Handed,
   listFile,
   listHash,
   planFile,
-  type RequestsTold,
   readPlan,
+  type SubmittedResult,
   type TriedReason,
+  type WorkerRequests,
 } from "../accept-document.js";
 import { type DocumentJob, documentJobSchema, refusalOf } from "../document-queue.js";
 import type { Attempt, AttemptFile, Exchange } from "../exchange/exchange.js";
-import type { ToldProgress } from "../workers-progress.js";
+import type { ProgressReport } from "../workers-progress.js";
 
 /** Everything that a worker needs to read a document. */
 export interface Taking {
@@ -39,7 +39,7 @@ export interface Taking {
   readonly prefetch: Prefetch;
   readonly exchangeOf: (runId: string) => Promise<Exchange>;
   readonly known: KnownRuns;
-  readonly requests: ToldRequests;
+  readonly requests: ReportedRequests;
 }
 
 /** read: the run has it. late: another worker was faster. over: so is the run. failed: the document could not be read whole. */
@@ -56,11 +56,11 @@ interface TakingListener {
   /** It is certain that this worker may read the document; it belongs to this run. */
   readonly began: (runId: string) => void;
   /** How far the document is, about once a second. */
-  readonly read: (read: ToldProgress) => void;
+  readonly read: (read: ProgressReport) => void;
 }
 
 /**
- * Reads one document for a run and hands it over. Rejects with RefusedError where it
+ * Reads one document for a run and submits it. Rejects with RefusedError where it
  * is none of this worker's, and with what ends a run: a service that cannot be reached, a full disk.
  */
 export async function takeDocument(queued: unknown, taking: Taking, listener: TakingListener): Promise<Taken> {
@@ -72,7 +72,7 @@ export async function takeDocument(queued: unknown, taking: Taking, listener: Ta
   try {
     attempt = await exchange.begin(document.name);
     if (!attempt) return { outcome: "over", document: undefined };
-    return await readAndHand(document, attempt, progress, taking);
+    return await readAndSubmit(document, attempt, progress, taking);
   } catch (error) {
     taking.client.signal.throwIfAborted();
     if (await isOver(exchange)) return { outcome: "over", document: undefined }; // its folder was removed meanwhile
@@ -103,7 +103,7 @@ async function findDocument(
   return { document, exchange, runId: asked.run_id };
 }
 
-async function readAndHand(
+async function readAndSubmit(
   { ref, name }: PlacedDocument,
   attempt: Attempt,
   progress: RunProgress,
@@ -126,7 +126,7 @@ async function readAndHand(
     return { outcome: "failed", document };
   }
   const files = document.files.flatMap(filesOf);
-  const handed: Handed = {
+  const submitted: SubmittedResult = {
     worker,
     token: attempt.token,
     result: { row, drift, childLists, proof },
@@ -134,7 +134,7 @@ async function readAndHand(
     pages: progress.pagesDone,
     requests: requests.take(),
   };
-  const isFirst = (await attempt.hand(files, JSON.stringify(handed))) === "first";
+  const isFirst = (await attempt.submit(files, JSON.stringify(submitted))) === "first";
   return { outcome: isFirst ? "read" : "late", document };
 }
 
@@ -145,9 +145,9 @@ function filesOf(part: PartFile): readonly AttemptFile[] {
   return [{ file: basename(path), bytes, sha256 }];
 }
 
-function readSoFar(progress: RunProgress, { name: worker, requests }: Taking): ToldProgress {
+function readSoFar(progress: RunProgress, { name: worker, requests }: Taking): ProgressReport {
   const { chunks, child_chunks, pagesExpected: pages_expected, pagesDone: pages } = progress;
-  return { worker, sent: requests.sent, untold: requests.untold, chunks, child_chunks, pages_expected, pages };
+  return { worker, sent: requests.sent, untold: requests.unreported, chunks, child_chunks, pages_expected, pages };
 }
 
 /** Whether the run has let go of its exchange. */
@@ -155,7 +155,7 @@ async function isOver(exchange: Exchange): Promise<boolean> {
   return (await exchange.read(planFile)) === undefined;
 }
 
-/** A run that hands out documents, as the worker finds it in the output. */
+/** A run that distributes documents, as the worker finds it in the output. */
 interface KnownRun {
   readonly plan: ExchangePlan;
   /** The documents of the run by the names of their parts. */
@@ -193,10 +193,10 @@ export class KnownRuns {
   }
 }
 
-/** Tells each request of a worker to its runs once: with the first result after it. */
-export class ToldRequests {
+/** Reports each request of a worker to its runs once: with the first result after it. */
+export class ReportedRequests {
   readonly #progress: RequestCounts;
-  #told: RequestsTold = { sent: 0, answered: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
+  #reported: WorkerRequests = { sent: 0, answered: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
 
   constructor(progress: RequestCounts) {
     this.#progress = progress;
@@ -208,15 +208,15 @@ export class ToldRequests {
   }
 
   /** Answered requests since the last call of `take`. */
-  get untold(): number {
-    return this.#progress.answered - this.#told.answered;
+  get unreported(): number {
+    return this.#progress.answered - this.#reported.answered;
   }
 
   /** The requests since the last call. */
-  take(): RequestsTold {
-    const before = this.#told;
+  take(): WorkerRequests {
+    const before = this.#reported;
     const { sent, answered, retried, throttled, bytes, retriedBy } = this.#progress;
-    this.#told = { sent, answered, retried, throttled, bytes, retriedBy: { ...retriedBy } };
+    this.#reported = { sent, answered, retried, throttled, bytes, retriedBy: { ...retriedBy } };
     const since = Object.entries(retriedBy).map(([reason, times]) => [reason, times - (before.retriedBy[reason] ?? 0)]);
     return {
       sent: sent - before.sent,

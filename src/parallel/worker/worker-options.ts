@@ -24,9 +24,9 @@ export interface WorkerOptions {
 }
 
 /** The options with their defaults. */
-export type WorkerSetting = Required<WorkerOptions>;
+export type WorkerContext = Required<WorkerOptions>;
 
-export function withWorkerDefaults(options: WorkerOptions): WorkerSetting {
+export function withWorkerDefaults(options: WorkerOptions): WorkerContext {
   return {
     broker: options.broker,
     env: options.env ?? process.env,

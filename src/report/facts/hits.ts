@@ -56,7 +56,7 @@ function hitBefore({ hasHistory, run_id }: FactSource): string {
     )`;
 }
 
-/** SQL: chunks that can be retrieved and whose count the service tells, with the part of the document in which each stands. */
+/** SQL: chunks that can be retrieved and whose count the service reports, with the part of the document in which each stands. */
 const retrievable = `
   SELECT row, dataset_id, document_id, place, hit_count, hit_count = 0 AND before.id IS NULL AS never
   FROM (

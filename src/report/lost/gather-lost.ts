@@ -17,10 +17,10 @@ import {
 } from "../lost-facts.js";
 import type { NamedDocument } from "../named-document.js";
 import { commandOf, type NameFolder, runName } from "../place.js";
-import { type PlannedRestore, type PlanSetting, planRestore, type RowOutcome } from "./plan-restore.js";
+import { type PlanContext, type PlannedRestore, planRestore, type RowOutcome } from "./plan-restore.js";
 import { type LostRow, lostRowFrom, type OldRow, readLostRows, rowKey } from "./read-lost-rows.js";
 
-export interface LostSetting extends PlanSetting {
+export interface LostContext extends PlanContext {
   /** Updated while the work goes on. */
   readonly progress: ReadProgress;
   /** Names folders in commands; undefined: by their paths. */
@@ -28,21 +28,21 @@ export interface LostSetting extends PlanSetting {
 }
 
 /**
- * Compares the run folder `older` with `newer`, and plans what `restore` would bring back. The texts of one document at a time
+ * Compares the run folder `older` with `newer`, and plans what `restore` would restore. The texts of one document at a time
  * are in the memory of Node. UsageError when a path is no run folder, StopError when a file is not as its run wrote it or a run has no
  * file to compare.
  */
-export async function gatherLost(older: string, newer: string, setting: LostSetting): Promise<LostFacts> {
-  const { content, progress } = setting;
+export async function gatherLost(older: string, newer: string, context: LostContext): Promise<LostFacts> {
+  const { content, progress } = context;
   const [run, { dump: fresh }] = [await readRun(older), await readRun(newer)];
   const old = run.dump;
-  const { diff, byHand, others } = await compare(old, fresh, setting);
+  const { diff, manual, others } = await compare(old, fresh, context);
   progress.step = "planning the restore";
-  const planned = await planRestore(old, fresh, [...byHand, ...others], setting);
-  const rows = [...byHand, ...planned.enabled, ...others].slice(0, mostCards);
+  const planned = await planRestore(old, fresh, [...manual, ...others], context);
+  const rows = [...manual, ...planned.enabled, ...others].slice(0, mostCards);
   progress.step = "reading what was lost";
-  const olds = await readLostRows(run, rows, setting);
-  const commands = commandsFor(old, fresh, setting.nameFolder);
+  const olds = await readLostRows(run, rows, context);
+  const commands = commandsFor(old, fresh, context.nameFolder);
   const names = new Map(diff.documents.map((document) => [documentKey(document), document]));
   const cards = rows.map((row) => {
     const known = { row, document: names.get(documentKey(row)), old: olds.get(rowKey(row)) };
@@ -68,12 +68,12 @@ export async function gatherLost(older: string, newer: string, setting: LostSett
 }
 
 /** The comparison, and the first lost rows of both sorts. */
-async function compare(old: Dump, fresh: Dump, { content, memory, signal, progress }: LostSetting) {
+async function compare(old: Dump, fresh: Dump, { content, memory, signal, progress }: LostContext) {
   const options = { memory, signal, progress, text: content ? ("lost" as const) : false };
   return withRunDiff(old.folder, fresh.folder, options, async (diff, changes) => {
     const rowsOf = (found: readonly ChunkChange[]): readonly LostRow[] => found.map(lostRowFrom);
-    const byHand = rowsOf(await changes.first("lost by hand", mostCards));
-    return { diff, byHand, others: rowsOf(await changes.first("lost", mostCards - byHand.length)) };
+    const manual = rowsOf(await changes.first("lost by hand", mostCards));
+    return { diff, manual, others: rowsOf(await changes.first("lost", mostCards - manual.length)) };
   });
 }
 
@@ -105,13 +105,13 @@ interface KnownRow {
 
 /** The card of a lost row; without `content`, there is no word of its texts on it. */
 function cardFrom({ row, document, old, outcome }: KnownRow, commands: LostCommands, content: boolean): LostCard {
-  const { dataset_id, document_id, level, loss, id, position, hand } = row;
+  const { dataset_id, document_id, level, loss, id, position, edit } = row;
   const { dataset_name = null, document_name = null } = (content ? document : undefined) ?? {};
   const words = content ? wordsOf(row, old) : { content: [], answer: [] };
   return {
     ...{ dataset_id, document_id, dataset_name, document_name },
-    ...{ level, loss, id, position, hand, ...words },
-    ...(level === "chunk" && hand === "customized" ? unknown : handOf(hand, old)),
+    ...{ level, loss, id, position, edit, ...words },
+    ...(level === "chunk" && edit === "customized" ? unknown : editorOf(edit, old)),
     ...(content ? {} : { by: null }), // a service may send any text for an account
     ...evidenceFor(row, outcome, commands),
   };
@@ -120,8 +120,8 @@ function cardFrom({ row, document, old, outcome }: KnownRow, commands: LostComma
 /** Somebody worked on a child chunk: who and when is known of that alone. */
 const unknown = { by: null, at: null };
 
-function handOf(hand: LostRow["hand"], old: OldRow | undefined): Pick<LostCard, "by" | "at"> {
-  return hand === null || !old ? unknown : old.hands[hand];
+function editorOf(edit: LostRow["edit"], old: OldRow | undefined): Pick<LostCard, "by" | "at"> {
+  return edit === null || !old ? unknown : old.editors[edit];
 }
 
 /** Texts that the older run alone has are read from their beginnings, and cut already; a chunk that is enabled again still says its own. */

@@ -1,5 +1,5 @@
 import { groupRows } from "../../compare/document-rows.js";
-import { checkFit, findSigns } from "../../compare/lost/evidence.js";
+import { checkFit, findEditedDocuments } from "../../compare/lost/evidence.js";
 import { planEach } from "../../compare/lost/plan-lost.js";
 import { countPlan, type DocumentPlan } from "../../compare/lost/restore-plan.js";
 import type { Dump } from "../../dump/open-dump.js";
@@ -8,7 +8,7 @@ import { documentKey } from "../../rows/row.js";
 import { mostCards } from "../lost-facts.js";
 import { type LostRow, rowKey } from "./read-lost-rows.js";
 
-export interface PlanSetting {
+export interface PlanContext {
   /** The database of the older run's job, with its history; undefined where there is none. */
   readonly database: string | undefined;
   /** Whether reasons may quote texts of the service. */
@@ -40,16 +40,16 @@ export async function planRestore(
   old: Dump,
   fresh: Dump,
   rows: readonly LostRow[],
-  { database, content, memory, signal }: PlanSetting,
+  { database, content, memory, signal }: PlanContext,
 ): Promise<PlannedRestore> {
   const refused = refusalOf("older", old) ?? refusalOf("newer", fresh);
   if (refused !== null) return refusedRestore(refused);
   const chunks = rows.map(({ id }) => id).filter((id) => id !== "");
-  const setting = { database, memory, signal };
-  const { documents, warnings } = await findSigns(old, { ...setting, documents: [], chunks });
+  const context = { database, memory, signal };
+  const { documents, warnings } = await findEditedDocuments(old, { ...context, documents: [], chunks });
   const wishes = { refusals: new Map(), chosen: new Set<string>(), addDisabled: false };
   const gathered = gatherPlans(rows, content);
-  const more = await planEach(old, fresh, { ...setting, ...wishes, documents }, gathered.add);
+  const more = await planEach(old, fresh, { ...context, ...wishes, documents }, gathered.add);
   return { ...gathered.read(), refused: null, warnings: withoutPath([...new Set([...warnings, ...more])], database) };
 }
 
@@ -85,7 +85,7 @@ function enabledRows({ dataset_id, document_id, restores }: DocumentPlan): reado
   const found = restores.filter(({ texts, disable }) => disable && texts === null);
   return found.map(({ chunk_id, position }) => ({
     ...{ dataset_id, document_id, level: "chunk", segment_id: null, id: chunk_id, position },
-    ...{ loss: "enabled", hand: "disabled", text: undefined },
+    ...{ loss: "enabled", edit: "disabled", text: undefined },
   }));
 }
 
@@ -126,7 +126,7 @@ function outcomeIn(plan: DocumentPlan, row: LostRow, content: boolean): RowOutco
   if (isWritten(plan, row)) return { isWritten: true, reason: null, canBeChosen: false };
   const listed = plan.listed.find(({ level, id }) => level === row.level && id === row.id);
   if (listed) return { isWritten: false, reason: listed.reason, canBeChosen: listed.choice !== null };
-  return leftAlone(row.level === "child_chunk" && row.hand === null ? madeByService : standing);
+  return leftAlone(row.level === "child_chunk" && row.edit === null ? madeByService : standing);
 }
 
 const madeByService = "The service makes such child chunks itself, and nothing proves that a person made this one.";

@@ -11,11 +11,11 @@ export interface OldRow {
   /** The texts from their beginnings, as words that were removed. */
   readonly content: readonly WordPart[];
   readonly answer: readonly WordPart[];
-  /** Who made each sign of a hand, and when. */
-  readonly hands: Readonly<Record<NonNullable<LostCard["hand"]>, Hand>>;
+  /** Who made each manual edit, and when. */
+  readonly editors: Readonly<Record<NonNullable<LostCard["edit"]>, Editor>>;
 }
 
-interface Hand {
+interface Editor {
   /** The account, as the service names it; null where it does not say. */
   readonly by: string | null;
   /** Milliseconds since 1970. */
@@ -87,7 +87,7 @@ function oldRowFrom(row: SqlRow): OldRow {
   return {
     content: removedWords(row.content, row.content_length),
     answer: removedWords(row.answer, row.answer_length),
-    hands: {
+    editors: {
       added,
       edited: { by: textOf(row.updated_by), at: changedAt },
       disabled: { by: textOf(row.disabled_by), at: numberOf(row.disabled_at) },
@@ -113,7 +113,7 @@ function numberOf(value: unknown): number | null {
 }
 
 /** A row of the older run that was lost, and may get a card. */
-export interface LostRow extends Pick<LostCard, "level" | "loss" | "position" | "hand"> {
+export interface LostRow extends Pick<LostCard, "level" | "loss" | "position" | "edit"> {
   readonly dataset_id: string;
   readonly document_id: string;
   /** The parent of a child chunk; null for a chunk. */
@@ -129,7 +129,7 @@ export function lostRowFrom(change: ChunkChange): LostRow {
   const { dataset_id, document_id, level, kind, hand_made, old_id, old_segment_id, old_position, text } = change;
   return {
     ...{ dataset_id, document_id, level, id: old_id ?? "", segment_id: old_segment_id, position: old_position },
-    ...{ loss: kind === "removed" ? "removed" : "undone", hand: hand_made, text },
+    ...{ loss: kind === "removed" ? "removed" : "undone", edit: hand_made, text },
   };
 }
 

@@ -106,12 +106,12 @@ function losses(facts: LostFacts | undefined): Finding {
     return isCertain ? { tone: "good", short: "Nothing", text } : { tone: "warn", short: "Nothing known", text };
   }
   const { lost, lost_by_hand } = facts;
-  const hand =
+  const manual =
     lost === 1
       ? `${lost_by_hand === 1 ? "" : "not "}made by hand`
       : `${lost_by_hand.toLocaleString("en-US")} of them made by hand`;
   const back = facts.restore.rows > 0 ? ` One command brings ${facts.restore.rows.toLocaleString("en-US")} back.` : "";
-  const text = `The re-index of ${countText(facts.reindexed, "document")} took ${countText(facts.lost, "row")}, ${hand}.${back}`;
+  const text = `The re-index of ${countText(facts.reindexed, "document")} took ${countText(facts.lost, "row")}, ${manual}.${back}`;
   const short = `${facts.lost.toLocaleString("en-US")} lost`;
   return { tone: facts.lost_by_hand > 0 ? "bad" : "warn", short, text: [text, limits] };
 }

@@ -37,7 +37,13 @@ function markupOf(value: HtmlValue): string {
   return escapeHtml(String(value));
 }
 
-const signs: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const escapes: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 /**
  * A text as HTML has it. Characters that no HTML document may hold, and half characters, become U+FFFD: a parser would do the same, or
@@ -46,7 +52,7 @@ const signs: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">"
 export function escapeHtml(text: string): string {
   return text
     .toWellFormed()
-    .replace(/[&<>"']/g, (sign) => signs[sign] ?? "")
+    .replace(/[&<>"']/g, (character) => escapes[character] ?? "")
     .replace(forbidden, "\ufffd");
 }
 

@@ -5,7 +5,7 @@ import { type ApplyOptions, DocumentWork, takeTurns, type Waiting, withDefaults 
 import { restoreChunk } from "./restore-chunk.js";
 
 /**
- * Carries out a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
+ * Executes a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
  * journal is left open, so that the proof of the restore can end it. Rejects with StopError where the key is refused, and with the
  * reason of the signal.
  */
@@ -15,12 +15,12 @@ export async function applyPlan({ documents }: RestorePlan, options: ApplyOption
   const { journal, progress } = full;
   const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);
   progress.chunks += toWrite.reduce((sum, { restores }) => sum + restores.length, 0);
-  const unsettled = new Set(journal.open.map(({ document_id }) => document_id));
+  const unreconciled = new Set(journal.open.map(({ document_id }) => document_id));
   const rows = new Map<DocumentPlan, readonly AppliedRow[]>();
   const queue = toWrite.values();
   const workers = Array.from({ length: Math.min(full.concurrency, toWrite.length) }, async () => {
     for (const document of queue) {
-      rows.set(document, await applyDocument(document, full, unsettled.has(document.document_id)));
+      rows.set(document, await applyDocument(document, full, unreconciled.has(document.document_id)));
     }
   });
   for (const worker of workers) worker.catch((error: unknown) => stop.abort(error));
@@ -32,11 +32,11 @@ export async function applyPlan({ documents }: RestorePlan, options: ApplyOption
 async function applyDocument(
   { dataset_id, document_id, doc_form, restores }: DocumentPlan,
   options: Required<ApplyOptions>,
-  isUnsettled: boolean,
+  isUnreconciled: boolean,
 ): Promise<readonly AppliedRow[]> {
   const { progress } = options;
   const work = new DocumentWork(options, { datasetId: dataset_id, documentId: document_id }, doc_form);
-  if (isUnsettled)
+  if (isUnreconciled)
     work.refused = "the outcome of an earlier write to this document is not known: restore it again later";
   let waiting = 0;
   const onWaiting = (count: number) => {

@@ -186,7 +186,7 @@ interface TurnOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** Told how many wait. */
+  /** Called with how many wait. */
   readonly onWaiting?: (count: number) => void;
 }
 

@@ -6,9 +6,9 @@ import { count, listOf, oneOf, text } from "../../schema.js";
 import { JournalFile, readJournal, sentLine, setAside } from "../journal-file.js";
 
 export interface JournalOptions {
-  /** The run whose rows are brought back. */
+  /** The run whose rows are restored. */
   readonly runId: string;
-  /** The service that they are brought back to. */
+  /** The service that they are restored to. */
   readonly baseUrl: string;
   readonly now?: () => Date;
   /** Rejects when another process has taken the place of this one: one that was frozen does not know it. */

@@ -90,20 +90,25 @@ function compare<T extends { readonly id: string; readonly position: number | nu
 ): readonly Found[] {
   const old = new Map(before.map((row) => [row.id, row]));
   const now = new Map(after.map((row) => [row.id, row]));
-  const told = ({ id, position }: Pick<T, "id" | "position">, reason: string) => ({ level, id, position, reason });
+  const unexpected = ({ id, position }: Pick<T, "id" | "position">, reason: string) => ({
+    level,
+    id,
+    position,
+    reason,
+  });
   const differing = after.flatMap((row) => {
     const ours = written.get(row.id);
     if (ours?.is_indexed === false) return [];
     if (!old.has(row.id) && !ours)
-      return isExpected(row) ? [] : [told(row, "it is new, and this restore did not write it")];
+      return isExpected(row) ? [] : [unexpected(row, "it is new, and this restore did not write it")];
     const flaws = flawsOf(old.get(row.id), row, ours);
     const who = ours ? "it is not as this restore wrote it" : "this restore did not change it";
-    return flaws.length > 0 ? [told(row, `it differs in ${flaws.join(" and ")}: ${who}`)] : [];
+    return flaws.length > 0 ? [unexpected(row, `it differs in ${flaws.join(" and ")}: ${who}`)] : [];
   });
-  const gone = before.filter(({ id }) => !now.has(id)).map((row) => told(row, "it is gone"));
+  const gone = before.filter(({ id }) => !now.has(id)).map((row) => unexpected(row, "it is gone"));
   const lost = [...written.values()]
     .filter(({ id }) => !now.has(id) && !old.has(id))
-    .map(({ id }) => told({ id, position: null }, "this restore added it, and it is not there"));
+    .map(({ id }) => unexpected({ id, position: null }, "this restore added it, and it is not there"));
   return [...differing, ...gone, ...lost];
 }
 

@@ -18,7 +18,7 @@ export function waitingFor(
  * Learns what became of the writes of an earlier process whose answers were lost, and repairs the chunks that they left unindexed.
  * Writes that cannot be looked for stay open, and their documents are not written.
  */
-export async function settleJournal(options: ApplyOptions): Promise<void> {
+export async function reconcileJournal(options: ApplyOptions): Promise<void> {
   const full = withDefaults(options);
   const { api, journal, log, now, settle, lockTime } = full;
   const { open } = journal;

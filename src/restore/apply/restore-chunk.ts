@@ -24,7 +24,7 @@ const outcomes: Readonly<Record<Landed["kind"], RowOutcome>> = {
   busy: "failed",
 };
 
-/** Brings back one chunk: its texts, then its children, and last that it is disabled. Gives a row for each. */
+/** Restores one chunk: its texts, then its children, and last that it is disabled. Gives a row for each. */
 export async function* restoreChunk(work: DocumentWork, restore: ChunkRestore): Waiting<readonly AppliedRow[]> {
   const { documentId: document_id } = work.place;
   const texts = yield* textsOf(work, restore);

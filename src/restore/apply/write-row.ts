@@ -144,7 +144,7 @@ interface LandingOptions extends Required<Pick<ApplyOptions, "settle" | "lockTim
 }
 
 /**
- * The latest time at which a write may still be carried out, in milliseconds since 1970. An add of a chunk first waits for the lock of its
+ * The latest time at which a write may still be executed, in milliseconds since 1970. An add of a chunk first waits for the lock of its
  * document, which a server that was killed keeps for 600 s (multi_add_segment_lock_document_id_… in Dify's `SegmentService`).
  */
 export function latestLanding(intent: Intent, { journal, settle, lockTime }: LandingOptions): number {
@@ -184,13 +184,13 @@ export async function lookFor<T>(
   until: number,
   { signal, now, sleep, onWait }: LookOptions,
 ): Promise<T | undefined> {
-  let isTold = false;
+  let isReported = false;
   for (let wait = firstLook; ; wait = Math.min(longestLook, wait * 2)) {
     const left = until - now(); // before the look: the last one comes after all the time
     const found = await find();
     if (found !== undefined || left <= 0) return found;
-    if (!isTold && left > longWait) onWait?.(until);
-    isTold = true;
+    if (!isReported && left > longWait) onWait?.(until);
+    isReported = true;
     await sleep(Math.min(wait, left), signal);
   }
 }

@@ -147,7 +147,7 @@ export function countCopy({ datasets, from }: CopyPlan): CopyCounts {
   };
 }
 
-/** Whether a document is brought by this process: it is not left out, there already, or waiting for --retry-failed. */
+/** Whether a document is copied by this process: it is not left out, there already, or waiting for --retry-failed. */
 export function comes({ refused, earlier }: DocumentPlan): boolean {
   return refused === null && (earlier === null || earlier.state === "begun");
 }
@@ -180,7 +180,7 @@ export interface PlacedDataset {
   readonly id: string;
   readonly name: string;
   /** It was there before the restore, and keeps its own settings. */
-  readonly adopted?: true;
+  readonly existed?: true;
 }
 
 /** The datasets, documents and attachments at the service that a journal knows, by what they are copies of. */
@@ -205,7 +205,7 @@ export interface CopyOptions extends TargetService {
   readonly folder: string;
   /** `new`: a copy of its own. An id: that dataset. Undefined: that of the journal, else a new one. */
   readonly dataset: string | undefined;
-  /** Documents to bring; none: all. */
+  /** Documents to copy; none: all. */
   readonly documents: readonly string[];
   readonly from: CopySource;
   readonly apply: boolean;
@@ -236,7 +236,7 @@ export interface CopyProgress {
   documents: number;
   documentsDone: number;
   documentsFailed: number;
-  /** Chunks to bring, and those of them that are there with their children. */
+  /** Chunks to copy, and those of them that are there with their children. */
   chunks: number;
   chunksDone: number;
   /** Write requests sent. */

@@ -13,7 +13,7 @@ import { withWriter } from "../apply/apply-plan.js";
 import { type HeldFolder, openTarget, refuseLinksBeside, targetLabels, withRestoreFolder } from "../target.js";
 import { readLive } from "./against.js";
 import { applyCopy } from "./apply/apply-copy.js";
-import { settleWrites } from "./apply/execute-write.js";
+import { reconcileWrites } from "./apply/execute-write.js";
 import { compareDumps, copiesOfPlan, type DocumentPair } from "./compare/compare-dumps.js";
 import { type CopyPlan, type DocumentPlan, datasetIdOf } from "./copy-plan.js";
 import {
@@ -35,7 +35,7 @@ import { type CopyJournal, openCopyJournal, readJournalFacts } from "./journal.j
 import { type PlannedCopy, planCopy } from "./plan/plan-copy.js";
 
 /**
- * Brings a dump into another service: plans it and, with `apply`, writes it and proves it. Rejects with UsageError where it is refused as a
+ * Copies a dump to another service: plans it and, with `apply`, writes it and proves it. Rejects with UsageError where it is refused as a
  * whole, BusyError where another restore of the run is at work, StopError where the service or the disk ends it, and with the
  * reason of `options.signal`.
  */
@@ -45,29 +45,29 @@ export const moveRun: Move = async (given) => {
   const old = await openDump(options.folder, "nothing was restored");
   if (old.manifest.documents.length === 0)
     throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
-  const course = { old, options };
+  const context = { old, options };
   if (!options.apply) {
     await refuseLinksBeside(old.folder);
     const id = { runId: old.manifest.run_id, baseUrl: options.baseUrl };
-    const facts = options.dataset === "new" ? noFacts : await readJournalFacts(folderOf(course), id);
+    const facts = options.dataset === "new" ? noFacts : await readJournalFacts(folderOf(context), id);
     await using target = await openTarget(options, old.manifest.documents);
-    return resultOf(course, await plan(course, target.client, facts));
+    return resultOf(context, await plan(context, target.client, facts));
   }
   return withRestoreFolder(old.folder, options, (held) =>
     writeCopy({ old, options: { ...options, signal: held.signal } }, held),
   );
 };
 
-interface Course {
+interface CopyContext {
   readonly old: Dump;
   readonly options: CopyOptions;
 }
 
-function folderOf({ old, options }: Course): string {
+function folderOf({ old, options }: CopyContext): string {
   return copyFolderOf(old.folder, options.baseUrl);
 }
 
-function plan({ old, options }: Course, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
+function plan({ old, options }: CopyContext, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
   const { documents, dataset, from, retryFailed, memory, signal, progress, baseUrl } = options;
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
   const choice = { documents, dataset, from, facts, retryFailed, isSameService: isSame };
@@ -75,52 +75,52 @@ function plan({ old, options }: Course, api: Client, facts: JournalFacts): Promi
 }
 
 /** Goes on with the journal of an earlier process, or begins one. */
-async function writeCopy(course: Course, { checkOwn }: HeldFolder): Promise<CopyResult> {
-  const { old, options } = course;
+async function writeCopy(context: CopyContext, { checkOwn }: HeldFolder): Promise<CopyResult> {
+  const { old, options } = context;
   const { baseUrl, from, now, dataset } = options;
   const { run_id: runId } = old.manifest;
-  const journal = await openCopyJournal(folderOf(course), {
+  const journal = await openCopyJournal(folderOf(context), {
     ...{ runId, baseUrl, from, now, checkOwn },
     another: dataset === "new",
   });
   try {
     await using target = await openTarget(options, old.manifest.documents);
-    return await writeWith(course, journal, target.client);
+    return await writeWith(context, journal, target.client);
   } finally {
     await journal.close();
   }
 }
 
-async function writeWith(course: Course, journal: CopyJournal, api: Client): Promise<CopyResult> {
-  await settleWrites({ api, journal, ...timesOf(course.options) });
-  const planned = await plan(course, api, journal.facts);
-  const shown = resultOf(course, planned);
-  if (!(await course.options.confirm(shown))) return shown;
+async function writeWith(context: CopyContext, journal: CopyJournal, api: Client): Promise<CopyResult> {
+  await reconcileWrites({ api, journal, ...timesOf(context.options) });
+  const planned = await plan(context, api, journal.facts);
+  const shown = resultOf(context, planned);
+  if (!(await context.options.confirm(shown))) return shown;
   for (const id of planned.gone) await journal.forget(id);
-  const applied = await write(course, planned.plan, journal, api);
+  const applied = await write(context, planned.plan, journal, api);
   const proved = await proveCopy({
-    ...{ ...course, api },
-    folder: folderOf(course),
+    ...{ ...context, api },
+    folder: folderOf(context),
     plan: planned.plan,
     applied,
     facts: journal.facts,
   });
-  return resultOf(course, planned, { applied: applied.moved, ...proved, journal: journal.path });
+  return resultOf(context, planned, { applied: applied.moved, ...proved, journal: journal.path });
 }
 
 function timesOf({ log, signal, sleep, settle, lockTime, now }: CopyOptions) {
   return { log, signal, sleep, settle, lockTime, now: () => now().getTime() };
 }
 
-function write(course: Course, plan: CopyPlan, journal: CopyJournal, api: Client): Promise<AppliedCopy> {
-  const { options } = course;
+function write(context: CopyContext, plan: CopyPlan, journal: CopyJournal, api: Client): Promise<AppliedCopy> {
+  const { options } = context;
   const { baseUrl, key, keyEnv, env, signal, progress, retryFailed } = options;
   const { concurrency = 4, timeout } = options;
   progress.step = "writing";
   const names = settingNames(targetLabels);
   const connecting = { baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, env, signal, names };
   return withWriter({ ...connecting, pace: api.pace, timeout: timeout / 1_000 }, (writer) =>
-    withRows(course, plan, (readRows) =>
+    withRows(context, plan, (readRows) =>
       applyCopy(plan, {
         ...{ api, writer, journal, readRows, concurrency, progress, retryFailed },
         ...timesOf(options),
@@ -131,7 +131,7 @@ function write(course: Course, plan: CopyPlan, journal: CopyJournal, api: Client
 
 /** Lets the rows of the planned documents be read, one document after the other, for as long as `work` takes. */
 function withRows<T>(
-  { old, options }: Course,
+  { old, options }: CopyContext,
   plan: CopyPlan,
   work: (read: ReadDocumentRows) => Promise<T>,
 ): Promise<T> {
@@ -154,7 +154,7 @@ type Facts = Pick<CopyResult, "applied" | "differences" | "proof" | "journal">;
 
 const nothingWritten: Facts = { applied: null, differences: null, proof: null, journal: null };
 
-function resultOf({ old, options }: Course, { plan, warnings }: PlannedCopy, facts = nothingWritten): CopyResult {
+function resultOf({ old, options }: CopyContext, { plan, warnings }: PlannedCopy, facts = nothingWritten): CopyResult {
   const { job, run_id } = old.manifest;
   return {
     status: statusOf({ plan, ...facts }),
@@ -220,8 +220,8 @@ async function findStrangers(
 ): Promise<readonly CopyDifference[]> {
   const made = new Set([...documents.values()].map(({ target_id }) => target_id));
   const differences: CopyDifference[] = [];
-  for (const [key, { id, adopted }] of datasets) {
-    if (adopted) continue;
+  for (const [key, { id, existed }] of datasets) {
+    if (existed) continue;
     for (const row of await listDocuments(api, id)) {
       if (made.has(row.id)) continue;
       const reason = `it has a document that this restore did not make: ${nameAndId(String(row.name ?? ""), row.id)}`;

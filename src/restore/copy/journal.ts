@@ -139,7 +139,7 @@ export class CopyJournal {
   }
 
   /** Notes that a dataset of the target takes the documents of the plan with this key. */
-  async adopt(key: string, target: { readonly id: string; readonly name: string }): Promise<void> {
+  async noteDataset(key: string, target: { readonly id: string; readonly name: string }): Promise<void> {
     await this.#note({ kind: "adopted", dataset_id: key, id: target.id, name: target.name, time: this.#time() });
   }
 
@@ -258,7 +258,7 @@ class GrowingFacts implements JournalFacts {
         this.from = line.from;
         return undefined;
       case "adopted":
-        this.datasets.set(line.dataset_id, { id: line.id, name: line.name, adopted: true });
+        this.datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
         return undefined;
       case "document":
         this.#finish(line.document_id, line.state, line.reason);

@@ -56,7 +56,7 @@ export interface Bucket {
   readonly read: (key: string) => Promise<Found | undefined>;
   /** Looks at an object without reading it. Undefined where nothing has this key. */
   readonly look: (key: string) => Promise<ObjectFacts | undefined>;
-  /** The store checks the SHA-256 of all bytes. A write whose answer was lost is settled by looking at what is there. */
+  /** The store checks the SHA-256 of all bytes. A write whose answer was lost is reconciled by looking at what is there. */
   readonly put: (key: string, bytes: Buffer, condition?: Condition) => Promise<Written>;
   /**
    * Uploads a local file; above 16 MB in parts. The store checks the SHA-256 of each part and the list of parts, and kbdump that of

@@ -42,7 +42,7 @@ const headSchema = openObject({
   /** Raised by every holder that takes over. */
   epoch: count,
   owner: v.nullable(ownerSchema),
-  /** Raised with every change: the sign of life of the holder. */
+  /** Raised with every change: the heartbeat of the holder. */
   beat: count,
   /** The runs of the job in the order of their ids; a folder that is not listed is no dump. */
   runs: listOf(runSchema),
@@ -98,7 +98,7 @@ export function isHeadOf(head: Head, epoch: number, token: string): boolean {
   return head.epoch === epoch && head.owner?.id === token;
 }
 
-/** The head with a sign of life more. */
+/** The head with one more heartbeat. */
 export function withBeat(head: Head): Head {
   return { ...head, beat: head.beat + 1 };
 }

@@ -33,7 +33,7 @@ export interface BucketLeaseOptions {
   readonly isDead?: (owner: BucketOwner) => Promise<boolean>;
   /** The store ignores conditions, and the user allows that: two runs at once may then undo each other's changes. */
   readonly unsafe?: boolean;
-  /** Milliseconds between two signs of life; 20 s by default. */
+  /** Milliseconds between two heartbeats; 20 s by default. */
   readonly every?: number;
 }
 
@@ -49,7 +49,7 @@ export interface BucketLease {
   readonly head: () => Head;
   /** The folder for the files of a run of this holder: `runs/<run_id>.<epoch>-<first 8 of the token>`. */
   readonly folderOf: (runId: string) => string;
-  /** Lists a run: from then on it is a dump. Settled even where the answer is lost. */
+  /** Lists a run: from then on it is a dump. Reconciled even where the answer is lost. */
   readonly commit: (run: BucketRun, options: { readonly isComplete: boolean }) => Promise<void>;
   /** Takes runs off the list; their files stay. */
   readonly dropRuns: (runIds: readonly string[]) => Promise<void>;
@@ -63,7 +63,7 @@ export interface BucketLease {
 const mostTries = 5;
 
 /**
- * Takes the job whose place the bucket is. BusyError while another holder gives signs of life: its head has changed in the last
+ * Takes the job whose place the bucket is. BusyError while another holder sends heartbeats: its head has changed in the last
  * two minutes, by the clock of the store, was not released, and its process is not proved dead. StopError where the head was removed
  * or replaced by hand.
  */
@@ -194,7 +194,7 @@ class Held implements BucketLease {
   }
 }
 
-/** Says who holds a job, and when another may take it over. `age`: milliseconds since its last sign of life. */
+/** Says who holds a job, and when another may take it over. `age`: milliseconds since its last heartbeat. */
 function busyText({ owner }: Head, age: number): string {
   const [seen, left] = [age, deadAfter - age].map((time) => Math.ceil(time / 1000));
   const who = `process ${owner?.pid} on ${owner?.host} since ${owner?.since}`;

@@ -60,7 +60,7 @@ async function putParts(s3: S3, key: string, file: FileHandle, size: number, opt
   try {
     const parts = await sendParts(s3, key, id, file, size, options);
     if (condition !== undefined && (await isRefusedAlready(s3, key, condition))) return "refused";
-    written = await settled(s3, key, { sha256, condition }, async () => {
+    written = await reconciled(s3, key, { sha256, condition }, async () => {
       const command = new s3.sdk.CompleteMultipartUploadCommand({
         ...s3.at(key),
         UploadId: id,
@@ -95,8 +95,8 @@ async function sendParts(s3: S3, key: string, id: string, file: FileHandle, size
       const bytes = await readPart(file, start, Math.min(length, size - start));
       hash.update(bytes);
       const part = sendPart(s3, key, id, parts.length + 1, bytes, signal);
-      const told = part.then(() => options.onBytes?.(bytes.length)).finally(() => underWay.delete(told));
-      underWay.add(told);
+      const reported = part.then(() => options.onBytes?.(bytes.length)).finally(() => underWay.delete(reported));
+      underWay.add(reported);
       parts.push(part);
       if (underWay.size >= atOnce) await Promise.race(underWay);
     }
@@ -149,7 +149,7 @@ export async function putObject(s3: S3, key: string, bytes: Buffer, condition?: 
     Metadata: { sha256 },
     ...conditionHeaders(condition),
   });
-  return settled(s3, key, { sha256, condition }, async () => {
+  return reconciled(s3, key, { sha256, condition }, async () => {
     const { ETag = "" } = await s3.client.send(command, { abortSignal: s3.signal });
     return { etag: ETag };
   });
@@ -171,7 +171,7 @@ interface Write {
  * The outcome of a write. If its answer was lost, if it was refused at a second try, the first of which may have succeeded, or if
  * the store failed half-way, the object that is there decides: its metadata name the SHA-256 of its content.
  */
-async function settled(s3: S3, key: string, write: Write, send: () => Promise<Written>): Promise<Written> {
+async function reconciled(s3: S3, key: string, write: Write, send: () => Promise<Written>): Promise<Written> {
   return s3.ask("write", key, async () => {
     try {
       return await send();

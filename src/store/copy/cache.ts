@@ -67,9 +67,9 @@ export async function writingCache<T>({ root }: Cache, work: () => Promise<T>): 
   }
 }
 
-/** Milliseconds for which a copy counts as in use after its last sign of use. */
+/** Milliseconds for which a copy counts as in use after it was last marked. */
 const usedFor = 300_000;
-const signEvery = 60_000;
+const markEvery = 60_000;
 
 /**
  * Marks a copy as used now, and again every minute for as long as this process is at work: by the time of a file of it. Nothing
@@ -77,7 +77,7 @@ const signEvery = 60_000;
  */
 export async function keepInUse(path: string, signal: AbortSignal): Promise<void> {
   await markUse(path);
-  const timer = setInterval(() => markUse(path).catch(() => clearInterval(timer)), signEvery).unref();
+  const timer = setInterval(() => markUse(path).catch(() => clearInterval(timer)), markEvery).unref();
   signal.addEventListener("abort", () => clearInterval(timer), { once: true });
 }
 

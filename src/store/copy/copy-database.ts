@@ -22,13 +22,15 @@ interface Source {
   readonly path: string;
 }
 
-/** Brings the database of a job into the cache, unless the copy is current. The path of the copy; undefined where the job has none. */
+/** Fetches the database of a job into the cache, unless the copy is current. The path of the copy; undefined where the job has none. */
 export async function copyDatabase(job: JobCopy): Promise<string | undefined> {
   const key = `${job.job}.duckdb`;
   const path = join(job.folder, key);
   return writingCache(job.cache, async () => {
     await keepInUse(path, job.options.signal); // first, so that no other process removes a copy that is current
-    const isThere = await withBucket(job.url, job.options, (bucket) => bringDatabase(bucket, job, { key, path }));
+    const isThere = await withBucket(job.url, job.options, (bucket) =>
+      fetchCurrentDatabase(bucket, job, { key, path }),
+    );
     if (isThere) return path;
     await rm(path, { force: true });
     return undefined;
@@ -36,7 +38,7 @@ export async function copyDatabase(job: JobCopy): Promise<string | undefined> {
 }
 
 /** Resolves to whether the bucket has a database. It is fetched again where it is replaced while it is fetched. */
-async function bringDatabase(bucket: Bucket, job: JobCopy, source: Source): Promise<boolean> {
+async function fetchCurrentDatabase(bucket: Bucket, job: JobCopy, source: Source): Promise<boolean> {
   let facts = await bucket.look(source.key);
   for (let tries = 1; facts; tries++) {
     if (await isCurrent(job, source, facts)) return true;
@@ -82,8 +84,8 @@ interface RunMirror {
   /** The SHA-256 of manifest.json is the one that head.json says. */
   readonly isListed: boolean;
   /** Makes the mirror the copy that other commands use: it has proved sound. */
-  readonly adopt: () => Promise<void>;
-  /** Removes the mirror; does nothing where it was adopted. */
+  readonly accept: () => Promise<void>;
+  /** Removes the mirror; does nothing where it was accepted. */
   readonly remove: () => Promise<void>;
 }
 
@@ -100,7 +102,7 @@ export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<RunMirror
       if (!paths.includes(manifestName)) throw noManifest(job, run);
       const { sha256 } = await fingerprint(join(folder, manifestName));
       const isListed = sha256 === run.manifest.sha256;
-      return { folder, isListed, adopt: () => moveTo(job, run, folder, paths), remove };
+      return { folder, isListed, accept: () => moveTo(job, run, folder, paths), remove };
     } catch (error) {
       await remove();
       throw (await removalOf(job, run)) ?? error;

@@ -17,7 +17,7 @@ import { asideName, type CopyOptions, type JobCopy, withBucket } from "./job-cop
 import { makeRoom } from "./make-room.js";
 
 /**
- * Brings all files of a listed run into the cache; those that are there in their size are not fetched again. While this process is at
+ * Fetches all files of a listed run into the cache; those that are there in their size are not fetched again. While this process is at
  * work, the copy stays. StopError where the run is removed meanwhile, or its files are damaged; UsageError where the cache is too small.
  */
 export async function copyRun(job: JobCopy, run: BucketRun): Promise<void> {
@@ -78,7 +78,7 @@ export async function removalOf({ url, options }: JobCopy, run: BucketRun): Prom
 }
 
 /**
- * Looks up a job in a bucket, and brings the manifests of the runs that its head lists into the cache. `url`: `s3://bucket/prefix/<job>`.
+ * Looks up a job in a bucket, and fetches the manifests of the runs that its head lists into the cache. `url`: `s3://bucket/prefix/<job>`.
  * UsageError, with the jobs that are there, where there is no such job.
  */
 export async function lookUpJob(url: string, options: CopyOptions): Promise<JobCopy> {

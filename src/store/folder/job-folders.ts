@@ -158,8 +158,8 @@ export interface Remote {
   /** Writes the manifest and the rows of a published run into a new folder, which stands in a folder of its holder. */
   readonly fetchRun: (runId: string, folder: string, signal: AbortSignal) => Promise<void>;
   /** Makes the database in the work folder that of the bucket. False, and nothing is done, where it has more bytes than `most`. */
-  readonly bringDatabase: (most?: number) => Promise<boolean>;
-  /** Replaces the database, which must still be the one that `bringDatabase` found. StopError where it is not. */
+  readonly fetchDatabase: (most?: number) => Promise<boolean>;
+  /** Replaces the database, which must still be the one that `fetchDatabase` found. StopError where it is not. */
   readonly publishDatabase: (path: string) => Promise<void>;
   readonly publishReport: (path: string) => Promise<void>;
   /** Takes a run off the list, and removes its files. */
@@ -167,7 +167,7 @@ export interface Remote {
   /** The place of the job, for the exchange of a run. Only what head.json lists is a dump. */
   readonly bucket: Bucket;
   /** Does work again, which must do no harm twice, while the store is gone for as long as `service.outage` allows. */
-  readonly outlast: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly retryUntilBack: <T>(work: () => Promise<T>) => Promise<T>;
   /** Rejects with LostError unless the job is still held. */
   readonly confirm: () => Promise<void>;
 }

@@ -6,9 +6,9 @@ import { ifAbsent, isThere, openRegular } from "../../files/files.js";
 import { isAlive, type Owner, ownerFrom, thisOwner } from "./lock-owner.js";
 
 interface LockOptions {
-  /** Milliseconds between two signs of life. */
+  /** Milliseconds between two heartbeats. */
   readonly every?: number;
-  /** Called when the lock is no longer ours: another took it over, because we gave no sign of life, or it was removed. */
+  /** Called when the lock is no longer ours: another took it over, because we sent no heartbeat, or it was removed. */
   readonly onLost?: (error: LostError) => void;
   /** Says what is at work where another holds the lock: `another run of this job is at work` by default. */
   readonly busy?: string;
@@ -35,7 +35,7 @@ export interface Lock {
   readonly release: (folder: string) => Promise<void>;
 }
 
-/** Our own lock file, under a name of its own; wherever it is linked to, it is one file, and one sign of life. */
+/** Our own lock file, under a name of its own; wherever it is linked to, it is one file, and one heartbeat. */
 interface Mine {
   readonly path: string;
   readonly text: string;
@@ -67,7 +67,7 @@ export async function lockJob(folder: string, now: Date, options: LockOptions = 
   } finally {
     await rm(mine.path, { force: true });
   }
-  const end = giveSigns(path, mine, options);
+  const end = startHeartbeat(path, mine, options);
   return {
     owner,
     replaced,
@@ -162,10 +162,14 @@ async function isAbandoned(path: string, mine: Mine): Promise<boolean> {
 }
 
 /** Touches the lock now and then, until the function that it gives is called. Never keeps the process alive. */
-function giveSigns(path: string, mine: Mine, { every = 10_000, onLost = () => {} }: LockOptions): () => Promise<void> {
-  let sign: Promise<void> = Promise.resolve();
+function startHeartbeat(
+  path: string,
+  mine: Mine,
+  { every = 10_000, onLost = () => {} }: LockOptions,
+): () => Promise<void> {
+  let beat: Promise<void> = Promise.resolve();
   let lost = false;
-  const give = async () => {
+  const refresh = async () => {
     await touch(mine.file, mine.text).catch(() => {}); // a full disk, perhaps: the next one may succeed
     const found = await readLock(path).catch(() => ({ text: mine.text }));
     if (found?.text === mine.text || lost) return;
@@ -173,11 +177,11 @@ function giveSigns(path: string, mine: Mine, { every = 10_000, onLost = () => {}
     onLost(new LostError(lostText(path, found?.text)));
   };
   const timer = setInterval(() => {
-    sign = sign.then(give);
+    beat = beat.then(refresh);
   }, every).unref();
   return async () => {
     clearInterval(timer);
-    await sign;
+    await beat;
   };
 }
 

@@ -78,7 +78,7 @@ export interface ReadRow {
   readonly text: RowText | undefined;
 }
 
-/** Told of a row that is not as it should be, and why; `kind` says in a word or two what is wrong, as findings are counted by. */
+/** Called with a row that is not as it should be, and why; `kind` says in a word or two what is wrong, as findings are counted by. */
 export type Problem = (row: number, message: string, kind?: string) => void;
 
 /** Rows of one kind, wherever they lie; they can be read any number of times. */

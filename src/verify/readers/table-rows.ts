@@ -62,13 +62,13 @@ function partitionedRows(name: string, kind: Kind, partitions: readonly Partitio
     for (const [at, { dataset, rows }] of partitions.entries()) {
       const counted = files[at] ?? { name, rows: 0 };
       const start = before;
-      const tell: Problem = (row, message, kind) => {
+      const report: Problem = (row, message, kind) => {
         counted.rows = Math.max(counted.rows, row);
         problem(start + row, message, kind);
       };
-      const check = placeCheck(dataset, tell);
+      const check = placeCheck(dataset, report);
       try {
-        for await (const some of rows.read(tell)) {
+        for await (const some of rows.read(report)) {
           yield (function* () {
             for (const { row, text } of some) {
               counted.rows = row;
@@ -87,14 +87,14 @@ function partitionedRows(name: string, kind: Kind, partitions: readonly Partitio
 }
 
 /** Checks that rows are of a dataset, and that their documents stand by their ids. */
-function placeCheck(dataset: string, tell: Problem): (row: number, cells: readonly (string | null)[]) => void {
+function placeCheck(dataset: string, report: Problem): (row: number, cells: readonly (string | null)[]) => void {
   const named = shortText(dataset);
   let last = "";
   return (row, [its, id]) => {
     if (its != null && its !== named && unguardedText(its) !== named)
-      return tell(row, `is of dataset ${its}, and lies in the partition of another`, "in another partition");
+      return report(row, `is of dataset ${its}, and lies in the partition of another`, "in another partition");
     if (id == null || isShortened(id)) return;
-    if (id < last) tell(row, `is of document ${id}, which belongs before document ${last}`, "order of documents");
+    if (id < last) report(row, `is of document ${id}, which belongs before document ${last}`, "order of documents");
     last = id;
   };
 }

@@ -35,7 +35,7 @@ export async function makeDumpsInBucket(store: TestStore, output: object = {}): 
   environment.documents[1].chunks.pop(); // a row that the re-index took
   const second = (await machine.run()).manifest.run_id;
   const dir = join(environment.folder, "local");
-  await bringJob(environment, join(dir, "test"), second);
+  await uploadJob(environment, join(dir, "test"), second);
   const cache = join(environment.folder, "cache");
   const env = { ...store.env, KBDUMP_CACHE: cache };
   return {
@@ -56,7 +56,7 @@ export async function makeDumpsInBucket(store: TestStore, output: object = {}): 
 }
 
 /** Copies a job out of its bucket into a local folder, as it would have been made there. */
-async function bringJob({ bucket, head }: BucketWorld, folder: string, latest: string): Promise<void> {
+async function uploadJob({ bucket, head }: BucketWorld, folder: string, latest: string): Promise<void> {
   const { runs } = await head();
   const folders = new Map(runs.map((run) => [run.folder, `runs/${run.run_id}`]));
   for await (const { key } of bucket.list("")) {

@@ -64,23 +64,23 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
   ] as const)("%j with login '%s' names the proxy, and no password", async (behaviour, login, message) => {
     const { base, options } = await startBoth(scheme, behaviour);
     const env = login ? withLogin(options.env, login) : (options.env ?? {});
-    const told: string[] = [];
-    const tell = (text: string) => void told.push(text);
-    const client = openTestClient(base, { ...options, env, retries: 6, outage: 0, onRetry: tell, say: tell });
+    const reported: string[] = [];
+    const report = (text: string) => void reported.push(text);
+    const client = openTestClient(base, { ...options, env, retries: 6, outage: 0, onRetry: report, say: report });
     const errors = await Promise.all([1, 2, 3].map((page) => rejection(client.chunks(ref, page))));
     for (const error of errors) {
       expect(error).toBeInstanceOf(StopError);
       expect(error.message).toMatch(message);
       expect(everythingOf(error)).not.toMatch(/wrong@|:wrong/);
     }
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it("is not there when the proxy is not: the run ends, and the proxy is named", async () => {
     const dead = new URL(await deadUrl());
     const env = { HTTPS_PROXY: `http://me:secret@${dead.host}`, HTTP_PROXY: `http://me:secret@${dead.host}` };
-    const told: string[] = [];
-    const options = { env, retries: 6, onRetry: (text: string) => void told.push(text) };
+    const reported: string[] = [];
+    const options = { env, retries: 6, onRetry: (text: string) => void reported.push(text) };
     const error = await rejection(openTestClient(`${scheme}://${name}/v1`, options).chunks(ref, 1));
     expect(error).toBeInstanceOf(StopError);
     expect(error.message).toMatch(
@@ -89,7 +89,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
       ),
     );
     expect(everythingOf(error)).not.toContain("secret");
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it("is asked for a few tunnels, and no more, by each run if it closes the connection in place of an answer", async () => {

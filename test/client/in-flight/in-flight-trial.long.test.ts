@@ -21,8 +21,8 @@ async function read(service: Service, concurrency: number, lists: readonly numbe
   const random = randomFrom(seed);
   const serve = service(clock, random);
   const busy = new Set<number>();
-  const told: string[] = [];
-  let [most, mostLate, sent, toldAt] = [0, 0, 0, 0];
+  const reported: string[] = [];
+  let [most, mostLate, sent, reportedAt] = [0, 0, 0, 0];
   const all = lists.reduce((sum, pages) => sum + pages, 0);
   const openHttp = ({ baseUrl }: HttpOptions) => ({
     close: async () => {},
@@ -44,8 +44,8 @@ async function read(service: Service, concurrency: number, lists: readonly numbe
     key: "k",
     concurrency,
     say: (text) => {
-      told.push(text);
-      toldAt = clock.now / 1_000;
+      reported.push(text);
+      reportedAt = clock.now / 1_000;
     },
     environment: { openHttp, now: () => clock.now, sleep: clock.sleep, random, turn: async (_, work) => work() },
   });
@@ -58,7 +58,7 @@ async function read(service: Service, concurrency: number, lists: readonly numbe
     }
   };
   await clock.until(crawl());
-  return { seconds: clock.now / 1_000, told, toldAt, most, mostLate };
+  return { seconds: clock.now / 1_000, reported, reportedAt, most, mostLate };
 }
 
 /** So many connections are served; one more waits until another one has been idle for 2 s. */
@@ -114,13 +114,13 @@ test.each([
       await read(tenConnections(10, 100), 10, lists),
       await read(tenConnections(10, 100), many, lists),
     ];
-    expect(right.told).toEqual([]);
-    expect(wrong.told).toEqual([
+    expect(right.reported).toEqual([]);
+    expect(wrong.reported).toEqual([
       `${many} requests in flight were slower than ${fewer}: going on with ${fewer}; set service.concurrency to ${fewer}`,
     ]);
     expect(wrong.mostLate).toBe(fewer);
     expect(wrong.seconds).toBeLessThan(right.seconds + 60); // six times as long without
-    expect(wrong.toldAt).toBeLessThan(many > 20 ? 75 : 45);
+    expect(wrong.reportedAt).toBeLessThan(many > 20 ? 75 : 45);
   },
 );
 
@@ -154,13 +154,13 @@ const harmless: readonly (readonly [string, Service])[] = [
 
 test.each(harmless)("%s: nothing is given back for long", async (_, service) => {
   for (let seed = 1; seed <= rounds(1, 6); seed++) {
-    const { told, mostLate } = await read(
+    const { reported, mostLate } = await read(
       service,
       8,
       Array.from({ length: 60 }, (_, index) => 20 + (index % 5) * 15),
       seed,
     );
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(mostLate).toBe(8);
   }
 });
@@ -171,7 +171,7 @@ test("the trial costs a service that gets more done with more in flight next to 
 });
 
 test("a service that is as quick as ever with all in flight is never asked with fewer", async () => {
-  const { seconds, told } = await read(plain(50), 8, [1_000]);
+  const { seconds, reported } = await read(plain(50), 8, [1_000]);
   expect(seconds).toBeLessThan(1.02 * (1_000 / 8) * 0.05);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });

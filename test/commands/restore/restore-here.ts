@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runCommandLine } from "../../../src/cli/cli.js";
 import type { Environment } from "../../../src/cli/command.js";
-import { outputFlags, tellError } from "../../../src/cli/output.js";
+import { outputFlags, printError } from "../../../src/cli/output.js";
 import { copyCommand } from "../../../src/commands/copy.js";
 import { restoreCommand } from "../../../src/commands/restore.js";
 import type { Move } from "../../../src/restore/copy/copy-result.js";
@@ -47,7 +47,7 @@ export async function restoreHere(
   const load = async () => (restores.move ? copyCommand(move) : restoreCommand(lost));
   const known = { names: () => [name], load };
   const code = await runCommandLine(line, environment, known).catch((error) =>
-    tellError(error, outputFlags(line), environment),
+    printError(error, outputFlags(line), environment),
   );
   return { code, ...said };
 }

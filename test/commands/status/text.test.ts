@@ -112,7 +112,7 @@ function open(isTTY: boolean, more: { format?: "text" | "json"; quiet?: boolean 
     progress,
     view,
     stop: view.watch(renderWatch(progress)),
-    poll: (...rows: Parameters<typeof poll>[2][]) => view.tell(news.from(poll(progress, Date.now(), ...rows))),
+    poll: (...rows: Parameters<typeof poll>[2][]) => view.report(news.from(poll(progress, Date.now(), ...rows))),
   };
 }
 

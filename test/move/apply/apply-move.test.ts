@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
-import { copyOfTwo, datasetPlan, startMove, told, two } from "./start-move.js";
+import { copyOfTwo, datasetPlan, outcomesOf, startMove, two } from "./start-move.js";
 
 const make = "POST /datasets/*/document/create-by-text";
 const add = "POST /datasets/*/documents/*/segments";
@@ -10,7 +10,7 @@ test("makes the dataset, then each document: a stub, its chunks in place of that
   const place = await startMove(two);
   const progress = emptyCopyProgress();
   const moved = await place.move({ progress });
-  expect(told(moved)).toEqual(["one.txt: restored", "two.txt: restored"]);
+  expect(outcomesOf(moved)).toEqual(["one.txt: restored", "two.txt: restored"]);
   expect(await place.standing()).toEqual(copyOfTwo);
   expect(place.sent()).toEqual([
     ...["POST /datasets", make, drop, add, make, drop, add],
@@ -45,7 +45,7 @@ test("documents of one name are copied each", async () => {
     { ...name, document_id: "a", contents: ["of a"] },
     { ...name, document_id: "b", contents: ["of b"] },
   ]);
-  expect(told(await place.move({ concurrency: 2 }))).toEqual(["one.txt: restored", "one.txt: restored"]);
+  expect(outcomesOf(await place.move({ concurrency: 2 }))).toEqual(["one.txt: restored", "one.txt: restored"]);
   expect((await place.standing()).filter((line) => line.startsWith("    "))).toEqual(["    1 of a", "    1 of b"]);
 });
 
@@ -53,7 +53,7 @@ test("several documents are written at once, one write at a time in each, and no
   const names = ["a", "b", "c", "d", "e", "f"];
   const sketches = names.map((name) => ({ document_name: name, contents: ["x", "y"] }));
   const place = await startMove(sketches, { delay: 5 });
-  expect(told(await place.move({ concurrency: 3 }))).toEqual(names.map((name) => `${name}: restored`));
+  expect(outcomesOf(await place.move({ concurrency: 3 }))).toEqual(names.map((name) => `${name}: restored`));
   expect(place.most.all).toBeLessThanOrEqual(3);
   expect(place.most.all).toBeGreaterThan(1);
   expect(place.most.document).toBe(1);
@@ -61,7 +61,7 @@ test("several documents are written at once, one write at a time in each, and no
 
 test("a document that is left out of the plan is not made", async () => {
   const place = await startMove([{ document_name: "one.txt", refused: "it is not complete" }, two[1] ?? {}]);
-  expect(told(await place.move())).toEqual(["two.txt: restored"]);
+  expect(outcomesOf(await place.move())).toEqual(["two.txt: restored"]);
 });
 
 describe("a copy that somebody deleted", () => {
@@ -72,7 +72,7 @@ describe("a copy that somebody deleted", () => {
     const { documents } = await place.move();
     const [{ target_dataset_id = "", target_id = "" } = {}] = documents;
     await place.byOthers("DELETE", `/datasets/${target_dataset_id}/documents/${target_id}`);
-    expect(told(await place.move({ retryFailed: true }))).toEqual(["one.txt: restored", "two.txt: restored"]);
+    expect(outcomesOf(await place.move({ retryFailed: true }))).toEqual(["one.txt: restored", "two.txt: restored"]);
     expect((await place.standing()).toSorted()).toEqual(copyOfTwo.toSorted());
   });
 });
@@ -87,7 +87,7 @@ test("a document that was switched off before it was whole is switched on for it
     const path = `/datasets/${target_dataset_id}/documents/status/${action}`;
     await place.byOthers("PATCH", path, { document_ids: [target_id] });
   }
-  expect(told(await place.move({ retryFailed: true }))).toEqual(["one.txt: restored"]);
+  expect(outcomesOf(await place.move({ retryFailed: true }))).toEqual(["one.txt: restored"]);
   expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed archived", "    1 one", "    2 two"]);
 });
 
@@ -95,7 +95,7 @@ test("datasets come each with their documents", async () => {
   const place = await startMove([]);
   const other = { dataset_id: "other set", target: { kind: "new", name: "Other" } } as const;
   const datasets = [datasetPlan([{ document_name: "a" }]), datasetPlan([{ document_name: "b" }], other)];
-  expect(told(await place.move({}, { from: "chunks", datasets }))).toEqual(["a: restored", "b: restored"]);
+  expect(outcomesOf(await place.move({}, { from: "chunks", datasets }))).toEqual(["a: restored", "b: restored"]);
   expect((await place.standing()).toSorted()).toEqual([
     "  a completed",
     "  b completed",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Started, startMove, told } from "./start-move.js";
+import { outcomesOf, type Started, startMove } from "./start-move.js";
 
 const settings = {
   ...{
@@ -49,7 +49,7 @@ describe("metadata fields and tags", () => {
   test("come with their dataset, and the values with their document; nothing is sent twice", async () => {
     const place = await startMove([sketch], { dataset: settings });
     const moved = await place.moveToEnd();
-    expect([told(moved), moved.problems]).toEqual([["one.txt: restored"], []]);
+    expect([outcomesOf(moved), moved.problems]).toEqual([["one.txt: restored"], []]);
     expect(await detailsOf(place)).toEqual(all);
     const field = "POST /datasets/*/metadata";
     expect(place.sent().filter((line) => !/documents?\/(\*|create)/.test(line))).toEqual([
@@ -74,7 +74,7 @@ describe("metadata fields and tags", () => {
         write > 0 && before.size < before.add(method + path + body).size ? fault : undefined,
     });
     const moved = await place.moveToEnd();
-    expect([told(moved), moved.problems]).toEqual([["one.txt: restored"], []]);
+    expect([outcomesOf(moved), moved.problems]).toEqual([["one.txt: restored"], []]);
     expect(await detailsOf(place)).toEqual(all);
     expect((await place.api.tags()).map(({ name }) => name).toSorted()).toEqual(["handbooks", "old"]);
   });
@@ -86,14 +86,14 @@ describe("metadata fields and tags", () => {
     const [{ id = "" } = {}] = (await place.api.datasets(1)).rows;
     await place.byOthers("POST", `/datasets/${id}/metadata`, { type: "string", name: "author" });
     const target = { kind: "there", id, name: "Mine" } as const;
-    const adopted = { ...place.plan, datasets: place.plan.datasets.map((dataset) => ({ ...dataset, target })) };
-    expect(told(await place.move({}, adopted))).toEqual(["one.txt: restored"]);
+    const existed = { ...place.plan, datasets: place.plan.datasets.map((dataset) => ({ ...dataset, target })) };
+    expect(outcomesOf(await place.move({}, existed))).toEqual(["one.txt: restored"]);
     expect(await detailsOf(place)).toEqual(all);
     expect(place.lines().filter(({ kind }) => kind === "adopted")).toHaveLength(1);
     const sent = place.sent();
     expect(sent.filter((line) => line === "POST /datasets/*/metadata")).toHaveLength(1);
     expect(sent.filter((line) => line === "POST /datasets/tags")).toHaveLength(1);
-    await place.move({}, adopted);
+    await place.move({}, existed);
     expect(place.sent()).toEqual(sent);
     expect(place.lines().filter(({ kind }) => kind === "adopted")).toHaveLength(1);
   });
@@ -111,7 +111,7 @@ describe("metadata fields and tags", () => {
       ),
       expect.stringMatching(/^dataset "Original": the tag "old": the service refused to make it: .* not this/),
     ]);
-    expect(told(moved)).toEqual(['one.txt: partial: the dataset there has no metadata field "year"']);
+    expect(outcomesOf(moved)).toEqual(['one.txt: partial: the dataset there has no metadata field "year"']);
     expect(await detailsOf(place)).toEqual({
       ...{ ...all, fields: ["author"], tags: ["handbooks"], values: [["author", "Ö"]] },
     });
@@ -133,7 +133,7 @@ describe("metadata fields and tags", () => {
       "the service makes tags, but cannot show them (400, binding_count), a defect of release 1.12.1; update it, then run the same command again, which binds them";
     const problems = ["handbooks", "old"].map((name) => `dataset "Original": the tag "${name}": ${defect}`);
     for (const moved of [await place.move(), await place.move()])
-      expect([told(moved), moved.problems]).toEqual([["one.txt: restored"], problems]);
+      expect([outcomesOf(moved), moved.problems]).toEqual([["one.txt: restored"], problems]);
     expect([tagsMade, (await detailsOf(place)).tags]).toEqual([1, []]);
     isFixed = true;
     expect((await place.move()).problems).toEqual([]);
@@ -147,8 +147,8 @@ describe("metadata fields and tags", () => {
     const [{ id = "" } = {}] = (await place.api.datasets(1)).rows;
     await place.byOthers("POST", `/datasets/${id}/metadata`, { type: "string", name: "year" });
     const target = { kind: "there", id, name: "Mine" } as const;
-    const adopted = { ...place.plan, datasets: place.plan.datasets.map((dataset) => ({ ...dataset, target })) };
-    expect((await place.move({}, adopted)).problems).toEqual([
+    const existed = { ...place.plan, datasets: place.plan.datasets.map((dataset) => ({ ...dataset, target })) };
+    expect((await place.move({}, existed)).problems).toEqual([
       'dataset "Original": the metadata field "year": it is of the type string there, and of the type time in the dump',
     ]);
   });
@@ -161,7 +161,7 @@ describe("values of metadata", () => {
       { name: "year", value: "" },
     ];
     const place = await startMove([{ metadata: none }], { dataset: settings });
-    expect(told(await place.move())).toEqual(["one.txt: restored"]);
+    expect(outcomesOf(await place.move())).toEqual(["one.txt: restored"]);
     expect(place.sent()).not.toContain("POST /datasets/*/documents/metadata");
   });
 });
@@ -175,7 +175,7 @@ describe("a dataset that cannot be made", () => {
       expect.stringMatching(/^dataset "Original": POST .* 409 .*; the name was taken meanwhile: plan again$/),
     ]);
     const [problem] = moved.problems;
-    expect(told(moved)).toEqual([`one.txt: failed: ${problem}`, `two.txt: failed: ${problem}`]);
+    expect(outcomesOf(moved)).toEqual([`one.txt: failed: ${problem}`, `two.txt: failed: ${problem}`]);
     expect(place.sent()).toEqual(["POST /datasets"]);
   });
 
@@ -194,7 +194,7 @@ describe("a dataset that cannot be made", () => {
       dataset: { settings: { ...dataset.settings, ...model } },
       embeddingModels: ["other"],
     });
-    expect(told(await place.move())).toEqual([
+    expect(outcomesOf(await place.move())).toEqual([
       expect.stringMatching(/400 .*; make a dataset with a model of that service there, and name it with --dataset$/),
     ]);
   });
@@ -211,6 +211,6 @@ test("a dataset whose name is that of a lost answer, and that holds documents, i
       return "cut";
     },
   });
-  expect(told(await place.move())).toEqual([expect.stringContaining("plan again")]);
+  expect(outcomesOf(await place.move())).toEqual([expect.stringContaining("plan again")]);
   expect((await place.standing()).slice(0, 2)).toEqual(["dataset Copy", expect.stringMatching(/^ {2}theirs/)]);
 });

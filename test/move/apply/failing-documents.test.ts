@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
-import { copyOfTwo, startMove, told, two } from "./start-move.js";
+import { copyOfTwo, outcomesOf, startMove, two } from "./start-move.js";
 
 const make = "POST /datasets/*/document/create-by-text";
 
 describe("a target that is slow to index", () => {
   test("is waited for, with longer and longer pauses", async () => {
     const place = await startMove(two, { indexingTime: 100 });
-    expect(told(await place.move({ concurrency: 2 }))).toEqual(["one.txt: restored", "two.txt: restored"]);
+    expect(outcomesOf(await place.move({ concurrency: 2 }))).toEqual(["one.txt: restored", "two.txt: restored"]);
     expect(await place.standing()).toEqual(copyOfTwo);
     expect(Math.max(...place.clock.waits)).toBe(5_000);
     expect(place.seen.filter(({ path }) => path.endsWith("/indexing-status")).length).toBeGreaterThan(20);
@@ -18,10 +18,10 @@ describe("a target that is slow to index", () => {
     const place = await startMove([{ contents: ["one"] }], { indexingTime: 100_000 });
     const reason = "the service does not index it: nothing moved for 30 minutes (waiting)";
     const sleep = (milliseconds: number) => place.clock.sleep(milliseconds * 20);
-    expect(told(await place.move({ sleep }))).toEqual([`one.txt: failed: ${reason}`]);
-    expect(told(await place.move())).toEqual([`one.txt: waiting: ${reason}`]);
+    expect(outcomesOf(await place.move({ sleep }))).toEqual([`one.txt: failed: ${reason}`]);
+    expect(outcomesOf(await place.move())).toEqual([`one.txt: waiting: ${reason}`]);
     await place.clock.sleep(100_000_000);
-    expect(told(await place.move({ retryFailed: true }))).toEqual(["one.txt: restored"]);
+    expect(outcomesOf(await place.move({ retryFailed: true }))).toEqual(["one.txt: restored"]);
     expect(place.sent().filter((line) => line === make)).toHaveLength(1);
     expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 one"]);
   });
@@ -32,7 +32,7 @@ test("a batch that the service has forgotten is no obstacle: the document itself
   const place = await startMove(two, {
     faultOf: ({ path }) => (path.endsWith("/indexing-status") ? notFound : undefined),
   });
-  expect(told(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
+  expect(outcomesOf(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
   expect(await place.standing()).toEqual(copyOfTwo);
 });
 
@@ -42,7 +42,7 @@ test("a change of state that the service does not take yet is tried again, until
   const place = await startMove(two, {
     faultOf: ({ path }) => (path.endsWith("/archive") && busy-- > 0 ? refusal : undefined),
   });
-  expect(told(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
+  expect(outcomesOf(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
   expect(await place.standing()).toEqual(copyOfTwo);
   expect(place.clock.waits.slice(-4)).toEqual([1_000, 2_000, 4_000, 8_000]);
 });
@@ -50,7 +50,7 @@ test("a change of state that the service does not take yet is tried again, until
 test("a change of state that the service never takes leaves the document partial", async () => {
   const refusal = { status: 400, message: "Document:two.txt is being indexed, please try again later" };
   const place = await startMove(two, { faultOf: ({ path }) => (path.endsWith("/archive") ? refusal : undefined) });
-  expect(told(await place.move())).toEqual([
+  expect(outcomesOf(await place.move())).toEqual([
     "one.txt: restored",
     expect.stringMatching(/^two.txt: partial: the service refused to archive it: PATCH .* 400 .* is being indexed/),
   ]);
@@ -62,11 +62,11 @@ describe("documents that fail", () => {
     const place = await startMove(two, { indexingFails: (name) => fails && name === "one.txt" });
     const reason = "the service could not index it: Embedding failed: the model did not answer";
     const progress = emptyCopyProgress();
-    expect(told(await place.move({ progress }))).toEqual([`one.txt: failed: ${reason}`, "two.txt: restored"]);
+    expect(outcomesOf(await place.move({ progress }))).toEqual([`one.txt: failed: ${reason}`, "two.txt: restored"]);
     expect(progress).toMatchObject({ documents: 2, documentsDone: 1, documentsFailed: 1 });
     fails = false;
-    expect(told(await place.move())).toEqual([`one.txt: waiting: ${reason}`, "two.txt: restored"]);
-    expect(told(await place.move({ retryFailed: true }))).toEqual(["one.txt: restored", "two.txt: restored"]);
+    expect(outcomesOf(await place.move())).toEqual([`one.txt: waiting: ${reason}`, "two.txt: restored"]);
+    expect(outcomesOf(await place.move({ retryFailed: true }))).toEqual(["one.txt: restored", "two.txt: restored"]);
     expect(await place.standing()).toEqual([
       "dataset Copy",
       ...["  two.txt completed disabled archived", "    1 third"],
@@ -76,19 +76,19 @@ describe("documents that fail", () => {
 
   test("because the service refuses them say so in its words; they were never made, and are tried again", async () => {
     const place = await startMove([{ document_name: " ", document_id: "blank" }, ...two]);
-    const [blank, ...others] = told(await place.move());
+    const [blank, ...others] = outcomesOf(await place.move());
     expect(blank).toMatch(/^ : failed: the service refused to make the document: POST .*: 400 invalid_param /);
     expect(others).toEqual(["one.txt: restored", "two.txt: restored"]);
-    expect(told(await place.move())[0]).toBe(blank);
+    expect(outcomesOf(await place.move())[0]).toBe(blank);
   });
 
   test("for a reason that is gone the next time are made then", async () => {
     const place = await startMove(two, {
       faultOf: (_, write) => (write === 2 || write === 3 ? { status: 400, message: "not now" } : undefined),
     });
-    const [one, other] = told(await place.move());
+    const [one, other] = outcomesOf(await place.move());
     expect([one?.slice(0, 16), other?.slice(0, 16)]).toEqual(["one.txt: failed:", "two.txt: failed:"]);
-    expect(told(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
+    expect(outcomesOf(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
     expect(await place.standing()).toEqual(copyOfTwo);
   });
 
@@ -99,7 +99,7 @@ describe("documents that fail", () => {
       message: "The archived document is not editable.",
     };
     const place = await startMove(two, { faultOf: (_, write) => (write === 3 ? archived : undefined) });
-    expect(told(await place.move())).toEqual([expect.stringContaining("is not editable"), "two.txt: restored"]);
+    expect(outcomesOf(await place.move())).toEqual([expect.stringContaining("is not editable"), "two.txt: restored"]);
   });
 
   test("a key that is refused ends everything", async () => {
@@ -109,7 +109,7 @@ describe("documents that fail", () => {
     const moving = place.move();
     await expect(moving).rejects.toThrow(StopError);
     expect(place.sent()).toHaveLength(4);
-    expect(told(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
+    expect(outcomesOf(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
     expect(await place.standing()).toEqual(copyOfTwo);
   });
 
@@ -119,7 +119,7 @@ describe("documents that fail", () => {
       faultOf: (_, write) => void (write === 3 && stop.abort(new Error("enough"))),
     });
     await expect(place.move({ signal: stop.signal })).rejects.toThrow("enough");
-    expect(told(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
+    expect(outcomesOf(await place.move())).toEqual(["one.txt: restored", "two.txt: restored"]);
     expect(await place.standing()).toEqual(copyOfTwo);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Fault, Seen } from "../../restore/apply/flaky-service.js";
 import { rounds } from "../../rounds.js";
-import { startMove, told } from "./start-move.js";
+import { outcomesOf, startMove } from "./start-move.js";
 
 /** Two documents of one name, so that it matters which is which. */
 const two = [
@@ -40,10 +40,10 @@ function firstOfEach() {
 test.each(faults)("every write is %s: everything is there once", async (_what, fault) => {
   const isFirst = firstOfEach();
   const place = await startMove(two, { faultOf: (seen, write) => (write > 0 && isFirst(seen) ? fault : undefined) });
-  expect(told(await place.moveToEnd())).toEqual(restored);
+  expect(outcomesOf(await place.moveToEnd())).toEqual(restored);
   expect(await place.standing()).toEqual(copies);
   const sent = place.sent().length;
-  expect(told(await place.moveToEnd())).toEqual(restored);
+  expect(outcomesOf(await place.moveToEnd())).toEqual(restored);
   expect(place.sent()).toHaveLength(sent);
 });
 
@@ -66,7 +66,7 @@ test.each(deaths)(
       if (moved && !stop.signal.aborted) break;
     }
     expect(killed).toBeGreaterThanOrEqual(kinds.length);
-    expect(told(await place.move())).toEqual(restored);
+    expect(outcomesOf(await place.move())).toEqual(restored);
     expect(await place.standing()).toEqual(copies);
   },
 );
@@ -76,7 +76,7 @@ describe.each(writes.slice(0, rounds(0, writes.length)))("the %s, write %i", (ki
   test.each(faults)("%s: everything is there once", async (_what, fault) => {
     const place = await startMove(two, { faultOf: (_, write) => (write === number ? fault : undefined) });
     // Only a later command may add chunks again after an answer that never came.
-    expect(told(await (kind === "chunks" ? place.moveToEnd() : place.move()))).toEqual(restored);
+    expect(outcomesOf(await (kind === "chunks" ? place.moveToEnd() : place.move()))).toEqual(restored);
     expect(await place.standing()).toEqual(copies);
   });
 
@@ -93,7 +93,7 @@ describe.each(writes.slice(0, rounds(0, writes.length)))("the %s, write %i", (ki
       });
       await place.move({ signal: stop.signal }).catch(() => {});
       expect(place.sent()).toHaveLength(number);
-      expect(told(await place.move())).toEqual(restored);
+      expect(outcomesOf(await place.move())).toEqual(restored);
       expect(await place.standing()).toEqual(copies);
     },
   );
@@ -105,7 +105,7 @@ test("a process that is killed before it noted that a document is done sends not
   const sent = place.sent().length;
   expect(place.lines().at(-1)).toMatchObject({ kind: "document", state: "restored" });
   const moved = await place.move({ lines: place.lines().slice(0, -1) });
-  expect([told(moved), await place.standing()]).toEqual([restored, copies]);
+  expect([outcomesOf(moved), await place.standing()]).toEqual([restored, copies]);
   expect(
     place
       .sent()
@@ -120,10 +120,10 @@ test("a write that never gets through fails its document after three tries, and 
     faultOf: ({ path }, write) => (isDown && write > 0 && path.endsWith("create-by-text") ? "cut" : undefined),
   });
   const reason = /^one.txt: failed: the service did not make the document: POST .*the connection was closed$/;
-  expect(told(await place.move())).toEqual([expect.stringMatching(reason), expect.stringMatching(reason)]);
+  expect(outcomesOf(await place.move())).toEqual([expect.stringMatching(reason), expect.stringMatching(reason)]);
   expect(place.sent()).toHaveLength(7);
   isDown = false;
-  expect(told(await place.move())).toEqual(restored);
+  expect(outcomesOf(await place.move())).toEqual(restored);
   expect(await place.standing()).toEqual(copies);
 });
 
@@ -136,13 +136,13 @@ test("a document of which nobody knows whether it was made is not made again unt
     },
   });
   const failed = /^one.txt: failed: it is not known whether the service did make the document: .*POST /;
-  expect(told(await place.move())).toEqual([expect.stringMatching(failed)]);
-  expect(told(await place.move())).toEqual([
+  expect(outcomesOf(await place.move())).toEqual([expect.stringMatching(failed)]);
+  expect(outcomesOf(await place.move())).toEqual([
     "one.txt: failed: the outcome of an earlier write to it is unknown; run the same command again later",
   ]);
   expect(place.sent()).toHaveLength(2);
   isDown = false;
-  expect(told(await place.move())).toEqual(["one.txt: restored"]);
+  expect(outcomesOf(await place.move())).toEqual(["one.txt: restored"]);
   expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 x"]);
 });
 
@@ -151,11 +151,11 @@ describe("a document that was made again after a lost answer", () => {
     const place = await startMove([{ contents: ["x"] }], {
       faultOf: (_, write) => (write === 2 ? { late: 8 } : undefined),
     });
-    expect(told(await place.move())).toEqual(["one.txt: restored"]);
+    expect(outcomesOf(await place.move())).toEqual(["one.txt: restored"]);
     expect(place.sent().filter((line) => line.endsWith("create-by-text"))).toHaveLength(2);
     expect(place.sent().at(-1)).toBe("DELETE /datasets/*/documents/*");
     expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 x"]);
-    expect(told(await place.move())).toEqual(["one.txt: restored"]);
+    expect(outcomesOf(await place.move())).toEqual(["one.txt: restored"]);
   });
 
   test("is there once, even if the process that sent the first one was killed", async () => {
@@ -167,7 +167,7 @@ describe("a document that was made again after a lost answer", () => {
       },
     });
     await place.move({ signal: stop.signal }).catch(() => {});
-    expect(told(await place.move({ settle: 0 }))).toEqual(["one.txt: restored"]);
+    expect(outcomesOf(await place.move({ settle: 0 }))).toEqual(["one.txt: restored"]);
     expect(place.sent().filter((line) => line.endsWith("create-by-text"))).toHaveLength(2);
     expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 x"]);
   });
@@ -183,7 +183,7 @@ describe("a document that was made again after a lost answer", () => {
         return "cut";
       },
     });
-    expect(told(await place.move({ concurrency: 2 }))).toEqual(restored);
+    expect(outcomesOf(await place.move({ concurrency: 2 }))).toEqual(restored);
     expect(await place.standing()).toEqual(copies);
   });
 
@@ -197,8 +197,8 @@ describe("a document that was made again after a lost answer", () => {
       },
     });
     const reason = /^one.txt: partial: document .* there may be a second copy of it: look at it, and delete it$/;
-    expect(told(await place.move())).toEqual([expect.stringMatching(reason)]);
-    expect(told(await place.move({ retryFailed: true }))).toEqual([expect.stringMatching(reason)]);
+    expect(outcomesOf(await place.move())).toEqual([expect.stringMatching(reason)]);
+    expect(outcomesOf(await place.move({ retryFailed: true }))).toEqual([expect.stringMatching(reason)]);
     expect(await place.standing()).toContain("    1 theirs");
   });
 });

@@ -3,7 +3,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { testFolder } from "../../run/job-for.js";
-import { type Sketch, startMove, told } from "./start-move.js";
+import { outcomesOf, type Sketch, startMove } from "./start-move.js";
 
 const text = "one\n\ntwo";
 const sha256 = createHash("sha256").update(text).digest("hex");
@@ -19,7 +19,7 @@ async function sketchWith(fields: Partial<Sketch> = {}) {
 test("a document is made of its original, and the service cuts it anew; its metadata and state come last", async () => {
   const { sketch } = await sketchWith({ metadata: [{ name: "author", value: "Ö" }], enabled: false });
   const place = await startMove([sketch], { dataset: { fields: [{ name: "author", type: "string" }] } });
-  expect(told(await place.move())).toEqual(["one.txt: restored"]);
+  expect(outcomesOf(await place.move())).toEqual(["one.txt: restored"]);
   expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed disabled", "    1 one", "    2 two"]);
   const make = "POST /datasets/*/document/create-by-file";
   const last = ["POST /datasets/*/documents/metadata", "PATCH /datasets/*/documents/status/disable"];
@@ -44,7 +44,7 @@ test("an original that is gone, or not as its run saved it, fails its document, 
   await rm(gone.path);
   await writeFile(changed.path, "something else");
   const place = await startMove([gone.sketch, changed.sketch, good.sketch]);
-  expect(told(await place.move())).toEqual([
+  expect(outcomesOf(await place.move())).toEqual([
     expect.stringContaining(`one.txt: failed: ${gone.path}: the original cannot be read: `),
     `two.txt: failed: ${changed.path}: the original is not as its run saved it`,
     "three.txt: restored",
@@ -56,6 +56,6 @@ test("a lost answer is looked for by the name of the file", async () => {
   const place = await startMove([sketch], {
     faultOf: ({ path }) => (path.endsWith("create-by-file") ? "lost" : undefined),
   });
-  expect(told(await place.move())).toEqual(["renamed: restored"]);
+  expect(outcomesOf(await place.move())).toEqual(["renamed: restored"]);
   expect(place.sent().filter((line) => line.endsWith("create-by-file"))).toHaveLength(1);
 });

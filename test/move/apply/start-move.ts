@@ -1,7 +1,7 @@
 import type { KnowledgeApi } from "../../../src/client/knowledge-api.js";
 import type { DocumentRows } from "../../../src/compare/document-rows.js";
 import { type ApplyCopyOptions, applyCopy } from "../../../src/restore/copy/apply/apply-copy.js";
-import { settleWrites } from "../../../src/restore/copy/apply/execute-write.js";
+import { reconcileWrites } from "../../../src/restore/copy/apply/execute-write.js";
 import type { CopyPlan, DatasetPlan, DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { emptyCopyProgress, type Moved } from "../../../src/restore/copy/copy-result.js";
 import type { JournalLine } from "../../../src/restore/copy/journal-lines.js";
@@ -99,7 +99,7 @@ export async function startMove(
       ...given,
     };
     try {
-      await settleWrites(full);
+      await reconcileWrites(full);
       return (await applyCopy(moved, full)).moved;
     } finally {
       lines = made.noted;
@@ -166,7 +166,7 @@ async function readAll(api: KnowledgeApi): Promise<readonly string[]> {
 }
 
 /** The outcomes of the documents, with the reason where there is one. */
-export function told({ documents }: Moved): readonly string[] {
+export function outcomesOf({ documents }: Moved): readonly string[] {
   return documents.map(({ document_name, outcome, reason }) =>
     [document_name, outcome, ...(reason ? [reason] : [])].join(": "),
   );

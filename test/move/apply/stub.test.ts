@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { customRule, startMove, told } from "./start-move.js";
+import { customRule, outcomesOf, startMove } from "./start-move.js";
 
 const drop = "DELETE /datasets/*/documents/*/segments/*";
 
@@ -23,7 +23,7 @@ describe("the stub", () => {
             }
           : customRule;
       const place = await startMove([{ doc_form: form, process_rule, contents: ["one", "two"] }]);
-      expect(told(await place.move())).toEqual(["one.txt: restored"]);
+      expect(outcomesOf(await place.move())).toEqual(["one.txt: restored"]);
       expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 one", "    2 two"]);
     },
   );
@@ -32,7 +32,7 @@ describe("the stub", () => {
     const segmentation = { separator: " ", max_tokens: 50, chunk_overlap: 0 };
     const process_rule = { mode: "custom", rules: { pre_processing_rules: [], segmentation } };
     const place = await startMove([{ process_rule, contents: ["one"] }]);
-    expect(told(await place.move())).toEqual(["one.txt: restored"]);
+    expect(outcomesOf(await place.move())).toEqual(["one.txt: restored"]);
     expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 one"]);
     expect(place.sent().filter((line) => line === drop).length).toBeGreaterThan(10);
   });
@@ -51,7 +51,7 @@ describe("the stub", () => {
     const reason =
       /^one.txt: failed: somebody else wrote chunk .* into it at the service: delete it there, then restore/;
     await expect(place.move({ signal: stop.signal })).rejects.toThrow("killed");
-    expect(told(await place.move())).toEqual([expect.stringMatching(reason)]);
+    expect(outcomesOf(await place.move())).toEqual([expect.stringMatching(reason)]);
     expect(await place.standing()).toContain("    2 by hand");
   });
 
@@ -71,7 +71,7 @@ describe("the stub", () => {
         },
       });
       await place.move({ signal: stop.signal }).catch(() => {});
-      expect(told(await place.move())).toEqual(["one.txt: restored"]);
+      expect(outcomesOf(await place.move())).toEqual(["one.txt: restored"]);
       expect(place.sent().filter((line) => line === drop)).toHaveLength(1);
       expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 one", "    2 two"]);
     },

@@ -1,11 +1,20 @@
 import { expect, test } from "vitest";
 import { child, chunk } from "../../verify/sound-tables.js";
-import { compareEach, compareTables, copies, type Draft, liveTables, oldTables, rowOf, told } from "./copied-dumps.js";
+import {
+  compareEach,
+  compareTables,
+  copies,
+  type Draft,
+  described,
+  liveTables,
+  oldTables,
+  rowOf,
+} from "./copied-dumps.js";
 
-const toldOf = async (change: (live: Draft) => void, given?: Parameters<typeof compareTables>[2]) => {
+const differencesOf = async (change: (live: Draft) => void, given?: Parameters<typeof compareTables>[2]) => {
   const live = liveTables();
   change(live);
-  return told(await compareTables(oldTables(), live, given));
+  return described(await compareTables(oldTables(), live, given));
 };
 
 test("a sound copy has no difference, although ids, positions and some words are other ones", async () => {
@@ -189,8 +198,8 @@ test("what was announced is no difference", async () => {
     set("document_details", "A", { process_rule: { mode: "automatic" }, doc_metadata: [] })(live);
   };
   const losses = new Map([["a", new Set(["process rule", "metadata"] as const)]]);
-  const datasets = new Map([["d/D", { name: "Old (2)", adopted: true }]]);
-  expect(await toldOf(change, { copies: { ...copies, losses, datasets } })).toEqual([]);
+  const datasets = new Map([["d/D", { name: "Old (2)", existed: true }]]);
+  expect(await differencesOf(change, { copies: { ...copies, losses, datasets } })).toEqual([]);
 });
 
 test("of several copies of one dataset, each is compared, and named", async () => {
@@ -203,13 +212,13 @@ test("of several copies of one dataset, each is compared, and named", async () =
     return live;
   };
 
-  const datasets = new Map([...copies.datasets, ["d/E", { name: "Old (qa_model)", adopted: false }]]);
+  const datasets = new Map([...copies.datasets, ["d/E", { name: "Old (qa_model)", existed: false }]]);
   const pairs = [
     { old: { dataset_id: "d", document_id: "a" }, live: { dataset_id: "D", document_id: "A" } },
     { old: { dataset_id: "d", document_id: "q" }, live: { dataset_id: "E", document_id: "Q" } },
   ];
   const compare = async (more: object) =>
-    told(await compareTables(oldTables(), two(more), { pairs, copies: { ...copies, datasets } }));
+    described(await compareTables(oldTables(), two(more), { pairs, copies: { ...copies, datasets } }));
   expect(await compare({})).toEqual([]);
   expect(await compare({ name: "Old (2)", tags: [] })).toEqual([
     'dataset d: its name is "Old (2)" at the service, and "Old (qa_model)" in the run (dataset E)',
@@ -232,20 +241,20 @@ test("rows that were reported as failed are not reported again", async () => {
     drop("child_chunks", "z2")(live);
     set("chunks", "x3", { status: "error", enabled: false })(live);
   };
-  expect(await toldOf(change, { copies: { ...copies, failed } })).toEqual([]);
+  expect(await differencesOf(change, { copies: { ...copies, failed } })).toEqual([]);
 });
 
 test("child chunks that the run did not read are not compared", async () => {
   const old = { ...oldTables(), child_chunks: [] };
   expect(await compareTables(old, liveTables(), { old: { options: { child_chunks: "none" } } })).toEqual([]);
-  expect(told(await compareTables(old, liveTables()))).toHaveLength(2);
+  expect(described(await compareTables(old, liveTables()))).toHaveLength(2);
 });
 
 test("of one document 100 rows are listed, and a sentence counts the others", async () => {
   const [old, live] = [oldTables(), liveTables()];
   const rows = Array.from({ length: 150 }, (_, at) => chunk("a", `b${at}`, { content: `${at}`, position: 9 + at }));
   old.chunks.splice(4, 0, ...rows);
-  const [first, ...rest] = told(await compareTables(old, live));
+  const [first, ...rest] = described(await compareTables(old, live));
   expect(first).toBe("document a: 50 more chunks of it differ");
   expect(rest).toEqual(rows.slice(0, 100).map(({ id }) => `chunk ${id}: it is not in the copy`));
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareTables, copies, type Draft, liveTables, oldTables, rowOf, told } from "./copied-dumps.js";
+import { compareTables, copies, type Draft, described, liveTables, oldTables, rowOf } from "./copied-dumps.js";
 
 const file = {
   ...{ dataset_id: "d", document_id: "a", path: "originals/a/a.md", name: "a.md", mime_type: null },
@@ -17,7 +17,11 @@ const file = {
 const there = { ...file, dataset_id: "D", document_id: "A", path: "originals/x/a.md" };
 
 /** Compares documents that were restored from their files; the service cut them into chunks of its own. */
-async function toldOf(change: (live: Draft) => void, saved: object = there, originals: readonly object[] = [file]) {
+async function differencesOf(
+  change: (live: Draft) => void,
+  saved: object = there,
+  originals: readonly object[] = [file],
+) {
   const live = { ...liveTables(), chunks: [], child_chunks: [] };
   change(live);
   const given = {
@@ -25,18 +29,18 @@ async function toldOf(change: (live: Draft) => void, saved: object = there, orig
     old: { manifest: { originals } },
     live: { manifest: { originals: [saved] } },
   };
-  return told(await compareTables(oldTables(), live, given));
+  return described(await compareTables(oldTables(), live, given));
 }
 
 test("documents that were restored from their files are compared by file, name, state and metadata", async () => {
-  expect(await toldOf((live) => Object.assign(rowOf(live, "document_details", "A"), { process_rule: null }))).toEqual(
-    [],
-  );
+  expect(
+    await differencesOf((live) => Object.assign(rowOf(live, "document_details", "A"), { process_rule: null })),
+  ).toEqual([]);
   const change = (live: Draft) => {
     Object.assign(rowOf(live, "document_details", "A"), { name: "b.md", indexing_status: "error", doc_metadata: [] });
     Object.assign(rowOf(live, "document_details", "Q"), { enabled: false, archived: true });
   };
-  expect(await toldOf(change, { ...there, sha256: "b".repeat(64) })).toEqual([
+  expect(await differencesOf(change, { ...there, sha256: "b".repeat(64) })).toEqual([
     'document a: its name is "b.md" at the service, and "a.md" in the run',
     'document a: its indexing status is "error" at the service, and "completed" in the run',
     'document a: its metadata value "author" is nothing at the service, and "Jo" in the run',
@@ -51,8 +55,8 @@ test("a document that is named after its file, as it was renamed to another endi
   const renamed = { ...file, name: "first.pdf" };
   const named = (name: string) => (live: Draft) =>
     void Object.assign(rowOf(live, "document_details", "A"), { process_rule: null, name });
-  expect(await toldOf(named("first.pdf"), there, [renamed])).toEqual([]);
-  expect(await toldOf(named("a.md"), there, [renamed])).toEqual([
+  expect(await differencesOf(named("first.pdf"), there, [renamed])).toEqual([]);
+  expect(await differencesOf(named("a.md"), there, [renamed])).toEqual([
     'document a: its name is "a.md" at the service, and "first.pdf" in the run',
   ]);
 });
@@ -65,7 +69,7 @@ test("a file attached to a chunk is not taken for the original of its document",
     path: "originals/a/plan.png",
     sha256: "c".repeat(64),
   };
-  expect(await toldOf(() => {}, there, [attached, file])).toEqual([]);
+  expect(await differencesOf(() => {}, there, [attached, file])).toEqual([]);
 });
 
 test("a file that the service does not give is a difference", async () => {
@@ -77,10 +81,10 @@ test("a file that the service does not give is a difference", async () => {
     verdict: "missing",
     reason: "the service has no file",
   };
-  expect(await toldOf(() => {}, missing)).toEqual([
+  expect(await differencesOf(() => {}, missing)).toEqual([
     "document a: its file is not complete at the service: the service has no file",
   ]);
-  expect(await toldOf(() => {}, { ...there, document_id: "Q" })).toEqual([
+  expect(await differencesOf(() => {}, { ...there, document_id: "Q" })).toEqual([
     "document a: its file is not complete at the service: it has none",
   ]);
 });

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { child, chunk } from "../../verify/sound-tables.js";
-import { compareTables, type Draft, oldTables, rowOf, told } from "./copied-dumps.js";
+import { compareTables, type Draft, described, oldTables, rowOf } from "./copied-dumps.js";
 
 const pairs = ["a", "q"].map((document_id) => {
   const document = { dataset_id: "d", document_id };
   return { old: document, live: document };
 });
 
-async function toldOf(change: (live: Draft) => void, old = oldTables()) {
+async function differencesOf(change: (live: Draft) => void, old = oldTables()) {
   const live = oldTables();
   change(live);
-  return told(await compareTables(old, live, { copies: null, pairs }));
+  return described(await compareTables(old, live, { copies: null, pairs }));
 }
 
 test("a service that is as the run has no difference", async () => {
@@ -20,7 +20,7 @@ test("a service that is as the run has no difference", async () => {
     rowOf(live, "chunks", "a1").hit_count = 9;
     rowOf(live, "document_details", "a").doc_metadata = rowOf(oldTables(), "document_details", "a").doc_metadata;
   };
-  expect(await toldOf(change)).toEqual([]);
+  expect(await differencesOf(change)).toEqual([]);
 });
 
 test("everything that is broken is one difference of its own", async () => {
@@ -41,7 +41,7 @@ test("everything that is broken is one difference of its own", async () => {
     set("document_details", "a", { archived: true });
     set("document_details", "q", { process_rule: { mode: "automatic" } });
   };
-  expect(await toldOf(change)).toEqual([
+  expect(await differencesOf(change)).toEqual([
     'dataset d: its name is "New" at the service, and "Old" in the run',
     "dataset d: its retrieval model differs in more",
     "document a: its state (archived) is true at the service, and false in the run",
@@ -66,6 +66,6 @@ test("settings that one of the two did not read are not compared", async () => {
     rowOf(live, "datasets", "d").name = "New";
     rowOf(live, "document_details", "a").name = "new.md";
   };
-  expect(await toldOf(change, bare)).toEqual([]);
-  expect(await toldOf((live) => Object.assign(live, bare))).toEqual([]);
+  expect(await differencesOf(change, bare)).toEqual([]);
+  expect(await differencesOf((live) => Object.assign(live, bare))).toEqual([]);
 });

@@ -140,7 +140,7 @@ const pairOf = (old: string, live: string, end = ""): DocumentPair => ({
   live: { dataset_id: `D${end}`, document_id: live + end },
 });
 
-const dataset: CopiedDataset = { name: "Old (2)", adopted: false };
+const dataset: CopiedDataset = { name: "Old (2)", existed: false };
 
 export const copies: Copies = {
   from: "chunks",
@@ -178,7 +178,9 @@ export async function compareEach(lives: readonly Draft[]): Promise<readonly (re
     copies: { ...copies, datasets: new Map(ends.map((end) => [datasetPairKey(`d${end}`, `D${end}`), dataset])) },
   });
   return ends.map((end) =>
-    told(differences.filter(({ id }) => id.endsWith(end)).map((each) => ({ ...each, id: each.id.replace(end, "") }))),
+    described(
+      differences.filter(({ id }) => id.endsWith(end)).map((each) => ({ ...each, id: each.id.replace(end, "") })),
+    ),
   );
 }
 
@@ -208,7 +210,7 @@ async function dumpOf(name: string, { document_info: _, ...tables }: Draft, opti
 }
 
 /** `chunk a1: it differs in text` */
-export function told(differences: readonly CopyDifference[]): readonly string[] {
+export function described(differences: readonly CopyDifference[]): readonly string[] {
   return differences.map(({ level, id, reason }) => `${level} ${id}: ${reason}`);
 }
 

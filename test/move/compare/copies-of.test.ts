@@ -9,8 +9,8 @@ const facts = {
   datasets: new Map([
     ["made", { id: "M", name: "Made (2)" }],
     ["made/qa_model", { id: "Q", name: "Made (qa_model)" }],
-    ["named/qa_model", { id: "A", name: "Named (qa_model)", adopted: true as const }],
-    ["named", { id: "N", name: "Named", adopted: true as const }],
+    ["named/qa_model", { id: "A", name: "Named (qa_model)", existed: true as const }],
+    ["named", { id: "N", name: "Named", existed: true as const }],
   ]),
   attachments: new Map([["uploaded", "U"]]),
 };
@@ -21,10 +21,10 @@ test("a journal tells names and uploads; a dataset that it adopted has its own s
   expect(copies.from).toBe("chunks");
   expect(copies.datasets).toEqual(
     new Map([
-      ["made/M", { name: "Made (2)", adopted: false }],
-      ["made/Q", { name: "Made (qa_model)", adopted: false }],
-      ["named/A", { name: "Named (qa_model)", adopted: true }],
-      ["named/N", { name: "Named", adopted: true }],
+      ["made/M", { name: "Made (2)", existed: false }],
+      ["made/Q", { name: "Made (qa_model)", existed: false }],
+      ["named/A", { name: "Named (qa_model)", existed: true }],
+      ["named/N", { name: "Named", existed: true }],
     ]),
   );
   expect(["uploaded", "other"].map(copies.attachmentOf)).toEqual(["U", undefined]);
@@ -51,7 +51,7 @@ test("a plan tells its losses, and attachments that stay as they are; rows that 
   const moved = { documents: [{ failed }] } as unknown as Parameters<typeof copiesOfPlan>[2]["moved"];
   const applied = { moved, missingTags: new Map([["named/qa_model", ["blue"]]]) };
   const copies = copiesOfPlan({ from: "chunks", datasets: [dataset] }, facts, applied);
-  expect(copies.datasets.get("named/A")).toEqual({ name: "New", adopted: true, missingTags: new Set(["blue"]) });
+  expect(copies.datasets.get("named/A")).toEqual({ name: "New", existed: true, missingTags: new Set(["blue"]) });
   expect(copies.losses.get("a")).toEqual(new Set(["metadata", "process rule"]));
   expect(["kept", "unsent", "uploaded"].map(copies.attachmentOf)).toEqual(["kept", undefined, "U"]);
   expect(copies.failed).toEqual(new Set(["row"]));

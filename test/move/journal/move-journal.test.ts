@@ -16,7 +16,7 @@ const addChunks = (id: string, first: number, rows: number): IntentFacts => ({
   ...{ write: "add chunks", first, rows },
 });
 
-/** Carries out a write, as far as the journal knows. */
+/** Executes a write, as far as the journal knows. */
 async function done(journal: CopyJournal, facts: IntentFacts, ids: readonly string[], batch: string | null = null) {
   await journal.conclude(await journal.intend(facts), "done", { ids, batch });
 }
@@ -93,7 +93,7 @@ describe("the journal of a move", () => {
 
   test("the documents of a dataset that is gone are gone, too; those of others stay", async () => {
     const { journal } = await usualJournal();
-    await journal.adopt("other", { id: "named", name: "Named" });
+    await journal.noteDataset("other", { id: "named", name: "Named" });
     await done(journal, { ...createDocument("three"), dataset_id: "other" }, ["new three"]);
     await journal.forget("set");
     expect([[...journal.facts.datasets.keys()], [...journal.facts.documents.keys()]]).toEqual([["other"], ["three"]]);

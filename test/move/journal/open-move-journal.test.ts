@@ -21,7 +21,7 @@ async function openIn(folder: string, options: Partial<OpenOptions> = {}) {
 async function begunFolder() {
   const folder = join(await testFolder(), "to", "kb.example.com");
   const journal = await openIn(folder);
-  await journal.adopt("set", { id: "there", name: "There" });
+  await journal.noteDataset("set", { id: "there", name: "There" });
   return { folder, path: join(folder, "journal.jsonl") };
 }
 
@@ -37,7 +37,7 @@ test("a folder without a journal tells nothing, and gets one with the first line
 test("the next process knows what the one before did, and goes on in the same file", async () => {
   const { folder, path } = await begunFolder();
   const next = await openIn(folder);
-  expect([...next.facts.datasets]).toEqual([["set", { id: "there", name: "There", adopted: true }]]);
+  expect([...next.facts.datasets]).toEqual([["set", { id: "there", name: "There", existed: true }]]);
   expect(await readJournalFacts(folder, usual)).toEqual({ ...noFacts, datasets: next.facts.datasets, from: "chunks" });
   await next.forget("set");
   expect((await readFile(path, "utf8")).split("\n")).toHaveLength(5);
@@ -83,7 +83,7 @@ test("another copy sets the journal aside under the time that it began, and begi
   const journal = await openIn(folder, { another: true });
   expect(journal.facts.datasets.size).toBe(0);
   expect(await readdir(folder)).toEqual(["journal.jsonl"]); // nothing was written yet that another copy is made of
-  await journal.adopt("set", { id: "other", name: "Other" });
+  await journal.noteDataset("set", { id: "other", name: "Other" });
   expect(await readdir(folder)).toEqual(["journal-20260301T020000123Z.jsonl", "journal.jsonl"]);
   expect(await readFile(join(folder, "journal-20260301T020000123Z.jsonl"), "utf8")).toBe(before);
   expect((await readJournalFacts(folder, usual)).datasets.get("set")?.id).toBe("other");

@@ -45,7 +45,7 @@ test("datasets of the journal are taken as long as they are there; --dataset new
   expect(found.targets.get("old1")).toMatchObject({
     target: { kind: "there", id: first, name: "Handbook" },
     there: { documents: { ids: new Set(["d1"]), flaw: null } },
-    adopted: false,
+    existed: false,
   });
   expect(found.targets.get("old2")?.target).toEqual({ kind: "new", name: "Manual" });
   const anew = await findTargets(target, wished("Handbook"), { dataset: "new", facts });

@@ -41,7 +41,7 @@ test("a knowledge base arrives whole, once and in order, whatever the wire does"
       expect(inOrder(documents.map(standing))).toEqual(
         inOrder(drawn.documents.map((document) => expected(document, drawn))),
       );
-      expect(documents.flatMap(customizedOf)).toEqual(expect.arrayContaining(drawn.documents.flatMap(drawnByHand)));
+      expect(documents.flatMap(customizedOf)).toEqual(expect.arrayContaining(drawn.documents.flatMap(customizedIn)));
       expect(result.status).toBe("proved");
     }),
     { numRuns: rounds(2, 20, "KBDUMP_MOVE_ROUNDS"), seed: Number(process.env.KBDUMP_MOVE_SEED ?? 1) },
@@ -138,7 +138,7 @@ function comingOf({ form, chunks }: DrawnDocument): readonly DrawnChunk[] {
 }
 
 /** The child chunks that persons made, each with its parent. */
-function drawnByHand(document: DrawnDocument): readonly string[] {
+function customizedIn(document: DrawnDocument): readonly string[] {
   if (document.form !== "hierarchical_model") return [];
   return comingOf(document).flatMap(({ content, children }) =>
     (children ?? []).flatMap((each) =>

@@ -38,7 +38,7 @@ test("attachments are uploaded once, and bound before their chunk is disabled", 
     { attachment_ids: [one] },
     { attachment_ids: [uuid(999)] },
   ]);
-  expect(await copy.bring(rows, { attachments })).toEqual(nothing);
+  expect(await copy.run(rows, { attachments })).toEqual(nothing);
   expect(attached(copy)).toEqual([[one, two], [one], []]);
   expect(copy.chunks().map(({ enabled, keywords }) => [enabled, keywords])).toEqual([
     [false, ["k"]],
@@ -54,7 +54,7 @@ test("attachments are uploaded once, and bound before their chunk is disabled", 
   expect(copy.progress.chunksDone).toBe(3);
 
   const writes = copy.sent().length;
-  expect(await copy.bring(rows, { attachments })).toEqual(nothing);
+  expect(await copy.run(rows, { attachments })).toEqual(nothing);
   expect(copy.sent()).toHaveLength(writes);
 });
 
@@ -64,16 +64,14 @@ test("a file that the service has already is bound under its id", async () => {
   if (!file) throw new Error("there is no file");
   const uploaded = await openTestWriter(copy.url, { key: copy.key }).uploadFile(file).send();
   const id = uploaded.kind === "done" ? uploaded.value.id : "";
-  expect(await copy.bring(rowsFrom([{ attachment_ids: [id] }]), { attachments: [{ id, file: null }] })).toEqual(
-    nothing,
-  );
+  expect(await copy.run(rowsFrom([{ attachment_ids: [id] }]), { attachments: [{ id, file: null }] })).toEqual(nothing);
   expect(attached(copy)).toEqual([[one]]);
 });
 
 test("an attachment that the service refuses is named with its words, and the chunk stays", async () => {
   const copy = await startCopy();
   const attachments = [{ id: one, file: null }];
-  const { failed, reason } = await copy.bring(rowsFrom([{ attachment_ids: [one], enabled: false }]), { attachments });
+  const { failed, reason } = await copy.run(rowsFrom([{ attachment_ids: [one], enabled: false }]), { attachments });
   expect(reason).toBeNull();
   expect(failed).toMatchObject([
     { level: "chunk", id: uuid(101), reason: expect.stringMatching(/^its attachments did not all come: .* 400 /) },
@@ -88,7 +86,7 @@ test("a file that cannot be read is named for each chunk, and the others are bou
   const path = "/nowhere/two.txt";
   const gone = { id: two, file: { path, name: "two.txt", mime_type: null, bytes: 1, sha256: "" } };
   const rows = rowsFrom([{ attachment_ids: [two, one] }, { attachment_ids: [two] }]);
-  const { failed } = await copy.bring(rows, { attachments: there ? [there, gone] : [] });
+  const { failed } = await copy.run(rows, { attachments: there ? [there, gone] : [] });
   expect(failed.map(({ id, reason }) => [id, reason.includes(path)])).toEqual([
     [uuid(101), true],
     [uuid(102), true],
@@ -110,8 +108,8 @@ test("a process that ends at any write is gone on with, and every attachment is 
         },
       });
       const { signal } = stop;
-      const killed = await copy.bring(rows, { attachments }, { signal }).catch((error: Error) => error.message);
-      expect(await copy.bring(rows, { attachments })).toEqual(nothing);
+      const killed = await copy.run(rows, { attachments }, { signal }).catch((error: Error) => error.message);
+      expect(await copy.run(rows, { attachments })).toEqual(nothing);
       expect(attached(copy)).toEqual([[one], [one]]);
       expect(copy.chunks().map(({ enabled }) => enabled)).toEqual([false, true]);
       if (killed !== "killed") break;
@@ -127,10 +125,10 @@ test("attachments that a disabled chunk lacks are bound later, and it is disable
   });
   const attachments = await filesOf(one);
   const rows = rowsFrom([{ attachment_ids: [one], enabled: false }]);
-  expect((await copy.bring(rows, { attachments })).failed).toHaveLength(1);
+  expect((await copy.run(rows, { attachments })).failed).toHaveLength(1);
   isRefusing = false;
   await copy.clock.sleep(700_000);
-  expect(await copy.bring(rows, { attachments })).toEqual(nothing);
+  expect(await copy.run(rows, { attachments })).toEqual(nothing);
   expect([attached(copy), copy.chunks().map(({ enabled }) => enabled)]).toEqual([[[one]], [false]]);
   expect(copy.clock.now() - Date.parse("2026-03-01T12:00:00Z")).toBeGreaterThan(1_300_000);
 });

@@ -13,7 +13,7 @@ const made = [{ content: "One." }, { content: "Two." }, { content: "Three." }];
 
 test("children that the service makes as the dump has them need no write", async () => {
   const copy = await start();
-  expect(await copy.bring(parents({ content, children: made }, { content, children: made }))).toEqual(nothing);
+  expect(await copy.run(parents({ content, children: made }, { content, children: made }))).toEqual(nothing);
   expect(copy.sent()).toEqual(["add 2"]);
   expect(copy.children()).toEqual(Array(2).fill(["One. automatic", "Two. automatic", "Three. automatic"]));
 });
@@ -23,7 +23,7 @@ test("those that differ are deleted from the last on, and those of the dump are 
   const [one, two, three] = made;
   const children = [{ ...one, type: "customized" }, { content: "by hand", type: "customized" }, { ...three }].flat();
   expect(
-    await copy.bring(parents({ content, children }, { content: "No children." }, { content, children: [two ?? {}] })),
+    await copy.run(parents({ content, children }, { content: "No children." }, { content, children: [two ?? {}] })),
   ).toEqual(nothing);
   expect(copy.children()).toEqual([
     ["One. customized", "by hand customized", "Three. customized"],
@@ -43,16 +43,16 @@ test("those that differ are deleted from the last on, and those of the dump are 
 
 test("children of documents that are not hierarchical come too, and no list is read where there are none", async () => {
   const copy = await startCopy();
-  expect(await copy.bring(rowsFrom([{ children: [{ content: "a" }, { content: " " }] }, {}]))).toEqual(nothing);
+  expect(await copy.run(rowsFrom([{ children: [{ content: "a" }, { content: " " }] }, {}]))).toEqual(nothing);
   expect(copy.children()).toEqual([["a customized"], []]);
   const none = await startCopy();
-  await none.bring(rowsFrom([{}, {}]));
+  await none.run(rowsFrom([{}, {}]));
   expect(none.seen.filter(({ path }) => path.includes("child_chunks"))).toEqual([]);
 });
 
 test("a chunk is disabled after its children came", async () => {
   const copy = await start();
-  expect(await copy.bring(parents({ content, enabled: false, children: [{ content: "x" }] }))).toEqual(nothing);
+  expect(await copy.run(parents({ content, enabled: false, children: [{ content: "x" }] }))).toEqual(nothing);
   expect(copy.sent().at(-1)).toMatch(/^POST \/\S+$/);
   expect([copy.children(), copy.chunks().map(({ enabled }) => enabled)]).toEqual([[["x customized"]], [false]]);
   expect(copy.progress.chunksDone).toBe(1);
@@ -64,7 +64,7 @@ test("a child that cannot be indexed is tried again, and named; the others come"
     childIndexFails: (text) => text === "never" || (text === "later" && failing-- > 0),
   });
   const children = [{ content: "a" }, { content: "never" }, { content: "later" }];
-  const { failed, reason } = await copy.bring(parents({ content: "x", children }));
+  const { failed, reason } = await copy.run(parents({ content: "x", children }));
   expect(reason).toBeNull();
   expect(failed).toMatchObject([
     {
@@ -76,7 +76,7 @@ test("a child that cannot be indexed is tried again, and named; the others come"
   ]);
   expect(copy.children()).toEqual([["a customized", "later customized"]]);
   expect(copy.progress.chunksDone).toBe(0);
-  const again = await copy.bring(
+  const again = await copy.run(
     parents({ content: "x", children: children.filter((each) => each.content !== "never") }),
   );
   expect(again).toEqual(nothing);
@@ -86,7 +86,7 @@ test.each(["lost", "cut"] as const)("children are there once, whichever answer i
   for (let lostWrite = 2; ; lostWrite++) {
     const copy = await start({ faultOf: (_, write) => (write === lostWrite ? fault : undefined) });
     const children = [{ content: "One.", type: "customized" }, { content: "new" }, { content: "new" }];
-    expect(await copy.bring(parents({ content, children }))).toEqual(nothing);
+    expect(await copy.run(parents({ content, children }))).toEqual(nothing);
     expect(copy.children()).toEqual([["One. customized", "new customized", "new customized"]]);
     if (copy.sent().length < lostWrite) break;
   }
@@ -95,17 +95,17 @@ test.each(["lost", "cut"] as const)("children are there once, whichever answer i
 test("a child that arrives after it was sent again is deleted", async () => {
   const copy = await start({ faultOf: (_, write) => (write === 3 ? { late: 3 } : undefined) });
   const children = [{ content: "a" }, { content: "b" }];
-  expect(await copy.bring(parents({ content: "x", children }), {}, { settle: 0 })).toEqual(nothing);
+  expect(await copy.run(parents({ content: "x", children }), {}, { settle: 0 })).toEqual(nothing);
   expect(copy.children()).toEqual([["a customized", "b customized"]]);
 });
 
 test("children that somebody else wrote stay, and the chunk is named", async () => {
   const copy = await start();
   const rows = parents({ content, children: made });
-  await copy.bring(rows);
+  await copy.run(rows);
   const path = `/datasets/${uuid(1)}/documents/${copy.documentId}/segments/${copy.chunks()[0]?.id}/child_chunks`;
   await copy.byOthers("POST", path, { content: "of others" });
-  const { failed } = await copy.bring(rows);
+  const { failed } = await copy.run(rows);
   expect(failed).toMatchObject([
     { level: "chunk", id: uuid(101), reason: expect.stringContaining("the children stay as they are") },
   ]);
@@ -124,11 +124,11 @@ test("whatever the dump has and the service makes, the children are those of the
     fc.asyncProperty(fc.array(parent, { maxLength: 3 }), async (sketches) => {
       const copy = await start();
       const rows = parents(...sketches);
-      expect(await copy.bring(rows)).toEqual(nothing);
+      expect(await copy.run(rows)).toEqual(nothing);
       const found = copy.children().map((children) => children.map((each) => each.replace(/ \w+$/, "")));
       expect(found).toEqual(sketches.map(({ children }) => children.map((each) => each.content)));
       const writes = copy.sent().length;
-      expect(await copy.bring(rows)).toEqual(nothing);
+      expect(await copy.run(rows)).toEqual(nothing);
       expect(copy.sent().length).toBe(writes);
     }),
     { numRuns: rounds(8, 100) },

@@ -10,9 +10,9 @@ const segments = `/datasets/${uuid(1)}/documents/${uuid(2)}/segments`;
 test("a document that is there needs no write", async () => {
   const copy = await startCopy();
   const rows = rowsFrom([{ enabled: false }, { children: [{ content: "x" }] }, {}]);
-  await copy.bring(rows);
+  await copy.run(rows);
   const writes = copy.sent().length;
-  expect(await copy.bring(rows)).toEqual(nothing);
+  expect(await copy.run(rows)).toEqual(nothing);
   expect(copy.sent()).toHaveLength(writes);
 });
 
@@ -30,8 +30,8 @@ test("a process that ends at any write is gone on with, and the end is the same"
           return fault;
         },
       });
-      const killed = await copy.bring(rows, {}, { signal: stop.signal }).catch((error: Error) => error.message);
-      expect(await copy.bring(rows)).toEqual(nothing);
+      const killed = await copy.run(rows, {}, { signal: stop.signal }).catch((error: Error) => error.message);
+      expect(await copy.run(rows)).toEqual(nothing);
       expect(copy.texts()).toEqual(rows.chunks.map(({ content }) => content));
       expect(copy.chunks().map(({ enabled }) => enabled)).toEqual(rows.chunks.map(({ enabled }) => enabled));
       expect(copy.children().flat()).toEqual(["x customized"]);
@@ -44,7 +44,7 @@ test.each(["lost", "cut"] as const)("chunks are there once, whichever answer is 
   for (let lostWrite = 1; ; lostWrite++) {
     const copy = await startCopy({ faultOf: (_, write) => (write === lostWrite ? fault : undefined) });
     const rows = rowsFrom(Array.from({ length: 45 }, (_, at) => ({ content: `text ${at % 3}`, enabled: at !== 21 })));
-    expect(await copy.bringToEnd(rows)).toEqual(nothing);
+    expect(await copy.runToEnd(rows)).toEqual(nothing);
     expect(copy.texts()).toEqual(rows.chunks.map(({ content }) => content));
     expect(copy.chunks().findIndex(({ enabled }) => !enabled)).toBe(21);
     if (copy.sent().length < lostWrite) break;
@@ -53,7 +53,7 @@ test.each(["lost", "cut"] as const)("chunks are there once, whichever answer is 
 
 test("chunks that arrive after they were sent again are deleted at the end, and those of others never", async () => {
   const copy = await startCopy({ faultOf: (_, write) => (write === 2 ? { late: 3 } : undefined) });
-  expect(await copy.bringToEnd(plain(50), {}, { settle: 0 })).toEqual(nothing);
+  expect(await copy.runToEnd(plain(50), {}, { settle: 0 })).toEqual(nothing);
   expect(copy.texts()).toEqual(textsOf(50));
   expect(copy.sent().filter((what) => what.startsWith("DELETE")).length).toBeGreaterThan(10);
 });
@@ -66,7 +66,7 @@ test("chunks with one text come as often as in the dump, whichever arrives late 
         maxPerRequest: 3,
         faultOf: (_, write) => (write === lateWrite ? { late: 2 } : write === cutWrite ? "cut" : undefined),
       });
-      expect(await copy.bringToEnd(rows, {}, { settle: 0 })).toEqual(nothing);
+      expect(await copy.runToEnd(rows, {}, { settle: 0 })).toEqual(nothing);
       expect(copy.texts()).toEqual(Array(12).fill("same"));
     }
   }
@@ -74,11 +74,11 @@ test("chunks with one text come as often as in the dump, whichever arrives late 
 
 test("chunks that arrive after the process ended are deleted by the next", async () => {
   const copy = await startCopy({ faultOf: (_, write) => (write === 1 ? { late: 9 } : undefined) });
-  expect(await copy.bringToEnd(plain(10), {}, { settle: 0 })).toEqual(nothing);
+  expect(await copy.runToEnd(plain(10), {}, { settle: 0 })).toEqual(nothing);
   expect(copy.texts()).toHaveLength(10);
   for (let request = 0; request < 9; request++) await fetch(copy.url); // it arrives meanwhile
   expect(copy.texts()).toHaveLength(20);
-  expect(await copy.bringToEnd(plain(10))).toEqual(nothing);
+  expect(await copy.runToEnd(plain(10))).toEqual(nothing);
   expect(copy.texts()).toEqual(textsOf(10));
 });
 
@@ -90,8 +90,8 @@ test("chunks of a killed process that arrive while the next one writes are delet
       return write === 1 ? { late: 3 } : undefined;
     },
   });
-  await copy.bring(plain(100), {}, { signal: stop.signal }).catch(() => {});
-  expect(await copy.bring(plain(100))).toEqual(nothing);
+  await copy.run(plain(100), {}, { signal: stop.signal }).catch(() => {});
+  expect(await copy.run(plain(100))).toEqual(nothing);
   expect(copy.texts()).toEqual(textsOf(100));
 });
 
@@ -103,11 +103,11 @@ test.each([
   "a chunk that somebody else %s ends the document, which says what to do, and nothing is deleted",
   async (_, path, body) => {
     const copy = await startCopy();
-    await copy.bring(plain(2));
+    await copy.run(plain(2));
     await copy.byOthers("POST", segments + path.replace("first", String(copy.chunks()[0]?.id)), body);
     const writes = copy.sent().length;
     const before = copy.texts();
-    const { failed, reason } = await copy.bring(plain(4));
+    const { failed, reason } = await copy.run(plain(4));
     expect(failed).toEqual([]);
     expect(reason).toMatch(
       /^chunk \S+, at position \d of document \S+, is none that this restore added, or somebody changed it: delete document \S+ in the target, and run this again with --retry-failed$/,
@@ -123,7 +123,7 @@ test("a chunk that somebody else added while answers got lost is not deleted eit
       return write === 2 ? "cut" : undefined;
     },
   });
-  const { reason } = await copy.bringToEnd(plain(30));
+  const { reason } = await copy.runToEnd(plain(30));
   expect(reason).toMatch(/is none that this restore added/);
   expect(copy.texts()).toContain("of others");
 });
@@ -133,9 +133,9 @@ test("a chunk that failed earlier has no place behind the others, and says so", 
   const copy = await startCopy({
     faultOf: ({ body }) => (isRefusing && body.includes("chunk 2") ? { status: 400, message: "No" } : undefined),
   });
-  await copy.bring(plain(3));
+  await copy.run(plain(3));
   isRefusing = false;
-  const { failed, reason } = await copy.bring(plain(4));
+  const { failed, reason } = await copy.run(plain(4));
   expect(reason).toBeNull();
   expect(failed).toMatchObject([
     {
@@ -157,10 +157,10 @@ test("chunks that an earlier process left unindexed come again, with those behin
       return "cut";
     },
   });
-  await expect(copy.bring(plain(25), {}, { signal: stop.signal })).rejects.toThrow("killed");
+  await expect(copy.run(plain(25), {}, { signal: stop.signal })).rejects.toThrow("killed");
   expect(copy.chunks().filter(({ status }) => status === "error")).toHaveLength(5);
   isFailing = false;
-  expect(await copy.bring(plain(25))).toEqual(nothing);
+  expect(await copy.run(plain(25))).toEqual(nothing);
   expect(copy.texts()).toEqual(textsOf(25));
   expect(copy.chunks().every(({ status }) => status === "completed")).toBe(true);
 });
@@ -168,14 +168,14 @@ test("chunks that an earlier process left unindexed come again, with those behin
 test("an unindexed chunk is named, and stays, where too many stand behind it to add them again", async () => {
   let isFailing = false;
   const copy = await startCopy({ embeddingFails: () => isFailing });
-  await copy.bring(plain(201));
+  await copy.run(plain(201));
   isFailing = true;
   await copy.byOthers("POST", `${segments}/${copy.chunks()[0]?.id}`, {
     segment: { content: "chunk 1", enabled: true },
   });
   isFailing = false;
   const writes = copy.sent().length;
-  const { failed, reason } = await copy.bring(plain(201));
+  const { failed, reason } = await copy.run(plain(201));
   expect(reason).toBeNull();
   expect(failed).toMatchObject([{ id: uuid(101), reason: "the service stored it and could not index it" }]);
   expect(copy.sent()).toHaveLength(writes);
@@ -185,7 +185,7 @@ test("chunks that arrive late, before others with the same texts, are not taken 
   const fates = [{ late: 2 }, undefined, { late: 1 }];
   const copy = await startCopy({ faultOf: (_, write) => (write === 0 ? undefined : fates[write - 1]) });
   const rows = rowsFrom([{ content: "a" }, { content: "a", enabled: false }]);
-  expect(await copy.bringToEnd(rows, {}, { settle: 0 })).toEqual(nothing);
+  expect(await copy.runToEnd(rows, {}, { settle: 0 })).toEqual(nothing);
   expect(copy.chunks().map(({ enabled }) => enabled)).toEqual([true, false]);
 });
 
@@ -211,10 +211,10 @@ test("whatever answers get lost, and wherever processes end, every chunk is ther
       const ends = fates.filter((drawn) => drawn === "end" || drawn === "lost and end");
       for (let processes = 0; processes <= ends.length; processes++) {
         stop = new AbortController();
-        await copy.bringToEnd(rows, {}, { signal: stop.signal, settle: 0 }).catch((error: Error) => error.message);
+        await copy.runToEnd(rows, {}, { signal: stop.signal, settle: 0 }).catch((error: Error) => error.message);
         for (let request = 0; request < 9; request++) await fetch(copy.url); // all that is late arrives
       }
-      expect(await copy.bringToEnd(rows)).toEqual(nothing);
+      expect(await copy.runToEnd(rows)).toEqual(nothing);
       expect(copy.chunks().map(({ content, enabled }) => [content, enabled])).toEqual(
         sketches.map(({ content, enabled }) => [content, enabled]),
       );

@@ -3,7 +3,7 @@ import { type ApplyOptions, BatchSize } from "../../../src/restore/copy/apply/ap
 import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import type { JournalLine } from "../../../src/restore/copy/journal-lines.js";
-import { bringRows } from "../../../src/restore/copy/rows/copy-rows.js";
+import { copyRows } from "../../../src/restore/copy/rows/copy-rows.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
@@ -63,7 +63,7 @@ interface StartOptions extends Omit<FlakyOptions, "clock"> {
 }
 
 /**
- * A service with one empty document, and a journal. `bring` is a process: one after the other goes on where the journal ends.
+ * A service with one empty document, and a journal. `run` is a process: one after the other goes on where the journal ends.
  */
 export async function startCopy({ form = "text_model", ...options }: StartOptions = {}) {
   const clock = new JumpingClock(Date.parse("2026-03-01T12:00:00Z"));
@@ -75,7 +75,7 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
   const progress = emptyCopyProgress();
   const api = openTestClient(service.url, { key: service.key, retries: 1 });
   const batchSize = new BatchSize();
-  const bring = async (rows: Rows, fields: Partial<DocumentPlan> = {}, given: Partial<ApplyOptions> = {}) => {
+  const run = async (rows: Rows, fields: Partial<DocumentPlan> = {}, given: Partial<ApplyOptions> = {}) => {
     const signal = given.signal ?? new AbortController().signal;
     const writer = openTestWriter(service.url, {
       key: service.key,
@@ -104,20 +104,20 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
     };
     const work = { options: full, plan: planFor(rows, fields), place: { datasetId, documentId } };
     try {
-      return await bringRows(work, rows);
+      return await copyRows(work, rows);
     } finally {
       noted.splice(0, noted.length, ...lines.noted);
     }
   };
   /** Processes, one after the other, as long as the last one says to run the same command again. */
-  const bringToEnd = async (...given: Parameters<typeof bring>) => {
-    let brought = await bring(...given);
-    while (brought.reason?.includes("run the same command again")) brought = await bring(...given);
-    return brought;
+  const runToEnd = async (...given: Parameters<typeof run>) => {
+    let copied = await run(...given);
+    while (copied.reason?.includes("run the same command again")) copied = await run(...given);
+    return copied;
   };
   const stored = () => service.store.read(documentId).chunks;
   return {
-    ...{ ...service, clock, noted, progress, batchSize, bring, bringToEnd, documentId },
+    ...{ ...service, clock, noted, progress, batchSize, run, runToEnd, documentId },
     texts: () => stored().map(({ row }) => row.content),
     chunks: () => stored().map(({ row }) => row),
     /** The contents and types of the children of each chunk, in order. */

@@ -59,8 +59,12 @@ it("a document is stale if an earlier run read it, and has the end of that run; 
   const made = await JobDatabase.create();
   for (const hour of [11, 12, 13]) await runIn(made, hour);
   const facts = await freshnessOf(made.path);
-  const told = facts.documents.rows.map(({ document_id, state, read_well_at }) => [document_id, state, read_well_at]);
-  expect(told).toEqual([
+  const reported = facts.documents.rows.map(({ document_id, state, read_well_at }) => [
+    document_id,
+    state,
+    read_well_at,
+  ]);
+  expect(reported).toEqual([
     ["never", "never read", null],
     ["first", "never read", null],
     ["wobbly", "unstable", null],

@@ -30,8 +30,13 @@ test("chunks that are enabled and have a count of 0 were never hit, and the long
   const folder = await writeDump(await plainFolder(), tables);
   const hits = await gathered(folder, gatherHits);
   expect(hits).toMatchObject({ enabled: 5, never: 3, hits: 11, has_history: false });
-  const told = hits.documents.rows.map(({ document_id, enabled, never, hits }) => [document_id, enabled, never, hits]);
-  expect(told).toEqual([
+  const reported = hits.documents.rows.map(({ document_id, enabled, never, hits }) => [
+    document_id,
+    enabled,
+    never,
+    hits,
+  ]);
+  expect(reported).toEqual([
     ["b", 2, 2, 0],
     ["a", 2, 1, 3],
     ["c", 1, 0, 8],

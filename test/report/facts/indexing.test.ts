@@ -44,8 +44,8 @@ describe("the indexing of documents of batches", () => {
       { status: "dreaming", documents: 1 },
       { status: "unknown", documents: 1 },
     ]);
-    const told = facts.documents.rows.map((row) => [row.document_id, row.indexing_status, row.unmoved]);
-    expect(told).toEqual([
+    const reported = facts.documents.rows.map((row) => [row.document_id, row.indexing_status, row.unmoved]);
+    expect(reported).toEqual([
       ["slow", "indexing", 0],
       ["stuck", "indexing", 120_000],
       ["mute", "unknown", null],

@@ -153,7 +153,7 @@ test.runIf(inFull)(
     await later.run(third, tablesOf([chunk("a", "n2", { ...on, hit_count: 9 }), chunk("failed", "f1", on)]));
     await rename(later.path, join(base, "test", "test.duckdb"));
     const { chunks } = await gathered(folder, gatherHits);
-    const told = { totals: { chunks: 4 }, printed: { chunks: 4 } };
-    expect(await compared({ chunks }, (args) => runHere(args))).toEqual(told);
+    const reported = { totals: { chunks: 4 }, printed: { chunks: 4 } };
+    expect(await compared({ chunks }, (args) => runHere(args))).toEqual(reported);
   },
 );

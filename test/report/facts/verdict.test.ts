@@ -96,11 +96,11 @@ describe("the verdict", () => {
   });
 });
 
-it("a verification is told in sentences, and without content as a number", async () => {
+it("a verification is reported in sentences, and without content as a number", async () => {
   const tables = { ...noRows, chunks: [chunk("a", "1"), chunk("a", "1")], documents: [document("a", 2, 0)] };
   const verification = await verifyRun(await writeDump(await plainFolder(), tables));
-  const told = verificationFacts(verification, true);
-  expect(told).toMatchObject({ status: "differences", finding_count: verification.finding_count, files: 5 });
-  expect(told.findings[0]).toMatch(/^chunks\.jsonl: /);
-  expect(verificationFacts(verification, false)).toEqual({ ...told, findings: [], notes: [] });
+  const reported = verificationFacts(verification, true);
+  expect(reported).toMatchObject({ status: "differences", finding_count: verification.finding_count, files: 5 });
+  expect(reported.findings[0]).toMatch(/^chunks\.jsonl: /);
+  expect(verificationFacts(verification, false)).toEqual({ ...reported, findings: [], notes: [] });
 });

@@ -15,10 +15,10 @@ const [early, work] = [
 ] as const;
 
 /** A card in a line. */
-function told({ loss, level, position, hand, by, at, reason, command }: LostCard): string {
+function described({ loss, level, position, edit, by, at, reason, command }: LostCard): string {
   const who = `${by === null ? "nobody" : "somebody"} ${at === null ? "never" : "then"}`;
   const way = command === null ? "no command" : command.includes(" --chunk ") ? "choose it" : "by evidence";
-  return `${loss} ${level} ${position}: ${hand} by ${who}; ${way}; ${reason}`;
+  return `${loss} ${level} ${position}: ${edit} by ${who}; ${way}; ${reason}`;
 }
 
 /** The words of a command as a shell takes them. */
@@ -59,7 +59,7 @@ test("the cards say what a re-index took of the work of people, and the commands
   expect(facts.documents.rows).toMatchObject([
     { dataset_name: "Random", document_name: "one.txt", reindexed: true, lost: 21, lost_by_hand: 8, removed: 17 },
   ]);
-  expect(facts.cards.slice(0, 9).map(told)).toEqual([
+  expect(facts.cards.slice(0, 9).map(described)).toEqual([
     "undone chunk 1: edited by somebody then; by evidence; null",
     "removed child_chunk 1: customized by nobody then; by evidence; null",
     "removed child_chunk 3: customized by nobody then; by evidence; null",
@@ -103,5 +103,5 @@ test("the cards say what a re-index took of the work of people, and the commands
   const bare = await gathered(older, newer, { database, content: false });
   const shown = JSON.stringify(bare);
   expect(shown).not.toMatch(/sentence|one\.txt|Random/);
-  expect(bare.cards.map(told)).toEqual(facts.cards.map((card) => told({ ...card, by: null })));
+  expect(bare.cards.map(described)).toEqual(facts.cards.map((card) => described({ ...card, by: null })));
 });

@@ -31,7 +31,7 @@ test("a lost row has the beginning of its texts, exactly as they were sent, and 
   );
   const { cards, ...facts } = await gathered(...(await twoDumps({ ...old, document_info: [info("a")] }, anew)));
   expect(facts).toMatchObject({ lost: 5, lost_by_hand: 5, left_out: 0 });
-  expect(cards.map(({ id, hand, by, at, document_name }) => [id, hand, by, at, document_name])).toEqual([
+  expect(cards.map(({ id, edit, by, at, document_name }) => [id, edit, by, at, document_name])).toEqual([
     ["k1", "customized", null, Date.parse("2025-03-08"), "a.md"],
     ["a2", "edited", "ann", Date.parse("2025-03-07T08:09:10Z"), "a.md"],
     ["k1", "customized", null, Date.parse("2025-03-09"), "a.md"],
@@ -61,7 +61,7 @@ test("a hundred rows get a card, those made by hand first; each can be chosen by
     rows: 0,
     reason: "No lost row has evidence that a person made it.",
   });
-  expect(facts.cards.slice(0, 3).map(({ id, hand, reason, command }) => [id, hand, reason, command])).toEqual([
+  expect(facts.cards.slice(0, 3).map(({ id, edit, reason, command }) => [id, edit, reason, command])).toEqual([
     [
       uuid(999),
       "edited",

@@ -1,10 +1,10 @@
 import { onTestFinished } from "vitest";
 import { startService } from "../../../src/demo/start-service.js";
 import { emptyReadProgress } from "../../../src/read-progress.js";
-import { gatherLost, type LostSetting } from "../../../src/report/lost/gather-lost.js";
+import { gatherLost, type LostContext } from "../../../src/report/lost/gather-lost.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { datasetId, documentId, KnowledgeBase } from "../../restore/random/knowledge-base.js";
-import type { HandEdit } from "../../restore/random/scenario.js";
+import type { ManualEdit } from "../../restore/random/scenario.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 
 /** Two runs of a job: one after the work of people, and one after the re-index that took it. */
@@ -17,8 +17,8 @@ export interface TwoRuns {
 
 /** Dumps a document that people worked on, some of it before the first run, and dumps it once more after its re-index. */
 export async function runsAroundReindex(
-  before: readonly HandEdit[],
-  edits: readonly HandEdit[],
+  before: readonly ManualEdit[],
+  edits: readonly ManualEdit[],
   output: object = {},
 ): Promise<TwoRuns> {
   const base = new KnowledgeBase({ form: "hierarchical_model", chunks: 7 });
@@ -41,8 +41,8 @@ export async function runsAroundReindex(
 }
 
 /** What a re-index took, with texts and without a database unless told otherwise. */
-export function gathered(older: string, newer: string, setting: Partial<LostSetting> = {}) {
+export function gathered(older: string, newer: string, more: Partial<LostContext> = {}) {
   const signal = new AbortController().signal;
   const options = { database: undefined, content: true, memory: "400MB", signal, progress: emptyReadProgress() };
-  return gatherLost(older, newer, { ...options, ...setting });
+  return gatherLost(older, newer, { ...options, ...more });
 }

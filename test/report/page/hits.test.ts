@@ -48,7 +48,7 @@ test("the lead says what is never found, and the picture leaves out documents of
   );
 });
 
-test("a knowledge base that nobody ever asked is told from one with faults", () => {
+test("a knowledge base that nobody ever asked is distinguished from one with faults", () => {
   const text = textOf(render({}, documentOf("New", [{ enabled: 6, never: 6 }])));
   expect(text).toContain("None of the 6 enabled chunks was ever retrieved. This may be a new knowledge base");
 });

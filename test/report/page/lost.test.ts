@@ -65,7 +65,7 @@ test("every card shows the words, the hand, the time in UTC, and the way back", 
   expect(textOf(page)).toContain("1 more row is not shown. This command prints all of them:kbdump diff nightly@");
   expect(textOf(page)).toContain("One document was not read whole");
   expect(page).toContain("Documents that changed since the older run</caption>");
-  expect(pageOf({ cards: [cardOf({ hand: "customized" })] })).toContain("with child chunks made or edited by hand");
+  expect(pageOf({ cards: [cardOf({ edit: "customized" })] })).toContain("with child chunks made or edited by hand");
 });
 
 test("the direction of a text is its own, and the words for those who hear the page do not decide it", () => {

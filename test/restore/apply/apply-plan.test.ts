@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
   documentId,
+  outcomesOf,
   planOf,
   restoring,
   restoringChild,
   segments,
   startTarget,
   target,
-  told,
   uuid,
 } from "./small-target.js";
 
@@ -46,7 +46,7 @@ describe("texts", () => {
       target: target(1, { answer: "yes" }),
       texts: { content: "lost?", answer: "no", keywords: null },
     });
-    expect(told(await place.apply([asked], {}, { doc_form: "qa_model" }))).toEqual(["chunk 501: written"]);
+    expect(outcomesOf(await place.apply([asked], {}, { doc_form: "qa_model" }))).toEqual(["chunk 501: written"]);
     const segment = { content: "lost?", answer: "no", attachment_ids: ["file-1"] };
     expect(place.writes().map(({ body }) => body)).toEqual([{ segment }]);
     expect(place.rows().chunks).toMatchObject([{ content: "lost?", answer: "no", attachment_ids: ["file-1"] }]);
@@ -59,7 +59,7 @@ describe("texts", () => {
       target: target(1, { keywords: ["new"] }),
       texts: { content: "lost", answer: null, keywords: ["old", "older"] },
     });
-    expect(told(await place.apply([edited]))).toEqual(["chunk 501: written"]);
+    expect(outcomesOf(await place.apply([edited]))).toEqual(["chunk 501: written"]);
     expect(place.rows().chunks).toMatchObject([{ content: "lost", keywords: ["old", "older"] }]);
     expect(place.writes().map(({ body }) => body.segment.content)).toEqual(["chunk 1", "lost"]);
     expect(await place.prove()).toEqual([]);
@@ -68,14 +68,14 @@ describe("texts", () => {
   test("keywords alone are one request", async () => {
     const place = await startTarget([{}]);
     const texts = { content: "chunk 1", answer: null, keywords: ["old"] };
-    expect(told(await place.apply([restoring(1, { texts })]))).toEqual(["chunk 501: written"]);
+    expect(outcomesOf(await place.apply([restoring(1, { texts })]))).toEqual(["chunk 501: written"]);
     expect(place.writes().map(({ body }) => body.segment.keywords)).toEqual([["old"]]);
     expect(await place.prove()).toEqual([]);
   });
 
   test("added chunks come one a request, in order, at the end", async () => {
     const place = await startTarget([{}, {}], {}, { maxPerRequest: 1 });
-    expect(told(await place.apply([added(1), added(2), added(3)]))).toEqual([
+    expect(outcomesOf(await place.apply([added(1), added(2), added(3)]))).toEqual([
       "chunk 501: written",
       "chunk 502: written",
       "chunk 503: written",
@@ -89,7 +89,7 @@ describe("texts", () => {
 
   test("a chunk that is disabled takes texts together with being enabled", async () => {
     const place = await startTarget([{ enabled: false }]);
-    expect(told(await place.apply([restoring(1, { target: target(1, { enabled: false }) })]))).toEqual([
+    expect(outcomesOf(await place.apply([restoring(1, { target: target(1, { enabled: false }) })]))).toEqual([
       "chunk 501: written",
     ]);
     expect(place.rows().chunks).toMatchObject([{ content: "lost 1", enabled: true }]);
@@ -104,7 +104,7 @@ describe("child chunks", () => {
       restoringChild(1, "one, by hand", { id: uuid(1001), content: "one" }),
       restoringChild(2, "three, by hand"),
     ];
-    expect(told(await place.apply([restoring(1, { texts: null, children })]))).toEqual([
+    expect(outcomesOf(await place.apply([restoring(1, { texts: null, children })]))).toEqual([
       "child_chunk 601: written",
       "child_chunk 602: written",
     ]);
@@ -124,7 +124,7 @@ describe("child chunks", () => {
     const shape = { form: "hierarchical_model", technique: "high_quality" };
     const place = await startTarget([{ children: ["one"] }], shape);
     const restore = { ...added(1, "parent"), children: [restoringChild(1, "by hand")] };
-    expect(told(await place.apply([restore]))).toEqual(["chunk 501: written", "child_chunk 601: written"]);
+    expect(outcomesOf(await place.apply([restore]))).toEqual(["chunk 501: written", "child_chunk 601: written"]);
     const types = place.rows().children.map(({ type }) => type);
     expect(types).toEqual(["automatic", "automatic", "customized"]);
     expect(await place.prove()).toEqual([]);
@@ -134,7 +134,7 @@ describe("child chunks", () => {
     const place = await startTarget([{ content: "other", children: ["one"] }]);
     const children = [restoringChild(1, "by hand")];
     const applied = await place.apply([restoring(1, { children }), restoring(1, { texts: null, children })]);
-    expect(told(applied)).toEqual([
+    expect(outcomesOf(applied)).toEqual([
       "chunk 501: changed meanwhile",
       "child_chunk 601: changed meanwhile",
       "child_chunk 601: changed meanwhile",
@@ -149,7 +149,7 @@ describe("disabling", () => {
     const place = await startTarget([{ answer: "yes" }], { form: "qa_model" });
     const texts = { content: "lost?", answer: "no", keywords: null };
     const restore = restoring(1, { target: target(1, { answer: "yes" }), texts, disable: true });
-    expect(told(await place.apply([restore], {}, { doc_form: "qa_model" }))).toEqual(["chunk 501: written"]);
+    expect(outcomesOf(await place.apply([restore], {}, { doc_form: "qa_model" }))).toEqual(["chunk 501: written"]);
     const last = { content: "lost?", answer: "no", enabled: false, attachment_ids: [] };
     expect(place.writes().map(({ body }) => body.segment)[1]).toEqual(last);
     expect(place.rows().chunks).toMatchObject([{ content: "lost?", answer: "no", enabled: false }]);
@@ -159,7 +159,7 @@ describe("disabling", () => {
   test("alone leaves the text as it is", async () => {
     const place = await startTarget([{}, { enabled: false }]);
     const disable = (number: number) => restoring(number, { texts: null, disable: true });
-    expect(told(await place.apply([disable(1), disable(2)]))).toEqual(["chunk 501: written", "chunk 502: there"]);
+    expect(outcomesOf(await place.apply([disable(1), disable(2)]))).toEqual(["chunk 501: written", "chunk 502: there"]);
     expect(place.rows().chunks).toMatchObject([{ content: "chunk 1", enabled: false }, { enabled: false }]);
     expect(await place.prove()).toEqual([]);
   });
@@ -223,7 +223,7 @@ describe("a target that somebody changed after the plan was made", () => {
       texts: { content: "lost 1", answer: "", keywords: ["k"] },
       children: [restoringChild(1, "by hand", { id: uuid(1001), content: "one" })],
     });
-    expect(told(await place.apply([restore]))).toEqual(["chunk 501: there", "child_chunk 601: there"]);
+    expect(outcomesOf(await place.apply([restore]))).toEqual(["chunk 501: there", "child_chunk 601: there"]);
     expect(place.writes()).toEqual([]);
   });
 
@@ -237,7 +237,7 @@ describe("a target that somebody changed after the plan was made", () => {
 
   test("a chunk to disable with another text is left alone", async () => {
     const place = await startTarget([{ content: "theirs" }]);
-    expect(told(await place.apply([restoring(1, { texts: null, disable: true })]))).toEqual([
+    expect(outcomesOf(await place.apply([restoring(1, { texts: null, disable: true })]))).toEqual([
       "chunk 501: changed meanwhile",
     ]);
     expect(place.writes()).toEqual([]);

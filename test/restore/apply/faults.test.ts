@@ -104,7 +104,7 @@ async function restoreAll(seed: number) {
       if (!ended.signal.aborted) throw error;
     };
     const work = async () => {
-      await place.settle(given);
+      await place.reconcile(given);
       await place.apply(stillLost(losses, place), given);
     };
     await work().catch(killed);

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { Fault, Seen } from "./flaky-service.js";
-import { planOf, restoring, restoringChild, segments, startTarget, type Target, told, uuid } from "./small-target.js";
+import {
+  outcomesOf,
+  planOf,
+  restoring,
+  restoringChild,
+  segments,
+  startTarget,
+  type Target,
+  uuid,
+} from "./small-target.js";
 
 const added = (number: number, content = `added ${number}`) =>
   restoring(number, { target: null, texts: { content, answer: null, keywords: null } });
@@ -36,7 +45,7 @@ describe.each(kinds)("%s", (what, restore, name) => {
     const place = await startTarget([{ children: ["one"] }], {}, { faultOf: first(fault) });
     const begun = place.clock.now();
     const applied = await place.apply([restore]);
-    expect(told(applied)).toEqual([`${name}: written`]);
+    expect(outcomesOf(applied)).toEqual([`${name}: written`]);
     expect([place.writes().length, applied.writes]).toEqual([writes, writes]);
     expect(place.clock.now() - begun >= 60_000).toBe(writes === 2);
     expect(await place.prove()).toEqual([]); // it is there once
@@ -51,7 +60,7 @@ describe.each(kinds)("%s", (what, restore, name) => {
     );
     const applied = await place.apply([restore]);
     const outcome = restore.disable ? "still enabled" : "failed";
-    expect(told(applied)).toEqual([`${name}: ${outcome}`]);
+    expect(outcomesOf(applied)).toEqual([`${name}: ${outcome}`]);
     expect(applied.rows[0]?.reason).toMatch(
       isAdd
         ? /^POST .*the connection was closed; an earlier add to this document may still complete until 2026-03-01T12:11:.*; run the same command again after that$/
@@ -65,7 +74,7 @@ describe.each(kinds)("%s", (what, restore, name) => {
 test("a write that takes longer than the timeout is looked for, and found", async () => {
   const place = await startTarget([{}], {}, { delay: 300 });
   const applied = await place.apply([added(1)], { writeTimeout: 0.1 });
-  expect(told(applied)).toEqual(["chunk 501: written"]);
+  expect(outcomesOf(applied)).toEqual(["chunk 501: written"]);
   expect([place.writes().length, place.texts()]).toEqual([1, ["chunk 1", "added 1"]]);
 });
 
@@ -83,7 +92,7 @@ test("a write that shows up after it was given up is not sent again", async () =
       },
     },
   );
-  expect(told(await place.apply([added(1)]))).toEqual(["chunk 501: written"]);
+  expect(outcomesOf(await place.apply([added(1)]))).toEqual(["chunk 501: written"]);
   expect([place.writes().length, place.texts()]).toEqual([1, ["chunk 1", "added 1"]]);
   expect(count).toBeGreaterThan(10);
   expect(await place.prove()).toEqual([]);
@@ -91,7 +100,7 @@ test("a write that shows up after it was given up is not sent again", async () =
 
 test("equal texts differ by their ids: a lost answer is found beside the equal chunk that was there", async () => {
   const place = await startTarget([{ content: "same" }, { content: "same" }], {}, { faultOf: first("lost") });
-  expect(told(await place.apply([added(1, "same"), added(2, "same")]))).toEqual([
+  expect(outcomesOf(await place.apply([added(1, "same"), added(2, "same")]))).toEqual([
     "chunk 501: written",
     "chunk 502: written",
   ]);
@@ -103,11 +112,13 @@ test("an equal text that stood there before, or that the restore added itself, i
   const cut = (_: Seen, write: number) => (write === 1 || write === 3 ? "cut" : undefined);
   const place = await startTarget([{ content: "same" }], {}, { faultOf: cut });
   const both = planOf([1, 2].map((number) => ({ ...added(number, "same"), equal: 1 })));
-  expect(told(await place.applyAll([both]))).toEqual(["chunk 501: failed", "chunk 502: failed"]);
-  await place.settle();
-  expect(told(await place.applyAll([both]))).toEqual(["chunk 501: written", "chunk 502: failed"]);
-  await place.settle();
-  expect(told(await place.applyAll([planOf([{ ...added(2, "same"), equal: 2 }])]))).toEqual(["chunk 502: written"]);
+  expect(outcomesOf(await place.applyAll([both]))).toEqual(["chunk 501: failed", "chunk 502: failed"]);
+  await place.reconcile();
+  expect(outcomesOf(await place.applyAll([both]))).toEqual(["chunk 501: written", "chunk 502: failed"]);
+  await place.reconcile();
+  expect(outcomesOf(await place.applyAll([planOf([{ ...added(2, "same"), equal: 2 }])]))).toEqual([
+    "chunk 502: written",
+  ]);
   expect([place.writes().length, place.texts()]).toEqual([4, ["same", "same", "same"]]);
   expect(await place.prove()).toEqual([]);
 });
@@ -117,12 +128,12 @@ describe("an add that a lock of the service holds back for longer than it is loo
   test.each([16, 40])("is sent once, and recognized by the journal: after %d more requests", async (late) => {
     const place = await startTarget([{}], {}, { faultOf: first({ late }) });
     const applied = await place.apply([added(1), restoring(1), added(2)]);
-    expect(told(applied)).toEqual(["chunk 501: failed", "chunk 501: written", "chunk 502: failed"]);
+    expect(outcomesOf(applied)).toEqual(["chunk 501: failed", "chunk 501: written", "chunk 502: failed"]);
     expect(applied.rows[2]?.reason).toMatch(/^an earlier add to this document may still complete until /);
     expect([place.writes().length, (await place.open()).open.length]).toEqual([2, 1]);
-    await place.settle();
+    await place.reconcile();
     expect([place.writes().length, place.texts(), (await place.open()).open]).toEqual([2, ["lost 1", "added 1"], []]);
-    expect(told(await place.apply([added(2)]))).toEqual(["chunk 502: written"]);
+    expect(outcomesOf(await place.apply([added(2)]))).toEqual(["chunk 502: written"]);
     expect(place.texts()).toEqual(["lost 1", "added 1", "added 2"]);
     expect(await place.prove()).toEqual([]);
   });
@@ -161,7 +172,7 @@ test("a lost answer whose equal chunk is deleted meanwhile is found all the same
     if (place?.texts()[0] === "same")
       await byOthers("POST", `${segments}/${uuid(101)}`, { segment: { content: "theirs" } });
   };
-  expect(told(await place.apply([added(1, "same")], { sleep }))).toEqual(["chunk 501: written"]);
+  expect(outcomesOf(await place.apply([added(1, "same")], { sleep }))).toEqual(["chunk 501: written"]);
   expect(place.writes()).toHaveLength(1);
 });
 
@@ -185,7 +196,7 @@ describe("a chunk that was stored and could not be indexed", () => {
   ])("is repaired by its id, never added again: %s", async (_, restore, path, failures) => {
     let failed = 0;
     const place = await startTarget([{}], {}, { embeddingFails: () => failed++ < failures, indexingSeconds: 0 });
-    expect(told(await place.apply([restore]))).toEqual(["chunk 501: written"]);
+    expect(outcomesOf(await place.apply([restore]))).toEqual(["chunk 501: written"]);
     const [write, ...repairs] = place.writes();
     expect(write?.what).toBe(`POST ${path}`);
     const touched = { content: "bad ", enabled: true, attachment_ids: [] };
@@ -212,7 +223,7 @@ describe("a chunk that was stored and could not be indexed", () => {
     const place = await startTarget([{}], {}, { embeddingFails: () => isDown, indexingSeconds: 0 });
     await place.apply([added(1)]);
     isDown = false;
-    expect(told(await place.apply([added(1)]))).toEqual(["chunk 501: written"]);
+    expect(outcomesOf(await place.apply([added(1)]))).toEqual(["chunk 501: written"]);
     expect(place.texts()).toEqual(["chunk 1", "added 1"]);
     expect(await place.prove()).toEqual([]);
   });
@@ -241,7 +252,7 @@ describe("a chunk that was stored and could not be indexed", () => {
 
 test("a service that is away for a moment gets the write when it is back", async () => {
   const place = await startTarget([{}], {}, { faultOf: first({ status: 503, message: "starting" }) });
-  expect(told(await place.apply([restoring(1)]))).toEqual(["chunk 501: written"]);
+  expect(outcomesOf(await place.apply([restoring(1)]))).toEqual(["chunk 501: written"]);
   expect(await place.prove()).toEqual([]);
 });
 
@@ -249,7 +260,7 @@ test("a text that comes to stand there after the plan was made is not added once
   const place = await startTarget([{ content: "chunk 1" }]);
   const plan = added(1, "by hand");
   await place.byOthers("POST", segments, { segments: [{ content: "by hand" }] });
-  expect(told(await place.applyAll([planOf([plan])]))).toEqual(["chunk 501: there"]);
+  expect(outcomesOf(await place.applyAll([planOf([plan])]))).toEqual(["chunk 501: there"]);
   expect([place.writes().length, place.texts()]).toEqual([0, ["chunk 1", "by hand"]]);
 });
 
@@ -257,6 +268,6 @@ test("a text that comes to stand there after the plan was made stands for one of
   const place = await startTarget([{ content: "chunk 1" }]);
   const plan = planOf([added(1, "by hand"), added(2, "by hand")]);
   await place.byOthers("POST", segments, { segments: [{ content: "by hand" }] });
-  expect(told(await place.applyAll([plan]))).toEqual(["chunk 501: there", "chunk 502: written"]);
+  expect(outcomesOf(await place.applyAll([plan]))).toEqual(["chunk 501: there", "chunk 502: written"]);
   expect(place.texts()).toEqual(["chunk 1", "by hand", "by hand"]);
 });

@@ -12,7 +12,7 @@ import { applyPlan, withWriter } from "../../../src/restore/apply/apply-plan.js"
 import type { ApplyOptions } from "../../../src/restore/apply/document-work.js";
 import { openJournal } from "../../../src/restore/apply/journal.js";
 import { type ComparedRows, proveRestore } from "../../../src/restore/apply/prove.js";
-import { settleJournal } from "../../../src/restore/apply/reconcile.js";
+import { reconcileJournal } from "../../../src/restore/apply/reconcile.js";
 import { haveSameTexts, standingChild, standingChunk } from "../../../src/restore/apply/row-texts.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
@@ -66,7 +66,7 @@ function chunkFrom({ children = [], ...fields }: Sketch, index: number, document
   };
 }
 
-/** A plan that brings back one chunk of an older run; by default `lost 1` is written over `chunk 1`. */
+/** A plan that restores one chunk of an older run; by default `lost 1` is written over `chunk 1`. */
 export function restoring(number: number, fields: Partial<ChunkRestore> = {}): ChunkRestore {
   return {
     chunk_id: uuid(500 + number),
@@ -148,7 +148,7 @@ export async function startTarget(
       ),
     applyAll: (documents: readonly DocumentPlan[], given?: Given) =>
       withOptions((each) => applyPlan({ documents }, each), given),
-    settle: (given?: Given) => withOptions(settleJournal, given),
+    reconcile: (given?: Given) => withOptions(reconcileJournal, given),
     texts: () => rowsOf(service).chunks.map(({ content }) => content),
     rows: () => rowsOf(service),
     prove: async () => {
@@ -165,7 +165,7 @@ type Given = Partial<ApplyOptions> & { readonly writeTimeout?: number };
 export type Target = Awaited<ReturnType<typeof startTarget>>;
 
 /** The outcomes of rows, each with the id in the target and the reason. */
-export function told({ rows }: Awaited<ReturnType<Target["apply"]>>) {
+export function outcomesOf({ rows }: Awaited<ReturnType<Target["apply"]>>) {
   return rows.map(({ level, id, outcome }) => `${level} ${Number(id.slice(-12))}: ${outcome}`);
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { findSigns, type SignOptions } from "../../../src/compare/lost/evidence.js";
+import { type EvidenceOptions, findEditedDocuments } from "../../../src/compare/lost/evidence.js";
 import { type LostOptions, type LostPlan, planLost } from "../../../src/compare/lost/plan-lost.js";
 import { type Dump, openDump } from "../../../src/dump/open-dump.js";
 import type { Row } from "../../../src/rows/row.js";
@@ -32,20 +32,20 @@ export async function dumpOf(tables: Tables, run_id: string, options: WriteOptio
   return openDump(folder, "nothing was planned");
 }
 
-const setting = { memory: "200MB", signal: new AbortController().signal, database: undefined };
+const base = { memory: "200MB", signal: new AbortController().signal, database: undefined };
 
-export function signsOf(dump: Dump, options: Partial<SignOptions> = {}) {
-  return findSigns(dump, { ...setting, documents: [], chunks: [], ...options });
+export function editedDocumentsOf(dump: Dump, options: Partial<EvidenceOptions> = {}) {
+  return findEditedDocuments(dump, { ...base, documents: [], chunks: [], ...options });
 }
 
-/** The plan for the documents with a sign of a hand, and those that were named. */
+/** The plan for the documents with manual edits, and those that were named. */
 export async function lostOf(
   old: Dump,
   target: Dump,
   options: Partial<LostOptions> & { readonly named?: readonly string[] } = {},
 ): Promise<LostPlan> {
   const { database, named = [] } = options;
-  const { documents } = await signsOf(old, { database, documents: named });
+  const { documents } = await editedDocumentsOf(old, { database, documents: named });
   const wishes = { chosen: new Set<string>(), addDisabled: false, refusals: new Map() };
-  return planLost(old, target, { ...setting, ...wishes, documents, ...options });
+  return planLost(old, target, { ...base, ...wishes, documents, ...options });
 }

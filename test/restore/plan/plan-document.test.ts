@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DocumentRows } from "../../../src/compare/document-rows.js";
 import { type DocumentHistory, noHistory } from "../../../src/compare/lost/evidence.js";
 import { planDocument } from "../../../src/compare/lost/plan-document.js";
-import { child, chunk, document, told } from "./rows.js";
+import { child, chunk, described, document } from "./rows.js";
 
 interface Wishes {
   readonly history?: Partial<DocumentHistory>;
@@ -18,7 +18,7 @@ function plan(
   const options = { chosen: new Set(chosen), addDisabled, document_name: "Handbook" };
   return planDocument(old, { ...noHistory, ...history }, target, options);
 }
-const planned = (...given: Parameters<typeof plan>) => told(plan(...given));
+const planned = (...given: Parameters<typeof plan>) => described(plan(...given));
 
 const by = { updated_by: "ann" };
 const off = { enabled: false, disabled_by: "ann" };
@@ -344,7 +344,7 @@ describe("a document that was not indexed anew", () => {
 });
 
 describe("child chunks", () => {
-  const hand = "customized";
+  const manual = "customized";
   const parents = [chunk("c1", "p"), chunk("c2", "q")];
   const tree = (...children: readonly ReturnType<typeof child>[]) => document(parents, children, "hierarchical_model");
   const target = (...children: readonly ReturnType<typeof child>[]) =>
@@ -355,36 +355,36 @@ describe("child chunks", () => {
     expect(planned(tree(child("c1", "k1", "x")), target())).toEqual([]);
   });
   it("that stand below the parent of the target are present", () => {
-    expect(planned(tree(child("c1", "k1", "x", hand)), target(child("t1", "u5", "x")))).toEqual(["1 present"]);
+    expect(planned(tree(child("c1", "k1", "x", manual)), target(child("t1", "u5", "x")))).toEqual(["1 present"]);
   });
   it("that stand below another parent only are added", () => {
-    expect(planned(tree(child("c1", "k1", "x", hand)), target(child("t2", "u1", "x")))).toEqual([
+    expect(planned(tree(child("c1", "k1", "x", manual)), target(child("t2", "u1", "x")))).toEqual([
       "child k1 below t1: x [customized]",
     ]);
   });
   it("replace the automatic one that has the text before the edit", () => {
-    const old = tree(child("c1", "k1", "x", hand));
+    const old = tree(child("c1", "k1", "x", manual));
     expect(planned(old, target(child("t1", "u1", "y"), child("t1", "u2", "b")), first("b"))).toEqual([
       "child k1 over u2: x [customized history]",
     ]);
   });
   it("are added beside a customized one, or one that says something else", () => {
-    const old = tree(child("c1", "k1", "x", hand));
+    const old = tree(child("c1", "k1", "x", manual));
     const added = ["child k1 below t1: x [customized history]"];
-    expect(planned(old, target(child("t1", "u1", "b", hand)), first("b"))).toEqual(added);
+    expect(planned(old, target(child("t1", "u1", "b", manual)), first("b"))).toEqual(added);
     expect(planned(old, target(child("t1", "u1", "else")), first("b"))).toEqual(added);
   });
   it("are added if nobody knows what stood there before", () => {
-    expect(planned(tree(child("c1", "k1", "x", hand)), target(child("t1", "u1", "y")))).toEqual([
+    expect(planned(tree(child("c1", "k1", "x", manual)), target(child("t1", "u1", "y")))).toEqual([
       "child k1 below t1: x [customized]",
     ]);
   });
   it("count: two equal ones are there only if two are", () => {
-    const old = tree(child("c1", "k1", "x", hand), child("c1", "k2", "x", hand));
+    const old = tree(child("c1", "k1", "x", manual), child("c1", "k2", "x", manual));
     expect(planned(old, target(child("t1", "u1", "x")))).toEqual(["child k2 below t1: x [customized]", "1 present"]);
   });
   it("replace one twin each", () => {
-    const old = tree(child("c1", "k1", "x", hand), child("c1", "k2", "y", hand));
+    const old = tree(child("c1", "k1", "x", manual), child("c1", "k2", "y", manual));
     const history = {
       children: new Map([
         ["k1", "b"],
@@ -399,7 +399,7 @@ describe("child chunks", () => {
   it("follow their parent to the chunk that takes its text, and to the one that is added", () => {
     const old = document(
       [chunk("c1", "edited", by), chunk("c2", "mine")],
-      [child("c1", "k1", "x", hand), child("c2", "k2", "y", hand), child("c2", "k3", "auto")],
+      [child("c1", "k1", "x", manual), child("c2", "k2", "y", manual), child("c2", "k3", "auto")],
     );
     const history = { chunks: new Map([["c1", { content: "p" }]]), added: new Set(["c2"]) };
     expect(planned(old, document([chunk("t1", "p")]), { history })).toEqual([
@@ -410,20 +410,20 @@ describe("child chunks", () => {
     ]);
   });
   it("have no place if their parent is gone, or stands inside another chunk", () => {
-    const old = tree(child("c1", "k1", "x", hand), child("c2", "k2", "y", hand));
+    const old = tree(child("c1", "k1", "x", manual), child("c2", "k2", "y", manual));
     expect(
       planned(old, document([chunk("t1", "p and more")], [], "hierarchical_model"), { chosen: ["k1", "k2"] }),
     ).toEqual(["no place: k1, no choice", "no evidence: c2, add", "no place: k2, no choice"]);
   });
   it("come back with a parent that is chosen", () => {
-    const old = document([chunk("c1", "p")], [child("c1", "k1", "x", hand)]);
+    const old = document([chunk("c1", "p")], [child("c1", "k1", "x", manual)]);
     expect(planned(old, document([]), { chosen: ["c1"] })).toEqual([
       "add c1: p [chosen]",
       "child k1 below new: x [customized]",
     ]);
   });
   it("that a person deleted since are left to the owner", () => {
-    const old = document([chunk("c1", "p")], [child("c1", "k1", "x", hand)]);
+    const old = document([chunk("c1", "p")], [child("c1", "k1", "x", manual)]);
     const now = document([chunk("c1", "p")]);
     expect(planned(old, now)).toEqual(["no evidence: k1, add"]);
     expect(planned(old, now, { chosen: ["k1"] })).toEqual(["child k1 below c1: x [chosen]"]);

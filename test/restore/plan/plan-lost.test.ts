@@ -3,7 +3,7 @@ import { documentKey } from "../../../src/rows/row.js";
 import { JobDatabase, madeOnce } from "../../database/job-database.js";
 import { info } from "../../verify/sound-tables.js";
 import { child, chunk, dumpOf, lostOf, tablesOf } from "./lost-dumps.js";
-import { told } from "./rows.js";
+import { described } from "./rows.js";
 
 const [before, old] = ["20250306T020000000Z", "20250306T030000000Z"];
 const strange = "\ufeffedited\0 \"by hand\"\r\n漢字 😀 'quoted', =1+1";
@@ -39,7 +39,7 @@ it.each(["jsonl", "csv", "parquet"] as const)(
     expect(plan.documents.map(({ document_id, document_name }) => [document_id, document_name])).toEqual([
       ["a", "Handbook.md"],
     ]);
-    expect(plan.documents.flatMap(told)).toEqual([
+    expect(plan.documents.flatMap(described)).toEqual([
       "child k1 over u1: y [customized history]",
       `c2 over t2: ${strange} [updated_by history]`,
       "add c3: mine #\ufeffk #l [history]",
@@ -49,12 +49,12 @@ it.each(["jsonl", "csv", "parquet"] as const)(
 
 it("lists, without a history, what it cannot prove, and says so", async () => {
   const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
-  const told2 = ["child k1 below t1: y [customized]", "unknown before: c2, add", "no evidence: c3, add"];
+  const described2 = ["child k1 below t1: y [customized]", "unknown before: c2, add", "no evidence: c3, add"];
   const { plan, warnings } = await lostOf(from, to);
-  expect([plan.documents.flatMap(told), warnings]).toEqual([told2, []]);
+  expect([plan.documents.flatMap(described), warnings]).toEqual([described2, []]);
   const absent = await lostOf(from, to, { database: "/nowhere/job.duckdb" });
-  expect([absent.plan.documents.flatMap(told), absent.warnings]).toEqual([
-    told2,
+  expect([absent.plan.documents.flatMap(described), absent.warnings]).toEqual([
+    described2,
     [expect.stringMatching(/^the history in \/nowhere\/job\.duckdb was not used: there is no such file/)],
   ]);
 });
@@ -81,7 +81,7 @@ it("refuses a document that cannot be read whole or written to, and goes on with
     ["busy", "It is being indexed."],
     ["fine", null],
   ]);
-  expect(plan.documents.flatMap(told).filter((line) => !line.startsWith("refused"))).toEqual([
+  expect(plan.documents.flatMap(described).filter((line) => !line.startsWith("refused"))).toEqual([
     'unknown before: fine1, now "other", replace',
   ]);
 });
@@ -89,7 +89,7 @@ it("refuses a document that cannot be read whole or written to, and goes on with
 it("brings back what was chosen, and says which of it is not lost", async () => {
   const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
   const { plan, warnings } = await lostOf(from, to, { chosen: new Set(["c1", "c3"]) });
-  expect(plan.documents.flatMap(told)).toContain("add c3: mine #\ufeffk #l [chosen]");
+  expect(plan.documents.flatMap(described)).toContain("add c3: mine #\ufeffk #l [chosen]");
   expect(warnings).toEqual(["c1 was chosen and is not lost: nothing is written for it"]);
 });
 

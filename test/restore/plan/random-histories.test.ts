@@ -21,9 +21,12 @@ async function checkHistories(all: readonly Nights[]): Promise<void> {
   for (const run of [0, 1, 2, 3]) {
     const whole = seen.filter(({ held }) => held[run]);
     const found = whole.map(({ id, held }) => rowsOf(id, held[run] ?? []));
-    const told = { chunks: found.flatMap(({ chunks }) => chunks), children: found.flatMap(({ children }) => children) };
+    const described = {
+      chunks: found.flatMap(({ chunks }) => chunks),
+      children: found.flatMap(({ children }) => children),
+    };
     const ids = whole.map(({ id }) => id);
-    const { histories, warning } = await historiesAt(database.path, `r${run}`, told, ids);
+    const { histories, warning } = await historiesAt(database.path, `r${run}`, described, ids);
     expect(warning).toBe(undefined);
     for (const [at, { id, held }] of whole.entries())
       expect([run, id, histories[at]]).toEqual([run, id, historyFrom(held.slice(0, run + 1))]);

@@ -34,7 +34,7 @@ export function document(
 }
 
 /** A plan in a line for each thing that it does or tells. */
-export function told(plan: DocumentPlan): readonly string[] {
+export function described(plan: DocumentPlan): readonly string[] {
   const proved = (evidence: readonly string[]) => (evidence.length > 0 ? ` [${evidence.join(" ")}]` : "");
   const restores = plan.restores.flatMap(({ chunk_id, evidence, target, texts, disable, children }) => {
     const home = target?.id ?? "new";

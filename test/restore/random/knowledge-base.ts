@@ -1,6 +1,6 @@
 import { type DemoKnowledge, demoKnowledge } from "../../../src/demo/demo-knowledge.js";
 import type { StoredChunk, StoredDocument } from "../../../src/demo/index-knowledge.js";
-import type { HandEdit, Scenario } from "./scenario.js";
+import type { ManualEdit, Scenario } from "./scenario.js";
 
 export const datasetId = "00000000-0000-4000-8000-000000000001";
 export const documentId = "00000000-0000-4000-8000-000000000002";
@@ -54,7 +54,7 @@ export class KnowledgeBase {
   }
 
   /** Does the work of a person, through the writes of the service. That on a chunk that is not there does nothing. */
-  async work(edit: HandEdit): Promise<void> {
+  async work(edit: ManualEdit): Promise<void> {
     if (!("at" in edit)) {
       const { data } = await this.demo.writes.addChunks(datasetId, documentId, [this.#newTexts("added")]);
       if (edit.do === "add and disable") for (const { id } of data) await this.#change(id, { enabled: false });
@@ -74,7 +74,7 @@ export class KnowledgeBase {
     );
   }
 
-  async #workOn({ id, children, ...texts }: Standing, what: HandEdit["do"]): Promise<void> {
+  async #workOn({ id, children, ...texts }: Standing, what: ManualEdit["do"]): Promise<void> {
     const { writes } = this.demo;
     const place = { datasetId, documentId, chunkId: id };
     const [child] = children;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type PlantedLink, plantedLink } from "../planted.js";
 
 /** The work of a person on one chunk of a document, by its place. A part of its text is added as a chunk, or all of it once more. */
-export type HandEdit = EditOfChunk | { readonly do: "add" | "add and disable" };
+export type ManualEdit = EditOfChunk | { readonly do: "add" | "add and disable" };
 
 interface EditOfChunk {
   readonly do:
@@ -25,15 +25,15 @@ export interface Scenario {
   readonly form: "text_model" | "qa_model" | "hierarchical_model";
   readonly chunks: number;
   /** Before the first run: nobody knows what stood there before. */
-  readonly early: readonly HandEdit[];
+  readonly early: readonly ManualEdit[];
   /** Between the first run and the second, which is restored from. */
-  readonly edits: readonly HandEdit[];
+  readonly edits: readonly ManualEdit[];
   /** Chunks whose source somebody changed. */
   readonly updated: readonly number[];
   /** The size of the chunks of the re-index; null for the same as before. */
   readonly maxCharacters: number | null;
   /** Edits of others after the re-index. */
-  readonly others: readonly HandEdit[];
+  readonly others: readonly ManualEdit[];
   readonly fates: readonly WriteFate[];
   /** Writes after which a restore is broken off; then it is begun again. */
   readonly breaks: readonly number[];
@@ -45,7 +45,7 @@ export interface Scenario {
 
 const at = fc.nat(11);
 const onChunk = (name: EditOfChunk["do"]): fc.Arbitrary<EditOfChunk> => fc.record({ do: fc.constant(name), at });
-const handEdit: fc.Arbitrary<HandEdit> = fc.oneof(
+const manualEdit: fc.Arbitrary<ManualEdit> = fc.oneof(
   onChunk("edit"),
   onChunk("edit"),
   onChunk("disable"),
@@ -55,11 +55,11 @@ const handEdit: fc.Arbitrary<HandEdit> = fc.oneof(
   onChunk("edit child"),
   onChunk("add part"),
   onChunk("add twin"),
-  fc.constant<HandEdit>({ do: "add" }),
-  fc.constant<HandEdit>({ do: "add and disable" }),
+  fc.constant<ManualEdit>({ do: "add" }),
+  fc.constant<ManualEdit>({ do: "add and disable" }),
 );
 const edits = (most: number) =>
-  fc.uniqueArray(handEdit, { maxLength: most, selector: (edit) => ("at" in edit ? edit.at : JSON.stringify(edit)) });
+  fc.uniqueArray(manualEdit, { maxLength: most, selector: (edit) => ("at" in edit ? edit.at : JSON.stringify(edit)) });
 
 export const scenario: fc.Arbitrary<Scenario> = fc.record({
   form: fc.constantFrom("text_model", "qa_model", "hierarchical_model"),
@@ -68,7 +68,7 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
   edits: edits(5),
   updated: fc.uniqueArray(fc.nat(7), { maxLength: 2 }),
   maxCharacters: fc.constantFrom(null, null, null, 40),
-  others: fc.uniqueArray(fc.oneof(onChunk("edit"), onChunk("add child"), fc.constant<HandEdit>({ do: "add" })), {
+  others: fc.uniqueArray(fc.oneof(onChunk("edit"), onChunk("add child"), fc.constant<ManualEdit>({ do: "add" })), {
     maxLength: 2,
     selector: (edit) => ("at" in edit ? edit.at : -1),
   }),

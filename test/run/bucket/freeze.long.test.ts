@@ -4,7 +4,7 @@ import { hasS3, startMoto } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
 import { type BucketWorld, openBucketWorld } from "./bucket-place.js";
 
-/** Milliseconds by which the clock of the successor is ahead, so that a holder without a sign of life counts as gone. */
+/** Milliseconds by which the clock of the successor is ahead, so that a holder without a heartbeat counts as gone. */
 const later = 125_000;
 
 test.skipIf(!hasS3)(
@@ -29,11 +29,11 @@ test.skipIf(!hasS3)(
         );
         const name = await Promise.race([held, running.then(() => undefined)]);
         if (name === undefined) break; // it has no request with this number
-        const told = `frozen before request ${at}: ${name}`;
+        const label = `frozen before request ${at}: ${name}`;
         const { manifest, problems } = await two.run({ report: true });
-        expect(problems, told).toEqual([]);
+        expect(problems, label).toEqual([]);
         frozen.letGo();
-        outcomes.add(await judge(environment, told, manifest.run_id, await running));
+        outcomes.add(await judge(environment, label, manifest.run_id, await running));
       }
       expect(two.warnings).toEqual([]);
       expect([...outcomes].sort()).toEqual(["complete", "lost", "published, then lost"]);
@@ -89,21 +89,22 @@ test.skipIf(!hasS3)(
 type Outcome = { readonly runId: string; readonly problems: readonly string[] } | { readonly error: unknown };
 
 /** Checks what readers find after a frozen run woke, and gives how that run ended. */
-async function judge(environment: BucketWorld, told: string, successor: string, outcome: Outcome): Promise<string> {
+async function judge(environment: BucketWorld, label: string, successor: string, outcome: Outcome): Promise<string> {
   const { runs, latest } = await environment.head();
   const listed = runs.map(({ run_id }) => run_id);
-  expect(listed, told).toContain(successor);
+  expect(listed, label).toContain(successor);
   for (const runId of listed.slice(-2)) await environment.fetched(runId);
-  expect(latest, told).toBe(listed.at(-1));
+  expect(latest, label).toBe(listed.at(-1));
   const known = await environment.inDatabase("SELECT run_id FROM runs");
-  for (const runId of listed.filter((runId) => runId <= successor)) expect(known, `${told}: ${runId}`).toContain(runId);
+  for (const runId of listed.filter((runId) => runId <= successor))
+    expect(known, `${label}: ${runId}`).toContain(runId);
   if ("error" in outcome) {
-    expect(outcome.error, told).toBeInstanceOf(LostError);
-    expect(String(outcome.error), told).toMatch(/this job was taken over by process \d+/);
+    expect(outcome.error, label).toBeInstanceOf(LostError);
+    expect(String(outcome.error), label).toMatch(/this job was taken over by process \d+/);
     return "lost";
   }
-  expect(listed, told).toContain(outcome.runId);
+  expect(listed, label).toContain(outcome.runId);
   if (outcome.problems.length === 0) return "complete";
-  expect(outcome.problems.join(), told).toMatch(/taken over by process|changed by/);
+  expect(outcome.problems.join(), label).toMatch(/taken over by process|changed by/);
   return "published, then lost";
 }

@@ -30,21 +30,21 @@ test.skipIf(!hasS3)(
         await sleep(moment);
         child.kill("SIGKILL");
         await ended;
-        const told = `round ${round}, killed after ${moment} ms`;
+        const label = `round ${round}, killed after ${moment} ms`;
         const { runs } = await environment.head();
         const last = runs.at(-1)?.run_id ?? "";
-        expect(await stableTexts(await environment.fetched(last)), told).toEqual(texts);
+        expect(await stableTexts(await environment.fetched(last)), label).toEqual(texts);
         const { code, stderr } = await runKbdump(args(round + Math.floor(Math.random() * 2)), env);
-        expect({ code, stderr }, told).toEqual({ code: 0, stderr: "" });
+        expect({ code, stderr }, label).toEqual({ code: 0, stderr: "" });
         const after = await environment.head();
-        expect(after.latest, told).toBe(after.runs.at(-1)?.run_id);
-        expect(await stableTexts(await environment.fetched(after.latest ?? "")), told).toEqual(texts);
+        expect(after.latest, label).toBe(after.runs.at(-1)?.run_id);
+        expect(await stableTexts(await environment.fetched(after.latest ?? "")), label).toEqual(texts);
         const folders = new Set(
           (await keysBelow(environment.bucket, "runs/")).map((key) => key.split("/", 2).join("/")),
         );
-        expect(folders, told).toEqual(new Set(after.runs.map(({ folder }) => folder)));
+        expect(folders, label).toEqual(new Set(after.runs.map(({ folder }) => folder)));
         const known = await environment.inDatabase("SELECT run_id FROM runs");
-        for (const { run_id } of after.runs) expect(known, told).toContain(run_id);
+        for (const { run_id } of after.runs) expect(known, label).toContain(run_id);
       }
     } finally {
       await store.stop();

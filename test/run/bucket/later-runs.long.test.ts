@@ -113,7 +113,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect((await query(allRuns, aside)).flat()).toEqual(ids.slice(0, 2));
     const older = (await environment.bucket.read("test.duckdb"))?.bytes;
     ids.push((await one.run()).manifest.run_id);
-    await putByHand(environment.url, older); // somebody brings an older one back
+    await putDirectly(environment.url, older); // somebody brings an older one back
     ids.push((await one.run()).manifest.run_id);
     expect(await environment.inDatabase(allRuns)).toEqual(ids);
     await rm(one.job.output.dir, { recursive: true });
@@ -121,7 +121,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect(await environment.inDatabase(allRuns)).toEqual(ids);
   });
 
-  async function putByHand(url: string, bytes: Buffer | undefined): Promise<void> {
+  async function putDirectly(url: string, bytes: Buffer | undefined): Promise<void> {
     const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];
     const credentials = { accessKeyId: "access", secretAccessKey: secretKey };
     const client = new S3Client({ endpoint: store.endpoint, forcePathStyle: true, region: "us-east-1", credentials });

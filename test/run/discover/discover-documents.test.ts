@@ -16,8 +16,8 @@ const dataset = (id: string | undefined, documents: DatasetJob["documents"] = "a
   keyword: undefined,
 });
 const job = (...datasets: DatasetJob[]): DiscoveryJob => ({ datasets });
-const told = (one: TestDataset | undefined) => nameAndId(one?.name, one?.id ?? "");
-const shown = (one: TestDataset | undefined) => told(one).replace(/[()]/g, "\\$&");
+const nameOf = (one: TestDataset | undefined) => nameAndId(one?.name, one?.id ?? "");
+const shown = (one: TestDataset | undefined) => nameOf(one).replace(/[()]/g, "\\$&");
 const page = (number: number) => `page=${number}&limit=100`;
 
 test("a job that names every id asks nothing", async () => {
@@ -69,8 +69,8 @@ test("all datasets: external ones and those that are closed to the API are skipp
   expect(found?.rows.map(({ dataset_name }) => dataset_name)).toEqual([first?.name, ...Array(4).fill(last?.name)]);
   expect(found).toMatchObject({ failures: [], allDatasets: true });
   expect(found?.notes).toEqual([
-    `dataset ${told(external)} is skipped: its chunks are kept outside of the service (provider external)`,
-    `dataset ${told(closed)} is skipped: API access is off for it (enable_api false)`,
+    `dataset ${nameOf(external)} is skipped: its chunks are kept outside of the service (provider external)`,
+    `dataset ${nameOf(closed)} is skipped: API access is off for it (enable_api false)`,
   ]);
   expect(found?.listings.map(({ dataset_id, state }) => [dataset_id, state])).toEqual([
     [first?.id, "listed"],
@@ -158,7 +158,7 @@ test("a list of datasets that never holds still is a failure, and nothing is tak
   expect(new Set(datasets.map(({ id }) => id)).size).toBe(datasets.length);
 });
 
-test("a key of one dataset is told to name the datasets", async () => {
+test("a key of one dataset is asked to name the datasets", async () => {
   const faults = refusing("/datasets", 403, "forbidden", "You do not have permission.");
   const { client } = await startPlace([1], { faults });
   const refused = discoverDocuments(client, everything);
@@ -215,7 +215,7 @@ test("no datasets, and none that can be read, are an error; a dataset without do
   const place = await startPlace([0]);
   const [only] = place.datasets;
   const { found } = await discoverDocuments(place.client, everything);
-  expect(found).toMatchObject({ rows: [], failures: [], notes: [`dataset ${told(only)} has no documents`] });
+  expect(found).toMatchObject({ rows: [], failures: [], notes: [`dataset ${nameOf(only)} has no documents`] });
   if (only) only.listed = { provider: "external", id: "\u001b[31mred\n" };
   await expect(discoverDocuments(place.client, everything)).rejects.toThrow(
     /^no dataset can be read; the first: dataset "Knowledge 1" \(\[31mred\) is skipped: its chunks/,

@@ -78,7 +78,7 @@ test("two runs over unchanged data give the same files, document_info among them
   expect(second.manifest.discovered).toMatchObject({ since: first.manifest.run_id, new: [], vanished: [] });
 });
 
-test("new and vanished documents are told from run to run, and what was read of a vanished one stays", async () => {
+test("new and vanished documents are reported from run to run, and what was read of a vanished one stays", async () => {
   const { server, datasets } = await startPlace([2, 1]);
   const [dataset, other] = datasets;
   const job = await jobOf(await testFolder(), server, "test", "jsonl duckdb");
@@ -204,14 +204,14 @@ test("documents that are still being indexed, or are switched off, are read like
   upload(datasets[0], { ...makeDocument({ chunks: 0, seed: 99 }) });
   const { manifest, folder } = await run(await jobOf(await testFolder(), server, "test", "jsonl csv"), server);
   expect(empty).toBeUndefined();
-  const told = (id = "") => nameAndId(datasets[0]?.documents.get(id)?.name, id);
+  const nameOf = (id = "") => nameAndId(datasets[0]?.documents.get(id)?.name, id);
   expect(manifest.status).toBe("complete");
   expect(manifest.counts).toMatchObject({ documents: 5, chunks: 4 });
   expect(manifest.warnings.toSorted()).toEqual(
     [
-      `document ${told(indexing)}: it is being indexed (splitting), so its chunks are not final`,
-      `document ${told(paused)}: its indexing is paused, so its chunks are not final`,
-      `document ${told(manifest.documents[0]?.document_id)}: its indexing is completed, and it has no chunks`,
+      `document ${nameOf(indexing)}: it is being indexed (splitting), so its chunks are not final`,
+      `document ${nameOf(paused)}: its indexing is paused, so its chunks are not final`,
+      `document ${nameOf(manifest.documents[0]?.document_id)}: its indexing is completed, and it has no chunks`,
     ].toSorted(),
   );
   const rows = new Map((await readJsonl(folder, "document_info")).map((row) => [row.document_id, row]));

@@ -195,9 +195,9 @@ test("work in the folders of a job learns that the lock is lost", async () => {
   });
   await underLease(job, { now: () => now, log: () => {} }, async ({ private: hidden, lost }) => {
     await rm(join(hidden, "lock"));
-    const told = once(lost, "abort");
+    const label = once(lost, "abort");
     await vi.advanceTimersByTimeAsync(10_000);
-    await told;
+    await label;
     expect(String(lost.reason)).toContain("was removed while this run was at work");
   });
 });

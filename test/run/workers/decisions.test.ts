@@ -4,12 +4,12 @@ import type { Discovery, PlacedDocument } from "../../../src/crawl/discovery.js"
 import { documentListText } from "../../../src/crawl/document-list.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
-import { type Handed, listHash } from "../../../src/parallel/accept-document.js";
+import { listHash, type SubmittedResult } from "../../../src/parallel/accept-document.js";
+import { orderBySize } from "../../../src/parallel/distribute.js";
 import { jobIdOf, nameFromJobId, queueName, refusalOf } from "../../../src/parallel/document-queue.js";
-import { orderBySize } from "../../../src/parallel/hand-out.js";
 import { OpenDocuments } from "../../../src/parallel/open-documents.js";
-import { BrokerWatch, SignsOfLife, WorkerNames } from "../../../src/parallel/supervision.js";
-import { KnownRuns, ToldRequests } from "../../../src/parallel/worker/take-document.js";
+import { BrokerWatch, Heartbeats, WorkerNames } from "../../../src/parallel/supervision.js";
+import { KnownRuns, ReportedRequests } from "../../../src/parallel/worker/take-document.js";
 import { WorkersProgress } from "../../../src/parallel/workers-progress.js";
 
 const placed = (names: readonly string[]): readonly PlacedDocument[] =>
@@ -93,11 +93,11 @@ test("documents come by their size: characters that the service tells, chunks of
   expect(orderBySize(documents, { datasets: [], found: undefined }, undefined)).toEqual(documents);
 });
 
-test("signs of life: silence is told once after 20 s, each time anew after a sign, and ends the waiting", () => {
-  const signs = new SignsOfLife(100_000, 0);
-  expect([19_999, 20_000, 30_000].map((now) => signs.look(now))).toEqual(["heard", "silent", "heard"]);
-  signs.sign(50_000);
-  expect([60_000, 70_000, 149_999, 150_000].map((now) => signs.look(now))).toEqual([
+test("heartbeats: silence is reported once after 20 s, each time anew after a heartbeat, and ends the waiting", () => {
+  const heartbeats = new Heartbeats(100_000, 0);
+  expect([19_999, 20_000, 30_000].map((now) => heartbeats.look(now))).toEqual(["heard", "silent", "heard"]);
+  heartbeats.beat(50_000);
+  expect([60_000, 70_000, 149_999, 150_000].map((now) => heartbeats.look(now))).toEqual([
     "heard",
     "silent",
     "heard",
@@ -152,37 +152,41 @@ describe("documents in the queue", () => {
   });
 });
 
-test("the progress of workers is that of the run, whatever is told twice, begun anew or taken back", () => {
+test("the progress of workers is that of the run, whatever is reported twice, begun anew or taken back", () => {
   const progress = emptyRunProgress();
   const workersProgress = new WorkersProgress(progress);
-  const told = { worker: "w", sent: 3, untold: 3, chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
-  expect(workersProgress.told("a", "rubbish")).toBe(false);
-  expect(workersProgress.told("a", told)).toBe(true);
-  expect(workersProgress.told("a", told), "its worker sent nothing meanwhile").toBe(false);
-  expect(workersProgress.told("a", { ...told, sent: 4, untold: 4 })).toBe(true);
-  workersProgress.told("a", { ...told, chunks: 20, pages: 2 });
-  workersProgress.told("b", { ...told, sent: 4, untold: 4 });
-  workersProgress.told("c", { ...told, worker: "v", untold: 2 });
+  const reported = { worker: "w", sent: 3, untold: 3, chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
+  expect(workersProgress.reported("a", "rubbish")).toBe(false);
+  expect(workersProgress.reported("a", reported)).toBe(true);
+  expect(workersProgress.reported("a", reported), "its worker sent nothing meanwhile").toBe(false);
+  expect(workersProgress.reported("a", { ...reported, sent: 4, untold: 4 })).toBe(true);
+  workersProgress.reported("a", { ...reported, chunks: 20, pages: 2 });
+  workersProgress.reported("b", { ...reported, sent: 4, untold: 4 });
+  workersProgress.reported("c", { ...reported, worker: "v", untold: 2 });
   expect(progress.requestsElsewhere).toBe(6);
   workersProgress.forget("c");
   expect(progress).toMatchObject({ chunks: 30, child_chunks: 2, pagesExpected: 10, pagesDone: 3, documentsBegun: 2 });
   workersProgress.forget("b");
   workersProgress.forget("c");
-  const handed = { worker: "w", result: { row: { chunk_count: 50, child_chunk_count: 3 } }, pages: 6 } as Handed;
-  workersProgress.adopted("a", handed);
+  const submitted = {
+    worker: "w",
+    result: { row: { chunk_count: 50, child_chunk_count: 3 } },
+    pages: 6,
+  } as SubmittedResult;
+  workersProgress.accepted("a", submitted);
   expect(progress).toMatchObject({ chunks: 50, child_chunks: 3, pagesExpected: 6, pagesDone: 6, documentsBegun: 1 });
   expect(progress).toMatchObject({ documentsDone: 1, requestsElsewhere: 2 });
-  workersProgress.told("b", told);
+  workersProgress.reported("b", reported);
   workersProgress.takeBack();
-  const adopted = { documentsBegun: 1, pagesExpected: 6, pagesDone: 6 }; // so that the share that is read stays
-  expect(progress).toEqual({ ...emptyRunProgress(), ...adopted, documentsFound: -1 });
+  const accepted = { documentsBegun: 1, pagesExpected: 6, pagesDone: 6 }; // so that the share that is read stays
+  expect(progress).toEqual({ ...emptyRunProgress(), ...accepted, documentsFound: -1 });
 });
 
-test("requests are told once", () => {
+test("requests are reported once", () => {
   const progress = emptyRunProgress().requests;
-  const requests = new ToldRequests(progress);
+  const requests = new ReportedRequests(progress);
   Object.assign(progress, { sent: 5, answered: 4, retried: 1, bytes: 100 });
-  expect(requests.untold).toBe(4);
+  expect(requests.unreported).toBe(4);
   progress.retriedBy[500] = 1;
   expect(requests.take()).toEqual({
     sent: 5,
@@ -192,13 +196,13 @@ test("requests are told once", () => {
     bytes: 100,
     retriedBy: { 500: 1 },
   });
-  expect(requests.untold).toBe(0);
+  expect(requests.unreported).toBe(0);
   progress.sent = 7;
   progress.retriedBy[429] = 2;
   expect(requests.take()).toMatchObject({ sent: 2, answered: 0, retriedBy: { 500: 0, 429: 2 } });
 });
 
-test("a broker that is gone is told of once, in plain words, and so is its return", async () => {
+test("a broker that is gone is reported once, in plain words, and so is its return", async () => {
   const said: string[] = [];
   const watch = new BrokerWatch(
     { shown: "redis://h" },
@@ -230,7 +234,7 @@ test("workers are named when they come, when they go, and with what they read", 
   names.read("b");
   names.read("a");
   names.read("a");
-  names.tellAll();
+  names.reportAll();
   expect(said).toEqual([
     "no worker is connected: start one",
     "worker a joined",

@@ -51,10 +51,10 @@ describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
       ...{ total: chunks, chunk_count: chunks, child_chunk_count: 0, sweeps: 1, error: null },
     });
     const [rubbish, another, without] = [await begin(0), await begin(1), await begin(2)];
-    await rubbish.attempt.hand([], "{");
+    await rubbish.attempt.submit([], "{");
     const stolen = { row: row(without.ref, 0), drift: {}, childLists: null, proof: "one answer" };
     const known = { worker: "w", pages: 0, requests };
-    await another.attempt.hand(
+    await another.attempt.submit(
       [],
       JSON.stringify({ ...known, token: another.attempt.token, result: stolen, files: [] }),
     );
@@ -62,8 +62,8 @@ describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
     await writeFile(join(without.attempt.folder, file), "half\n");
     const facts = { file, bytes: 5, sha256: createHash("sha256").update("other").digest("hex") };
     const damaged = { row: row(without.ref, 1), drift: {}, childLists: null, proof: "one answer" };
-    const handed = { ...known, token: without.attempt.token, result: damaged, files: [facts] };
-    expect(await without.attempt.hand([facts], JSON.stringify(handed))).toBe("first");
+    const submitted = { ...known, token: without.attempt.token, result: damaged, files: [facts] };
+    expect(await without.attempt.submit([facts], JSON.stringify(submitted))).toBe("first");
     while (said.filter((text) => text.includes("is damaged: it is read again")).length < 3) await delay(20);
     work();
     await expectSameBytes(single, await result);
@@ -82,7 +82,7 @@ describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
       );
     const before = await published();
     await expect(writeFile(join(attempt.folder, "late"), "x")).rejects.toThrow("ENOENT");
-    expect(await attempt.hand([], "{}")).toBe("late");
+    expect(await attempt.submit([], "{}")).toBe("late");
     await attempt.giveUp("{}");
     await attempt.drop();
     expect(await exchange.begin(document?.name ?? "")).toBeUndefined();

@@ -6,7 +6,7 @@ import { workDocuments } from "../../../src/parallel/worker/work-documents.js";
 import type { WorkerOptions } from "../../../src/parallel/worker/worker-options.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { hasRedis, startRedis, type TestBroker } from "../../servers/start-redis.js";
-import { settleBroker } from "../../shared-bounds/settle-broker.js";
+import { skipQuarantine } from "../../shared-bounds/skip-quarantine.js";
 
 /** Starts a broker for the tests of a file. */
 export function useBroker(): () => TestBroker {
@@ -14,7 +14,7 @@ export function useBroker(): () => TestBroker {
   beforeAll(async () => {
     if (!hasRedis) return;
     broker = await startRedis();
-    await settleBroker(broker.url);
+    await skipQuarantine(broker.url);
   });
   afterAll(() => broker?.stop());
   return () => {

@@ -94,8 +94,8 @@ export class Schedule {
   }
 
   #isOver(): boolean {
-    const isSettled = this.#processes.every(({ ended, killed }) => ended || killed);
-    return isSettled && this.#processes.length >= 2;
+    const haveEnded = this.#processes.every(({ ended, killed }) => ended || killed);
+    return haveEnded && this.#processes.length >= 2;
   }
 
   #start(): void {

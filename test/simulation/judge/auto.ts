@@ -8,8 +8,8 @@ export function checkAuto(evidence: Evidence, wrong: Complain, coverage: Coverag
   const { row, outcome, index } = evidence;
   const lists = outcome.through?.reading.documents[index]?.childLists ?? undefined;
   const { childChunks } = outcome.scenario.job;
-  const isTold = row.status !== "failed" && childChunks !== "none";
-  if (isTold !== (lists !== undefined)) wrong(`of its child lists it says ${JSON.stringify(lists)}`);
+  const isReported = row.status !== "failed" && childChunks !== "none";
+  if (isReported !== (lists !== undefined)) wrong(`of its child lists it says ${JSON.stringify(lists)}`);
   if (!lists) return;
   checkCounts(evidence, lists, wrong);
   checkAsked(evidence, lists, wrong);

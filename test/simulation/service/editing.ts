@@ -13,7 +13,7 @@ export interface Edited {
   readonly history: History;
   /** Counts one more moment, and gives it. */
   readonly nextMoment: () => number;
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /** Edits the knowledge base between the answers of the service, and while no process lives. */
@@ -73,7 +73,7 @@ export class Editing {
       document.chunks = [...kept, ...more];
       sortChunks(document);
       history.record(document, moment);
-      this.#tell(document, "replace", moment);
+      this.#report(document, "replace", moment);
     }
     for (const number of dropped) {
       const gone = knowledge.documents[number - 1];
@@ -87,7 +87,7 @@ export class Editing {
     const moment = nextMoment();
     applyEdit({ kind, document, number: this.#edits, random: this.#random, history });
     history.record(document, moment);
-    this.#tell(document, kind, moment);
+    this.#report(document, kind, moment);
   }
 
   #dropDocument(document: TestDocument, kind: EditKind): void {
@@ -95,7 +95,7 @@ export class Editing {
     const moment = nextMoment();
     knowledge.dataset.documents.delete(document.id);
     history.record(document, moment, true);
-    this.#tell(document, kind, moment);
+    this.#report(document, kind, moment);
     if (kind === "replace document") this.#addDocument(moment);
     else history.recordDocuments(knowledge.dataset.documents.keys(), moment);
   }
@@ -114,7 +114,7 @@ export class Editing {
     this.#list(document);
     history.record(document, moment);
     history.recordDocuments(knowledge.dataset.documents.keys(), moment);
-    this.#tell(document, "add document", moment);
+    this.#report(document, "add document", moment);
   }
 
   /** The newest document stands first in the list, but where times are alike it may stand anywhere. */
@@ -127,8 +127,8 @@ export class Editing {
     for (const [id, other] of others) documents.set(id, other);
   }
 
-  #tell(document: TestDocument, kind: EditKind, moment: number): void {
+  #report(document: TestDocument, kind: EditKind, moment: number): void {
     const number = Number(document.id.slice(-6));
-    this.#edited.tell(`document ${number}: ${kind}, ${document.chunks.length} chunks, moment ${moment}`);
+    this.#edited.report(`document ${number}: ${kind}, ${document.chunks.length} chunks, moment ${moment}`);
   }
 }

@@ -40,7 +40,7 @@ export class SimulatedService {
   readonly #editing: Editing;
   readonly #window = new RateWindow();
 
-  constructor(scenario: Scenario, tell: (line: string) => void) {
+  constructor(scenario: Scenario, report: (line: string) => void) {
     this.#scenario = scenario;
     this.knowledge = knowledgeOf(scenario);
     const { latency, rateLimit, cache, ...rest } = scenario.service;
@@ -52,7 +52,7 @@ export class SimulatedService {
     const { knowledge, history } = this;
     for (const document of knowledge.documents) history.record(document, 0);
     history.recordDocuments(knowledge.dataset.documents.keys(), 0);
-    this.#editing = new Editing(scenario, { knowledge, history, tell, nextMoment: () => ++this.moment });
+    this.#editing = new Editing(scenario, { knowledge, history, report, nextMoment: () => ++this.moment });
   }
 
   /** Answers a request that arrives now, or lets a cache do that; `path` from the version on. */

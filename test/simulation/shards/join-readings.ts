@@ -21,10 +21,10 @@ export async function joinReadings(environment: Environment, shards: readonly Re
 }
 
 async function publish(reading: Reading, job: Job): Promise<void> {
-  const setting = withDefaults({ now: () => reading.finishedAt });
+  const context = withDefaults({ now: () => reading.finishedAt });
   const requests = { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
-  await using workspace = await openFreshWorkspace(job, setting);
-  const prepared = await prepareRun(workspace, job, setting);
-  await finishRun(workspace, job, setting, prepared, { reading, baseUrl: "https://kb.example/v1", requests });
+  await using workspace = await openFreshWorkspace(job, context);
+  const prepared = await prepareRun(workspace, job, context);
+  await finishRun(workspace, job, context, prepared, { reading, baseUrl: "https://kb.example/v1", requests });
   workspace.keep("nothing");
 }

@@ -36,8 +36,8 @@ export function lostSection(facts: LostFacts): Section {
 function leadOf({ reindexed, lost, lost_by_hand, restore }: LostFacts): string {
   const back = restore.rows > 0 ? ` kbdump can bring back ${countText(restore.rows, "row")}.` : "";
   if (lost === 0) return `${nothingLost(reindexed)}${restore.rows > 0 ? ` ${keywordsLost(restore)}` : ""}`;
-  const hand = lost_by_hand === 0 ? "no row shows a sign of a person's work" : byHandText(lost, lost_by_hand);
-  return `The re-index of ${countText(reindexed, "document")} took ${countText(lost, "row")} (chunks and child chunks): ${hand}.${back}`;
+  const edit = lost_by_hand === 0 ? "no row shows a sign of a person's work" : manualText(lost, lost_by_hand);
+  return `The re-index of ${countText(reindexed, "document")} took ${countText(lost, "row")} (chunks and child chunks): ${edit}.${back}`;
 }
 
 function nothingLost(reindexed: number): string {
@@ -46,12 +46,12 @@ function nothingLost(reindexed: number): string {
   return `${countText(reindexed, "document")} ${reindexed === 1 ? "was" : "were"} re-indexed, and no row was lost.`;
 }
 
-/** Texts stand as they did: all that is left to bring back are keywords. */
+/** Texts stand as they did: all that is left to restore are keywords. */
 function keywordsLost({ rows }: RestoreFacts): string {
   return `The keywords of ${countText(rows, "row")} were lost: kbdump can bring them back.`;
 }
 
-function byHandText(lost: number, lost_by_hand: number): string {
+function manualText(lost: number, lost_by_hand: number): string {
   if (lost === lost_by_hand) return `made, edited or disabled by hand${lost === 1 ? "" : ", all of them"}`;
   return `${lost_by_hand.toLocaleString("en-US")} of them ${lost_by_hand === 1 ? "was" : "were"} made, edited or disabled by hand`;
 }
@@ -89,7 +89,7 @@ function renderCard(card: LostCard, isOneDocument: boolean): Html {
   const place = position === null ? row : `${row} ${position.toLocaleString("en-US")}`;
   return html`<article class="card">
 <h4>${document_name === null ? idText(document_id) : foreign(document_name, 120)}, ${place}</h4>
-<p>${stateText(card.hand === null ? "warn" : "bad", lossWords[card.loss])} ${signText(card)} <small>${idText(id)}</small></p>
+<p>${stateText(card.edit === null ? "warn" : "bad", lossWords[card.loss])} ${evidenceText(card)} <small>${idText(id)}</small></p>
 ${renderWords(content)}${
   answer.length > 0 &&
   html`<p class="label">Answer:</p>
@@ -105,22 +105,22 @@ const lossWords: Readonly<Record<LostCard["loss"], string>> = {
   enabled: "enabled again",
 };
 
-const handWords: Readonly<Record<NonNullable<LostCard["hand"]>, string>> = {
+const editWords: Readonly<Record<NonNullable<LostCard["edit"]>, string>> = {
   edited: "edited by hand",
   added: "added by hand",
   disabled: "disabled by hand",
   customized: "made or edited by hand",
 };
 
-/** The sign of a hand, with who made it and when. */
-function signText({ hand, level, by, at }: LostCard): HtmlValue {
-  if (hand === null) return "no sign of a person's work";
+/** The evidence of a manual edit, with who made it and when. */
+function evidenceText({ edit, level, by, at }: LostCard): HtmlValue {
+  if (edit === null) return "no sign of a person's work";
   const words =
-    level === "chunk" && hand === "customized" ? "with child chunks made or edited by hand" : handWords[hand];
+    level === "chunk" && edit === "customized" ? "with child chunks made or edited by hand" : editWords[edit];
   return [words, by !== null && html` by ${idText(by)}`, at !== null && html` on ${timeText(at)} UTC`];
 }
 
-/** The command that brings a row back, or why there is none. */
+/** The command that restores a row, or why there is none. */
 function renderWayBack({ command, has_evidence, reason }: LostCard, isOneDocument: boolean): HtmlValue {
   if (has_evidence)
     return html`<p>The commands above bring it back.</p>

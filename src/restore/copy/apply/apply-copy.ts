@@ -5,14 +5,14 @@ import { nameText } from "../../../words.js";
 import { type CopyPlan, type DatasetPlan, type DatasetSettings, wishedName } from "../copy-plan.js";
 import type { AppliedCopy } from "../copy-result.js";
 import { type ApplyOptions, BatchSize } from "./apply-options.js";
-import { type BringOptions, bringDocument, type Home } from "./copy-document.js";
+import { type CopyDocumentOptions, copyDocument, type Home } from "./copy-document.js";
 import { equipDataset } from "./equip-dataset.js";
-import { carryOut, findDataset, madeBy } from "./execute-write.js";
+import { executeWrite, findDataset, madeBy } from "./execute-write.js";
 
-export type ApplyCopyOptions = Omit<ApplyOptions, "batchSize"> & Pick<BringOptions, "retryFailed">;
+export type ApplyCopyOptions = Omit<ApplyOptions, "batchSize"> & Pick<CopyDocumentOptions, "retryFailed">;
 
 /**
- * Carries out a plan that was made after `settleWrites`: makes the datasets, and brings the documents, several at once, one writer for
+ * Executes a plan that was made after `reconcileWrites`: makes the datasets, and copies the documents, several at once, one writer for
  * each. A document that fails does not stop the others. Rejects with StopError where the key is refused or the disk fails, and with the
  * reason of the signal.
  */
@@ -34,7 +34,7 @@ export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOption
   const documents = works.map(({ document, home }) =>
     limit(async () => {
       signal.throwIfAborted();
-      return bringDocument(document, home, full);
+      return copyDocument(document, home, full);
     }),
   );
   for (const document of documents) document.catch((error: unknown) => stop.abort(error));
@@ -46,12 +46,12 @@ export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOption
 
 function countPlanned(datasets: readonly DatasetPlan[], { journal, retryFailed, progress }: ApplyCopyOptions): void {
   const coming = datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
-  const toBring = coming.filter(({ document_id }) => {
+  const toCopy = coming.filter(({ document_id }) => {
     const state = journal.facts.documents.get(document_id)?.state;
     return state !== "restored" && (state !== "failed" || retryFailed);
   });
   progress.documents = coming.length;
-  progress.chunks = toBring.reduce((sum, { chunks }) => sum + chunks, 0);
+  progress.chunks = toCopy.reduce((sum, { chunks }) => sum + chunks, 0);
 }
 
 async function homeOf(
@@ -72,12 +72,12 @@ async function homeOf(
   }
 }
 
-/** Makes the dataset of the target that takes the documents, or adopts the one that is there; gives its id. SkipError where it cannot be. */
+/** Makes the dataset of the target that takes the documents, or uses the one that is there; gives its id. SkipError where it cannot be. */
 async function placeDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
   const { journal } = options;
   const known = journal.facts.datasets.get(plan.key);
   if (plan.target.kind === "there") {
-    if (known?.id !== plan.target.id) await journal.adopt(plan.key, plan.target);
+    if (known?.id !== plan.target.id) await journal.noteDataset(plan.key, plan.target);
     return plan.target.id;
   }
   return known?.id ?? createDataset(plan, plan.target.name, options);
@@ -90,9 +90,9 @@ async function createDataset(plan: DatasetPlan, name: string, options: ApplyOpti
     throw new SkipError("it is not known whether an earlier process made the dataset; restore again later");
   const find = () => findDataset(options, name);
   const facts = { write: "create dataset", dataset_id: key, old_id: dataset_id, name } as const;
-  const carried = await carryOut(options, facts, writer.createDataset(newDataset(name, plan.settings)), find);
-  if (carried.kind === "refused") throw new SkipError(`${carried.reason}; ${adviceOn(carried.status)}`);
-  const [id] = madeBy(carried, "make the dataset");
+  const executed = await executeWrite(options, facts, writer.createDataset(newDataset(name, plan.settings)), find);
+  if (executed.kind === "refused") throw new SkipError(`${executed.reason}; ${adviceOn(executed.status)}`);
+  const [id] = madeBy(executed, "make the dataset");
   if (id === undefined) throw new SkipError("the service made the dataset, but its id is not known; restore again");
   return id;
 }

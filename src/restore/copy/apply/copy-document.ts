@@ -9,14 +9,14 @@ import { cutText } from "../../../safe-text.js";
 import { countOf } from "../../../words.js";
 import { copyName, type DocumentPlan, type FilePlan } from "../copy-plan.js";
 import type { FailedRow, MovedDocument } from "../copy-result.js";
-import { bringRows } from "../rows/copy-rows.js";
+import { copyRows } from "../rows/copy-rows.js";
 import { readChunk, readCopy } from "../rows/document-copy.js";
 import type { ApplyOptions, DocumentWork } from "./apply-options.js";
 import { closeAsPlanned, openForRows, setMetadata } from "./document-state.js";
 import type { Equipped } from "./equip-dataset.js";
-import { carryOut, findDocument, madeBy } from "./execute-write.js";
+import { executeWrite, findDocument, madeBy } from "./execute-write.js";
 
-export interface BringOptions extends CopyOptions {
+export interface CopyDocumentOptions extends CopyOptions {
   /** Whether a document that failed earlier is tried again. */
   readonly retryFailed: boolean;
 }
@@ -27,10 +27,14 @@ export type Home = { readonly id: string; readonly fields: Equipped["fields"] } 
 type End = Pick<MovedDocument, "outcome" | "reason"> & { readonly failed?: readonly FailedRow[] };
 
 /**
- * Brings one document with everything that belongs to it, and notes how that ended. A failure is the document's own: rejects only
+ * Copies one document with everything that belongs to it, and notes how that ended. A failure is the document's own: rejects only
  * with what ends the whole move.
  */
-export async function bringDocument(plan: DocumentPlan, home: Home, options: BringOptions): Promise<MovedDocument> {
+export async function copyDocument(
+  plan: DocumentPlan,
+  home: Home,
+  options: CopyDocumentOptions,
+): Promise<MovedDocument> {
   const { journal, log, progress } = options;
   const { dataset_id, document_id, document_name } = plan;
   const end = await endOf(plan, home, options);
@@ -45,14 +49,14 @@ export async function bringDocument(plan: DocumentPlan, home: Home, options: Bri
   };
 }
 
-async function endOf(plan: DocumentPlan, home: Home, options: BringOptions): Promise<End> {
+async function endOf(plan: DocumentPlan, home: Home, options: CopyDocumentOptions): Promise<End> {
   const { journal, retryFailed } = options;
   const { document_id } = plan;
   const earlier = journal.facts.documents.get(document_id);
   if (earlier?.state === "restored") return { outcome: "restored", reason: null };
   if (earlier?.state === "failed" && !retryFailed) return { outcome: "waiting", reason: earlier.reason };
   if ("failure" in home) return { outcome: "failed", reason: home.failure };
-  const end = await bring(plan, home, options).catch((error: unknown): End => {
+  const end = await copyContents(plan, home, options).catch((error: unknown): End => {
     if (!(error instanceof SkipError)) throw error;
     return { outcome: "failed", reason: error.message };
   });
@@ -61,15 +65,15 @@ async function endOf(plan: DocumentPlan, home: Home, options: BringOptions): Pro
   return end;
 }
 
-async function bring(
+async function copyContents(
   plan: DocumentPlan,
   { id, fields }: Extract<Home, { readonly id: string }>,
-  options: BringOptions,
+  options: CopyDocumentOptions,
 ): Promise<End> {
   if (hasOpenWrite(options.journal, plan.document_id))
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
   const work = await openCopy(plan, id, options);
-  const { failed, reason } = plan.original ? { failed: [], reason: null } : await bringRowsOf(work);
+  const { failed, reason } = plan.original ? { failed: [], reason: null } : await copyRowsOf(work);
   if (reason !== null) return { outcome: "failed", reason, failed };
   const problems = [
     ...(failed.length > 0 ? [`${countOf(failed.length, "row")} did not come: ${failed[0]?.reason}`] : []),
@@ -81,13 +85,13 @@ async function bring(
   return { outcome: "restored", reason: null };
 }
 
-/** Whether the service may still carry out a write to a document: the next command then continues it. */
+/** Whether the service may still execute a write to a document: the next command then continues it. */
 function hasOpenWrite({ open }: ApplyOptions["journal"], documentId: string): boolean {
   return open.some(({ document_id }) => document_id === documentId);
 }
 
-async function bringRowsOf(work: DocumentWork) {
-  return bringRows(work, await work.options.readRows(work.plan));
+async function copyRowsOf(work: DocumentWork) {
+  return copyRows(work, await work.options.readRows(work.plan));
 }
 
 async function problemOf(work: () => Promise<void>): Promise<readonly string[]> {
@@ -124,7 +128,7 @@ async function deleteNewOnes(work: DocumentWork): Promise<void> {
     const facts = { write: "delete document", dataset_id: dataset_key, document_id, target_id: twin } as const;
     const read = () => options.api.document(datasetId, twin);
     const find = async () => ((await ifThere(read)) ? undefined : { ids: [] });
-    madeBy(await carryOut(options, facts, options.writer.deleteDocument(datasetId, twin), find), "delete its twin");
+    madeBy(await executeWrite(options, facts, options.writer.deleteDocument(datasetId, twin), find), "delete its twin");
   }
 }
 
@@ -175,7 +179,7 @@ async function deleteCopy(
   const read = () => options.api.document(datasetId, documentId);
   const find = async () => ((await ifThere(read)) ? undefined : { ids: [] });
   const write = options.writer.deleteDocument(datasetId, documentId);
-  madeBy(await carryOut(options, facts, write, find), "delete the document that it could not index");
+  madeBy(await executeWrite(options, facts, write, find), "delete the document that it could not index");
 }
 
 /**
@@ -188,8 +192,8 @@ async function makeDocument(plan: DocumentPlan, datasetId: string, options: Appl
   const name = nameOf(plan);
   const write = creationOf(plan, datasetId, options);
   const facts = { write: "create document", dataset_id: dataset_key, document_id, old_id: document_id, name } as const;
-  const carried = await carryOut(options, facts, write, () => findDocument(options, datasetId, name));
-  const [id] = madeBy(carried, "make the document");
+  const executed = await executeWrite(options, facts, write, () => findDocument(options, datasetId, name));
+  const [id] = madeBy(executed, "make the document");
   if (id === undefined) throw new SkipError("the service made it, but its id is not known; restore again");
   return id;
 }
@@ -242,9 +246,9 @@ async function deleteStub(work: DocumentWork): Promise<void> {
   for (const { id } of chunks) {
     const facts = { write: "delete chunk", dataset_id: dataset_key, document_id, target_id: id } as const;
     const find = async () => ((await readChunk(work, id)) ? undefined : { ids: [] });
-    const carried = await carryOut(options, facts, options.writer.deleteChunk(place, id), find);
-    const isThere = carried.kind !== "refused" || carried.status !== 404;
-    if (isThere) madeBy(carried, "delete the chunk of the new document");
+    const executed = await executeWrite(options, facts, options.writer.deleteChunk(place, id), find);
+    const isThere = executed.kind !== "refused" || executed.status !== 404;
+    if (isThere) madeBy(executed, "delete the chunk of the new document");
   }
 }
 

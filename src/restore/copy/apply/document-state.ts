@@ -3,7 +3,7 @@ import { SkipError } from "../../../errors.js";
 import { isMapping } from "../../../schema.js";
 import type { ValuePlan } from "../copy-plan.js";
 import type { DocumentWork } from "./apply-options.js";
-import { type Carried, carryOut, madeBy, type StandingField } from "./execute-write.js";
+import { type ExecutedWrite, executeWrite, madeBy, type StandingField } from "./execute-write.js";
 
 /** The wait between two tries of a change of state that the service does not take yet, in milliseconds, and all the time for it. */
 const [firstWait, longestWait] = [1_000, 30_000];
@@ -39,13 +39,13 @@ async function change(work: DocumentWork, action: Action): Promise<void> {
   const { now, sleep, signal } = work.options;
   const begun = now();
   for (let wait = firstWait; ; wait = Math.min(longestWait, wait * 2)) {
-    const carried = await changeOnce(work, action);
-    if (!isBusy(carried) || now() - begun >= busyTime) return void madeBy(carried, `${action} it`);
+    const executed = await changeOnce(work, action);
+    if (!isBusy(executed) || now() - begun >= busyTime) return void madeBy(executed, `${action} it`);
     await sleep(wait, signal);
   }
 }
 
-async function changeOnce(work: DocumentWork, action: Action): Promise<Carried<null>> {
+async function changeOnce(work: DocumentWork, action: Action): Promise<ExecutedWrite<null>> {
   const { options, plan, place } = work;
   const { dataset_key, document_id } = plan;
   const facts = {
@@ -56,15 +56,15 @@ async function changeOnce(work: DocumentWork, action: Action): Promise<Carried<n
     name: action,
   } as const;
   const write = options.writer.setStatus(place.datasetId, action, [place.documentId]);
-  return carryOut(options, facts, write, async () => {
+  return executeWrite(options, facts, write, async () => {
     const { enabled, archived } = stateOf(await readDocument(work));
     const isDone = { enable: enabled, disable: !enabled, archive: archived, un_archive: !archived }[action];
     return isDone ? { ids: [] } : undefined;
   });
 }
 
-function isBusy(carried: Carried<null>): boolean {
-  return carried.kind === "refused" && /being indexed|try again later/i.test(carried.message);
+function isBusy(executed: ExecutedWrite<null>): boolean {
+  return executed.kind === "refused" && /being indexed|try again later/i.test(executed.message);
 }
 
 /**
@@ -83,7 +83,7 @@ export async function setMetadata(work: DocumentWork, fields: ReadonlyMap<string
   if (values.length > 0 && !(await find())) {
     const facts = { write: "set metadata", dataset_id: dataset_key, document_id, target_id: place.documentId } as const;
     const write = options.writer.setMetadata(place.datasetId, place.documentId, values);
-    madeBy(await carryOut(options, facts, write, find), "set its metadata");
+    madeBy(await executeWrite(options, facts, write, find), "set its metadata");
   }
   const missing = planned.filter(({ name }) => !fields.has(name)).map(({ name }) => `"${name}"`);
   if (missing.length > 0) throw new SkipError(`the dataset there has no metadata field ${missing.join(", ")}`);

@@ -2,7 +2,7 @@ import { SkipError } from "../../../errors.js";
 import { nameText } from "../../../words.js";
 import { type DatasetPlan, type FieldPlan, wishedName } from "../copy-plan.js";
 import type { ApplyOptions } from "./apply-options.js";
-import { carryOut, findField, findTag, madeBy, readFields, type StandingField } from "./execute-write.js";
+import { executeWrite, findField, findTag, madeBy, readFields, type StandingField } from "./execute-write.js";
 
 /** A dataset of the target with its metadata fields and tags. */
 export interface Equipped {
@@ -58,14 +58,14 @@ async function fieldOf(
   if (standing) return standing;
   const facts = { write: "create field", dataset_id: key, old_id: name, name } as const;
   const write = options.writer.createMetadataField(id, { type, name });
-  const [made = ""] = madeBy(await carryOut(options, facts, write, () => findField(options, id, name)), "make it");
+  const [made = ""] = madeBy(await executeWrite(options, facts, write, () => findField(options, id, name)), "make it");
   return { id: made, name, type };
 }
 
 async function showBuiltInFields({ key }: DatasetPlan, id: string, options: ApplyOptions): Promise<void> {
   const find = async () => ((await readFields(options, id)).hasBuiltIn ? { ids: [] } : undefined);
   const write = options.writer.setBuiltInFields(id, "enable");
-  madeBy(await carryOut(options, { write: "set built-in fields", dataset_id: key }, write, find), "enable them");
+  madeBy(await executeWrite(options, { write: "set built-in fields", dataset_id: key }, write, find), "enable them");
 }
 
 type Trying = (what: string, work: () => Promise<unknown>) => Promise<void>;
@@ -92,7 +92,7 @@ async function bindTags(
     await trying(`the tag ${nameText(name)}`, async () => {
       const facts = { write: "create tag", dataset_id: key, old_id: name, name } as const;
       const find = () => findTag(options, name);
-      const make = async () => madeBy(await carryOut(options, facts, writer.createTag(name), find), "make it");
+      const make = async () => madeBy(await executeWrite(options, facts, writer.createTag(name), find), "make it");
       const found = await find().catch(nameTagDefect);
       ids.push(...(found?.ids ?? (await make().catch(nameTagDefect))));
       made.add(name);
@@ -100,7 +100,10 @@ async function bindTags(
   const unmade = missing.filter((name) => !made.has(name));
   if (ids.length === 0) return unmade;
   const find = async () => ((await readMissing()).length <= missing.length - ids.length ? { ids: [] } : undefined);
-  madeBy(await carryOut(options, { write: "bind tags", dataset_id: key }, writer.bindTags(id, ids), find), "bind them");
+  madeBy(
+    await executeWrite(options, { write: "bind tags", dataset_id: key }, writer.bindTags(id, ids), find),
+    "bind them",
+  );
   return unmade;
 }
 

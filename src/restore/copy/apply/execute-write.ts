@@ -35,7 +35,7 @@ export type Answered = Named | readonly Named[] | null;
  * the write open, and nothing more may be written there. `reason` is a sentence. `wasLost`: an answer did not come, so that a write
  * which counts as not done may still be done, and one that was sent again may be done twice.
  */
-export type Carried<T> = { readonly wasLost: boolean } & (
+export type ExecutedWrite<T> = { readonly wasLost: boolean } & (
   | {
       readonly kind: "done";
       readonly value: T | null;
@@ -52,18 +52,18 @@ const mostTries = 3;
 const betweenTries = 1_000;
 
 /**
- * Carries out one write: notes it, sends it, and notes what became of it. One that surely did nothing is sent again; after a lost
+ * Executes one write: notes it, sends it, and notes what became of it. One that surely did nothing is sent again; after a lost
  * answer only once `find` has not shown it for all the time that the service may take. An add of chunks is then left to a later
  * command: a lock of the service may hold it back for ten minutes. `tries`: sends at the most. Rejects with
  * StopError where the key is refused or the disk fails, with SkipError for a file that cannot be read, and with the reason of the signal.
  */
-export async function carryOut<T extends Answered>(
+export async function executeWrite<T extends Answered>(
   options: ApplyOptions,
   facts: WriteFacts,
   prepared: PreparedWrite<T>,
   find: Find,
   tries = mostTries,
-): Promise<Carried<T>> {
+): Promise<ExecutedWrite<T>> {
   const { journal, signal, sleep } = options;
   let wasLost = false;
   for (let count = 1; ; count++) {
@@ -103,7 +103,7 @@ function mayCome(intent: Intent, options: ApplyOptions): string {
   return `the service may still carry it out until ${until}; run the same command again after that`;
 }
 
-/** The latest time at which a write may still be carried out, in milliseconds since 1970: `latestLanding` of a restore says why. */
+/** The latest time at which a write may still be executed, in milliseconds since 1970: `latestLanding` of a restore says why. */
 function latestLanding(
   intent: Intent,
   { journal, settle, lockTime }: Pick<ApplyOptions, "journal" | "settle" | "lockTime">,
@@ -159,11 +159,11 @@ async function lookAfter(
 }
 
 /** The ids of what a write made. SkipError, which says what was to be done, where it was not. */
-export function madeBy<T>(carried: Carried<T>, deed: string): readonly string[] {
-  if (carried.kind === "done") return carried.ids;
-  if (carried.kind === "refused") throw new SkipError(`the service refused to ${deed}: ${carried.reason}`);
-  if (carried.kind === "not done") throw new SkipError(`the service did not ${deed}: ${carried.reason}`);
-  throw new SkipError(`it is not known whether the service did ${deed}: ${carried.reason}; restore again later`);
+export function madeBy<T>(executed: ExecutedWrite<T>, deed: string): readonly string[] {
+  if (executed.kind === "done") return executed.ids;
+  if (executed.kind === "refused") throw new SkipError(`the service refused to ${deed}: ${executed.reason}`);
+  if (executed.kind === "not done") throw new SkipError(`the service did not ${deed}: ${executed.reason}`);
+  throw new SkipError(`it is not known whether the service did ${deed}: ${executed.reason}; restore again later`);
 }
 
 /** The signs that a write was done, as reading shows them: ids at the service of what it made, in order. */
@@ -264,13 +264,16 @@ function madeIn(row: { readonly id: string } | undefined): Found | undefined {
 }
 
 /** The writer is not needed: only reading tells what was done. */
-type SettleOptions = Pick<ApplyOptions, "api" | "journal" | "log" | "now" | "settle" | "lockTime" | "signal" | "sleep">;
+type ReconcileOptions = Pick<
+  ApplyOptions,
+  "api" | "journal" | "log" | "now" | "settle" | "lockTime" | "signal" | "sleep"
+>;
 
 /**
  * Learns what became of the writes of an earlier process whose answers were lost. Those of rows and of states count as not done once their
  * time is over: the rows of a document are read before it is continued. A write stays open where the service cannot be read. A plan must come later: it goes by what was made.
  */
-export async function settleWrites(options: SettleOptions): Promise<void> {
+export async function reconcileWrites(options: ReconcileOptions): Promise<void> {
   const { journal, log, now } = options;
   const { open } = journal;
   if (open.length > 0) log("info", `an earlier restore did not end: looking for ${countOf(open.length, "write")}`);
@@ -285,7 +288,7 @@ export async function settleWrites(options: SettleOptions): Promise<void> {
   }
 }
 
-function finderOf(intent: Intent, options: SettleOptions): Find {
+function finderOf(intent: Intent, options: ReconcileOptions): Find {
   const { write, dataset_id, name } = intent;
   const datasetId = options.journal.facts.datasets.get(dataset_id)?.id;
   if (write === "create dataset") return () => findDataset(options, name ?? "");
@@ -297,7 +300,10 @@ function finderOf(intent: Intent, options: SettleOptions): Find {
 }
 
 /** Finds the chunks of an add: the copy has exactly that many chunks that the journal does not list. The service stores a request as a whole. */
-async function findAdded({ document_id, rows }: Intent, { api, journal }: SettleOptions): Promise<Found | undefined> {
+async function findAdded(
+  { document_id, rows }: Intent,
+  { api, journal }: ReconcileOptions,
+): Promise<Found | undefined> {
   const copy = document_id === null ? undefined : journal.facts.documents.get(document_id);
   if (document_id === null || !copy) return undefined;
   const place = { datasetId: copy.target_dataset_id, documentId: copy.target_id };

@@ -10,7 +10,7 @@ export interface CopiedDataset {
   /** The name that it was planned to have. */
   readonly name: string;
   /** The restore did not make it: it has settings of its own, which are not compared. */
-  readonly adopted: boolean;
+  readonly existed: boolean;
   /** Tags that the restore could not give it, which it has reported. */
   readonly missingTags?: ReadonlySet<string>;
 }
@@ -24,7 +24,7 @@ export function compareDataset(
   live: DatasetDetails,
   copied: CopiedDataset | null,
 ): readonly string[] {
-  const hasOwn = copied?.adopted ?? false;
+  const hasOwn = copied?.existed ?? false;
   return [
     ...compareSetting("name", copied?.name ?? old.name, live.name),
     ...(hasOwn || old.name === null ? [] : compareSettings(old, live, copied !== null)),

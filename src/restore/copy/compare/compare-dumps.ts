@@ -257,7 +257,7 @@ export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { moved, missi
         datasetPairKey(dataset_id, facts.datasets.get(key)?.id ?? ""),
         {
           name: target.name,
-          adopted: facts.datasets.get(key)?.adopted ?? false,
+          existed: facts.datasets.get(key)?.existed ?? false,
           missingTags: new Set(missingTags.get(key)),
         },
       ]),
@@ -270,9 +270,9 @@ export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { moved, missi
 
 /** The facts of copies that a journal knows. `isSameService`: the copies are where the run came from, and so are the attachments. */
 export function copiesOfJournal(facts: JournalFacts, isSameService: boolean): Copies {
-  const datasets = [...facts.datasets].map(([key, { id, name, adopted = false }]): [string, CopiedDataset] => [
+  const datasets = [...facts.datasets].map(([key, { id, name, existed = false }]): [string, CopiedDataset] => [
     datasetPairKey(datasetIdOf(key), id),
-    { name, adopted },
+    { name, existed },
   ]);
   return {
     from: facts.from ?? "chunks",

@@ -30,7 +30,7 @@ export interface FoundTarget {
   /** Its settings and its documents; null where it is new. */
   readonly there: { readonly settings: Listed; readonly documents: DocumentIds } | null;
   /** This restore did not make it: it keeps its own settings. */
-  readonly adopted: boolean;
+  readonly existed: boolean;
 }
 
 interface FoundTargets {
@@ -54,8 +54,8 @@ export async function findTargets(
   const targets = new Map<string, FoundTarget>();
   const gone: string[] = [];
   for (const { key } of wished) {
-    const { id, adopted = false } = known.get(key) ?? {};
-    const found = id === undefined ? undefined : await findDataset(api, id, adopted);
+    const { id, existed = false } = known.get(key) ?? {};
+    const found = id === undefined ? undefined : await findDataset(api, id, existed);
     if (found) targets.set(key, found);
     else if (id !== undefined) gone.push(key);
   }
@@ -70,11 +70,11 @@ export async function findTargets(
   return { targets, gone, warnings: flaws.filter((each) => each !== null) };
 }
 
-async function findDataset(api: TargetApi, id: string, adopted: boolean): Promise<FoundTarget | undefined> {
+async function findDataset(api: TargetApi, id: string, existed: boolean): Promise<FoundTarget | undefined> {
   const settings = await askDataset(api, id);
   if (!settings) return undefined;
   const documents = await askDocuments(api, id);
-  return { target: { kind: "there", id, name: textIn(settings.name) ?? id }, there: { settings, documents }, adopted };
+  return { target: { kind: "there", id, name: textIn(settings.name) ?? id }, there: { settings, documents }, existed };
 }
 
 /** The owner names one dataset, which takes the documents of one dataset of the dump, and of one form. */
@@ -133,7 +133,7 @@ async function nameFresh(
   for (const { key, name: wish } of fresh) {
     const name = freeName(wish, taken);
     taken.add(name);
-    targets.set(key, { target: { kind: "new", name }, there: null, adopted: false });
+    targets.set(key, { target: { kind: "new", name }, there: null, existed: false });
   }
   return flaw;
 }

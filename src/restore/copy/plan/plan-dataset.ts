@@ -14,10 +14,10 @@ import { type DumpDetails, formIn } from "./read-dump.js";
 /** Plans a dataset: the settings that it is made with, and those that do not come. */
 export function planDataset(
   { key, details, name }: Pick<ChosenDataset, "key" | "details" | "name">,
-  { target, there, adopted }: FoundTarget,
+  { target, there, existed }: FoundTarget,
   documents: readonly DocumentPlan[],
 ): DatasetPlan {
-  const losses = there && adopted ? differencesOf(details, there.settings) : permissionLosses(details);
+  const losses = there && existed ? differencesOf(details, there.settings) : permissionLosses(details);
   return {
     key,
     dataset_id: details.dataset_id,

@@ -134,17 +134,17 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
     took = milliseconds;
   };
   const timed = { ...write, send: (hooks?: SendHooks) => write.send({ ...hooks, onAnswer }) };
-  const carried = await copy.carry({ write: "add chunks", first, rows: rows.length }, timed, find, 1);
-  if (carried.wasLost) batchSize.lost(rows.length);
-  if (carried.kind === "done") {
-    if (!carried.wasLost) batchSize.answered(rows.length, took);
-    return { kind: "added", chunks: carried.value ?? found };
+  const executed = await copy.execute({ write: "add chunks", first, rows: rows.length }, timed, find, 1);
+  if (executed.wasLost) batchSize.lost(rows.length);
+  if (executed.kind === "done") {
+    if (!executed.wasLost) batchSize.answered(rows.length, took);
+    return { kind: "added", chunks: executed.value ?? found };
   }
-  const { reason } = carried;
-  if (carried.kind === "not done") return carried.wasLost ? { kind: "lost", reason } : { kind: "unsent", reason };
-  const most = limitIn(carried.message);
+  const { reason } = executed;
+  if (executed.kind === "not done") return executed.wasLost ? { kind: "lost", reason } : { kind: "unsent", reason };
+  const most = limitIn(executed.message);
   if (most !== undefined && most < rows.length) return { kind: "limited", most };
-  if (badTexts.includes(carried.status)) return { kind: "faulty", reason };
+  if (badTexts.includes(executed.status)) return { kind: "faulty", reason };
   throw copy.astray(reason);
 }
 
@@ -233,9 +233,9 @@ export async function deleteChunk(copy: DocumentCopy, id: string, oldId: string 
   const { options, place } = copy.work;
   const find = async () => ((await readChunk(copy.work, id)) ? undefined : { ids: [id] });
   const facts = { write: "delete chunk", old_id: oldId, target_id: id } as const;
-  const carried = await copy.carry(facts, options.writer.deleteChunk(place, id), find);
-  if (carried.kind !== "done" && !(carried.kind === "refused" && carried.status === 404)) {
-    throw copy.astray(`chunk ${id}, which has to go, could not be deleted: ${carried.reason}`);
+  const executed = await copy.execute(facts, options.writer.deleteChunk(place, id), find);
+  if (executed.kind !== "done" && !(executed.kind === "refused" && executed.status === 404)) {
+    throw copy.astray(`chunk ${id}, which has to go, could not be deleted: ${executed.reason}`);
   }
   copy.ids.delete(id);
 }

@@ -9,7 +9,7 @@ import { type ChunkCopy, DocumentCopy, readCopy } from "./document-copy.js";
 import { Finish } from "./finish-chunks.js";
 
 /** The outcome for the rows of one document. */
-interface Brought {
+interface CopiedRows {
   /** Rows that did not come without an announcement. */
   readonly failed: readonly FailedRow[];
   /** Why the document was given up before all of its rows were tried, as a sentence; null where it was not. */
@@ -17,11 +17,11 @@ interface Brought {
 }
 
 /**
- * Brings the chunks and child chunks of one document of the dump into its copy, in order, and goes on where an earlier process ended. The
+ * Copies the chunks and child chunks of one document of the dump to its copy, in order, and goes on where an earlier process ended. The
  * copy is completed, enabled, not archived, and holds no chunk of its stub. Rejects with StopError where the key is refused or the
  * disk fails, and with the reason of the signal.
  */
-export async function bringRows(work: DocumentWork, rows: DocumentRows): Promise<Brought> {
+export async function copyRows(work: DocumentWork, rows: DocumentRows): Promise<CopiedRows> {
   const copy = new DocumentCopy(work, rows);
   try {
     const { there, next } = await takeUp(copy);
@@ -202,7 +202,7 @@ function numbersById(additions: readonly Addition[]): ReadonlyMap<string, number
   return new Map(additions.flatMap(({ first, ids }) => (ids ?? []).map((id, at) => [id, first + at] as const)));
 }
 
-/** Requests that may have been carried out without an answer: the first ones first, the longer ones before the shorter. */
+/** Requests that may have been executed without an answer: the first ones first, the longer ones before the shorter. */
 function lostOf(additions: readonly Addition[]): readonly Addition[] {
   const lost = additions.filter(({ ids, rows }) => ids === null && rows > 0);
   return lost.sort((one, other) => one.first - other.first || other.rows - one.rows);

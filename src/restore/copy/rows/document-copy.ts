@@ -5,7 +5,7 @@ import { SkipError } from "../../../errors.js";
 import { type Place, readStandingChunks, type StandingChunk, standingChunk } from "../../apply/row-texts.js";
 import { meaningOf } from "../../apply/write-row.js";
 import type { DocumentWork } from "../apply/apply-options.js";
-import { type Answered, type Carried, carryOut, type Find, type WriteFacts } from "../apply/execute-write.js";
+import { type Answered, type ExecutedWrite, executeWrite, type Find, type WriteFacts } from "../apply/execute-write.js";
 import { canCome, childCanCome } from "../copy-plan.js";
 import type { FailedRow } from "../copy-result.js";
 
@@ -21,7 +21,7 @@ export interface ChunkCopy {
 }
 
 /** The outcome of a write to a document that goes on. */
-export type RowOutcome<T> = Exclude<Carried<T>, { readonly kind: "unknown" }>;
+export type RowOutcome<T> = Exclude<ExecutedWrite<T>, { readonly kind: "unknown" }>;
 
 /** A document of the target that takes the rows of one of the dump. */
 export class DocumentCopy {
@@ -61,10 +61,10 @@ export class DocumentCopy {
   }
 
   /**
-   * Carries out a write, `tries` times at the most. SkipError if the service takes no writes to the document, or if it is not known
+   * Executes a write, `tries` times at the most. SkipError if the service takes no writes to the document, or if it is not known
    * what became of the write.
    */
-  async carry<T extends Answered>(
+  async execute<T extends Answered>(
     facts: RowFacts,
     write: PreparedWrite<T>,
     find: Find,
@@ -72,12 +72,18 @@ export class DocumentCopy {
   ): Promise<RowOutcome<T>> {
     const { options, plan } = this.work;
     const { dataset_key, document_id } = plan;
-    const carried = await carryOut(options, { dataset_id: dataset_key, document_id, ...facts }, write, find, tries);
-    if (carried.kind === "unknown") throw new SkipError(`the outcome of a write is unknown: ${carried.reason}`);
-    if (carried.kind === "refused" && meaningOf(carried) === "document") {
-      throw new SkipError(`the service takes no writes to this document: ${carried.reason}`);
+    const executed = await executeWrite(
+      options,
+      { dataset_id: dataset_key, document_id, ...facts },
+      write,
+      find,
+      tries,
+    );
+    if (executed.kind === "unknown") throw new SkipError(`the outcome of a write is unknown: ${executed.reason}`);
+    if (executed.kind === "refused" && meaningOf(executed) === "document") {
+      throw new SkipError(`the service takes no writes to this document: ${executed.reason}`);
     }
-    return carried;
+    return executed;
   }
 
   /** An error that says what the owner can do about a document that is not as this move left it. */

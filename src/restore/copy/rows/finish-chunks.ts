@@ -20,7 +20,7 @@ interface Pending {
   readonly isWhole: boolean;
 }
 
-/** Brings the rest of the chunks of a document that are there: attachments, then children, and last that they are disabled. */
+/** Completes the chunks of a document that are there: attachments, then children, and last that they are disabled. */
 export class Finish {
   readonly #copy: DocumentCopy;
   readonly #attachments: Attachments;
@@ -58,8 +58,8 @@ export class Finish {
 
   async #finishChunk(chunk: ChunkCopy, children: Awaited<ReturnType<typeof readChildren>> | undefined): Promise<void> {
     const failures = this.#copy.failed.length;
-    const now = await this.#attachments.bring(chunk);
-    if (children) await bringChildren(this.#copy, now, children);
+    const now = await this.#attachments.bind(chunk);
+    if (children) await copyChildren(this.#copy, now, children);
     const isWhole = this.#copy.failed.length === failures;
     if (!now.row.enabled && now.enabled) await this.#disable({ chunk: now, isWhole }, false);
     else if (isWhole) this.#copy.work.options.progress.chunksDone++;
@@ -78,7 +78,7 @@ export class Finish {
 /** An attachment at the service, or why there is none. */
 type Uploaded = { readonly id: string } | { readonly reason: string };
 
-/** Brings the attachments of the chunks of one document. Each file is uploaded once. */
+/** Copies the attachments of the chunks of one document. Each file is uploaded once. */
 class Attachments {
   readonly #copy: DocumentCopy;
   readonly #plans: ReadonlyMap<string, AttachmentPlan>;
@@ -96,7 +96,7 @@ class Attachments {
   }
 
   /** Binds those of a chunk that can come. The chunk is as it stands then. What fails is noted as such. */
-  async bring(chunk: ChunkCopy): Promise<ChunkCopy> {
+  async bind(chunk: ChunkCopy): Promise<ChunkCopy> {
     const uploaded: Uploaded[] = [];
     for (const id of chunk.row.attachment_ids) {
       const plan = this.#plans.get(id);
@@ -127,10 +127,10 @@ class Attachments {
     const find = async () => undefined; // no request lists uploads; one whose answer was lost stays unused
     try {
       const facts = { write: "upload file", old_id: id, name: file.name } as const;
-      const carried = await this.#copy.carry(facts, prepared, find);
-      const [uploaded] = carried.kind === "done" ? carried.ids : [];
+      const executed = await this.#copy.execute(facts, prepared, find);
+      const [uploaded] = executed.kind === "done" ? executed.ids : [];
       if (uploaded !== undefined) return { id: uploaded };
-      return { reason: "reason" in carried ? carried.reason : "the service gave the file no id" };
+      return { reason: "reason" in executed ? executed.reason : "the service gave the file no id" };
     } catch (error) {
       if (error instanceof SkipError) return { reason: error.message };
       throw error;
@@ -148,7 +148,7 @@ interface Round {
 }
 
 /** Makes the children of a chunk those of the dump. `there`: those that it has now. What fails is noted as such. */
-async function bringChildren(copy: DocumentCopy, chunk: ChunkCopy, there: readonly StandingChild[]): Promise<void> {
+async function copyChildren(copy: DocumentCopy, chunk: ChunkCopy, there: readonly StandingChild[]): Promise<void> {
   const { api } = copy.work.options;
   let now = there;
   for (let round = 1; ; round++) {
@@ -158,7 +158,7 @@ async function bringChildren(copy: DocumentCopy, chunk: ChunkCopy, there: readon
       const reason = `child chunk ${stranger.id} of its copy is none that this restore or the service made; the children stay as they are`;
       return copy.fail("chunk", chunk.row, reason);
     }
-    const { failed, wasLost } = await new ChildWrites(copy, chunk, now).carryOut(fix);
+    const { failed, wasLost } = await new ChildWrites(copy, chunk, now).execute(fix);
     if (!wasLost || round === mostRounds) return void copy.failed.push(...failed);
     now = await readChildren(api, copy.work.place, chunk.id);
   }
@@ -184,7 +184,7 @@ class ChildWrites {
     this.#known = new Set(there.map(({ id }) => id));
   }
 
-  async carryOut({ remove, customize, add }: ChildFix<ChildRow, StandingChild>): Promise<Round> {
+  async execute({ remove, customize, add }: ChildFix<ChildRow, StandingChild>): Promise<Round> {
     for (const child of remove) await this.#remove(child);
     for (const { wanted, there } of customize) await this.#customize(wanted, there);
     for (const child of add) await this.#add(child);
@@ -195,7 +195,7 @@ class ChildWrites {
     const { writer } = this.#copy.work.options;
     const find = async () => ((await this.#there()).some((child) => child.id === id) ? undefined : { ids: [id] });
     const write = writer.deleteChild(this.#copy.work.place, this.#chunk.id, id);
-    const outcome = this.#taken(await this.#copy.carry({ write: "delete child", target_id: id }, write, find));
+    const outcome = this.#taken(await this.#copy.execute({ write: "delete child", target_id: id }, write, find));
     if (outcome.kind === "done" || (outcome.kind === "refused" && outcome.status === 404)) return;
     const { id: chunkId, position } = this.#chunk.row;
     const reason = `child chunk ${id}, which the service made below its copy, could not be deleted: ${outcome.reason}`;
@@ -209,7 +209,7 @@ class ChildWrites {
     const find = async () => ((await this.#there()).some(isDone) ? { ids: [id] } : undefined);
     const write = writer.updateChild(this.#copy.work.place, this.#chunk.id, id, wanted.content);
     const facts = { write: "update child", old_id: wanted.id, target_id: id } as const;
-    this.#note(wanted, this.#taken(await this.#copy.carry(facts, write, find)));
+    this.#note(wanted, this.#taken(await this.#copy.execute(facts, write, find)));
   }
 
   async #add(child: ChildRow): Promise<void> {
@@ -219,7 +219,7 @@ class ChildWrites {
       return added && { ids: [added.id] };
     };
     const write = writer.addChild(this.#copy.work.place, this.#chunk.id, child.content);
-    const outcome = this.#taken(await this.#copy.carry({ write: "add child", old_id: child.id }, write, find));
+    const outcome = this.#taken(await this.#copy.execute({ write: "add child", old_id: child.id }, write, find));
     if (outcome.kind === "done") for (const id of outcome.ids) this.#known.add(id);
     this.#note(child, outcome);
   }
@@ -272,10 +272,10 @@ async function updateChunk(
     return there && isDone(there) ? { ids: [id] } : undefined;
   };
   const prepared = options.writer.updateChunk(place, id, body);
-  const carried = await copy.carry({ write, old_id: row.id, target_id: id }, prepared, find);
-  if (carried.kind === "done") return { kind: "done" };
-  const isBusy = carried.kind === "refused" && meaningOf(carried) === "busy";
-  return { kind: isBusy ? "busy" : "failed", reason: carried.reason };
+  const executed = await copy.execute({ write, old_id: row.id, target_id: id }, prepared, find);
+  if (executed.kind === "done") return { kind: "done" };
+  const isBusy = executed.kind === "refused" && meaningOf(executed) === "busy";
+  return { kind: isBusy ? "busy" : "failed", reason: executed.reason };
 }
 
 /** A child chunk of the target. */

@@ -8,7 +8,7 @@ const nothing = { failed: [], reason: null };
 test("chunks come in order, word for word, in requests that grow", async () => {
   const copy = await startCopy();
   const rows = plain(130);
-  expect(await copy.bring(rows)).toEqual(nothing);
+  expect(await copy.run(rows)).toEqual(nothing);
   expect(copy.texts()).toEqual(rows.chunks.map(({ content }) => content));
   expect(copy.chunks().map(({ position }) => position)).toEqual(rows.chunks.map(({ position }) => position));
   expect(copy.sent()).toEqual(["add 20", "add 40", "add 70"]);
@@ -18,7 +18,7 @@ test("chunks come in order, word for word, in requests that grow", async () => {
 
 test("the requests for a small document have these bodies, and no others are sent", async () => {
   const copy = await startCopy();
-  await copy.bring(
+  await copy.run(
     rowsFrom([
       { content: "\ufeff## one\u0000\r\n", keywords: ["a", "b"] },
       { content: " two ", answer: "", keywords: [] },
@@ -50,7 +50,7 @@ test("the requests for a small document have these bodies, and no others are sen
 test("questions come with their answers, and one without is left out", async () => {
   const copy = await startCopy({ form: "qa_model" });
   const rows = rowsFrom([{ answer: "yes" }, { answer: " " }, { answer: "no", enabled: false }], "qa_model");
-  expect(await copy.bring(rows)).toEqual(nothing);
+  expect(await copy.run(rows)).toEqual(nothing);
   expect(copy.chunks().map(({ answer, enabled }) => [answer, enabled])).toEqual([
     ["yes", true],
     ["no", false],
@@ -60,7 +60,7 @@ test("questions come with their answers, and one without is left out", async () 
 
 test("the journal notes the places and the ids of chunks", async () => {
   const copy = await startCopy();
-  await copy.bring(plain(25));
+  await copy.run(plain(25));
   const ids = copy.chunks().map(({ id }) => id);
   const facts = { write: "add chunks", dataset_id: uuid(49), document_id: uuid(50) };
   expect(copy.noted.filter(({ kind }) => kind !== "begun" && kind !== "sent")).toMatchObject([
@@ -73,7 +73,7 @@ test("the journal notes the places and the ids of chunks", async () => {
 
 test("the cap of the service is learned from its refusal, for all documents of the move", async () => {
   const copy = await startCopy({ maxPerRequest: 8 });
-  expect(await copy.bring(plain(17))).toEqual(nothing);
+  expect(await copy.run(plain(17))).toEqual(nothing);
   expect(copy.sent()).toEqual(["add 17", "add 8", "add 8", "add 1"]);
   expect(copy.batchSize.size).toBe(8);
 });
@@ -86,7 +86,7 @@ test("slow answers make requests smaller", async () => {
       return undefined;
     },
   });
-  await copy.bring(plain(55));
+  await copy.run(plain(55));
   expect(copy.sent()).toEqual(["add 20", "add 10", "add 5", "add 10", "add 10"]);
 });
 
@@ -96,7 +96,7 @@ test("the time that the pace takes makes no request smaller", async () => {
     faultOf: ({ method }) =>
       method === "POST" && refusals-- > 0 ? { status: 429, message: "Too many", retryAfter: 30 } : undefined,
   });
-  expect(await copy.bring(plain(50))).toEqual(nothing);
+  expect(await copy.run(plain(50))).toEqual(nothing);
   expect(copy.clock.waits.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(60_000);
   expect(copy.sent()).toEqual(["add 20", "add 20", "add 20", "add 30"]);
 });
@@ -105,7 +105,7 @@ test("a chunk that the service refuses is named with its words, and the others c
   const copy = await startCopy({
     faultOf: ({ body }) => (body.includes("chunk 6") ? { status: 400, message: "Not this one" } : undefined),
   });
-  const { failed, reason } = await copy.bring(plain(12));
+  const { failed, reason } = await copy.run(plain(12));
   expect([failed.length, reason]).toEqual([1, null]);
   expect(failed[0]).toMatchObject({
     level: "chunk",
@@ -123,14 +123,14 @@ test("chunks that fail here and there do not end the document", async () => {
     faultOf: ({ body }) => (body.includes("bad") ? { status: 400, message: "Not this one" } : undefined),
   });
   const rows = rowsFrom(Array.from({ length: 24 }, (_, at) => ({ content: at % 2 === 0 ? "bad" : "good" })));
-  const { failed, reason } = await copy.bring(rows);
+  const { failed, reason } = await copy.run(rows);
   expect([failed.length, reason, copy.texts()]).toEqual([12, null, Array(12).fill("good")]);
 });
 
 test("a request that the service breaks off makes the next ones smaller, until they grow again", async () => {
   const broken = { status: 500, message: "Boom", code: "internal" };
   const copy = await startCopy({ faultOf: (_, write) => (write === 1 || write === 2 ? broken : undefined) });
-  expect(await copy.bring(plain(60))).toEqual(nothing);
+  expect(await copy.run(plain(60))).toEqual(nothing);
   expect(copy.sent()).toEqual(["add 20", "add 10", "add 5", "add 10", "add 20", "add 25"]);
 });
 
@@ -138,7 +138,7 @@ test("a chunk that the service breaks off three times is named, and the others c
   const copy = await startCopy({
     faultOf: ({ body }) => (body.includes("chunk 3") ? { status: 500, message: "Boom", code: "internal" } : undefined),
   });
-  const { failed, reason } = await copy.bring(plain(4));
+  const { failed, reason } = await copy.run(plain(4));
   expect([failed, reason]).toEqual([
     [expect.objectContaining({ id: uuid(103), reason: expect.stringContaining("Boom") })],
     null,
@@ -154,9 +154,9 @@ test("a service that is away for some seconds is waited for, and no longer than 
   let refused = 3;
   const addChunks: typeof dead.addChunks = (...chunks) => (refused-- > 0 ? dead : there).addChunks(...chunks);
   const writer = { ...there, addChunks };
-  expect(await copy.bring(plain(3), {}, { writer })).toEqual(nothing);
+  expect(await copy.run(plain(3), {}, { writer })).toEqual(nothing);
   refused = 100;
-  const { reason } = await copy.bring(plain(5), {}, { writer });
+  const { reason } = await copy.run(plain(5), {}, { writer });
   expect(reason).toMatch(/^the service takes no requests: .*/);
   expect(copy.clock.waits).toEqual([1_000, 2_000, 4_000, 1_000, 2_000, 4_000, 8_000, 16_000]);
 });
@@ -165,7 +165,7 @@ test("a service that refuses everything is not asked for every chunk", async () 
   const copy = await startCopy({
     faultOf: ({ method }) => (method === "POST" ? { status: 400, message: "No model" } : undefined),
   });
-  const { failed, reason } = await copy.bring(plain(500));
+  const { failed, reason } = await copy.run(plain(500));
   expect(failed).toHaveLength(10);
   expect(reason).toMatch(/^10 chunks in a row failed, so the others were not sent; the last one: .*No model/);
   expect(copy.sent().length).toBeLessThan(60);
@@ -177,7 +177,7 @@ test.each(["Document is disabled.", "Dataset is being indexed."])(
     const copy = await startCopy({
       faultOf: ({ method }) => (method === "POST" ? { status: 404, message } : undefined),
     });
-    const { failed, reason } = await copy.bring(plain(5));
+    const { failed, reason } = await copy.run(plain(5));
     expect(failed).toEqual([]);
     expect(reason).toMatch(/^the service takes no writes to this document: .*/);
     expect(copy.sent()).toEqual(["add 5"]);
@@ -187,14 +187,14 @@ test.each(["Document is disabled.", "Dataset is being indexed."])(
 test("chunks that the service stored and could not index are sent again, and the order stays", async () => {
   let failing = 2;
   const copy = await startCopy({ embeddingFails: (content) => content === "chunk 3" && failing-- > 0 });
-  expect(await copy.bring(plain(4))).toEqual(nothing);
+  expect(await copy.run(plain(4))).toEqual(nothing);
   expect(copy.texts()).toEqual(["chunk 1", "chunk 2", "chunk 3", "chunk 4"]);
   expect(copy.chunks().map(({ status, enabled }) => [status, enabled])).toEqual(Array(4).fill(["completed", true]));
 });
 
 test("a chunk that cannot be indexed three times alone is deleted again and named, and the others come", async () => {
   const copy = await startCopy({ embeddingFails: (content) => content === "chunk 2" });
-  const { failed, reason } = await copy.bring(plain(3));
+  const { failed, reason } = await copy.run(plain(3));
   expect(reason).toBeNull();
   expect(failed).toMatchObject([
     { id: uuid(102), reason: expect.stringMatching(/could not index it: Embedding failed/) },
@@ -213,7 +213,7 @@ test("a chunk that takes no change yet is disabled later, and does not hold up t
         : undefined,
   });
   const rows = rowsFrom([{ enabled: false }, ...Array.from({ length: 20 }, () => ({}))]);
-  expect(await copy.bring(rows)).toEqual(nothing);
+  expect(await copy.run(rows)).toEqual(nothing);
   expect(copy.chunks().map(({ enabled }) => enabled)).toEqual([false, ...Array(20).fill(true)]);
   expect(
     copy
@@ -232,7 +232,7 @@ test("a chunk that never can be disabled is named as such", async () => {
         ? { status: 400, message: "Segment is indexing, please try again later" }
         : undefined,
   });
-  const { failed } = await copy.bring(rowsFrom([{ enabled: false }]));
+  const { failed } = await copy.run(rowsFrom([{ enabled: false }]));
   expect(failed).toMatchObject([
     { id: uuid(101), reason: expect.stringMatching(/^it is there and could not be disabled: .*indexing/) },
   ]);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { JobDatabase } from "../../database/job-database.js";
-import { child, chunk, dumpOf, signsOf, tablesOf } from "./lost-dumps.js";
+import { child, chunk, dumpOf, editedDocumentsOf, tablesOf } from "./lost-dumps.js";
 
 const off = { enabled: false };
 const rows = {
@@ -21,7 +21,7 @@ const tables = tablesOf(
 const run = "20250306T060000000Z";
 
 it("finds the documents that people worked on, in the order of the run", async () => {
-  const { documents, warnings } = await signsOf(await dumpOf(tables, run));
+  const { documents, warnings } = await editedDocumentsOf(await dumpOf(tables, run));
   expect(warnings).toEqual([]);
   const fine = { dataset_id: "d", doc_form: "text_model", has_children: false, refused: null };
   expect(documents).toEqual([
@@ -38,7 +38,7 @@ it("finds those that the history alone knows, too, as of that run", async () => 
   await database.run(run, tables);
   const later = rows.untouched.map((row) => ({ ...row, content: "edited later" }));
   await database.run("20250306T070000000Z", tablesOf(later));
-  const { documents } = await signsOf(await dumpOf(tables, run), { database: database.path });
+  const { documents } = await editedDocumentsOf(await dumpOf(tables, run), { database: database.path });
   expect(documents.map(({ document_id }) => document_id)).toEqual([
     "edited",
     "disabled",
@@ -50,8 +50,8 @@ it("finds those that the history alone knows, too, as of that run", async () => 
 
 it("takes the documents that the owner names, and those of the chunks that the owner names", async () => {
   const dump = await dumpOf(tables, run);
-  const ids = async (options: Parameters<typeof signsOf>[1]) =>
-    (await signsOf(dump, options)).documents.map(({ document_id }) => document_id);
+  const ids = async (options: Parameters<typeof editedDocumentsOf>[1]) =>
+    (await editedDocumentsOf(dump, options)).documents.map(({ document_id }) => document_id);
   expect(await ids({ documents: ["failed", "untouched"] })).toEqual(["untouched", "failed"]);
   expect(await ids({ documents: ["failed"], chunks: ["k2", "n1"] })).toEqual(["untouched", "failed", "enabledAgain"]);
   expect(await ids({ chunks: ["u1"] })).toEqual(["untouched", "edited", "disabled", "children", "late"]);
@@ -59,7 +59,7 @@ it("takes the documents that the owner names, and those of the chunks that the o
 
 it("names every id that the run does not have", async () => {
   const dump = await dumpOf(tables, run);
-  await expect(signsOf(dump, { documents: ["nobody", "edited"], chunks: ["e1", "\u001b[2J"] })).rejects.toThrow(
-    `${dump.folder} does not have:\n  document nobody\n  chunk or child chunk \\u001b[2J`,
-  );
+  await expect(
+    editedDocumentsOf(dump, { documents: ["nobody", "edited"], chunks: ["e1", "\u001b[2J"] }),
+  ).rejects.toThrow(`${dump.folder} does not have:\n  document nobody\n  chunk or child chunk \\u001b[2J`);
 });

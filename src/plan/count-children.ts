@@ -4,7 +4,6 @@ import { noEvidence, withPage } from "../crawl/child-evidence.js";
 import { mapAhead } from "../crawl/prefetch.js";
 import { readList } from "../crawl/read-list.js";
 import type { RunProgress } from "../job/run-progress.js";
-
 import { countOf } from "../words.js";
 import { DocumentSurvey, embeddedIn, pagesOf } from "./document-survey.js";
 import { askChildren, type Inquiry, lookForChildTies, lookForTies, readChunks, sampleChunk } from "./inquiry.js";
@@ -20,7 +19,7 @@ const pageShare = 0.2;
  * carry their children, which tell a hundred lists each; from the lists of a few chunks of every other document; and, where
  * those are so long that others may take more than one page, from all lists. Without a bound, from all lists in any case.
  */
-export async function settleChildren(
+export async function countChildren(
   inquiry: Inquiry,
   surveys: readonly DocumentSurvey[],
   budget: number,
@@ -31,14 +30,14 @@ export async function settleChildren(
 
   const pageCost = ({ total }: DocumentSurvey) => pagesOf(total ?? 0, inquiry.chunkPages.rows) + 1;
   const forPages = Math.floor(budget * pageShare);
-  await spend(inquiry, forPages, surveys.filter(mayCarry), { cost: pageCost, work: readPages });
-  const others = surveys.filter((survey) => survey.allPages === undefined || !mayCarry(survey));
+  await spend(inquiry, forPages, surveys.filter(mayEmbed), { cost: pageCost, work: readPages });
+  const others = surveys.filter((survey) => survey.allPages === undefined || !mayEmbed(survey));
   const sample = { cost: sampleCost, work: (survey: DocumentSurvey) => sampleDocument(inquiry, survey) };
   const left = await spend(inquiry, budget - forPages, others, sample);
   const isSuspect = ({ longest }: DocumentSurvey) => (longest?.children ?? 0) > harmless * inquiry.childPages.rows;
   await spend(inquiry, left, others.filter(isSuspect), {
-    cost: (survey) => pageCost(survey) + (mayCarry(survey) ? 0 : survey.unknown),
-    work: (survey) => (mayCarry(survey) ? readPages(survey) : readAll(survey)),
+    cost: (survey) => pageCost(survey) + (mayEmbed(survey) ? 0 : survey.unknown),
+    work: (survey) => (mayEmbed(survey) ? readPages(survey) : readAll(survey)),
   });
 }
 
@@ -65,7 +64,7 @@ function isOpen({ error, unknown }: DocumentSurvey): boolean {
 }
 
 /** Whether the pages of chunks may tell the children: nothing speaks against it, and it is the form that does so. */
-function mayCarry({ embedding, docForm }: DocumentSurvey): boolean {
+function mayEmbed({ embedding, docForm }: DocumentSurvey): boolean {
   return embedding === "agrees" || (embedding === "unknown" && docForm === "hierarchical_model");
 }
 

@@ -3,7 +3,16 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openTestClient } from "../../client/open-test-client.js";
 import type { Fault, Seen } from "./flaky-service.js";
-import { documentId, restoring, restoringChild, startTarget, type Target, target, told, uuid } from "./small-target.js";
+import {
+  documentId,
+  outcomesOf,
+  restoring,
+  restoringChild,
+  startTarget,
+  type Target,
+  target,
+  uuid,
+} from "./small-target.js";
 
 const added = (number: number, content = `added ${number}`) =>
   restoring(number, { target: null, texts: { content, answer: null, keywords: null } });
@@ -30,7 +39,7 @@ describe("an earlier restore that did not end", () => {
   ])("%s is found where it was done, at once, and is counted as written", async (_, restore) => {
     const place = await killedAfter("lost", restore);
     expect((await place.open()).open).toHaveLength(1);
-    await place.settle();
+    await place.reconcile();
     expect((await place.open()).open).toEqual([]);
     expect((await place.open()).written).toHaveLength(1);
     expect([place.writes().length, place.clock.waits]).toEqual([1, []]);
@@ -41,7 +50,7 @@ describe("an earlier restore that did not end", () => {
     const place = await killedAfter("cut", added(1));
     await place.clock.sleep(-86_400_000);
     const begun = place.clock.now();
-    await place.settle();
+    await place.reconcile();
     expect(place.clock.now() - begun).toBe(660_000);
   });
 
@@ -52,20 +61,20 @@ describe("an earlier restore that did not end", () => {
     "%s that is done later is waited for, but no longer than it may take since it was sent",
     async (_, restore, left) => {
       const place = await killedAfter({ late: 3 }, restore);
-      await place.settle();
+      await place.reconcile();
       expect((await place.open()).written).toHaveLength(1);
       expect(await place.prove()).toEqual([]);
       const cut = await killedAfter("cut", restore);
       await cut.clock.sleep(50_000);
       const begun = cut.clock.now();
       const said: string[] = [];
-      await cut.settle({ log: (_level, text) => said.push(text) });
+      await cut.reconcile({ log: (_level, text) => said.push(text) });
       expect(cut.clock.now() - begun).toBe(left);
       const waiting = /^document .*: waiting until 2026-03-01T12:11:00\.000Z for an earlier write/;
       expect(said.slice(1)).toEqual(left > 60_000 ? [expect.stringMatching(waiting)] : []);
       const journal = await cut.open();
       expect([journal.open, journal.written]).toEqual([[], []]);
-      expect(told(await cut.apply([restore]))).toEqual(["chunk 501: written"]);
+      expect(outcomesOf(await cut.apply([restore]))).toEqual(["chunk 501: written"]);
       expect([cut.texts(), await cut.prove()]).toEqual([place.texts(), []]);
     },
   );
@@ -80,22 +89,22 @@ describe("an earlier restore that did not end", () => {
       ...{ parent_id: null, method: "POST", path: "/", sha256: "", texts_sha256: "", keywords_sha256: null, equal: [] },
     });
     await journal.close();
-    await place.settle();
+    await place.reconcile();
     expect([(await place.open()).open, place.seen.length, place.clock.waits]).toEqual([[], 0, []]);
   });
 
   test("a document that is gone has nothing to look for", async () => {
     const place = await killedAfter("cut");
-    await place.settle({ api: await refusingApi(404) });
+    await place.reconcile({ api: await refusingApi(404) });
     const { open, written } = await place.open();
     expect([open, written]).toEqual([[], []]);
   });
 
   test("a document that cannot be read keeps its write open, is not written, and the journal does not end", async () => {
     const place = await killedAfter("lost");
-    const told: string[] = [];
-    await place.settle({ api: await refusingApi(400), log: (_, text) => told.push(text) });
-    expect(told.at(-1)).toMatch(/^document .*: cannot learn what became of a write: GET .*400/);
+    const logged: string[] = [];
+    await place.reconcile({ api: await refusingApi(400), log: (_, text) => logged.push(text) });
+    expect(logged.at(-1)).toMatch(/^document .*: cannot learn what became of a write: GET .*400/);
     const applied = await place.apply([restoring(1)]);
     expect(applied.rows).toMatchObject([{ outcome: "failed", reason: expect.stringContaining("an earlier write") }]);
     expect(place.writes()).toHaveLength(1);
@@ -121,7 +130,7 @@ describe("an earlier restore that did not end", () => {
       );
       await expect(place.apply([added(1)], { signal: ended.signal })).rejects.toThrow("killed");
       expect(place.texts()).toEqual(["chunk 1", last === 1 ? "added 1" : "added 1 "]);
-      await place.settle();
+      await place.reconcile();
       expect(place.rows().chunks[1]).toMatchObject({ content: "added 1", enabled: true, status: "completed" });
       expect((await place.open()).unindexed).toEqual([]);
       expect(await place.prove()).toEqual([]);
@@ -136,14 +145,14 @@ describe("a chunk that the service could not index", () => {
   ])("and that %s is given up: the journal ends, and its text can be restored again", async (_, change) => {
     let fails = true;
     const place = await startTarget([{}], {}, { embeddingFails: () => fails, indexingSeconds: 0 });
-    expect(told(await place.apply([added(1)]))).toEqual(["chunk 501: failed"]);
+    expect(outcomesOf(await place.apply([added(1)]))).toEqual(["chunk 501: failed"]);
     expect((await place.open()).unindexed).toHaveLength(1);
     change(place.store);
     fails = false;
-    await place.settle();
+    await place.reconcile();
     const journal = await place.open();
     expect([journal.unindexed, journal.written]).toEqual([[], []]);
-    expect(told(await place.apply([added(1)]))).toEqual(["chunk 501: written"]);
+    expect(outcomesOf(await place.apply([added(1)]))).toEqual(["chunk 501: written"]);
     expect(place.texts().filter((text) => text === "added 1")).toHaveLength(1);
     await (await place.open()).end();
     expect(await readFile(join(place.folder, "journal.jsonl"), "utf8")).toContain('"end"');

@@ -5,23 +5,23 @@ import type { Manifest } from "../dump/manifest.js";
 import type { Job } from "../job/job.js";
 import { documentKey } from "../rows/row.js";
 import { namesOfBegun } from "../segments/shared-parts.js";
-import { noteHandedOut, planHash } from "../store/earlier-work.js";
+import { noteDistributed, planHash } from "../store/earlier-work.js";
 import { runBefore } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import { type ExchangePlan, listFile, listHash, planFile, readPlan } from "./accept-document.js";
 import type { OpenBounds } from "./bounds/open-shared-bounds.js";
 import { type Broker, openBroker } from "./broker.js";
-import { type HandOutOptions, OpenDocuments } from "./open-documents.js";
+import { type DistributeOptions, OpenDocuments } from "./open-documents.js";
 import { Supervision } from "./supervision.js";
 import { openBounds, WorkersProgress } from "./workers-progress.js";
 
 /**
  * Lets workers read the documents of a run, and takes over what they read whole, as if this process had read it and been killed. Resolves
  * when nothing is left for them: documents that no worker could read whole are left to the caller, and all that are left where no worker
- * gives a sign of life for `service.outage`, or 10 s if that is less. An interrupted run leaves the exchange to the next one, which takes over what is there.
+ * sends a heartbeat for `service.outage`, or 10 s if that is less. An interrupted run leaves the exchange to the next one, which takes over what is there.
  */
-export async function handOut(discovery: Discovery, options: HandOutOptions): Promise<void> {
+export async function distribute(discovery: Discovery, options: DistributeOptions): Promise<void> {
   const { job, workspace, progress, log, exchange, list } = options;
   const placed = documentsOf(discovery);
   const begun = await namesOfBegun(workspace.parts); // an earlier process read these, or began to
@@ -47,11 +47,11 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
       await exchange.write(planFile, JSON.stringify(plan));
     };
     await announce();
-    await noteHandedOut(workspace.work);
+    await noteDistributed(workspace.work);
     log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
     const supervision = new Supervision(new OpenDocuments(ordered), workersProgress, plan, { ...options, announce });
     try {
-      await supervision.carryOut();
+      await supervision.run();
     } finally {
       await supervision.close();
     }
@@ -60,16 +60,16 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
   await exchange.remove();
 }
 
-/** The broker of a run that hands out its documents, and the bounds that it shares with its workers. */
+/** The broker of a run that distributes its documents, and the bounds that it shares with its workers. */
 export interface Workers extends AsyncDisposable {
   readonly broker: Broker;
   readonly shared: OpenBounds;
 }
 
 /** Opens the broker of a run with workers, and the bounds that it shares with them. */
-export async function openWorkers(url: string, job: Job, setting: Parameters<typeof openBounds>[2]): Promise<Workers> {
+export async function openWorkers(url: string, job: Job, context: Parameters<typeof openBounds>[2]): Promise<Workers> {
   const broker = await openBroker(url);
-  const shared = openBounds(broker, job, setting);
+  const shared = openBounds(broker, job, context);
   const close = async () => {
     await shared.close();
     broker.close();
@@ -81,7 +81,7 @@ export async function openWorkers(url: string, job: Job, setting: Parameters<typ
 const charactersOfChunk = 500;
 
 /**
- * The documents, largest first, so that no large one is left to the end: by the characters that the list of the service tells, or else by
+ * The documents, largest first, so that no large one is left to the end: by the characters that the list of the service reports, or else by
  * the chunks of the run before. Those of unknown size come last, in their order.
  */
 export function orderBySize(

@@ -28,7 +28,7 @@ test("the same run gives the same bytes, also after later runs, at another time 
   expect(await render()).toBe(before);
 });
 
-test("the steps are told, and go from nothing to all", async () => {
+test("the steps are reported, and go from nothing to all", async () => {
   const { run } = await copyOfDump();
   const shares: number[] = [];
   const steps = new Set<string>();

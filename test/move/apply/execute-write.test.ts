@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SkipError, StopError } from "../../../src/errors.js";
 import { BatchSize } from "../../../src/restore/copy/apply/apply-options.js";
-import { carryOut, type Find } from "../../../src/restore/copy/apply/execute-write.js";
+import { executeWrite, type Find } from "../../../src/restore/copy/apply/execute-write.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { deadUrl, serve } from "../../client/serve.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
@@ -16,7 +16,7 @@ const nothing: Find = async () => undefined;
 const gone = (status?: number) => new SkipError("not to be read", status === undefined ? {} : { status });
 
 /** Adds a chunk to a server that gives these answers one after the other, and then a good one. */
-async function carry(
+async function execute(
   answers: readonly Answer[],
   find = nothing,
   more: { url?: string; tries?: number; write?: "add chunks" } = {},
@@ -52,14 +52,20 @@ async function carry(
   };
   const place = { datasetId: "d", documentId: "doc" };
   const { url: _, tries, ...named } = more;
-  const carried = carryOut(options, { ...facts, ...named }, writer.addChunks(place, [{ content: "x" }]), find, tries);
+  const executed = executeWrite(
+    options,
+    { ...facts, ...named },
+    writer.addChunks(place, [{ content: "x" }]),
+    find,
+    tries,
+  );
   const outcomes = () => noted.flatMap((line) => (line.kind === "outcome" ? [[line.outcome, ...line.ids]] : []));
-  return { carried, requests, outcomes, journal, progress, stop, time: () => time };
+  return { executed, requests, outcomes, journal, progress, stop, time: () => time };
 }
 
 test("a write that is done is noted with what it made, and sent once", async () => {
-  const { carried, requests, outcomes, progress } = await carry([]);
-  expect(await carried).toEqual({
+  const { executed, requests, outcomes, progress } = await execute([]);
+  expect(await executed).toEqual({
     kind: "done",
     value: [{ ...added, error: "" }],
     ids: ["new"],
@@ -70,95 +76,95 @@ test("a write that is done is noted with what it made, and sent once", async () 
 });
 
 test("a write that the service refuses is not sent again", async () => {
-  const { carried, requests, outcomes } = await carry([400]);
-  expect(await carried).toMatchObject({ kind: "refused", status: 400, message: "its words", wasLost: false });
+  const { executed, requests, outcomes } = await execute([400]);
+  expect(await executed).toMatchObject({ kind: "refused", status: 400, message: "its words", wasLost: false });
   expect([requests.length, outcomes()]).toEqual([1, [["refused"]]]);
 });
 
 test("a write that is refused after a lost answer is looked for once more: it may be done already", async () => {
-  const late = await carry(["cut", 409], async () => (late.requests.length === 2 ? { ids: ["late"] } : undefined));
-  expect(await late.carried).toMatchObject({ kind: "done", value: null, ids: ["late"], wasLost: true });
+  const late = await execute(["cut", 409], async () => (late.requests.length === 2 ? { ids: ["late"] } : undefined));
+  expect(await late.executed).toMatchObject({ kind: "done", value: null, ids: ["late"], wasLost: true });
   expect(late.outcomes()).toEqual([["not done"], ["done", "late"]]);
-  const never = await carry(["cut", 409]);
-  expect(await never.carried).toMatchObject({ kind: "refused", status: 409, wasLost: true });
+  const never = await execute(["cut", 409]);
+  expect(await never.executed).toMatchObject({ kind: "refused", status: 409, wasLost: true });
 });
 
 test.each([401, 403])("a key that is refused with %i ends everything", async (status) => {
-  const { carried, outcomes } = await carry([status]);
-  await expect(carried).rejects.toThrow(StopError);
+  const { executed, outcomes } = await execute([status]);
+  await expect(executed).rejects.toThrow(StopError);
   expect(outcomes()).toEqual([["refused"]]);
 });
 
 test("a lost answer is looked for, and a write that shows up late is not sent again", async () => {
   let looks = 0;
-  const { carried, requests, outcomes } = await carry(["cut"], async () =>
+  const { executed, requests, outcomes } = await execute(["cut"], async () =>
     ++looks === 4 ? { ids: ["late"], batch: "b" } : undefined,
   );
-  expect(await carried).toEqual({ kind: "done", value: null, ids: ["late"], batch: "b", wasLost: true });
+  expect(await executed).toEqual({ kind: "done", value: null, ids: ["late"], batch: "b", wasLost: true });
   expect([requests.length, looks, outcomes()]).toEqual([1, 4, [["done", "late"]]]);
 });
 
 test("a write that never shows up is sent again only after all the time that it may take", async () => {
-  const { carried, requests, outcomes, time } = await carry(["cut"]);
-  expect(await carried).toMatchObject({ kind: "done", ids: ["new"], wasLost: true });
+  const { executed, requests, outcomes, time } = await execute(["cut"]);
+  expect(await executed).toMatchObject({ kind: "done", ids: ["new"], wasLost: true });
   expect([requests.length, outcomes(), time()]).toEqual([2, [["not done"], ["done", "new"]], 60_000]);
 });
 
 test("a write that the service itself broke off is looked for once", async () => {
-  const { carried, outcomes, time } = await carry([500]);
-  expect(await carried).toMatchObject({ kind: "done", wasLost: true });
+  const { executed, outcomes, time } = await execute([500]);
+  expect(await executed).toMatchObject({ kind: "done", wasLost: true });
   expect([outcomes(), time()]).toEqual([[["not done"], ["done", "new"]], 0]);
 });
 
 test("a write that never gets through is not done after three sends, or as many as the caller wants", async () => {
-  const all = await carry(["cut", "cut", "cut", "cut"]);
-  expect(await all.carried).toMatchObject({ kind: "not done", wasLost: true });
+  const all = await execute(["cut", "cut", "cut", "cut"]);
+  expect(await all.executed).toMatchObject({ kind: "not done", wasLost: true });
   expect([all.requests.length, all.progress.writes]).toEqual([3, 3]);
-  const one = await carry(["cut", "cut"], nothing, { tries: 1 });
-  expect([await one.carried, one.requests.length]).toMatchObject([{ kind: "not done" }, 1]);
+  const one = await execute(["cut", "cut"], nothing, { tries: 1 });
+  expect([await one.executed, one.requests.length]).toMatchObject([{ kind: "not done" }, 1]);
 });
 
 test("a write without a connection surely did nothing: it is sent again after a wait, and not looked for", async () => {
   const find = async () => expect.unreachable("looked for");
-  const { carried, outcomes, time } = await carry([], find, { url: await deadUrl() });
-  expect(await carried).toMatchObject({ kind: "not done", wasLost: false });
+  const { executed, outcomes, time } = await execute([], find, { url: await deadUrl() });
+  expect(await executed).toMatchObject({ kind: "not done", wasLost: false });
   expect([outcomes(), time()]).toEqual([[["not done"], ["not done"], ["not done"]], 3_000]);
 });
 
 test("while the service cannot be read, a lost answer is looked for on and on", async () => {
   let looks = 0;
-  const { carried, requests } = await carry(["cut"], async () => {
+  const { executed, requests } = await execute(["cut"], async () => {
     if (++looks < 3) throw gone(503);
     return { ids: ["late"] };
   });
-  expect([await carried, requests.length]).toMatchObject([{ kind: "done", ids: ["late"] }, 1]);
+  expect([await executed, requests.length]).toMatchObject([{ kind: "done", ids: ["late"] }, 1]);
 });
 
 test("a service that cannot be read until time is up leaves the write open, and nothing is sent again", async () => {
-  const { carried, requests, journal } = await carry(["cut"], () => Promise.reject(gone(503)));
-  expect([await carried, requests.length, journal.open.length]).toMatchObject([{ kind: "unknown" }, 1, 1]);
+  const { executed, requests, journal } = await execute(["cut"], () => Promise.reject(gone(503)));
+  expect([await executed, requests.length, journal.open.length]).toMatchObject([{ kind: "unknown" }, 1, 1]);
 });
 
 test("a place that is not there shows no write", async () => {
-  const { carried, outcomes } = await carry(["cut"], () => Promise.reject(gone(404)));
-  expect([await carried, outcomes()]).toMatchObject([{ kind: "done" }, [["not done"], ["done", "new"]]]);
+  const { executed, outcomes } = await execute(["cut"], () => Promise.reject(gone(404)));
+  expect([await executed, outcomes()]).toMatchObject([{ kind: "done" }, [["not done"], ["done", "new"]]]);
 });
 
 test("a signal ends the search, and leaves the write open", async () => {
-  const run = await carry(["cut"], async () => {
+  const run = await execute(["cut"], async () => {
     run.stop.abort(new Error("enough"));
     run.stop.signal.throwIfAborted();
     return undefined;
   });
-  await expect(run.carried).rejects.toThrow("enough");
+  await expect(run.executed).rejects.toThrow("enough");
   expect([run.requests.length, run.journal.open.length]).toEqual([1, 1]);
 });
 
 test("an add of chunks that never shows up stays open, and is not sent again: a lock of the service may hold it back", async () => {
-  const { carried, requests, journal, time } = await carry(["cut"], nothing, { write: "add chunks" });
+  const { executed, requests, journal, time } = await execute(["cut"], nothing, { write: "add chunks" });
   const reason = expect.stringMatching(
     /the service may still carry it out until 1970-01-01T00:11:00.000Z; run the same command again after that$/,
   );
-  expect(await carried).toEqual({ kind: "unknown", reason, wasLost: true });
+  expect(await executed).toEqual({ kind: "unknown", reason, wasLost: true });
   expect([requests.length, journal.open.length, time()]).toEqual([1, 1, 60_000]);
 });

@@ -19,7 +19,7 @@ test.skipIf(!hasS3)(
         await readInto(await one.of(runId), "1", { "1.a": "rows" }),
         await readInto(await two.of(runId), "1", { "1.a": "rows" }),
       ] as const;
-      const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.hand(files, "{}")));
+      const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.submit(files, "{}")));
       expect([...outcomes].sort()).toEqual(["first", "late"]);
       const { attempt, files } = read[outcomes[0] === "first" ? 0 : 1];
       expect(await own.results()).toEqual(["1"]);
@@ -32,7 +32,7 @@ test.skipIf(!hasS3)(
       );
       await own.remove();
       expect(await keysBelow(bucket, "exchange/")).toEqual([]);
-      expect(await read[0].attempt.hand(files, "{}")).toBe("late");
+      expect(await read[0].attempt.submit(files, "{}")).toBe("late");
       await bucket.put(`exchange/${runId}/results/2.json`, Buffer.from("late")); // it had looked before the run ended
       await removeOtherExchanges(leased, "20261121T020000000Z");
       expect(await keysBelow(bucket, "exchange/")).toEqual([]);

@@ -75,7 +75,7 @@ test("a run tells of its start and of its success, paired by a rid; the key and 
   expect((await stat(join(place, "metrics.prom"))).mode & 0o777).toBe(0o600);
 });
 
-test("a partial run is told as a failure that published something, with the ids of what failed", async () => {
+test("a partial run is reported as a failure that published something, with the ids of what failed", async () => {
   const { receiver, run, document, status } = await startPlace();
   await run([document.id, absent]);
   expect(receiver.paths()).toBe(`/${secret}/start /${secret}/fail`);
@@ -89,7 +89,7 @@ test("a partial run is told as a failure that published something, with the ids 
   expect(await status()).toBe("job=test,status=partial");
 });
 
-test("a run that fails is told with its reason, also when it fails for want of a key, before there is a run", async () => {
+test("a run that fails is reported with its reason, also when it fails for want of a key, before there is a run", async () => {
   const { receiver, run, status, metrics, server } = await startPlace();
   await run();
   await expect(run(undefined, { env: {} })).rejects.toThrow("no key");

@@ -1,5 +1,5 @@
 /**
- * A reader of a database in a process of its own: `node read-when-told.mjs <file> <access mode>`. It opens the file, says
+ * A reader of a database in a process of its own: `node read-on-request.mjs <file> <access mode>`. It opens the file, says
  * so, and answers every line of SQL that it is sent with a line of JSON, until its input ends.
  */
 import { createInterface } from "node:readline";
