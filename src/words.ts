@@ -6,13 +6,13 @@ export function countOf(count: number, noun: string): string {
 }
 
 /** A shard among so many, counted from 1. */
-export interface ShardPlace {
+export interface ShardNumber {
   readonly index: number;
   readonly count: number;
 }
 
 /** `shard 3 of 16`. */
-export function shardText({ index, count }: ShardPlace): string {
+export function shardText({ index, count }: ShardNumber): string {
   return `shard ${index} of ${count}`;
 }
 

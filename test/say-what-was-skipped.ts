@@ -34,11 +34,11 @@ function skippedTests(project: string, lacksBrowser: boolean): string {
     ? `\nSkipped, because there is no Chromium: the tests of the report in a browser, test/report/browser. ${installIt}\n`
     : "";
   const inBuckets = lacksStores()
-    ? `\nSkipped, because moto_server, rclone or s3rver is not on the PATH: the tests of buckets, in test/bucket, test/run/bucket and test/cli/bucket. ${installStores}\n`
+    ? `\nSkipped, because moto_server, rclone or s3rver is not on the PATH: the tests of buckets, in test/store/bucket, test/run/bucket and test/cli/bucket. ${installStores}\n`
     : "";
   const withRedis = findRedis()
     ? ""
-    : `\nSkipped, because neither redis-server nor valkey-server is on the PATH: the tests of workers, in test/broker, test/shared-bounds, test/run/workers and test/workers. ${installRedis}\n`;
+    : `\nSkipped, because neither redis-server nor valkey-server is on the PATH: the tests of workers, in test/parallel, test/parallel/bounds, test/parallel/run and test/workers. ${installRedis}\n`;
   const missing = inBrowser + inBuckets + withRedis;
   if (command === "test" && project === "shared") return skippedLong + missing;
   return command === "test:long" && project === "long" ? missing : "";

@@ -4,7 +4,7 @@ import { gotText, looksLikeKey } from "../job/findings.js";
 import { readText } from "../job/read-key.js";
 import { isNamedLikeKey, nearestName } from "../job/schema/shapes.js";
 import { type Command, commonOptions, meaningOf, type Options, type Positional } from "./command.js";
-import { type Flag, globalOptions, isSwitch, type Line, type Place } from "./read-line.js";
+import { type Flag, globalOptions, isSwitch, type Line, type PlainArgument } from "./read-line.js";
 
 /** Every problem of a command line that can be told before the command starts. `isThere` asks for a file of that name. */
 export function checkLine(line: Line, command: Command, isThere: (path: string) => boolean): readonly Problem[] {
@@ -16,7 +16,7 @@ export function checkLine(line: Line, command: Command, isThere: (path: string) 
     ...repeatedFlags(line.flags, options),
     ...conflictingFlags(line.flags, options),
     // An argument may be the value of an unknown flag, so one may seem to be missing that is not.
-    ...(unknown.length > 0 ? [] : placeProblems(line.places, command, isThere)),
+    ...(unknown.length > 0 ? [] : argumentProblems(line.plainArguments, command, isThere)),
     ...(unknown.length > 0 ? [] : missingFlags(line.flags, options)),
   ];
 }
@@ -87,19 +87,23 @@ function listText(words: readonly string[]): string {
 }
 
 /** Problems of the arguments that belong to no flag: one that is missing, one too many. */
-function placeProblems(
-  places: readonly Place[],
+function argumentProblems(
+  plainArguments: readonly PlainArgument[],
   command: Command,
   isThere: (path: string) => boolean,
 ): readonly Problem[] {
-  const stray = places.filter((place) => isStray(place, command) && !isThere(place.text));
+  const stray = plainArguments.filter(
+    (plainArgument) => isStray(plainArgument, command) && !isThere(plainArgument.text),
+  );
   if (stray.length > 0) return strayProblems(stray);
   const declared = Object.entries(command.positionals);
   const isOpen = declared.some(([, { array }]) => array);
-  if (places.length > declared.length && !isOpen)
-    return places.slice(declared.length).map((place) => ({ path: "", message: surplusText(place, command) }));
+  if (plainArguments.length > declared.length && !isOpen)
+    return plainArguments
+      .slice(declared.length)
+      .map((plainArgument) => ({ path: "", message: surplusText(plainArgument, command) }));
   return declared
-    .slice(places.length)
+    .slice(plainArguments.length)
     .filter(([, { demandOption }]) => demandOption)
     .map(([name, positional]) => ({ path: "", message: `<${name}> is missing: ${missingText(positional, command)}` }));
 }
@@ -107,14 +111,14 @@ function placeProblems(
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** Whether an argument was meant for the flag before it, as `parquet` in `--format csv parquet`. */
-function isStray({ text, after }: Place, { options }: Command): boolean {
+function isStray({ text, after }: PlainArgument, { options }: Command): boolean {
   const option = after?.name === undefined ? undefined : options[after.name];
   if (option?.array !== true) return false;
   const { values } = option;
   return text.split(",").every((one) => (values ? values.includes(one) : uuid.test(one)));
 }
 
-function strayProblems(stray: readonly Place[]): readonly Problem[] {
+function strayProblems(stray: readonly PlainArgument[]): readonly Problem[] {
   const flags = new Set(stray.flatMap(({ after }) => after ?? []));
   return [...flags].map((flag) => {
     const more = stray.filter(({ after }) => after === flag).map(({ text }) => text);
@@ -123,7 +127,7 @@ function strayProblems(stray: readonly Place[]): readonly Problem[] {
   });
 }
 
-function surplusText({ text, after }: Place, { name, options }: Command): string {
+function surplusText({ text, after }: PlainArgument, { name, options }: Command): string {
   const unexpected = `unexpected argument ${gotText(text, [])}`;
   if (wantsEquals(after, options))
     return `${unexpected}; a value of --${after?.name} follows =, as in --${after?.name}=PATH`;

@@ -28,7 +28,7 @@ export async function runCommandLine(
 ): Promise<number> {
   if (args[0] === completionKey) return propose(args.slice(1), environment, registry);
   const leading = readLine(args, leadingOptions);
-  const [first] = leading.places;
+  const [first] = leading.plainArguments;
   if (first === undefined) return runWithoutCommand(args, leading, environment, registry);
   const others = args.toSpliced(first.index, 1);
   if (first.text === "help") return runCommandLine([...others, "--help"], environment, registry);

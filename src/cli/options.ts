@@ -128,7 +128,7 @@ export async function jobFrom(
     return loadJob(job === undefined ? { none: true } : { file: job }, flags, environment.env, { notifies });
   }
   const { findJob } = await import("../store/find-job.js");
-  return findJob(job, flags, placesFrom(args, environment), { notifies });
+  return findJob(job, flags, findOptionsFrom(args, environment), { notifies });
 }
 
 /** The view that the common options ask for. It names what lies in buckets by its address. */
@@ -139,7 +139,7 @@ export function viewFrom({ logFormat, quiet }: CommonArguments, { stderr, env }:
 }
 
 /** The folder that a command looks in for what its words name, and the view that shows how copies from buckets go on. */
-export function placesFrom(
+export function findOptionsFrom(
   args: CommonArguments & { readonly out?: string | undefined },
   environment: Environment,
 ): FindOptions {

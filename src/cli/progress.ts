@@ -1,7 +1,7 @@
 import { bytesText, countText, durationText, numberText } from "../amounts.js";
 import { type RunProgress, readingDocuments } from "../job/run-progress.js";
 import type { ReadProgress } from "../read-progress.js";
-import { type ShardPlace, shardText } from "../words.js";
+import { type ShardNumber, shardText } from "../words.js";
 import { cutToWidth } from "./display-width.js";
 import type { ProgressFacts } from "./log-schema.js";
 import { secondsFrom } from "./text.js";
@@ -185,7 +185,7 @@ export function progressOfRun(runProgress: RunProgress, now = performance.now())
 }
 
 /** Renders how far a run, or its plan, is; which shard it is stands first. */
-export function renderRun(runProgress: RunProgress, shard?: ShardPlace): Rendering {
+export function renderRun(runProgress: RunProgress, shard?: ShardNumber): Rendering {
   return renderWork(() => {
     const progress = progressOfRun(runProgress);
     return shard ? within(shardText(shard), progress) : progress;

@@ -13,7 +13,7 @@ export interface Flag {
 }
 
 /** An argument that belongs to no flag. */
-export interface Place {
+export interface PlainArgument {
   readonly text: string;
   /** Its place among all arguments. */
   readonly index: number;
@@ -24,7 +24,7 @@ export interface Place {
 /** A command line, split by the options of its command, with nothing checked. */
 export interface Line {
   readonly flags: readonly Flag[];
-  readonly places: readonly Place[];
+  readonly plainArguments: readonly PlainArgument[];
 }
 
 type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
@@ -71,21 +71,21 @@ function kindOf(option: Option): "boolean" | "string" {
 
 function joinTokens(tokens: readonly Token[], args: readonly string[], names: ReadonlyMap<string, Named>): Line {
   const flags: Flag[] = [];
-  const places: Place[] = [];
+  const plainArguments: PlainArgument[] = [];
   for (const [at, token] of tokens.entries()) {
     const [before, last] = [tokens[at - 1], flags.at(-1)];
     if (token.kind === "option" && /\s/.test(token.name)) {
-      places.push({ text: args[token.index] ?? "", index: token.index, after: last }); // SQL may begin with a comment
+      plainArguments.push({ text: args[token.index] ?? "", index: token.index, after: last }); // SQL may begin with a comment
     } else if (token.kind === "option") {
       const flag = flagOf(token, args[token.index] ?? "", names);
       if (flag.name !== undefined || before?.index !== token.index) flags.push(flag);
     } else if (token.kind === "positional") {
       const isValue = last !== undefined && before?.kind === "option" && takesWord(last, token.value, names);
       if (isValue) flags[flags.length - 1] = { ...last, value: token.value };
-      else places.push({ text: token.value, index: token.index, after: last });
+      else plainArguments.push({ text: token.value, index: token.index, after: last });
     }
   }
-  return { flags, places };
+  return { flags, plainArguments };
 }
 
 type OptionToken = Extract<Token, { kind: "option" }>;
@@ -124,10 +124,10 @@ type Given = string | boolean | readonly string[] | undefined;
 
 /** The arguments of a command from a line that was checked, under the names of its code: `--base-url x` is `baseUrl: "x"`. */
 export function argumentsFrom(
-  { flags, places }: Line,
+  { flags, plainArguments }: Line,
   { options, positionals }: Command,
 ): Readonly<Record<string, Given>> {
-  const texts = places.map(({ text }) => text);
+  const texts = plainArguments.map(({ text }) => text);
   const placed = Object.entries(positionals).map(
     ([name, { array, default: otherwise }], at) => [name, array ? texts.slice(at) : (texts[at] ?? otherwise)] as const,
   );

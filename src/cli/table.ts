@@ -104,12 +104,12 @@ function squeezed(
 }
 
 /** Renders files and folders, each with its meaning. */
-export function renderPlaces(
-  places: readonly (readonly [path: string, meaning: string])[],
+export function renderPaths(
+  plainArguments: readonly (readonly [path: string, meaning: string])[],
   columns: number,
 ): readonly string[] {
   const shape = { columns: [{ id: true }, { wraps: true }], width: columns - 2 };
-  return layOutTable(places, shape)
+  return layOutTable(plainArguments, shape)
     .flat()
     .map((line) => `  ${line}`);
 }

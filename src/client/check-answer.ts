@@ -35,7 +35,7 @@ export function jsonOf(answer: Answer, key: string): unknown {
 export function errorFromAnswer(
   answer: Answer,
   key: string,
-  keyPlace?: string,
+  keySource?: string,
   names: SettingNames = jobFileNames,
 ): RetryError | SkipError | StopError {
   const { status, url } = answer;
@@ -53,7 +53,7 @@ export function errorFromAnswer(
       ...(after === undefined ? {} : { retryAfter: after }),
     });
   }
-  if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(key, keyPlace)}`, failure);
+  if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(key, keySource)}`, failure);
   const refused = `GET ${url}: ${said}${hintFor(answer, { code, message }, key, names)}`;
   const isUnknownRoute = status === 404 && isUnknownUrl({ code, message });
   return isUnknownRoute ? new UnknownRouteError(refused, failure) : new SkipError(refused, failure);

@@ -8,7 +8,7 @@ import type { Answer, Send } from "./send.js";
 interface FirstContactOptions {
   readonly key: string;
   /** The place that the key came from, if it is known. */
-  readonly keyPlace: string | undefined;
+  readonly keySource: string | undefined;
   readonly names: SettingNames;
   /** Aborted when everything ends. */
   readonly signal: AbortSignal;
@@ -27,7 +27,7 @@ interface FirstContactOptions {
  * an answer in time. Once the service has answered, only a wrong key does: anything else may pass.
  */
 export function firstContact(send: Send, options: FirstContactOptions): Send {
-  const { key, keyPlace, names, signal, stop, speaksTls, patient = false, contact } = options;
+  const { key, keySource, names, signal, stop, speaksTls, patient = false, contact } = options;
   let wasSilent = false;
   const end = (verdict: StopError) => {
     stop(verdict);
@@ -42,7 +42,7 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
     return verdict ? end(verdict) : error;
   };
   const judge = (answer: Answer) => {
-    if (answer.status === 401) return errorFromAnswer(answer, key, keyPlace, names);
+    if (answer.status === 401) return errorFromAnswer(answer, key, keySource, names);
     return contact.isMet ? "service" : judgeAnswer(answer, key, names);
   };
   return async (request) => {

@@ -71,7 +71,7 @@ export interface KnowledgeApi {
 export type Attempt = <T>(read: () => Promise<T>, retries?: number) => Promise<T>;
 
 /** Runs the work on one body of so many bytes that is in; lets the event loop breathe between two large ones. */
-export type Turn = <T>(bytes: number, work: () => T) => Promise<T>;
+export type Scheduler = <T>(bytes: number, work: () => T) => Promise<T>;
 
 /**
  * The operations over `send`; `attempt` wraps the whole unit of send, read, parse and check. A page of rows that was too large
@@ -80,7 +80,7 @@ export type Turn = <T>(bytes: number, work: () => T) => Promise<T>;
 export function knowledgeApi(
   send: Send,
   attempt: Attempt,
-  turn: Turn,
+  turn: Scheduler,
   { key, names }: { readonly key: string; readonly names: SettingNames },
 ): KnowledgeApi {
   const tooLarge = new Map<string, GaveUpError>();

@@ -7,10 +7,10 @@ import { type ExchangeOptions, exchangeWith } from "./exchange.js";
 import { jobFileNames, type SettingNames } from "./failed-request.js";
 import { firstContact } from "./first-contact.js";
 import { InFlightBound } from "./in-flight.js";
-import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
+import { type Attempt, type KnowledgeApi, knowledgeApi, type Scheduler } from "./knowledge-api.js";
 import { neverAnswered, OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
-import { paced, pause, type SharedBounds, turnAt, turnInPlace } from "./paced.js";
+import { paced, pause, type SharedBounds, waitForPace, waitForSlot } from "./paced.js";
 import { counted, countRetry, countThrottled, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
 import { type Answer, type Request, retrying, type Send, targetOf } from "./send.js";
 
@@ -20,7 +20,7 @@ export interface ClientOptions {
   /** The API key; it is sent in the Authorization header and appears nowhere else. */
   readonly key: string;
   /** The place that the key came from, for messages: `the variable KNOWLEDGE_API_KEY`. */
-  readonly keyPlace?: string;
+  readonly keySource?: string;
   /** The names of settings in messages; those of the job file by default. */
   readonly names?: SettingNames | undefined;
   /** Requests in flight at the most; 8 by default. */
@@ -68,7 +68,7 @@ export interface Environment {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** A number from 0 up to 1. */
   readonly random: () => number;
-  readonly turn: Turn;
+  readonly turn: Scheduler;
 }
 
 export interface Client extends KnowledgeApi {
@@ -88,7 +88,7 @@ export interface Client extends KnowledgeApi {
 export function openClient(options: ClientOptions): Client {
   const { progress = emptyRequestCounts(), concurrency = 8, retries: mostRetries = 6, environment = {} } = options;
   const { names = jobFileNames, shared } = options;
-  const { openHttp: open = openHttp, turn = takingTurns(), ...time } = environment;
+  const { openHttp: open = openHttp, turn = sliceScheduler(), ...time } = environment;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   setMaxListeners(0, signal); // every request under way listens
@@ -145,7 +145,7 @@ export function openClient(options: ClientOptions): Client {
   };
   const countedSend = firstContact(counted(sendOnce, progress, signal), {
     key: options.key,
-    keyPlace: options.keyPlace,
+    keySource: options.keySource,
     names,
     signal,
     contact,
@@ -176,11 +176,11 @@ export function openClient(options: ClientOptions): Client {
     return http.close();
   };
   const api = knowledgeApi(send, attempt, turn, { key: options.key, names });
-  const turnBeside = async () => {
-    if (shared) (await turnInPlace(shared, pace, { ...time, signal })).leave();
-    else await turnAt(pace, { ...time, signal });
+  const waitForPaceOutside = async () => {
+    if (shared) (await waitForSlot(shared, pace, { ...time, signal })).leave();
+    else await waitForPace(pace, { ...time, signal });
   };
-  return { ...api, pace, turn: turnBeside, signal, stop, close };
+  return { ...api, pace, turn: waitForPaceOutside, signal, stop, close };
 }
 
 function outageGateFor(
@@ -195,14 +195,14 @@ function outageGateFor(
 }
 
 /** Bytes of bodies that are worked on in one turn of the event loop; one that is larger has a turn of its own. */
-const bytesPerTurn = 65_536;
+const bytesPerSlice = 65_536;
 
 /**
  * Bodies are worked on a few per turn of the event loop, in the order in which they came, and only once all sockets were
  * served: an answer that waits to be read holds its place in flight, and one that is in does not. There is no work in a turn in which another
  * body came: undici sends the next request of a connection in the turn after that, and would wait for the work.
  */
-export function takingTurns(): Turn {
+export function sliceScheduler(): Scheduler {
   const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];
   let isNew = false;
   const serve = () => {
@@ -214,7 +214,7 @@ export function takingTurns(): Turn {
     for (let bytes = 0, next = waiting.shift(); next; next = waiting.shift()) {
       next.begin();
       bytes += next.bytes;
-      if (bytes + (waiting[0]?.bytes ?? 0) > bytesPerTurn) break;
+      if (bytes + (waiting[0]?.bytes ?? 0) > bytesPerSlice) break;
     }
     if (waiting.length > 0) setImmediate(serve);
   };

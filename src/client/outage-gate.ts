@@ -154,7 +154,7 @@ export class OutageGate {
     if (!absence || !(error instanceof Error)) return;
     const outage = absence.who === "service" ? this.#service : this.#daemon;
     if (absence.who === "plugin daemon") this.#needDaemon.add(kindOfList(request));
-    outage.missed(placeOf(request), absence.isSure, sentAt, error.message, probed.includes(outage));
+    outage.missed(pathOf(request), absence.isSure, sentAt, error.message, probed.includes(outage));
     this.#outages.set(error, outage);
   }
 
@@ -179,7 +179,7 @@ export class OutageGate {
 const firstProbe = 500;
 const longestProbe = 5_000;
 /** After failures in so many places the service is away: it is not the fault of a page. */
-const manyPlaces = 3;
+const manyPaths = 3;
 
 interface OutageOptions {
   /** Milliseconds until it is given up, by whether it is sure that the service is away. */
@@ -202,7 +202,7 @@ class Outage {
   #since: number | undefined;
   #isSure = false;
   #misses = 0;
-  readonly #places = new Set<string>();
+  readonly #paths = new Set<string>();
   #isOn = false;
   #isReported = false;
   #isOver = false;
@@ -231,7 +231,7 @@ class Outage {
     this.#misses = 0;
     this.#wait = firstProbe;
     this.#probe = "none";
-    this.#places.clear();
+    this.#paths.clear();
     [this.#isSure, this.#isOn, this.#isReported, this.#isOver] = [false, false, false, false];
     this.#wake();
   }
@@ -243,8 +243,8 @@ class Outage {
     this.#since ??= sentAt;
     this.#isSure ||= isSure;
     this.#misses++;
-    this.#places.add(place);
-    const isEnough = this.#misses >= inVain || (this.#places.size === 1 && this.#misses >= 3);
+    this.#paths.add(place);
+    const isEnough = this.#misses >= inVain || (this.#paths.size === 1 && this.#misses >= 3);
     const isNew = !this.#isOn && (isSure || isEnough);
     this.#isOn ||= isNew;
     if (!this.#isOn) return;
@@ -274,7 +274,7 @@ class Outage {
 
   /** Whether a failed request is not to blame, and uses up none of its tries. */
   get isForAll(): boolean {
-    const isOfMany = this.#places.size >= manyPlaces || !this.#options.isReached();
+    const isOfMany = this.#paths.size >= manyPaths || !this.#options.isReached();
     return this.#isOn && (this.#isSure || isOfMany);
   }
 
@@ -331,7 +331,7 @@ function absenceOfAnswer(answer: Answer, milliseconds: number): Absence | undefi
 }
 
 /** The rows that are asked for, to tell two places of lists apart: a page and its halves are one. */
-function placeOf({ path, query }: Request): string {
+function pathOf({ path, query }: Request): string {
   const numberOf = (name: string) => Number(query.find(([key]) => key === name)?.[1] ?? 0);
   return `${path} ${Math.floor(((numberOf("page") - 1) * numberOf("limit")) / 100)}`;
 }

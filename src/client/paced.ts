@@ -9,7 +9,7 @@ const quickTries = 4;
 /** The wait before the second try, in times of what the first one took. */
 const firstWait = 0.25;
 
-interface PacedOptions extends TurnOptions {
+interface PacedOptions extends WaitOptions {
   readonly bound: InFlightBound;
   /** The bounds of all processes that read the service; with them, there is no trial of fewer requests in flight. */
   readonly shared?: SharedBounds | undefined;
@@ -75,19 +75,19 @@ export function paced(send: Send, options: PacedOptions): Send {
     keepToBound();
   });
 
-  const sendInTurn = async (request: Request): Promise<{ readonly answer: Answer; readonly sentAt: number }> => {
-    const place = shared && (await turnInPlace(shared, pace, { signal, now, sleep }));
-    if (!place) await turnAt(pace, { signal, now, sleep });
+  const sendPaced = async (request: Request): Promise<{ readonly answer: Answer; readonly sentAt: number }> => {
+    const slot = shared && (await waitForSlot(shared, pace, { signal, now, sleep }));
+    if (!slot) await waitForPace(pace, { signal, now, sleep });
     const sentAt = now();
     trial?.sent(limit.activeCount);
     try {
       return { answer: await send(request), sentAt };
     } finally {
-      place?.leave();
+      slot?.leave();
     }
   };
   const once = async (request: Request, tries: number): Promise<Answer> => {
-    const { answer, sentAt } = await sendInTurn(request);
+    const { answer, sentAt } = await sendPaced(request);
     if (learn(request, answer, sentAt) !== "chance" || tries === quickTries) return answer;
     onAgain(answer);
     await sleep((now() - sentAt) * firstWait * 2 ** (tries - 1), signal).catch(() => signal.throwIfAborted());
@@ -101,7 +101,7 @@ function kindOf({ path }: Request): string {
   return path.slice(path.lastIndexOf("/"));
 }
 
-interface TurnOptions {
+interface WaitOptions {
   /** Ends every wait. */
   readonly signal: AbortSignal;
   /** Milliseconds on a clock that only goes forward. */
@@ -110,9 +110,9 @@ interface TurnOptions {
 }
 
 /** Waits until the pace lets one more request go. */
-export async function turnAt(
+export async function waitForPace(
   pace: Pace,
-  { signal, now = () => performance.now(), sleep = pause }: TurnOptions,
+  { signal, now = () => performance.now(), sleep = pause }: WaitOptions,
 ): Promise<void> {
   for (let wait = pace.take(now()); wait > 0; wait = pace.take(now())) {
     signal.throwIfAborted();
@@ -124,28 +124,28 @@ export async function turnAt(
  * Waits for a place among the requests of all processes, and then until the pace lets one more request go. A place that was
  * lost meanwhile is given back, and another one waited for: with the result, send at once.
  */
-export async function turnInPlace(shared: SharedBounds, pace: Pace, options: TurnOptions): Promise<SharedPlace> {
+export async function waitForSlot(shared: SharedBounds, pace: Pace, options: WaitOptions): Promise<SharedSlot> {
   const { signal } = options;
   for (;;) {
-    const place = await shared.enter(signal);
+    const slot = await shared.enter(signal);
     try {
-      if (await waitInPlace(place, shared, pace, options)) return place;
+      if (await waitForPaceInSlot(slot, shared, pace, options)) return slot;
     } catch (error) {
-      place.leave();
+      slot.leave();
       throw error;
     }
-    place.leave();
+    slot.leave();
   }
 }
 
 /** Whether the turn came while the place was ours. */
-async function waitInPlace(
-  place: SharedPlace,
+async function waitForPaceInSlot(
+  slot: SharedSlot,
   shared: SharedBounds,
   pace: Pace,
-  { signal, now = () => performance.now(), sleep = pause }: TurnOptions,
+  { signal, now = () => performance.now(), sleep = pause }: WaitOptions,
 ): Promise<boolean> {
-  while (place.isSure()) {
+  while (slot.isSure()) {
     const wait = pace.take(now());
     if (wait === 0) return true;
     if (pace.isAtMost(now())) shared.slowed();
@@ -161,7 +161,7 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<unknow
 }
 
 /** A place among the requests in flight of all processes that read one service. */
-export interface SharedPlace {
+export interface SharedSlot {
   /** Whether the place is certainly ours at this moment. Once it is not, another process may have it: nothing is sent any more. */
   readonly isSure: () => boolean;
   /** Gives the place back, once the answer is in. */
@@ -171,7 +171,7 @@ export interface SharedPlace {
 /** The bounds to which all processes that read one service keep together. */
 export interface SharedBounds {
   /** Resolves with a place as soon as this process has one. Rejects with the reason of the signal. */
-  readonly enter: (signal: AbortSignal) => Promise<SharedPlace>;
+  readonly enter: (signal: AbortSignal) => Promise<SharedSlot>;
   /** Requests a second that this process may send at this moment: 0 without a place; Infinity without a bound. */
   readonly rate: () => number;
   /** Says that this rate holds a request back, so that a larger share of it is of use. */

@@ -1,5 +1,5 @@
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { placesFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom, viewFrom } from "../cli/options.js";
 import { progressOfRun, renderWork, within } from "../cli/progress.js";
 import { jsonLine, pageFor } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
@@ -103,7 +103,7 @@ async function runCopy(
 ): Promise<number> {
   const { run, keyEnv, from = "chunks", retryFailed } = args;
   const { findRun } = await import("../store/find-run.js"); // heavy; --help does without
-  const folder = await findRun(run, placesFrom(args, environment));
+  const folder = await findRun(run, findOptionsFrom(args, environment));
   const key = await keyFrom(keyEnv, environment.env);
   const move = await load();
   const view = viewFrom(args, environment);

@@ -1,5 +1,5 @@
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
-import { memoryOption, outOption, placesFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom, memoryOption, outOption, viewFrom } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
@@ -83,7 +83,7 @@ export const command = defineCommand({
 /** The folders of the two runs, the older one first. */
 async function runsFrom(args: DiffArguments, environment: Environment): Promise<readonly [string, string]> {
   const { findRun, findRunAndOneBefore } = await import("../store/find-run.js");
-  const places = placesFrom(args, environment);
+  const places = findOptionsFrom(args, environment);
   if (args.new === undefined) return findRunAndOneBefore(args.old, places);
   return [await findRun(args.old, places), await findRun(args.new, places)];
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { defineCommand } from "../cli/command.js";
-import { formatOption, outOption, placesFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom, formatOption, outOption, viewFrom } from "../cli/options.js";
 import { printReason, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
@@ -38,7 +38,7 @@ export const command = defineCommand({
   results: () => ({ join: joinResult }),
   async run(args, environment) {
     const { findShards } = await import("../join/find-shards.js");
-    const found = await findShards(args.shards, placesFrom(args, environment));
+    const found = await findShards(args.shards, findOptionsFrom(args, environment));
     const { emptyJoinProgress, joinShards } = await import("../join/join-shards.js"); // heavy; --help does without
     const progress = emptyJoinProgress();
     const view = viewFrom(args, environment);

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { ageText, bytesText, countText, durationText, numberText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { durationFrom } from "../cli/flag-values.js";
-import { outOption, placesFrom } from "../cli/options.js";
+import { findOptionsFrom, outOption } from "../cli/options.js";
 import { printReason, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { layOutTable, type TableColumn } from "../cli/table.js";
@@ -114,8 +114,8 @@ function maxAgeFrom(text: string | undefined): number | undefined {
 async function listJob(job: string, args: ListArguments, now: Date, environment: Environment): Promise<RunList> {
   const { findNamed } = await import("../store/find-named.js");
   const { listRuns } = await import("./list/runs.js");
-  const found = await findNamed(job, placesFrom(args, environment));
-  if (found.kind === "job" && found.run === undefined) return listRuns(found.place, now, found.copy);
+  const found = await findNamed(job, findOptionsFrom(args, environment));
+  if (found.kind === "job" && found.run === undefined) return listRuns(found.location, now, found.copy);
   const message = "expected a job: its name, its folder or its job file";
   throw new UsageError("Nothing was listed:", [{ path: job, message }]);
 }
@@ -143,7 +143,7 @@ async function listBucket(
   environment: Environment,
 ): Promise<readonly RunList[]> {
   const { namesInBucket } = await import("../store/find-named.js");
-  const names = await namesInBucket(dir, placesFrom(args, environment));
+  const names = await namesInBucket(dir, findOptionsFrom(args, environment));
   const lists: RunList[] = [];
   for (const name of names) lists.push(await listJob(name, args, now, environment));
   return lists;

@@ -2,11 +2,11 @@ import { pathToFileURL } from "node:url";
 import { bytesText, countText, numberText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { memoryOption, outOption, placesFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom, memoryOption, outOption, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
-import { renderPlaces, shortPath } from "../cli/table.js";
+import { renderPaths, shortPath } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
@@ -98,11 +98,11 @@ async function made(request: ReportRequest, { file, json }: ReportArguments, env
     const { html, summary } = await renderReport(request);
     return { text: html.trimEnd(), warnings: summary.warnings };
   }
-  const { reportName, usualPlace } = await import("../report/place.js"); // heavy, likewise
+  const { reportName, usualPath } = await import("../report/report-path.js"); // heavy, likewise
   const { writeReport } = await import("../report/render-report.js");
   const names = bucketNames(environment.env);
   const isCopy = names(request.folder) !== request.folder; // the cache is no place for a report
-  const written = await writeReport(file ?? (isCopy ? reportName : await usualPlace(request.folder)), request);
+  const written = await writeReport(file ?? (isCopy ? reportName : await usualPath(request.folder)), request);
   const { run, against } = written;
   const result: ReportResult = {
     ...written,
@@ -124,7 +124,7 @@ async function checkArguments({ memory, file, json }: ReportArguments): Promise<
 async function requestFrom(args: ReportArguments, environment: Environment): Promise<ReportRequest> {
   const { findRun, findRunBefore } = await import("../store/find-run.js");
   const { env, signal } = environment;
-  const named = { ...placesFrom(args, environment), withDatabase: args.db === undefined };
+  const named = { ...findOptionsFrom(args, environment), withDatabase: args.db === undefined };
   const folder = await findRun(args.run, named);
   const against = args.against === undefined ? undefined : await findRunBefore(args.against, folder, named);
   const { memory, db: database, noContent, noVerify } = args;
@@ -147,7 +147,7 @@ export function renderReportResult(result: ReportResult, { paint, columns }: Pag
   return [
     ...lines.flatMap((line) => wrapToWidth(line, columns, "  ")),
     "",
-    ...renderPlaces([[terminalText(shortPath(path)), bytesText(bytes)]], columns),
+    ...renderPaths([[terminalText(shortPath(path)), bytesText(bytes)]], columns),
     "",
     `Open it in a browser: ${pathToFileURL(path)}`,
   ].join("\n");

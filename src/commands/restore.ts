@@ -1,5 +1,5 @@
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { itemsOf, placesFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom, itemsOf, viewFrom } from "../cli/options.js";
 import { progressOfRun, renderWork, within } from "../cli/progress.js";
 import { jsonLine, pageFor } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
@@ -92,7 +92,7 @@ async function runLost(
   environment: Environment,
   load: () => Promise<RestoreLost>,
 ): Promise<number> {
-  const place = await placeFrom(args, environment);
+  const location = await placeFrom(args, environment);
   const restoreLost = await load();
   const view = viewFrom(args, environment);
   const progress = emptyRestoreProgress();
@@ -106,7 +106,7 @@ async function runLost(
   const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, environment));
   const { to, addDisabled } = args;
   const context = { ...targetOptionsFrom(args, environment), to, addDisabled, chunks: itemsOf(args.chunk) };
-  const restored = await restoreLost({ ...context, ...times, ...place, log: view.log, progress, confirm }).finally(
+  const restored = await restoreLost({ ...context, ...times, ...location, log: view.log, progress, confirm }).finally(
     watched.stop,
   );
   const result = named(restored);
@@ -122,7 +122,7 @@ async function placeFrom(
   const { findRun } = await import("../store/find-run.js");
   const { run, against, apply, keyEnv, to } = args;
   const { env } = environment;
-  const places = placesFrom(args, environment);
+  const places = findOptionsFrom(args, environment);
   const folder = await findRun(run, { ...places, withDatabase: true });
   const newer = against === undefined ? undefined : await findRun(against, places);
   if (newer !== undefined && !apply) return { folder, against: newer, key: undefined, own: undefined };

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { countText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wholeNumberFrom } from "../cli/flag-values.js";
-import { outOption, placesFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom, outOption, viewFrom } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
 import { jsonLine } from "../cli/text.js";
@@ -103,7 +103,7 @@ async function start(args: ServeArguments, port: number, environment: Environmen
   const options = { port, ...(key === undefined ? {} : { key }) };
   if (run === undefined) return startDemo(options);
   const { findRun } = await import("../store/find-run.js");
-  return startDump(await findRun(run, placesFrom(args, environment)), options, args, environment);
+  return startDump(await findRun(run, findOptionsFrom(args, environment)), options, args, environment);
 }
 
 async function keyFrom(name: string, environment: Environment): Promise<string> {

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { countText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
-import { memoryOption, outOption, placesFrom } from "../cli/options.js";
+import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { alignedLines } from "../cli/table.js";
@@ -54,7 +54,7 @@ export const command = defineCommand({
   async run(args, environment) {
     const limit = await checkArguments(args);
     const { findDatabase } = await import("../store/find-run.js");
-    const source = await findDatabase(args.source, placesFrom(args, environment));
+    const source = await findDatabase(args.source, findOptionsFrom(args, environment));
     const isPiped = args.statement === undefined || args.statement === "-";
     const statement = isPiped ? await textOf(environment.openStdin?.()) : args.statement;
     const { queryDatabase } = await import("./sql/database.js"); // heavy; --help does without

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { countText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { itemsOf, memoryOption, outOption, placesFrom, viewFrom } from "../cli/options.js";
+import { findOptionsFrom, itemsOf, memoryOption, outOption, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
@@ -91,7 +91,7 @@ export const command = defineCommand({
     const { json } = args;
     await checkArguments(args);
     const { findRunToFetch } = await import("../store/find-run.js");
-    const found = await findRunToFetch(args.run, placesFrom(args, environment));
+    const found = await findRunToFetch(args.run, findOptionsFrom(args, environment));
     const { folder } = found;
     const comparison = await againstFrom(args, environment);
     const view = viewFrom(args, environment);

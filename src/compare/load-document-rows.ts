@@ -50,7 +50,7 @@ export async function loadDocumentRows(
 ): Promise<ReadDocumentRows> {
   await loadDocumentIds(connection, `${name}_documents`, documents);
   const forms = new Map(dump.manifest.documents.map((document) => [documentKey(document), document.doc_form]));
-  const places: Record<RowKind, Places> = { chunks: new Map(), child_chunks: new Map() };
+  const places: Record<RowKind, RowRanges> = { chunks: new Map(), child_chunks: new Map() };
   for (const [kind, file] of await checkExactFiles(dump, options)) {
     const names = ["dataset_id", ...loaded[kind]].join(", ");
     await loadRows(connection, dump, file, {
@@ -59,7 +59,7 @@ export async function loadDocumentRows(
         SEMI JOIN ${name}_documents USING (dataset_id, document_id)`,
       counted: documents,
     });
-    places[kind] = await findPlaces(connection, `${name}_${kind}`);
+    places[kind] = await findRowRanges(connection, `${name}_${kind}`);
   }
   return async ({ dataset_id, document_id }) => {
     options.signal.throwIfAborted();
@@ -74,10 +74,10 @@ export async function loadDocumentRows(
 }
 
 /** The first and the last row of each document, by `documentKey`. */
-type Places = ReadonlyMap<string, readonly [first: string, last: string]>;
+type RowRanges = ReadonlyMap<string, readonly [first: string, last: string]>;
 
 /** Finds the place of each document in a table: DuckDB goes through those rows alone, and not through all for each document. */
-async function findPlaces(connection: Connection, table: string): Promise<Places> {
+async function findRowRanges(connection: Connection, table: string): Promise<RowRanges> {
   const found = await connection.runAndReadAll(
     `SELECT dataset_id, document_id, min(row)::VARCHAR, max(row)::VARCHAR FROM ${table} GROUP BY ALL`,
   );

@@ -286,7 +286,7 @@ export interface KeptChildren {
 export class EmbeddedSource {
   readonly #kept: AsyncIterator<KeptChildren>;
   #head: Promise<KeptChildren | undefined> | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  #pending: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
   constructor(kept: AsyncIterable<KeptChildren>) {
@@ -296,13 +296,13 @@ export class EmbeddedSource {
   /** The children of the chunk at this place; undefined where it embedded none. Places are asked for in ascending order. */
   async take(index: number): Promise<readonly Listed[] | undefined> {
     if (this.#isOver) return undefined;
-    const taken = this.#turn.then(() => this.#find(index));
-    this.#turn = taken.catch(() => {});
+    const taken = this.#pending.then(() => this.#find(index));
+    this.#pending = taken.catch(() => {});
     return taken;
   }
 
   async close(): Promise<void> {
-    await this.#turn;
+    await this.#pending;
     await this.#kept.return?.();
   }
 

@@ -99,7 +99,7 @@ export function namesOf({ found }: Discovery): DocumentNames {
 }
 
 /** A document to read, and the name of its parts in the work folder. */
-export interface PlacedDocument {
+export interface DocumentToRead {
   readonly ref: DocumentRef;
   readonly name: string;
 }
@@ -108,7 +108,7 @@ export interface PlacedDocument {
  * Every document, in its order. Parts are named after the place of a document in the job; where the service said what there
  * is, that place may be another when it is asked again, and they are named after the ids.
  */
-export function documentsOf({ datasets, found }: Discovery): readonly PlacedDocument[] {
+export function documentsOf({ datasets, found }: Discovery): readonly DocumentToRead[] {
   const refs = datasets.flatMap(({ id, documents, status, keyword }) =>
     documents.map((documentId): DocumentRef => ({ datasetId: id, documentId, status, keyword })),
   );
@@ -119,7 +119,7 @@ export function documentsOf({ datasets, found }: Discovery): readonly PlacedDocu
 const uploads = new Set(["upload_file", "local_file"]);
 
 /** The documents that were uploaded, and those of unknown origin: `details` are rows of `document_details`, if those were read. */
-export function uploadsOf(discovery: Discovery, details: readonly Row[] = []): readonly PlacedDocument[] {
+export function uploadsOf(discovery: Discovery, details: readonly Row[] = []): readonly DocumentToRead[] {
   const sources = new Map(
     [...(discovery.found?.rows ?? []), ...details].map((row) => [documentKey(row), row.data_source_type]),
   );

@@ -124,12 +124,12 @@ function indexDocument({ row, details, chunks }: StoredDocument): IndexedDocumen
   };
 }
 
-interface Placed {
+interface Positioned {
   readonly position: number;
   readonly id: string;
 }
 
-function byPositionThenId(a: Placed, b: Placed): number {
+function byPositionThenId(a: Positioned, b: Positioned): number {
   if (a.position !== b.position) return a.position - b.position;
   return a.id < b.id ? -1 : 1;
 }

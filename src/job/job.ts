@@ -99,7 +99,7 @@ export interface Shard {
 }
 
 /** The place of a job's runs, and how long they stay: all that is needed where nothing is asked of the service. */
-export interface JobPlace {
+export interface JobLocation {
   readonly name: string;
   readonly output: Pick<OutputOptions, "dir" | "bucket" | "keep">;
   /** The shard whose runs are meant; each has a folder of its own in that of the job. */

@@ -6,7 +6,7 @@ import { type Problem, UsageError } from "../errors.js";
 import { checkJob } from "./check-job.js";
 import { type Draft, draftFromFile, draftFromRecord, type Label, settingName } from "./draft-from-file.js";
 import { type Finding, fileText, isWithin, joinFindings, looksLikeKey, pathText } from "./findings.js";
-import type { DatasetJob, Job, JobPlace, Keep, Notify, OutputOptions, ServiceOptions } from "./job.js";
+import type { DatasetJob, Job, JobLocation, Keep, Notify, OutputOptions, ServiceOptions } from "./job.js";
 import {
   batchFlag,
   type GivenFlag,
@@ -17,8 +17,8 @@ import {
   sourceFlags,
 } from "./merge-flags.js";
 import { readText } from "./read-key.js";
-import { isBucketUrl, placeFromUrl, urlOfPlace } from "./s3-url.js";
-import { type JobFile, placeEntries } from "./schema/job-schema.js";
+import { isBucketUrl, prefixFromUrl, urlOfPrefix } from "./s3-url.js";
+import { type JobFile, locationEntries } from "./schema/job-schema.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
 import { nearestName } from "./schema/shapes.js";
 
@@ -136,7 +136,7 @@ function datasetFromFile(dataset: Named): DatasetJob {
 function outputFromFile(output: JobFile["output"]): OutputOptions {
   const keep: Keep | undefined = output.keep;
   return {
-    ...outputPlace(output.dir, output.work_dir),
+    ...outputLocation(output.dir, output.work_dir),
     allowUnsafeLock: output.allow_unsafe_lock,
     formats: output.formats,
     keep,
@@ -213,14 +213,14 @@ async function jobIn(folder: string): Promise<string | undefined> {
 /** A file of nearly the same name: beside it, in a folder `jobs` there, or in a folder of that name. */
 async function jobLike(file: string): Promise<string | undefined> {
   const [folder, { name: stem }] = [dirname(file), parse(file)];
-  for (const place of [folder, join(folder, "jobs")]) {
-    const names = await jobFilesIn(place);
+  for (const location of [folder, join(folder, "jobs")]) {
+    const names = await jobFilesIn(location);
     const nearest = nearestName(
       stem,
       names.map((name) => parse(name).name),
     );
     const meant = names.find((name) => parse(name).name === nearest);
-    if (meant !== undefined) return join(place, meant);
+    if (meant !== undefined) return join(location, meant);
   }
   return jobIn(join(folder, stem));
 }
@@ -236,27 +236,27 @@ function shown(file: string): string {
   return /^[\w./~-]+$/.test(file) ? file : fileText(file);
 }
 
-const placeSchema = v.object(placeEntries);
+const locationSchema = v.object(locationEntries);
 
 /**
  * Reads from a job file where its runs are. The rest of the file may be wrong or need variables that are not set: nothing is
  * asked of the service. Throws UsageError with every problem of `name` and `output`.
  */
-export async function loadJobPlace(file: string, env: NodeJS.ProcessEnv): Promise<JobPlace> {
+export async function loadJobLocation(file: string, env: NodeJS.ProcessEnv): Promise<JobLocation> {
   const draft = draftFromFile(file, await readText(file, "the job file"), {}, { env, notifies: false });
   const { unknownKeys, wrongValues } = checkJob(draft.document, draft.written);
   const findings = joinFindings(unknownKeys, draft.unset, wrongValues).filter(
     ({ path }) => path.length === 0 || isWithin(path, ["name"]) || isWithin(path, ["output"]),
   );
-  const checked = v.safeParse(placeSchema, draft.document);
+  const checked = v.safeParse(locationSchema, draft.document);
   if (findings.length > 0 || !checked.success) throw jobRefusal(draft, findings);
   const { name, output } = checked.output;
-  return { name: name ?? "", output: { ...outputPlace(output.dir, output.work_dir), keep: output.keep } };
+  return { name: name ?? "", output: { ...outputLocation(output.dir, output.work_dir), keep: output.keep } };
 }
 
 /** The local folder, and the bucket if there is one, of what a user names: a folder or `s3://bucket/prefix`. UsageError for a wrong address. */
-export function outputPlace(dir: string, workDir?: string): Pick<OutputOptions, "dir" | "bucket"> {
+export function outputLocation(dir: string, workDir?: string): Pick<OutputOptions, "dir" | "bucket"> {
   if (!isBucketUrl(dir)) return { dir, bucket: undefined };
-  const { bucket, prefix } = placeFromUrl(dir);
-  return { dir: workDir ?? join("output", ".s3", bucket, prefix), bucket: urlOfPlace({ bucket, prefix }) };
+  const { bucket, prefix } = prefixFromUrl(dir);
+  return { dir: workDir ?? join("output", ".s3", bucket, prefix), bucket: urlOfPrefix({ bucket, prefix }) };
 }

@@ -4,7 +4,7 @@ import { type Client, type ClientOptions, openClient } from "../client/open-clie
 import type { Log } from "../log.js";
 import { type Label, settingName } from "./draft-from-file.js";
 import type { Job } from "./job.js";
-import { type KeyOptions, placeOfKey, readKey } from "./read-key.js";
+import { type KeyOptions, readKey, sourceOfKey } from "./read-key.js";
 import { emptyRunProgress, type RunProgress } from "./run-progress.js";
 
 /** The service of a job, which can be asked until the end of its scope. */
@@ -40,7 +40,7 @@ export async function openService(
   const client = openClient({
     baseUrl,
     key,
-    ...(job.service.demo ? {} : { keyPlace: placeOfKey(job.service) }),
+    ...(job.service.demo ? {} : { keySource: sourceOfKey(job.service) }),
     names,
     concurrency,
     maxRps,

@@ -4,7 +4,7 @@ import { UsageError } from "../errors.js";
 import { fileText } from "./findings.js";
 import type { ServiceOptions } from "./job.js";
 
-type KeyPlace = Pick<ServiceOptions, "apiKeyEnv"> & Partial<Pick<ServiceOptions, "apiKeyFile" | "apiKeyCommand">>;
+type KeySource = Pick<ServiceOptions, "apiKeyEnv"> & Partial<Pick<ServiceOptions, "apiKeyFile" | "apiKeyCommand">>;
 
 export interface KeyOptions {
   /** Called with a key file that others can read. */
@@ -17,9 +17,9 @@ export interface KeyOptions {
  * Reads the key of the service from the command, the file or the variable that the job names, without the white space around
  * it. Throws UsageError where there is none, or none that can be sent; no error shows the key.
  */
-export async function readKey(service: KeyPlace, env: NodeJS.ProcessEnv, options: KeyOptions = {}): Promise<string> {
+export async function readKey(service: KeySource, env: NodeJS.ProcessEnv, options: KeyOptions = {}): Promise<string> {
   const { apiKeyEnv: name, apiKeyFile: file, apiKeyCommand: command } = service;
-  const place = placeOfKey(service);
+  const place = sourceOfKey(service);
   if (command !== undefined) {
     const output = await runKeyCommand(command, { env, signal: options.signal });
     if (output.trim() === "") throw new UsageError(`no key: ${place} printed nothing`, []);
@@ -37,7 +37,7 @@ export async function readKey(service: KeyPlace, env: NodeJS.ProcessEnv, options
 }
 
 /** The place that the key comes from, as messages name it. */
-export function placeOfKey({ apiKeyEnv, apiKeyFile, apiKeyCommand }: KeyPlace): string {
+export function sourceOfKey({ apiKeyEnv, apiKeyFile, apiKeyCommand }: KeySource): string {
   if (apiKeyCommand !== undefined) return commandText(apiKeyCommand);
   return apiKeyFile === undefined ? `the variable ${apiKeyEnv}` : `the key file ${fileText(apiKeyFile)}`;
 }

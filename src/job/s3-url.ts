@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { UsageError } from "../errors.js";
 
 /** A place in an object store. */
-export interface BucketPlace {
+export interface BucketPrefix {
   readonly bucket: string;
   /** Keys below the place begin with it and a slash; empty: the place is the whole bucket. */
   readonly prefix: string;
@@ -23,7 +23,7 @@ export function isBucketUrl(text: string): boolean {
 }
 
 /** The place that `s3://bucket/prefix` names. UsageError where the text is no such address. */
-export function placeFromUrl(url: string): BucketPlace {
+export function prefixFromUrl(url: string): BucketPrefix {
   const rule = brokenRule(url);
   if (rule !== undefined)
     throw new UsageError(
@@ -44,19 +44,19 @@ export function brokenRule(url: string): string | undefined {
   return undefined;
 }
 
-function split(url: string): BucketPlace {
+function split(url: string): BucketPrefix {
   const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]*)(?:\/(.*?))?\/?$/s.exec(url) ?? [];
   return { bucket, prefix };
 }
 
 /** The address of a place, or of a key below it: `s3://bucket/prefix/head.json`. */
-export function urlOfPlace(place: BucketPlace, key?: string): string {
-  const whole = key === undefined ? place.prefix : wholeKey(place, key);
-  return whole === "" ? `s3://${place.bucket}` : `s3://${place.bucket}/${whole}`;
+export function urlOfPrefix(location: BucketPrefix, key?: string): string {
+  const whole = key === undefined ? location.prefix : wholeKey(location, key);
+  return whole === "" ? `s3://${location.bucket}` : `s3://${location.bucket}/${whole}`;
 }
 
 /** The key in the bucket of a key below the place. */
-export function wholeKey({ prefix }: BucketPlace, key: string): string {
+export function wholeKey({ prefix }: BucketPrefix, key: string): string {
   return prefix === "" ? key : `${prefix}/${key}`;
 }
 

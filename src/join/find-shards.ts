@@ -4,13 +4,13 @@ import { type ManifestShard, manifestName } from "../dump/manifest.js";
 import { type Dump, openDump, UnsoundError } from "../dump/open-dump.js";
 import { StopError, UsageError } from "../errors.js";
 import { isThere } from "../files/files.js";
-import { fingerprint } from "../files/join-parts.js";
-import type { JobPlace, Shard } from "../job/job.js";
+import { fingerprint } from "../files/join-segments.js";
+import type { JobLocation, Shard } from "../job/job.js";
 import { shellText } from "../shell-text.js";
 import type { BucketRun } from "../store/bucket/head.js";
 import { copyRun } from "../store/copy/copy-run.js";
 import type { JobCopy } from "../store/copy/job-copy.js";
-import { copyFrom, type FindOptions, type FoundJob, findPlace, namesInBucket } from "../store/find-named.js";
+import { copyFrom, type FindOptions, type FoundJob, findLocally, namesInBucket } from "../store/find-named.js";
 import { findRun } from "../store/find-run.js";
 import {
   findNewestRun,
@@ -42,41 +42,42 @@ export interface FoundShards {
 export async function findShards(words: readonly string[], options: FindOptions): Promise<FoundShards> {
   const found: FoundShards[] = [];
   for (const word of words) found.push(await findOfWord(word, options));
-  const isOnePlace = new Set(found.map(({ dir }) => dir)).size === 1;
+  const isOneFolder = new Set(found.map(({ dir }) => dir)).size === 1;
   return {
     folders: found.flatMap(({ folders }) => folders),
-    dir: isOnePlace ? found[0]?.dir : undefined,
+    dir: isOneFolder ? found[0]?.dir : undefined,
     jobFile: found.find(({ jobFile }) => jobFile !== undefined)?.jobFile,
-    workFolder: isOnePlace ? found.find(({ workFolder }) => workFolder !== undefined)?.workFolder : undefined,
+    workFolder: isOneFolder ? found.find(({ workFolder }) => workFolder !== undefined)?.workFolder : undefined,
     notes: found.flatMap(({ notes }) => notes),
   };
 }
 
 async function findOfWord(word: string, options: FindOptions): Promise<FoundShards> {
-  const thing = await findPlace(word, options);
+  const thing = await findLocally(word, options);
   if (thing.kind === "database")
     throw noShard(word, "it is a file; expected the run folder of a shard, or a job whose shards to join");
   if (thing.kind === "run folder") return oneRun(thing.folder, await outputOf(thing.folder));
-  const { place, file, run } = thing;
-  if (place.output.bucket !== undefined) return findInBucket(word, thing, place.output.bucket, options);
+  const { location, file, run } = thing;
+  if (location.output.bucket !== undefined) return findInBucket(word, thing, location.output.bucket, options);
   if (run !== undefined) throw noShard(word, "it names one run of a job; name the job, or run folders");
-  if (await isThere(shardsFolderOf(place))) return { ...(await findOfJob(word, place)), jobFile: file };
-  const newest = await findNewestRun(foldersOf(place).runs);
-  if (newest === undefined) throw noShard(word, `there is no run in ${foldersOf(place).runs}, and no folder of shards`);
+  if (await isThere(shardsFolderOf(location))) return { ...(await findOfJob(word, location)), jobFile: file };
+  const newest = await findNewestRun(foldersOf(location).runs);
+  if (newest === undefined)
+    throw noShard(word, `there is no run in ${foldersOf(location).runs}, and no folder of shards`);
   return oneRun(newest, await outputOf(newest));
 }
 
 async function findInBucket(
   word: string,
-  { place, file, run }: FoundJob,
+  { location, file, run }: FoundJob,
   bucket: string,
   options: FindOptions,
 ): Promise<FoundShards> {
-  const url = `${bucket}/${place.name}`;
+  const url = `${bucket}/${location.name}`;
   if (run !== undefined) return oneRun(await findRun(word, options), outputAbove(url));
   const found = await findShardsInBucket(url, options);
   if (found) {
-    const workFolder = file === undefined ? undefined : place.output.dir;
+    const workFolder = file === undefined ? undefined : location.output.dir;
     return { ...shardsFound(word, found, `${url}/shards`), dir: bucket, jobFile: file, workFolder };
   }
   const newest = await copyNewestRun(url, options);
@@ -101,16 +102,16 @@ function outputAbove(shard: string): string | undefined {
 }
 
 /** The newest run of each shard of a job; of several divisions, those of the one that ran last. */
-async function findOfJob(word: string, place: JobPlace): Promise<Omit<FoundShards, "jobFile">> {
-  const shards = shardsFolderOf(place);
-  const runs = (await findShardRuns(place)).flatMap(({ newest, ...shard }) =>
+async function findOfJob(word: string, location: JobLocation): Promise<Omit<FoundShards, "jobFile">> {
+  const shards = shardsFolderOf(location);
+  const runs = (await findShardRuns(location)).flatMap(({ newest, ...shard }) =>
     newest === undefined ? [] : [{ ...shard, folder: newest }],
   );
-  return { ...shardsFound(word, chooseRuns(runs, shards), shards), dir: place.output.dir, workFolder: undefined };
+  return { ...shardsFound(word, chooseRuns(runs, shards), shards), dir: location.output.dir, workFolder: undefined };
 }
 
-function shardsFound(word: string, { chosen, notes }: Choice<ShardRun>, place: string) {
-  if (chosen.length === 0) throw noShard(word, `no shard has a run in ${place} yet; kbdump run --shard makes one`);
+function shardsFound(word: string, { chosen, notes }: Choice<ShardRun>, location: string) {
+  if (chosen.length === 0) throw noShard(word, `no shard has a run in ${location} yet; kbdump run --shard makes one`);
   return { folders: chosen.map(({ folder }) => folder), notes };
 }
 
@@ -129,15 +130,15 @@ interface RunToCopy extends ShardRun {
  * `url`: `s3://bucket/prefix/<job>`.
  */
 async function findShardsInBucket(url: string, options: FindOptions): Promise<Choice<ShardRun> | undefined> {
-  const place = `${url}/shards`;
-  const shards = (await namesInBucket(place, options)).flatMap((name) => shardOfFolder(name) ?? []);
+  const location = `${url}/shards`;
+  const shards = (await namesInBucket(location, options)).flatMap((name) => shardOfFolder(name) ?? []);
   if (shards.length === 0) return undefined;
   const runs: RunToCopy[] = [];
   for (const shard of shards) {
-    const newest = await newestRun(`${place}/${shardFolderName(shard)}`, options);
+    const newest = await newestRun(`${location}/${shardFolderName(shard)}`, options);
     if (newest) runs.push({ ...shard, ...newest });
   }
-  const { chosen, notes } = chooseRuns(runs, place);
+  const { chosen, notes } = chooseRuns(runs, location);
   for (const { copy, run } of chosen) await copyRun(copy, run);
   return { chosen, notes };
 }
@@ -168,13 +169,13 @@ interface Choice<Run> {
 }
 
 /** Chooses among the shards of several divisions those of the one that ran last. `place`: where they are, for people. */
-function chooseRuns<Run extends ShardRun>(runs: readonly Run[], place: string): Choice<Run> {
+function chooseRuns<Run extends ShardRun>(runs: readonly Run[], location: string): Choice<Run> {
   const newest = runs.toSorted((one, other) => (basename(one.folder) < basename(other.folder) ? 1 : -1))[0]?.count;
   const chosen = runs.filter(({ count }) => count === newest).sort((one, other) => one.index - other.index);
   const counts = [...new Set(runs.map(({ count }) => count))].sort((one, other) => one - other);
   const notes =
     counts.length > 1
-      ? [`${place} has shards of ${counts.join(" and of ")}; those of ${newest} ran last, and are joined`]
+      ? [`${location} has shards of ${counts.join(" and of ")}; those of ${newest} ran last, and are joined`]
       : [];
   return { chosen, notes };
 }

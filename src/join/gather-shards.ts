@@ -2,16 +2,16 @@ import { join } from "node:path";
 import { discoveryFrom } from "../crawl/document-list.js";
 import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
 import type { TextFormat } from "../dump/formats/format.js";
-import type { PartFile } from "../files/join-parts.js";
+import type { SegmentFile } from "../files/join-segments.js";
 import type { Job, Shard } from "../job/job.js";
-import { type HeldOriginal, placeOriginals } from "../originals/save-originals.js";
+import { assignPaths, type HeldOriginal } from "../originals/save-originals.js";
 import type { Kind } from "../rows/columns.js";
 import { documentKey, type Row } from "../rows/row.js";
 import { sumOfDrift } from "../rows/row-from-record.js";
 import { type StatusFacts, warningsOfStatus } from "../run/read-everything.js";
 import { incompleteTexts, type Reading } from "../run/reading.js";
 import { joinDocuments, type ShardDocuments } from "./join-documents.js";
-import { makeParts, type PartOptions, rowFromLine } from "./make-parts.js";
+import { makeSegments, rowFromLine, type SegmentOptions } from "./make-segments.js";
 import { documentsIn, type MergedList } from "./merge-lists.js";
 import type { ProvedShard } from "./prove-shards.js";
 
@@ -37,7 +37,7 @@ export async function gatherShards(shards: readonly ProvedShard[], options: Gath
   const rows = await rowsOf("document_info", order.document);
   const discovery = discoveryFrom({ ...merged.list, rows, drift: {}, pages: 0 }, job);
   const manifests = shards.map(({ dump }) => dump.manifest);
-  const documents = joinDocuments(await withParts(shards, options), merged, order.document, options.command);
+  const documents = joinDocuments(await withSegments(shards, options), merged, order.document, options.command);
   const { before, after } = splitReadings(await rowsOf("indexing_status", order.dataset));
   const times = (name: "started_at" | "finished_at") => manifests.map((manifest) => Date.parse(manifest[name]));
   return {
@@ -79,18 +79,18 @@ function warningsOf(
 }
 
 /** The documents of every shard, with their parts in every text format. */
-async function withParts(
+async function withSegments(
   shards: readonly ProvedShard[],
   { scratch, formats, signal }: Pick<GatherOptions, "scratch" | "formats" | "signal">,
 ): Promise<readonly ShardDocuments[]> {
   const found: ShardDocuments[] = [];
   for (const { dump, shard, files } of shards) {
-    const parts = dump.manifest.documents.map((): PartFile[] => []);
+    const segments = dump.manifest.documents.map((): SegmentFile[] => []);
     for (const [at, file] of files.entries()) {
-      const options: PartOptions = { folder: scratch, name: `shard-${shard.index}.${at}`, formats, signal };
-      await makeParts(file, options, (document, part) => parts[document]?.push(part));
+      const options: SegmentOptions = { folder: scratch, name: `shard-${shard.index}.${at}`, formats, signal };
+      await makeSegments(file, options, (document, segment) => segments[document]?.push(segment));
     }
-    found.push({ manifest: dump.manifest, parts });
+    found.push({ manifest: dump.manifest, segments });
   }
   return found;
 }
@@ -140,7 +140,7 @@ function joinOriginals(shards: readonly ProvedShard[], order: Order): readonly H
     })),
   );
   const sorted = sortBy(found, ({ original }) => order.document(original));
-  const placed = placeOriginals(sorted.map(({ original }) => original));
+  const placed = assignPaths(sorted.map(({ original }) => original));
   return placed.map((original, at) => ({ original, file: sorted[at]?.file ?? "" }));
 }
 

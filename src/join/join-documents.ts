@@ -1,5 +1,5 @@
 import type { ChildLists, Manifest } from "../dump/manifest.js";
-import type { PartFile } from "../files/join-parts.js";
+import type { SegmentFile } from "../files/join-segments.js";
 import type { Shard } from "../job/job.js";
 import { type DocumentRow, documentKey } from "../rows/row.js";
 import { noDrift } from "../rows/row-from-record.js";
@@ -12,7 +12,7 @@ import { documentsIn, type MergedList, shardsText } from "./merge-lists.js";
 export interface ShardDocuments {
   readonly manifest: Pick<Manifest, "documents" | "child_lists" | "proofs">;
   /** The parts of each document, in the order of the manifest. */
-  readonly parts: readonly (readonly PartFile[])[];
+  readonly segments: readonly (readonly SegmentFile[])[];
 }
 
 /**
@@ -26,9 +26,9 @@ export function joinDocuments(
   command: (shard: Shard) => string,
 ): readonly DumpedDocument[] {
   const known = new Map<number, DumpedDocument>();
-  for (const { manifest, parts } of shards)
+  for (const { manifest, segments } of shards)
     for (const [at, document] of documentsOf(manifest).entries())
-      known.set(placeOf(document.row), { ...document, files: parts[at] ?? [] });
+      known.set(placeOf(document.row), { ...document, files: segments[at] ?? [] });
   return Array.from(documentsIn(list), ({ key, datasetId, documentId }, at) => {
     const document = known.get(at);
     if (document) return document;

@@ -72,8 +72,8 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const newest = opened.toSorted((one, other) => (runIdOf(one) < runIdOf(other) ? 1 : -1))[0]?.dump.manifest;
   if (!newest) throw new UsageError("There is no shard to join", []);
   const out = options.out ?? found.dir;
-  const parts = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
-  const command = runCommand(newest.job, parts);
+  const segments = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
+  const command = runCommand(newest.job, segments);
   const facts = opened.map(({ dump: { folder, manifest }, shard }) => ({ ...manifest, folder, shard }));
   const problems = problemsOfSet(facts, command);
   if (problems.length > 0) throw refusal(problems);
@@ -99,7 +99,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   }
   return {
     ...result,
-    mend: mendingCommands(shards, merged, runCommand(newest.job, { ...parts, program: options.program })),
+    mend: mendingCommands(shards, merged, runCommand(newest.job, { ...segments, program: options.program })),
     shards: shards.map(({ dump, shard }) => ({
       index: shard.index,
       run_id: dump.manifest.run_id,

@@ -5,7 +5,7 @@ import { type DocumentList, documentListFromText } from "../crawl/document-list.
 import { type DumpTable, listName, type ManifestFile } from "../dump/manifest.js";
 import { type CheckedTable, UnsoundError } from "../dump/open-dump.js";
 import { readRegular } from "../files/files.js";
-import { fingerprint } from "../files/join-parts.js";
+import { fingerprint } from "../files/join-segments.js";
 import { readTextPieces, splitLines } from "../files/lines.js";
 import type { ReadProgress } from "../read-progress.js";
 import { allKinds, type Kind } from "../rows/columns.js";

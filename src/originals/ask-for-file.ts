@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { fileUrl } from "../client/download.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { percentEncoded } from "../client/send.js";
-import type { PlacedDocument } from "../crawl/discovery.js";
+import type { DocumentToRead } from "../crawl/discovery.js";
 import { GaveUpError, SkipError, UnknownRouteError } from "../errors.js";
-import type { PartFile } from "../files/join-parts.js";
+import type { SegmentFile } from "../files/join-segments.js";
 import { attachmentsIn, documentKey, type RawRecord, type Row } from "../rows/row.js";
 import { isMapping } from "../schema.js";
-import { readLines } from "../segments/part.js";
+import { readLines } from "../segments/segment.js";
 
 /** A file as the service offers it. */
 export interface OfferedFile {
@@ -210,9 +210,9 @@ export interface WantedFile {
  * once. Attachments are found in the stored rows, which a run that is continued has, too. `parts` are those of each document.
  */
 export async function wantedFiles(
-  documents: readonly PlacedDocument[],
-  uploads: readonly PlacedDocument[],
-  parts: readonly (readonly PartFile[])[],
+  documents: readonly DocumentToRead[],
+  uploads: readonly DocumentToRead[],
+  parts: readonly (readonly SegmentFile[])[],
 ): Promise<readonly WantedFile[]> {
   const uploaded = new Set(uploads.map(({ name }) => name));
   const wanted: WantedFile[] = [];
@@ -224,7 +224,7 @@ export async function wantedFiles(
   return wanted;
 }
 
-async function attachmentsOf(parts: readonly PartFile[]): Promise<readonly AttachmentRef[]> {
+async function attachmentsOf(parts: readonly SegmentFile[]): Promise<readonly AttachmentRef[]> {
   const rows = parts.find(({ kind, format }) => kind === "chunks" && format === "jsonl");
   const chunkIds = new Map<string, string>();
   if (!rows || rows.bytes === 0) return [];

@@ -5,7 +5,7 @@ import type { Download, IncomingFile } from "../client/download.js";
 import { retrying } from "../client/send.js";
 import type { Original, SavedOriginal } from "../dump/manifest.js";
 import { GaveUpError, RetryError, SkipError } from "../errors.js";
-import { fingerprint } from "../files/join-parts.js";
+import { fingerprint } from "../files/join-segments.js";
 import { runBefore, type Workspace } from "../store/workspace.js";
 import { countOf } from "../words.js";
 import type { OfferedFile, WantedFile } from "./ask-for-file.js";

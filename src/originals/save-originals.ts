@@ -68,7 +68,7 @@ export async function saveOriginals(
       throw error;
     }),
   );
-  const placed = placeOriginals(saved);
+  const placed = assignPaths(saved);
   return wanted.flatMap((one, index) => {
     const original = placed[index];
     return original ? [{ original, file: pathOf(one) }] : [];
@@ -120,7 +120,7 @@ export async function stageOriginals(held: readonly HeldOriginal[], stage: strin
  * Gives each file that there is a path of its own, in their order: `originals/<document>/<name>`, and for one that is attached to a chunk
  * `originals/<document>/<attachment>-<name>`.
  */
-export function placeOriginals(saved: readonly SavedOriginal[]): readonly Original[] {
+export function assignPaths(saved: readonly SavedOriginal[]): readonly Original[] {
   const folders = foldersOf(saved);
   const taken = new Set<string>();
   const freePath = (folder: string, name: string): string => {

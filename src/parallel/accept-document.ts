@@ -3,17 +3,17 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { RequestCounts } from "../client/request-counts.js";
-import type { PlacedDocument } from "../crawl/discovery.js";
+import type { DocumentToRead } from "../crawl/discovery.js";
 import { count, listOf, object, oneOf, pattern, text, valueIf } from "../schema.js";
 import { resultSchema } from "../segments/document-result.js";
 import { writeResult } from "../segments/document-store.js";
-import { partPath } from "../segments/part.js";
+import { segmentPath } from "../segments/segment.js";
 import { DamagedFileError, type Exchange, type OwnExchange } from "./exchange/exchange.js";
 
 interface AcceptOptions {
   readonly exchange: OwnExchange;
   /** The folder of the parts of this run. */
-  readonly parts: string;
+  readonly segments: string;
   /** The text formats of this run. */
   readonly formats: readonly string[];
 }
@@ -24,15 +24,15 @@ interface AcceptOptions {
  * or its files have other bytes.
  */
 export async function acceptDocument(
-  { ref, name }: PlacedDocument,
-  { exchange, parts, formats }: AcceptOptions,
+  { ref, name }: DocumentToRead,
+  { exchange, segments, formats }: AcceptOptions,
 ): Promise<SubmittedResult | "damaged" | undefined> {
   const text = await exchange.result(name);
   if (text === undefined) return undefined;
   const submitted = valueIf(v.pipe(v.string(), v.parseJson(), submittedSchema), text);
   if (!submitted || !isOf(submitted, { ref, name }, formats)) return "damaged";
   const { token, files, result } = submitted;
-  const paths = files.map(({ file }) => join(parts, file));
+  const paths = files.map(({ file }) => join(segments, file));
   try {
     for (const path of paths) await rm(path, { force: true }); // an earlier process may have been killed right here
     for (const [index, file] of files.entries()) await exchange.take(name, token, file, paths[index] ?? "");
@@ -41,18 +41,18 @@ export async function acceptDocument(
     for (const path of paths) await rm(path, { force: true });
     return "damaged";
   }
-  await writeResult(parts, name, { state: result, parts: files });
+  await writeResult(segments, name, { state: result, segments: files });
   return submitted;
 }
 
 /** Whether a result is that of a document read whole, with a file for its rows in every format. */
-function isOf({ result, files }: SubmittedResult, { ref, name }: PlacedDocument, formats: readonly string[]): boolean {
+function isOf({ result, files }: SubmittedResult, { ref, name }: DocumentToRead, formats: readonly string[]): boolean {
   const { row, proof } = result;
   const isIts = row.dataset_id === ref.datasetId && row.document_id === ref.documentId;
   const isWhole = row.status === "complete" && proof !== "none";
   const rows = { chunks: row.chunk_count, child_chunks: row.child_chunk_count };
   const expected = (["chunks", "child_chunks"] as const).flatMap((kind) =>
-    rows[kind] > 0 ? formats.map((format) => partPath("", name, kind, format)) : [],
+    rows[kind] > 0 ? formats.map((format) => segmentPath("", name, kind, format)) : [],
   );
   const found = files.map(({ file }) => file);
   return isIts && isWhole && expected.length === found.length && expected.every((file) => found.includes(file));

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { type Discovery, documentsOf, type PlacedDocument } from "../crawl/discovery.js";
+import { type Discovery, type DocumentToRead, documentsOf } from "../crawl/discovery.js";
 import { documentListFrom, documentListText } from "../crawl/document-list.js";
 import type { Manifest } from "../dump/manifest.js";
 import type { Job } from "../job/job.js";
 import { documentKey } from "../rows/row.js";
-import { namesOfBegun } from "../segments/shared-parts.js";
+import { namesOfBegun } from "../segments/shared-segments.js";
 import { noteDistributed, planHash } from "../store/earlier-work.js";
 import { runBefore } from "../store/workspace.js";
 import { tool } from "../tool.js";
@@ -24,7 +24,7 @@ import { openBounds, WorkersProgress } from "./workers-progress.js";
 export async function distribute(discovery: Discovery, options: DistributeOptions): Promise<void> {
   const { job, workspace, progress, log, exchange, list } = options;
   const placed = documentsOf(discovery);
-  const begun = await namesOfBegun(workspace.parts); // an earlier process read these, or began to
+  const begun = await namesOfBegun(workspace.segments); // an earlier process read these, or began to
   const left = placed.filter(({ name }) => !begun.has(name));
   const ordered = orderBySize(left, discovery, await runBefore(workspace, job.name));
   progress.documents = placed.length;
@@ -85,17 +85,17 @@ const charactersOfChunk = 500;
  * the chunks of the run before. Those of unknown size come last, in their order.
  */
 export function orderBySize(
-  placed: readonly PlacedDocument[],
+  placed: readonly DocumentToRead[],
   { found }: Discovery,
   before: Pick<Manifest, "documents"> | undefined,
-): readonly PlacedDocument[] {
+): readonly DocumentToRead[] {
   const sizes = new Map<string, number>();
   for (const row of before?.documents ?? []) sizes.set(documentKey(row), row.chunk_count * charactersOfChunk);
   for (const row of found?.rows ?? []) {
     const words = Number(row.word_count ?? Number.NaN);
     if (Number.isFinite(words)) sizes.set(documentKey(row), words);
   }
-  const sizeOf = ({ ref: { datasetId, documentId } }: PlacedDocument) =>
+  const sizeOf = ({ ref: { datasetId, documentId } }: DocumentToRead) =>
     sizes.get(documentKey({ dataset_id: datasetId, document_id: documentId })) ?? -1;
   return [...placed].sort((one, other) => sizeOf(other) - sizeOf(one));
 }

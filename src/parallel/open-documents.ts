@@ -1,4 +1,4 @@
-import type { PlacedDocument } from "../crawl/discovery.js";
+import type { DocumentToRead } from "../crawl/discovery.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import type { Job } from "../job/job.js";
 import type { RunProgress } from "../job/run-progress.js";
@@ -17,15 +17,15 @@ const mostTries = 2;
 
 /** Says which documents of a run workers still have to read, and which of them are in the queue. Pure. */
 export class OpenDocuments {
-  readonly #open = new Map<string, PlacedDocument>();
-  readonly #waiting: PlacedDocument[];
+  readonly #open = new Map<string, DocumentToRead>();
+  readonly #waiting: DocumentToRead[];
   readonly #queued = new Set<string>();
   readonly #tries = new Map<string, number>();
   readonly #announced = new Map<string, number>();
   #missing: ReadonlySet<string> = new Set();
 
   /** In the order in which they are to be read. */
-  constructor(documents: readonly PlacedDocument[]) {
+  constructor(documents: readonly DocumentToRead[]) {
     this.#waiting = [...documents].reverse();
     for (const document of documents) this.#open.set(document.name, document);
   }
@@ -34,7 +34,7 @@ export class OpenDocuments {
     return this.#open.size;
   }
 
-  get(name: string): PlacedDocument | undefined {
+  get(name: string): DocumentToRead | undefined {
     return this.#open.get(name);
   }
 
@@ -44,8 +44,8 @@ export class OpenDocuments {
   }
 
   /** Takes as many documents as the queue has room for; they count as queued from now on. */
-  takeNext(): readonly PlacedDocument[] {
-    const next: PlacedDocument[] = [];
+  takeNext(): readonly DocumentToRead[] {
+    const next: DocumentToRead[] = [];
     while (this.#queued.size < mostQueued) {
       const document = this.#waiting.pop();
       if (!document) break;

@@ -14,7 +14,7 @@ import type { WorkersProgress } from "./workers-progress.js";
 /** Results that are taken over at once. */
 const atOnce = 4;
 /** Milliseconds between two turns where no hint comes, and between two looks at the whole exchange at the least. */
-const longestTurn = 500;
+const longestWait = 500;
 const leastLook = 2_000;
 /** A look takes no more than this share of the time. */
 const lookShare = 1 / 20;
@@ -68,7 +68,7 @@ export class Supervision {
       if (performance.now() >= this.#nextLook) await this.#look();
       if (this.#open.size === 0 || this.#isAlone()) return;
       await this.#queueNext();
-      await this.#turn();
+      await this.#waitForHint();
     }
   }
 
@@ -80,12 +80,12 @@ export class Supervision {
   }
 
   /** Waits for a hint, or a little while. */
-  async #turn(): Promise<void> {
+  async #waitForHint(): Promise<void> {
     if (this.#hinted.size > 0) return;
     const { signal } = this.#options;
     const hint = new AbortController();
     this.#wake = () => hint.abort();
-    await delay(longestTurn, undefined, { signal: AbortSignal.any([signal, hint.signal]) }).catch(() => {});
+    await delay(longestWait, undefined, { signal: AbortSignal.any([signal, hint.signal]) }).catch(() => {});
     this.#wake = () => {};
   }
 
@@ -109,13 +109,13 @@ export class Supervision {
 
   async #accept(names: readonly string[]): Promise<void> {
     const { workspace, formats, progress, log, exchange } = this.#options;
-    const options = { exchange, parts: workspace.parts, formats: formats.map(({ format }) => format) };
+    const options = { exchange, segments: workspace.segments, formats: formats.map(({ format }) => format) };
     await forEachOf(names, atOnce, async (name) => {
       const document = this.#open.get(name);
       if (!document) return;
       const submitted = await acceptDocument(document, options);
       if (submitted === undefined) {
-        this.#nextLook = Math.min(this.#nextLook, performance.now() + longestTurn); // the attempt failed
+        this.#nextLook = Math.min(this.#nextLook, performance.now() + longestWait); // the attempt failed
         return;
       }
       if (submitted === "damaged") {

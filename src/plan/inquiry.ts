@@ -21,9 +21,9 @@ export interface Inquiry {
 }
 
 /** An inquiry without facts yet. */
-export function newInquiry(parts: Pick<Inquiry, "api" | "prefetch" | "sizes">): Inquiry {
+export function newInquiry(segments: Pick<Inquiry, "api" | "prefetch" | "sizes">): Inquiry {
   return {
-    ...parts,
+    ...segments,
     chunkPages: new PageSize(),
     childPages: new PageSize(),
     chunkTies: new TieCheck(),

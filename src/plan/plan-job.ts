@@ -177,10 +177,10 @@ export function diskNeeds(
   const database = hasDatabase ? Math.max(before, leastDatabase + jsonl * databaseShare) : 0;
   const shareOf = (format: FileFormat) => (compress !== "none" && formatOf(format).isText ? compressedShare : 1);
   const runFolder = fileFormats.reduce((sum, format) => sum + bytesOf(format) * shareOf(format), 0);
-  const parts = jsonl + bytesOf("csv");
+  const segments = jsonl + bytesOf("csv");
   const scratch = (formats.includes("jsonl") ? 0 : jsonl) + (hasDatabase ? database + before : 0);
   return {
-    needed_bytes: Math.ceil(parts + runFolder + scratch),
+    needed_bytes: Math.ceil(segments + runFolder + scratch),
     run_folder_bytes: Math.ceil(runFolder),
     database_bytes: Math.ceil(database),
   };

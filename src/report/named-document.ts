@@ -7,7 +7,7 @@ export interface NamedDocument {
 }
 
 /** A chunk or child chunk, and where it stands. */
-export interface ChunkPlace extends NamedDocument {
+export interface LocatedChunk extends NamedDocument {
   readonly id: string;
   readonly position: number | null;
 }

@@ -20,8 +20,8 @@ import { gatherLost } from "./lost/gather-lost.js";
 import type { LostFacts } from "./lost-facts.js";
 import { readAssets } from "./page/assets.js";
 import { renderPage } from "./page/page.js";
-import { checkPlace } from "./place.js";
 import type { ReportFacts, ReportOptions } from "./report-facts.js";
+import { checkPath } from "./report-path.js";
 import type { ReportResult, ReportSummary } from "./report-result.js";
 
 /** A report that was rendered. */
@@ -208,7 +208,7 @@ export async function writeReport(
   request: ReportRequest,
   { aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`) }: WriteReportOptions = {},
 ): Promise<ReportResult> {
-  await checkPlace(path);
+  await checkPath(path);
   const { html, summary } = await renderReport(request);
   request.signal?.throwIfAborted();
   await writeAside(path, html, { aside }).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { ReadProgress } from "../read-progress.js";
 import type { Cut, LostFacts } from "./lost-facts.js";
-import type { ChunkPlace, NamedDocument } from "./named-document.js";
-import type { NameFolder } from "./place.js";
+import type { LocatedChunk, NamedDocument } from "./named-document.js";
+import type { NameFolder } from "./report-path.js";
 
 /**
  * Everything that a report shows, as numbers and texts: the page is made of this and of nothing else. Times are milliseconds since
@@ -241,7 +241,7 @@ export interface HitFacts {
 }
 
 /** Parts of a document, from its beginning to its end, in which hits are counted. */
-export const placesOfDocument = 20;
+export const positionsOfDocument = 20;
 
 export interface DocumentHits extends NamedDocument {
   readonly enabled: number;
@@ -251,7 +251,7 @@ export interface DocumentHits extends NamedDocument {
   readonly places: readonly { readonly enabled: number; readonly never: number }[];
 }
 
-export interface NeverHitChunk extends ChunkPlace {
+export interface NeverHitChunk extends LocatedChunk {
   readonly characters: number;
   readonly created_at: number | null;
   readonly beginning: string | null;
@@ -275,22 +275,22 @@ export interface DuplicateGroup {
   readonly answers: number;
   readonly characters: number;
   /** The first of them. */
-  readonly first: ChunkPlace;
+  readonly first: LocatedChunk;
   readonly beginning: string | null;
 }
 
 /** A child chunk whose parent is not in the dump. */
-export interface OrphanedChild extends ChunkPlace {
+export interface OrphanedChild extends LocatedChunk {
   readonly segment_id: string;
   readonly beginning: string | null;
 }
 
-export interface ChunkError extends ChunkPlace {
+export interface ChunkError extends LocatedChunk {
   readonly status: string | null;
   readonly error: string | null;
 }
 
-export interface DisabledChunk extends ChunkPlace {
+export interface DisabledChunk extends LocatedChunk {
   readonly disabled_at: number | null;
   /** The account, as the service names it. */
   readonly disabled_by: string | null;

@@ -205,7 +205,7 @@ function applyOptions({ context, journal, api, writer }: Tools) {
 function writerOptions({ baseUrl, options }: RestoreContext, pace: WriterOptions["pace"]): WriterOptions {
   const { key = "", keyEnv, env, signal, timeout, concurrency = 4 } = options;
   return {
-    ...{ baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, env, signal },
+    ...{ baseUrl, key, keySource: `the variable ${keyEnv}`, concurrency, env, signal },
     ...(pace ? { pace } : {}),
     names: settingNames(targetLabels),
     timeout: timeout / 1_000,

@@ -40,8 +40,8 @@ export function matchRows(kind: MatchedKind, tables: MatchedTables | MatchedChil
   const sides = (["before", "after"] as const).map((side) => sideOf(tables, side));
   return [
     ...sides.flatMap(({ table, from }) => (from === table ? [] : [rowsOf(kind, parent, from, table)])),
-    ...("parents" in tables ? childPlaces(into, sides, tables.parents) : chunkPlaces(into, sides)),
-    ...sides.map((side) => placedRows(into, side, parent)),
+    ...("parents" in tables ? childPositions(into, sides, tables.parents) : chunkPositions(into, sides)),
+    ...sides.map((side) => positionedRows(into, side, parent)),
     ...sides.flatMap(({ table, from }) => (from === table ? [] : [`DROP TABLE ${table}`])),
     makeInto(into, parent),
     ...round(into, "id", "id", "position NULLS LAST, fingerprint, row"),
@@ -69,7 +69,7 @@ function rowsOf(kind: MatchedKind, parent: readonly string[], from: string, tabl
 }
 
 /** The rows of one side, with the number of their place instead of two or three ids. */
-function placedRows(into: string, { side, table }: MatchedSide, parent: readonly string[]): string {
+function positionedRows(into: string, { side, table }: MatchedSide, parent: readonly string[]): string {
   const key = ["dataset_id", "document_id", ...parent].join(", ");
   const place = parent.length > 0 ? `${side}_segment_id AS segment_id, min(place) AS place` : "min(place) AS place";
   return `CREATE OR REPLACE TEMP TABLE ${into}_${side} AS SELECT r.rowid AS row, place, id, position, fingerprint
@@ -114,7 +114,7 @@ interface MatchedSide {
 }
 
 /** SQL statements that make `<into>_places`: a number for every document. */
-function chunkPlaces(into: string, sides: readonly MatchedSide[]): readonly string[] {
+function chunkPositions(into: string, sides: readonly MatchedSide[]): readonly string[] {
   const documents = sides.map(({ table }) => `SELECT dataset_id, document_id FROM ${table}`);
   return [
     `CREATE OR REPLACE TEMP TABLE ${into}_places AS SELECT row_number() OVER () AS place, *
@@ -126,7 +126,7 @@ function chunkPlaces(into: string, sides: readonly MatchedSide[]): readonly stri
  * SQL statements that make `<into>_places`: a number for every pair of parents, for every parent that has no counterpart, and
  * for every parent that no chunk is, which is taken for its own counterpart. The last have the highest numbers.
  */
-function childPlaces(into: string, sides: readonly MatchedSide[], parents: string): readonly string[] {
+function childPositions(into: string, sides: readonly MatchedSide[], parents: string): readonly string[] {
   const orphans = sides.map(
     ({ side, table }) => `SELECT dataset_id, document_id, segment_id FROM ${table} r
       ANTI JOIN ${parents} p

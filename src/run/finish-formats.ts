@@ -33,7 +33,7 @@ export const finishFormats: Finish = async (rows, outputs, progress, signal) => 
     return await finishAtOnce(rows, outputs, progress, signal);
   } catch (error) {
     if (!lacksMemory(error)) throw error;
-    return finishInTurn({ ...rows, threads: 1 }, outputs, progress, signal);
+    return finishOneByOne({ ...rows, threads: 1 }, outputs, progress, signal);
   }
 };
 
@@ -49,7 +49,7 @@ const finishAtOnce: Finish = async (rows, outputs, progress, signal) => {
   return { files: (await Promise.all(files)).flat(), damage: await damage };
 };
 
-const finishInTurn: Finish = async (rows, { writers, writeDatabase }, progress, signal) => {
+const finishOneByOne: Finish = async (rows, { writers, writeDatabase }, progress, signal) => {
   const files: StagedFile[] = [];
   for (const writer of writers) {
     signal.throwIfAborted();

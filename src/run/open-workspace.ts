@@ -42,7 +42,7 @@ export async function openWorkspace(
     await removeOtherExchanges(lease, options.workers === undefined ? undefined : runId);
     if (!earlier) await writePlan(workspace.work, job, { startedAt, list: options.list });
     return leasedWorkspace(lease, workspace, async () => {
-      const isRead = (await readdir(workspace.parts).catch(() => [])).length > 0;
+      const isRead = (await readdir(workspace.segments).catch(() => [])).length > 0;
       const isBegun = isRead || (await isDistributed(workspace.work).catch(() => false));
       options.progress.isKept = isBegun;
       return isBegun ? "what was read" : "nothing";
@@ -63,7 +63,7 @@ export async function openFreshWorkspace(job: Job, options: JobOptions): Promise
     const startedAt = options.now();
     const folders = workspaceIn(lease, await newRunId(lease.runs, startedAt));
     // In the scratch folder, so that no later run takes the parts for something to continue.
-    const workspace = { ...folders, parts: join(folders.scratch, "parts"), startedAt };
+    const workspace = { ...folders, segments: join(folders.scratch, "segments"), startedAt };
     await makeFolders(workspace);
     return leasedWorkspace(lease, workspace, async () => "nothing");
   });
@@ -91,10 +91,10 @@ async function completeEarlierRun(leased: LeasedJob, job: Job, log: Log): Promis
   await mendPublished(leased, job, log);
 }
 
-async function makeFolders({ work, stage, scratch, parts }: Workspace): Promise<void> {
+async function makeFolders({ work, stage, scratch, segments }: Workspace): Promise<void> {
   await makeOwnFolder(work);
   for (const path of [stage, scratch]) await rm(path, { recursive: true, force: true });
-  for (const path of [stage, scratch, parts]) await makeOwnFolder(path);
+  for (const path of [stage, scratch, segments]) await makeOwnFolder(path);
 }
 
 async function tidy({ work, stage, scratch }: Workspace, keep: Kept): Promise<void> {

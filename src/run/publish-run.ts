@@ -8,7 +8,7 @@ import type { Job } from "../job/job.js";
 import type { CommitState } from "../job/open-service.js";
 import type { RunProgress } from "../job/run-progress.js";
 import { emptyReadProgress } from "../read-progress.js";
-import { reportName } from "../report/place.js";
+import { reportName } from "../report/report-path.js";
 import { shellText } from "../shell-text.js";
 import { removeWaiting } from "../status/waiting-status.js";
 import { shownPath } from "../store/folder/job-folders.js";

@@ -131,8 +131,8 @@ async function readOriginals(
 ): Promise<readonly HeldOriginal[]> {
   const { concurrency, retries, maxOriginal } = job.service;
   progress.step = "saving originals";
-  const parts = documents.map(({ files }) => files);
-  const wanted = await wantedFiles(documentsOf(discovery), uploadsOf(discovery, details?.documents), parts);
+  const segments = documents.map(({ files }) => files);
+  const wanted = await wantedFiles(documentsOf(discovery), uploadsOf(discovery, details?.documents), segments);
   const held = await saveOriginals(wanted, {
     ...{ api, download, baseUrl, workspace, retries, now, job: job.name, longest: maxOriginal, atOnce: concurrency },
     details: details?.documents,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { selectRows } from "../dump/formats/jsonl.js";
 import { isDiskError } from "../file-error.js";
-import { joinParts, type PartFile } from "../files/join-parts.js";
+import { joinSegments, type SegmentFile } from "../files/join-segments.js";
 import type { DumpedDocument } from "../segments/document-result.js";
 import type { Reading } from "./reading.js";
 
@@ -62,12 +62,14 @@ async function refusalOf(document: DumpedDocument, options: RefusalOptions): Pro
 }
 
 /** DuckDB reads whole files, and a part may be a range of one. */
-async function load(part: PartFile, options: RefusalOptions): Promise<void> {
+async function load(segment: SegmentFile, options: RefusalOptions): Promise<void> {
   const path = join(options.scratch, "probe.jsonl");
-  await joinParts(path, "", [part]);
+  await joinSegments(path, "", [segment]);
   try {
     await withDuckDb(":memory:", options, async (connection) => {
-      await connection.run(`CREATE TEMP TABLE probe AS ${selectRows(part.kind, { ...part, paths: [path] }, "JSON")}`);
+      await connection.run(
+        `CREATE TEMP TABLE probe AS ${selectRows(segment.kind, { ...segment, paths: [path] }, "JSON")}`,
+      );
     });
   } finally {
     await rm(path, { force: true });

@@ -10,7 +10,7 @@ import { joinJsonl } from "../dump/formats/jsonl.js";
 import { listName, type Manifest, type ManifestShard, manifestFormat, manifestName } from "../dump/manifest.js";
 import { haveSameBytes } from "../files/byte-facts.js";
 import { flush } from "../files/flush.js";
-import type { PartFile } from "../files/join-parts.js";
+import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
 import { resolvedOptions } from "../job/recorded-options.js";
 import type { RunProgress } from "../job/run-progress.js";
@@ -19,7 +19,7 @@ import { listOriginals, stageOriginals } from "../originals/save-originals.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
 import type { DumpedDocument } from "../segments/document-result.js";
-import { DocumentParts } from "../segments/document-store.js";
+import { DocumentSegments } from "../segments/document-store.js";
 import { planHash } from "../store/earlier-work.js";
 import type { RequestSum } from "../store/request-sum.js";
 import { namesBefore, type Workspace } from "../store/workspace.js";
@@ -95,9 +95,9 @@ async function stageFiles(
   options: StageOptions,
 ): Promise<StagedRun> {
   const { workspace, outputs, progress, signal } = options;
-  const runParts = await writeRunParts(reading, workspace, outputs);
+  const runSegments = await writeRunSegments(reading, workspace, outputs);
   progress.step = "joining the parts";
-  const staged = await joinRows(reading, runParts, workspace, options.job, signal);
+  const staged = await joinRows(reading, runSegments, workspace, options.job, signal);
   if (reading.originals) await stageOriginals(reading.originals, workspace.stage);
   const withoutChildren = options.job.childChunks === "none";
   const facts = { run: runRowOf(reading, options), withoutChildren, documentChanges: discovered?.changes };
@@ -178,21 +178,21 @@ async function stageList({ list }: Reading, job: Job, folder: string): Promise<M
 }
 
 /** The name of the parts that belong to no document. */
-const runParts = "run";
+const runSegments = "run";
 /** Rows of these that are made into text at once. */
 const rowsAtOnce = 1_000;
 
 /** Writes the rows that belong to no single document into parts of their own. */
-async function writeRunParts(
+async function writeRunSegments(
   { documents, discovery, rows }: Reading,
   workspace: Workspace,
   { formats }: Outputs,
-): Promise<readonly PartFile[]> {
-  const parts = new DocumentParts(workspace.parts, runParts, formats);
+): Promise<readonly SegmentFile[]> {
+  const segments = new DocumentSegments(workspace.segments, runSegments, formats);
   const add = async (kind: Kind, rows: readonly Row[]) => {
     for (let first = 0; first < rows.length; first += rowsAtOnce) {
-      parts.add(kind, rows.slice(first, first + rowsAtOnce));
-      await parts.flush(); // as text, they take as much memory again
+      segments.add(kind, rows.slice(first, first + rowsAtOnce));
+      await segments.flush(); // as text, they take as much memory again
     }
   };
   await add(
@@ -204,8 +204,8 @@ async function writeRunParts(
   await add("document_info", discovery.found?.rows ?? []);
   await add("datasets", rows.datasets ?? []);
   await add("document_details", rows.document_details ?? []);
-  await parts.close();
-  return parts.files;
+  await segments.close();
+  return segments.files;
 }
 
 /** A table whose JSONL is not joined yet. */
@@ -214,7 +214,7 @@ type Table = Omit<StagedTable, "jsonl">;
 /** Joins the JSONL, in the run folder if it was asked for and else in the scratch folder; the other formats need it. */
 async function joinRows(
   reading: Reading,
-  runParts: readonly PartFile[],
+  runSegments: readonly SegmentFile[],
   workspace: Workspace,
   job: Job,
   signal: AbortSignal,
@@ -223,10 +223,10 @@ async function joinRows(
   const { output } = job;
   const isWritten = writtenFormats(job).includes("jsonl");
   const [folder, compression] = isWritten ? [workspace.stage, output.compress] : [workspace.scratch, "none" as const];
-  const parts = [...reading.documents.flatMap(({ files }) => files), ...runParts];
+  const segments = [...reading.documents.flatMap(({ files }) => files), ...runSegments];
   const tables: StagedTable[] = [];
   for (const kind of allKinds.filter((kind) => counts[kind] !== undefined))
-    for (const table of tablesOf(kind, counts[kind] ?? 0, reading, parts, output))
+    for (const table of tablesOf(kind, counts[kind] ?? 0, reading, segments, output))
       tables.push({ ...table, jsonl: await joinJsonl(folder, table, { compression, signal }) });
   const rows: StagedRows["rows"] = (kind) => counts[kind] ?? 0;
   return { folder: workspace.stage, compression: output.compress, tables, rows };
@@ -237,11 +237,11 @@ function tablesOf(
   kind: Kind,
   rows: number,
   { documents }: Pick<Reading, "documents">,
-  parts: readonly PartFile[],
+  segments: readonly SegmentFile[],
   { partition }: Job["output"],
 ): readonly Table[] {
   const isDivided = partition === "dataset" && partitionedKinds.includes(kind) && documents.length > 0;
-  if (!isDivided) return [tableOf(kind, undefined, rows, parts)];
+  if (!isDivided) return [tableOf(kind, undefined, rows, segments)];
   const datasets = new Map<string, DumpedDocument[]>(documents.map(({ row }) => [row.dataset_id, []]));
   for (const document of documents) datasets.get(document.row.dataset_id)?.push(document);
   return [...datasets].map(([dataset, members]) => {
@@ -250,9 +250,9 @@ function tablesOf(
   });
 }
 
-function tableOf(kind: Kind, dataset: string | undefined, rows: number, files: readonly PartFile[]): Table {
+function tableOf(kind: Kind, dataset: string | undefined, rows: number, files: readonly SegmentFile[]): Table {
   const ofKind = files.filter((file) => file.kind === kind);
-  return { kind, dataset, rows, parts: (format) => ofKind.filter((file) => file.format === format) };
+  return { kind, dataset, rows, segments: (format) => ofKind.filter((file) => file.format === format) };
 }
 
 function rowsOf(kind: Kind, documents: readonly DumpedDocument[]): number {

@@ -21,7 +21,7 @@ import {
   type ReadSoFar,
 } from "./document-result.js";
 import type { DocumentStore } from "./document-store.js";
-import type { SharedParts } from "./shared-parts.js";
+import type { SharedSegments } from "./shared-segments.js";
 import { embeddedLines, readEmbedded } from "./sweep-document.js";
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;
@@ -320,9 +320,9 @@ export interface DumpOptions {
   readonly job: Job;
   readonly formats: readonly TextFormat[];
   /** The folder of the parts. */
-  readonly parts: string;
+  readonly segments: string;
   /** Keeps complete documents that are small, several in one file; undefined: every document has files of its own. */
-  readonly shared?: SharedParts<DocumentResult> | undefined;
+  readonly shared?: SharedSegments<DocumentResult> | undefined;
   /** Names of the documents of which an earlier process left files there. */
   readonly begun: ReadonlySet<string>;
   readonly prefetch: Prefetch;

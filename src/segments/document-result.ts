@@ -3,7 +3,7 @@ import type { Checkpoint, ChildrenSoFar } from "../crawl/batch.js";
 import { listCounts, planChildren } from "../crawl/child-evidence.js";
 import type { DocumentNames } from "../crawl/discovery.js";
 import { type ChildLists, childListsSchema, documentSchema } from "../dump/manifest.js";
-import type { PartFile } from "../files/join-parts.js";
+import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
 import type { DocumentRow } from "../rows/row.js";
 import { driftSchema } from "../rows/row-from-record.js";
@@ -32,7 +32,7 @@ export type DocumentResult = v.InferOutput<typeof resultSchema>;
 /** A document that was read, and where its rows lie. */
 export interface DumpedDocument extends DocumentResult {
   /** One for every kind and text format; there is none where there are no rows. */
-  readonly files: readonly PartFile[];
+  readonly files: readonly SegmentFile[];
   /** Whether an earlier process read it, and this one only found it. */
   readonly isOld: boolean;
 }

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import * as v from "valibot";
 import type { TextFormat } from "../dump/formats/format.js";
 import { readJsonFile, writeAside } from "../files/files.js";
-import type { PartFile } from "../files/join-parts.js";
+import type { SegmentFile } from "../files/join-segments.js";
 import type { Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
 import { valueIf } from "../schema.js";
-import { Part, type PartFacts, partName, partPlace, type Stored, storedSchema } from "./part.js";
-import type { SharedParts } from "./shared-parts.js";
+import { Segment, type SegmentFacts, type Stored, segmentLocation, segmentName, storedSchema } from "./segment.js";
+import type { SharedSegments } from "./shared-segments.js";
 
 /** Commits that may wait before they are written, and characters of rows that may: what a kill costs at the most. */
 const commitsWaiting = 8;
@@ -21,7 +21,7 @@ const backpressure = 1_048_576;
  * any moment the last line of the journal tells what the parts hold for certain, and what lies behind that is cut off.
  */
 export class DocumentStore<State, Result> {
-  readonly #parts: DocumentParts;
+  readonly #segments: DocumentSegments;
   readonly #journalPath: string;
   readonly #folder: string;
   readonly #name: string;
@@ -39,7 +39,7 @@ export class DocumentStore<State, Result> {
 
   /** `name` is unique in the folder. */
   constructor(folder: string, name: string, formats: readonly TextFormat[]) {
-    this.#parts = new DocumentParts(folder, name, formats);
+    this.#segments = new DocumentSegments(folder, name, formats);
     this.#journalPath = join(folder, `${name}.journal`);
     this.#folder = folder;
     this.#name = name;
@@ -51,7 +51,7 @@ export class DocumentStore<State, Result> {
   async result(schema: v.GenericSchema<unknown, Result>): Promise<Result | undefined> {
     this.#hasJournal = true; // if an earlier process ended before it removed it
     const stored = valueIf(storedSchema(schema), await readJsonFile(resultPath(this.#folder, this.#name)));
-    return stored && (await this.#parts.reopen(stored.parts)) ? stored.state : undefined;
+    return stored && (await this.#segments.reopen(stored.segments)) ? stored.state : undefined;
   }
 
   /** Goes on where an earlier process stopped, and gives its state then; undefined where there is nothing to go on from. */
@@ -61,7 +61,7 @@ export class DocumentStore<State, Result> {
     const end = text.lastIndexOf("\n") + 1; // what follows was torn
     const line = text.slice(text.lastIndexOf("\n", end - 2) + 1, end);
     const stored = valueIf(v.pipe(v.string(), v.parseJson(), storedSchema(schema)), line);
-    if (!stored || !(await this.#parts.reopen(stored.parts))) {
+    if (!stored || !(await this.#segments.reopen(stored.segments))) {
       await this.discard();
       return undefined;
     }
@@ -75,28 +75,28 @@ export class DocumentStore<State, Result> {
    */
   async add(kind: Kind, rows: readonly Row[], state: State | undefined): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
-    this.#parts.add(kind, rows);
+    this.#segments.add(kind, rows);
     this.#state = state;
     this.#commits++;
-    if (this.#isDue()) this.#writing ??= this.#inTurn(() => this.#writeDue());
-    if (this.#parts.waiting > backpressure) await this.#writing;
+    if (this.#isDue()) this.#writing ??= this.#afterPending(() => this.#writeDue());
+    if (this.#segments.waiting > backpressure) await this.#writing;
   }
 
   /** Whether lines are kept beside the rows. */
   get hasAside(): boolean {
-    return this.#parts.has(this.#asideName);
+    return this.#segments.has(this.#asideName);
   }
 
   /** Keeps lines beside the rows until the document is finished; they are as safe as the rows that are added next. */
   keepAside(lines: readonly string[]): void {
-    if (lines.length > 0) this.#parts.addTexts(this.#asideName, lines);
+    if (lines.length > 0) this.#segments.addTexts(this.#asideName, lines);
   }
 
   /** Writes everything that was added, also where several ask for it at once: one after the other. */
-  flush(): Promise<readonly PartFacts[]> {
-    return this.#inTurn(async () => {
+  flush(): Promise<readonly SegmentFacts[]> {
+    return this.#afterPending(async () => {
       if (this.#failure !== undefined) throw this.#failure;
-      return this.#parts.flush();
+      return this.#segments.flush();
     });
   }
 
@@ -104,28 +104,28 @@ export class DocumentStore<State, Result> {
    * Writes what is left and then the result, which takes the place of the journal; where nothing was written yet, all of it goes
    * to `shared`, if there is one. Gives the files of the rows.
    */
-  async finish(result: Result, shared?: SharedParts<Result>): Promise<readonly PartFile[]> {
+  async finish(result: Result, shared?: SharedSegments<Result>): Promise<readonly SegmentFile[]> {
     await this.#last;
     if (this.#failure !== undefined) throw this.#failure;
-    const texts = shared && !this.#hasJournal ? this.#parts.takeTexts() : undefined;
+    const texts = shared && !this.#hasJournal ? this.#segments.takeTexts() : undefined;
     if (!shared || !texts) return this.#finishAlone(result);
     const rows = [...texts].filter(([file]) => file !== this.#asideName);
     return shared.add({ name: this.#name, state: result, texts: new Map(rows) });
   }
 
-  async #finishAlone(result: Result): Promise<readonly PartFile[]> {
-    const parts = await this.flush();
-    const stored: Stored<Result> = { state: result, parts: parts.filter(({ file }) => file !== this.#asideName) };
+  async #finishAlone(result: Result): Promise<readonly SegmentFile[]> {
+    const segments = await this.flush();
+    const stored: Stored<Result> = { state: result, segments: segments.filter(({ file }) => file !== this.#asideName) };
     await this.#close();
     await writeResult(this.#folder, this.#name, stored);
     await this.#removeJournal();
-    await this.#parts.remove(this.#asideName);
+    await this.#segments.remove(this.#asideName);
     return this.files;
   }
 
   /** The files of the parts, as far as they are written. */
-  get files(): readonly PartFile[] {
-    return this.#parts.files;
+  get files(): readonly SegmentFile[] {
+    return this.#segments.files;
   }
 
   /** Leaves everything as it is for a later process. */
@@ -137,8 +137,8 @@ export class DocumentStore<State, Result> {
   /** Removes what was written; with a state, the document starts over from there, in any process. */
   async discard(begin?: State): Promise<void> {
     await this.leave();
-    if (begin !== undefined) await this.#note({ state: begin, parts: [] });
-    await this.#parts.discard();
+    if (begin !== undefined) await this.#note({ state: begin, segments: [] });
+    await this.#segments.discard();
     await rm(resultPath(this.#folder, this.#name), { force: true });
     this.#hasJournal = true;
     if (begin === undefined) await this.#removeJournal();
@@ -150,11 +150,11 @@ export class DocumentStore<State, Result> {
   }
 
   #isDue(): boolean {
-    return this.#commits >= commitsWaiting || this.#parts.waiting >= charactersWaiting;
+    return this.#commits >= commitsWaiting || this.#segments.waiting >= charactersWaiting;
   }
 
   /** Does work on the parts once all that came before it is done: a part is written to by one at a time. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  #afterPending<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => {});
     return done;
@@ -166,8 +166,8 @@ export class DocumentStore<State, Result> {
       while (this.#isDue()) {
         const state = this.#state;
         this.#commits = 0;
-        const parts: readonly PartFacts[] = await this.#parts.flush();
-        if (state !== undefined) await this.#note({ state, parts });
+        const segments: readonly SegmentFacts[] = await this.#segments.flush();
+        if (state !== undefined) await this.#note({ state, segments });
       }
     } catch (error) {
       this.#failure = error;
@@ -182,7 +182,7 @@ export class DocumentStore<State, Result> {
   }
 
   async #close(): Promise<void> {
-    await this.#parts.close();
+    await this.#segments.close();
     await this.#journal?.close();
     this.#journal = undefined;
   }
@@ -196,11 +196,11 @@ export async function writeResult<Result>(folder: string, name: string, stored: 
 }
 
 /** The files that the rows of one document go to, in every text format. A file is made when its first rows are written. */
-export class DocumentParts {
+export class DocumentSegments {
   readonly #folder: string;
   readonly #name: string;
   readonly #formats: readonly TextFormat[];
-  readonly #parts = new Map<string, Part>();
+  readonly #segments = new Map<string, Segment>();
 
   /** `name` is unique in the folder. */
   constructor(folder: string, name: string, formats: readonly TextFormat[]) {
@@ -213,11 +213,11 @@ export class DocumentParts {
    * Goes on where an earlier process stopped: what lies behind the given facts is cut off. False when the files are not
    * as the facts say, which a power cut can bring about; the document has to be read again then.
    */
-  async reopen(facts: readonly PartFacts[]): Promise<boolean> {
+  async reopen(facts: readonly SegmentFacts[]): Promise<boolean> {
     for (const fact of facts) {
-      const part = new Part(join(this.#folder, fact.file));
-      this.#parts.set(fact.file, part);
-      if (!(await part.reopen(fact))) return false;
+      const segment = new Segment(join(this.#folder, fact.file));
+      this.#segments.set(fact.file, segment);
+      if (!(await segment.reopen(fact))) return false;
     }
     return true;
   }
@@ -225,66 +225,66 @@ export class DocumentParts {
   /** Keeps rows to be written; `flush` writes them. */
   add(kind: Kind, rows: readonly Row[]): void {
     if (rows.length === 0) return;
-    for (const text of this.#formats) this.addTexts(partName(this.#name, kind, text.format), text.texts(kind, rows));
+    for (const text of this.#formats) this.addTexts(segmentName(this.#name, kind, text.format), text.texts(kind, rows));
   }
 
   /** Keeps texts to be written to the part of this name. */
   addTexts(file: string, texts: readonly string[]): void {
-    const part = this.#parts.get(file) ?? new Part(join(this.#folder, file));
-    this.#parts.set(file, part);
-    part.add(texts);
+    const segment = this.#segments.get(file) ?? new Segment(join(this.#folder, file));
+    this.#segments.set(file, segment);
+    segment.add(texts);
   }
 
   /** Whether there is a file of this name. */
   has(file: string): boolean {
-    return this.#parts.has(file);
+    return this.#segments.has(file);
   }
 
   /** Characters that wait to be written. */
   get waiting(): number {
     let sum = 0;
-    for (const part of this.#parts.values()) sum += part.waiting;
+    for (const segment of this.#segments.values()) sum += segment.waiting;
     return sum;
   }
 
   /** Takes all texts back, by file, if none of them was written; else undefined, and nothing is taken. */
   takeTexts(): ReadonlyMap<string, readonly string[]> | undefined {
-    const parts = [...this.#parts];
-    if (parts.some(([, part]) => part.isWritten)) return undefined;
-    return new Map(parts.map(([file, part]) => [file, part.takeTexts()]));
+    const segments = [...this.#segments];
+    if (segments.some(([, segment]) => segment.isWritten)) return undefined;
+    return new Map(segments.map(([file, segment]) => [file, segment.takeTexts()]));
   }
 
   /** Writes everything added so far, and gives what the files then are. */
-  async flush(): Promise<readonly PartFacts[]> {
-    const writes = [...this.#parts].map(async ([file, part]) => {
-      const { bytes, sha256 } = await part.flush();
+  async flush(): Promise<readonly SegmentFacts[]> {
+    const writes = [...this.#segments].map(async ([file, segment]) => {
+      const { bytes, sha256 } = await segment.flush();
       return { file, bytes, sha256 };
     });
     return Promise.all(writes);
   }
 
   /** The files as far as they are written; there is none where there are no rows. */
-  get files(): readonly PartFile[] {
-    return [...this.#parts].map(([file, part]) => ({ ...partPlace(this.#folder, file), ...part.facts }));
+  get files(): readonly SegmentFile[] {
+    return [...this.#segments].map(([file, segment]) => ({ ...segmentLocation(this.#folder, file), ...segment.facts }));
   }
 
   async close(): Promise<void> {
-    for (const part of this.#parts.values()) await part.close();
+    for (const segment of this.#segments.values()) await segment.close();
   }
 
   /** Removes one file, if there is one of this name. */
   async remove(file: string): Promise<void> {
-    const part = this.#parts.get(file);
-    if (!part) return;
-    await part.close();
-    this.#parts.delete(file);
+    const segment = this.#segments.get(file);
+    if (!segment) return;
+    await segment.close();
+    this.#segments.delete(file);
     await rm(join(this.#folder, file), { force: true });
   }
 
   /** Removes what was written. */
   async discard(): Promise<void> {
     await this.close();
-    for (const file of this.#parts.keys()) await rm(join(this.#folder, file), { force: true });
-    this.#parts.clear();
+    for (const file of this.#segments.keys()) await rm(join(this.#folder, file), { force: true });
+    this.#segments.clear();
   }
 }

@@ -3,7 +3,7 @@ import { IdSet } from "../crawl/id-set.js";
 import type { ReportProblem } from "../crawl/read-list.js";
 import { type Flaws, MovedError, readUntilStill } from "../crawl/read-whole-list.js";
 import { SkipError } from "../errors.js";
-import type { PartFile } from "../files/join-parts.js";
+import type { SegmentFile } from "../files/join-segments.js";
 import type { RunProgress } from "../job/run-progress.js";
 
 import type { Kind } from "../rows/columns.js";
@@ -18,8 +18,8 @@ import {
   resultSchema,
 } from "./document-result.js";
 import { DocumentStore } from "./document-store.js";
-import { partPath, readLines } from "./part.js";
-import { type PartPaths, sweepsOf } from "./sweep-document.js";
+import { readLines, segmentPath } from "./segment.js";
+import { type SegmentPaths, sweepsOf } from "./sweep-document.js";
 
 /** Flaws that are named. */
 const most = 5;
@@ -43,7 +43,7 @@ export async function dumpDocument(
     countFinished(found.state, options.progress);
     return documentOf(found.state, found.files, true);
   }
-  const store: Store = new DocumentStore(options.parts, name, options.formats);
+  const store: Store = new DocumentStore(options.segments, name, options.formats);
   const isBegun = options.begun.has(name);
   const finished = isBegun ? await store.result(resultSchema) : undefined;
   if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
@@ -54,7 +54,7 @@ export async function dumpDocument(
 
   const { consistency } = options.job;
   const saved = isBegun ? await store.resume(progressSchema) : undefined;
-  let earlier = saved?.read ? await withIds(saved.read, part(options, name, "chunks")) : undefined;
+  let earlier = saved?.read ? await withIds(saved.read, segment(options, name, "chunks")) : undefined;
   let at = saved?.attempt ?? { number: 1, sweeps: 0, fromTheEnd: consistency === "anchored" };
   const read = async (flaws: Flaws): Promise<DumpedDocument> => {
     const attempt = new DocumentAttempt(ref, store, at, options, earlier);
@@ -92,7 +92,7 @@ async function sweep(
   api: KnowledgeApi,
   ref: DocumentRef,
   attempt: DocumentAttempt,
-  pathsOf: () => Promise<PartPaths>,
+  pathsOf: () => Promise<SegmentPaths>,
   { job, prefetch }: DumpOptions,
   problem: ReportProblem,
 ): Promise<Proof> {
@@ -113,20 +113,20 @@ function proofByCounts({ isAnchored, isOneAnswer, hasShortLists }: DocumentAttem
 }
 
 /** Removes what an earlier process read of a document. */
-export async function discardDocument(name: string, { parts, formats }: DumpOptions): Promise<void> {
-  await new DocumentStore(parts, name, formats).discard();
+export async function discardDocument(name: string, { segments, formats }: DumpOptions): Promise<void> {
+  await new DocumentStore(segments, name, formats).discard();
 }
 
-async function pathsOf(options: DumpOptions, name: string, store: Store): Promise<PartPaths> {
+async function pathsOf(options: DumpOptions, name: string, store: Store): Promise<SegmentPaths> {
   await store.flush();
   return {
-    chunks: part(options, name, "chunks"),
-    childChunks: part(options, name, "child_chunks"),
+    chunks: segment(options, name, "chunks"),
+    childChunks: segment(options, name, "child_chunks"),
     aside: store.hasAside ? store.asidePath : undefined,
   };
 }
 
-const part = ({ parts }: DumpOptions, name: string, kind: Kind) => partPath(parts, name, kind, "jsonl");
+const segment = ({ segments }: DumpOptions, name: string, kind: Kind) => segmentPath(segments, name, kind, "jsonl");
 
 /** The ids of the chunks that an earlier process read stand in their rows. */
 async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
@@ -138,7 +138,7 @@ async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
 /** Named one by one: spread, each object would have a hidden class of its own, and V8 keeps 400 bytes of it. */
 function documentOf(
   { row, drift, childLists, proof }: DocumentResult,
-  files: readonly PartFile[],
+  files: readonly SegmentFile[],
   isOld: boolean,
 ): DumpedDocument {
   return { row, drift, childLists, proof, files, isOld };

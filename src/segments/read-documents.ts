@@ -1,6 +1,6 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import type { Client } from "../client/open-client.js";
-import { type Discovery, documentsOf, namesOf, type PlacedDocument } from "../crawl/discovery.js";
+import { type Discovery, type DocumentToRead, documentsOf, namesOf } from "../crawl/discovery.js";
 import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import { ListProof, readList } from "../crawl/read-list.js";
@@ -16,8 +16,8 @@ import { countOf } from "../words.js";
 import type { DumpOptions } from "./document-attempt.js";
 import { type DocumentResult, type DumpedDocument, resultSchema, sentenceOf } from "./document-result.js";
 import { discardDocument, dumpDocument } from "./dump-document.js";
-import { namesIn } from "./part.js";
-import { SharedParts } from "./shared-parts.js";
+import { namesIn } from "./segment.js";
+import { SharedSegments } from "./shared-segments.js";
 
 export interface ReadOptions {
   readonly job: Job;
@@ -51,7 +51,7 @@ export function prefetchOf({ service }: ReadOptions["job"]): Prefetch {
  * reading counts where it is complete, or the first is not.
  */
 export async function readDocuments(api: Client, discovery: Discovery, options: ReadOptions): Promise<DocumentsRead> {
-  const shared = await SharedParts.open(options.workspace.parts, resultSchema);
+  const shared = await SharedSegments.open(options.workspace.segments, resultSchema);
   try {
     return await readAll(api, discovery, shared, options);
   } finally {
@@ -62,7 +62,7 @@ export async function readDocuments(api: Client, discovery: Discovery, options: 
 async function readAll(
   api: Client,
   discovery: Discovery,
-  shared: SharedParts<DocumentResult>,
+  shared: SharedSegments<DocumentResult>,
   options: ReadOptions,
 ): Promise<DocumentsRead> {
   const { job, progress, workspace, log } = options;
@@ -70,11 +70,11 @@ async function readAll(
   const names = namesOf(discovery);
   progress.documents = placed.length;
   const prefetch = prefetchOf(job);
-  const begun = await namesIn(workspace.parts);
+  const begun = await namesIn(workspace.segments);
   const atOnce = job.service.concurrency * documentsPerSlot;
-  const dumping = { ...options, parts: workspace.parts, begun, prefetch };
+  const dumping = { ...options, segments: workspace.segments, begun, prefetch };
   const sharing = { ...dumping, shared };
-  const read = ({ ref, name }: PlacedDocument, how: DumpOptions) =>
+  const read = ({ ref, name }: DocumentToRead, how: DumpOptions) =>
     dumpDocument(api, ref, name, how).catch((error: unknown) => {
       api.stop(error); // what cannot be skipped ends the run: the others must not go on asking
       throw error;

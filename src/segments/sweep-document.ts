@@ -7,10 +7,10 @@ import type { Prefetch } from "../crawl/prefetch.js";
 import { pagesOf, type ReportProblem } from "../crawl/read-list.js";
 import { sweepList, sweepPages } from "../crawl/sweep-list.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
-import { readLines } from "./part.js";
+import { readLines } from "./segment.js";
 
 /** The JSONL parts of a document. A part is there only where there are rows. */
-export interface PartPaths {
+export interface SegmentPaths {
   readonly chunks: string;
   readonly childChunks: string;
   /** The children that chunks embed, as far as they are kept; undefined where none are. */
@@ -54,7 +54,7 @@ export type Sweep = () => Promise<void>;
 export async function sweepsOf(
   api: KnowledgeApi,
   ref: DocumentRef,
-  paths: PartPaths,
+  paths: SegmentPaths,
   read: ReadRows,
   { prefetch, problem, ranksSuffice }: SweepOptions,
 ): Promise<readonly Sweep[]> {
@@ -78,7 +78,7 @@ export async function sweepsOf(
 async function sweepChunks(
   api: KnowledgeApi,
   ref: DocumentRef,
-  paths: Omit<PartPaths, "childChunks"> & { readonly childChunks: string | undefined },
+  paths: Omit<SegmentPaths, "childChunks"> & { readonly childChunks: string | undefined },
   { counts, total, isAnchored, pageSize, source }: ReadRows,
   { prefetch, problem }: Pick<SweepOptions, "prefetch" | "problem">,
 ): Promise<void> {

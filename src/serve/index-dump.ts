@@ -240,7 +240,7 @@ class DetailRows {
 }
 
 /** A document as the service listed it: the place of its row, its name, and the status that it showed. */
-interface InfoPlace {
+interface ListedInfo {
   readonly row: number;
   readonly name: unknown;
   readonly status: string | null;
@@ -250,7 +250,7 @@ interface InfoPlace {
 class DocumentInfo {
   readonly file: RowFile;
   readonly metadata = new MetadataInUse();
-  readonly #places = new Map<string, InfoPlace>();
+  readonly #places = new Map<string, ListedInfo>();
 
   private constructor(file: RowFile) {
     this.file = file;
@@ -264,7 +264,7 @@ class DocumentInfo {
   }
 
   /** Undefined for a document that the job named by its id. */
-  of(document: { readonly dataset_id: string; readonly document_id: string }): InfoPlace | undefined {
+  of(document: { readonly dataset_id: string; readonly document_id: string }): ListedInfo | undefined {
     return this.#places.get(documentKey(document));
   }
 

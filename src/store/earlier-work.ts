@@ -70,7 +70,7 @@ export async function earlierWork(
     const facts = valueIf(factsSchema, await readJsonFile(join(leased.own, runId, "plan.json")));
     const why = reasonAgainst(facts, job, options) ?? (await reasonOfNewer(leased, runId));
     if (why === undefined && facts) found = { runId, startedAt: facts.started_at };
-    else if (!facts && (await isEmpty(join(leased.own, runId, "parts"))))
+    else if (!facts && (await isEmpty(join(leased.own, runId, "segments"))))
       await rm(join(leased.own, runId), { recursive: true, force: true }); // it ended before it had begun
     else await setAside(leased, runId, `the work of run ${runId} is not continued: ${why}`, options);
   }

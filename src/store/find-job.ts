@@ -50,7 +50,7 @@ async function recordedJob(
     const message = "the job sends notifications, and no run records their addresses; name its job file";
     throw new UsageError("The job cannot be run by its name:", [{ path: word, message }]);
   }
-  const { bucket, dir } = job.place.output;
+  const { bucket, dir } = job.location.output;
   const recorded = recordedJobFile(manifest, bucket ?? dir);
   return loadJob({ what: `the job that ${run} recorded`, recorded }, flags, env, { notifies });
 }

@@ -4,9 +4,9 @@ import { manifestName } from "../dump/manifest.js";
 import { isRunId } from "../dump/run-id.js";
 import { type Problem, UsageError } from "../errors.js";
 import { isAbsence, isThere } from "../files/files.js";
-import { isJobName, type JobPlace } from "../job/job.js";
-import { loadJobPlace, outputPlace } from "../job/load-job.js";
-import { isBucketUrl, placeFromUrl, urlOfPlace } from "../job/s3-url.js";
+import { isJobName, type JobLocation } from "../job/job.js";
+import { loadJobLocation, outputLocation } from "../job/load-job.js";
+import { isBucketUrl, prefixFromUrl, urlOfPrefix } from "../job/s3-url.js";
 import { copyDatabase } from "./copy/copy-database.js";
 import { jobsInBucket, lookUpJob } from "./copy/copy-run.js";
 import type { CopyOptions, JobCopy } from "./copy/job-copy.js";
@@ -14,13 +14,13 @@ import type { CopyOptions, JobCopy } from "./copy/job-copy.js";
 /** Finds what a word stands for. UsageError, with what there is instead, where it is none of all this. */
 export async function findNamed(text: string, options: FindOptions): Promise<FoundThing> {
   if (isBucketUrl(text)) return findInBucket(text, options);
-  const thing = await findPlace(text, options);
+  const thing = await findLocally(text, options);
   return thing.kind === "job" ? withCopy(thing, options) : thing;
 }
 
 /** The same, but no bucket is asked: a job there may have shards, and nothing else yet. */
-export async function findPlace(text: string, options: FindOptions): Promise<FoundThing> {
-  if (isBucketUrl(text)) return placeInBucket(text);
+export async function findLocally(text: string, options: FindOptions): Promise<FoundThing> {
+  if (isBucketUrl(text)) return locationInBucket(text);
   const { out } = options;
   const word = wordFrom(text);
   const output = out ?? "output";
@@ -43,27 +43,27 @@ async function thingFrom(meaning: Exclude<Meaning, { kind: "unknown" }>, options
   const { out, env } = options;
   if (meaning.kind === "run folder" || meaning.kind === "database") return meaning;
   const run = meaning.run === undefined ? {} : { run: meaning.run };
-  if (meaning.kind === "job") return { kind: "job", place: placeAt(out ?? "output", meaning.name), ...run };
+  if (meaning.kind === "job") return { kind: "job", location: locationAt(out ?? "output", meaning.name), ...run };
   if (meaning.kind === "job folder") {
     const folder = resolve(meaning.folder);
     const parent = basename(folder) === basename(meaning.folder) ? dirname(meaning.folder) : dirname(folder);
-    return { kind: "job", place: placeAt(parent, basename(folder)), ...run };
+    return { kind: "job", location: locationAt(parent, basename(folder)), ...run };
   }
-  const place = await loadJobPlace(meaning.file, env);
-  const output = out === undefined ? place.output : { ...place.output, ...outputPlace(out) };
-  return { kind: "job", place: { ...place, output }, file: meaning.file, ...run };
+  const location = await loadJobLocation(meaning.file, env);
+  const output = out === undefined ? location.output : { ...location.output, ...outputLocation(out) };
+  return { kind: "job", location: { ...location, output }, file: meaning.file, ...run };
 }
 
 /** The job with its copy, where it is kept in a bucket. */
 async function withCopy(job: FoundJob, options: FindOptions): Promise<FoundJob> {
-  const { name, output } = job.place;
+  const { name, output } = job.location;
   if (output.bucket === undefined) return job;
   const copy = await copyFrom(`${output.bucket}/${name}`, options);
-  return { ...job, copy, place: { name, output: { ...output, dir: dirname(copy.folder) } } };
+  return { ...job, copy, location: { name, output: { ...output, dir: dirname(copy.folder) } } };
 }
 
-function placeAt(dir: string, name: string): JobPlace {
-  return { name, output: { ...outputPlace(dir), keep: undefined } };
+function locationAt(dir: string, name: string): JobLocation {
+  return { name, output: { ...outputLocation(dir), keep: undefined } };
 }
 
 /** The error of a word that stands for nothing. */
@@ -92,8 +92,8 @@ async function nothingFound({ text, before }: Word, whole: Found, output: string
 async function noManifest(folder: string): Promise<Problem> {
   const jobs = (await jobsIn(folder)) ?? [];
   const near = [folder, ...jobs.map((name) => join(folder, name)), dirname(folder), dirname(dirname(folder))];
-  for (const place of near) {
-    const latest = join(place, "latest");
+  for (const location of near) {
+    const latest = join(location, "latest");
     if ((await isThere(latest)) && (await lookAt(latest)) === "run")
       return {
         path: folder,
@@ -127,7 +127,7 @@ type FoundThing =
 export interface FoundJob {
   readonly kind: "job";
   /** The place of the copy, where the job is in a bucket. */
-  readonly place: JobPlace;
+  readonly location: JobLocation;
   readonly file?: string;
   readonly run?: string;
   /** Only of a job in a bucket: its manifests are copied, and no other file yet. */
@@ -240,16 +240,16 @@ export async function findInBucket(text: string, options: FindOptions): Promise<
 
 function jobOf(copy: JobCopy): FoundJob {
   const output = { dir: dirname(copy.folder), bucket: copy.url.slice(0, copy.url.lastIndexOf("/")), keep: undefined };
-  return { kind: "job", place: { name: copy.job, output }, copy };
+  return { kind: "job", location: { name: copy.job, output }, copy };
 }
 
 /** The place that such a word names. It is not looked at. */
-export function placeInBucket(text: string): FoundThing {
+export function locationInBucket(text: string): FoundThing {
   const { url, run, isDatabase } = bucketWordFrom(text);
   if (isDatabase) return { kind: "database", file: text };
   const [at, which] = [url.lastIndexOf("/"), run === undefined ? {} : { run }];
-  const output = { ...outputPlace(url.slice(0, at)), keep: undefined };
-  return { kind: "job", place: { name: url.slice(at + 1), output }, ...which };
+  const output = { ...outputLocation(url.slice(0, at)), keep: undefined };
+  return { kind: "job", location: { name: url.slice(at + 1), output }, ...which };
 }
 
 async function databaseOf(text: string, copy: JobCopy): Promise<string> {
@@ -306,7 +306,7 @@ const runPath = /^(.+)\/(runs\/(\d{8}T\d{9}Z)(?:\.\d{1,15}-[0-9a-f]{8})?)$/;
  */
 export function bucketWordFrom(text: string): BucketWord {
   const { before, run } = wordFrom(text.replace(/\/+$/, ""));
-  const path = urlOfPlace(placeFromUrl(before));
+  const path = urlOfPrefix(prefixFromUrl(before));
   const [, jobOfRun, folder = "", runId = ""] = runPath.exec(path) ?? [];
   if (jobOfRun !== undefined && run === undefined && isRunId(runId)) {
     const isWhole = folder.includes(".");
@@ -319,7 +319,7 @@ export function bucketWordFrom(text: string): BucketWord {
 }
 
 function jobUrl(url: string, text: string): string {
-  const { prefix } = placeFromUrl(url);
+  const { prefix } = prefixFromUrl(url);
   if (isJobName(prefix.slice(prefix.lastIndexOf("/") + 1))) return url;
   const message =
     "expected a job in a bucket, s3://bucket/prefix/<job>, or a run of it: s3://bucket/prefix/<job>@20261120";

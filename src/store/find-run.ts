@@ -105,8 +105,8 @@ class JobRuns {
   /** The folder of the runs as the user knows it. */
   readonly #name: string;
 
-  constructor({ place, copy }: FoundJob) {
-    this.#folders = foldersOf(place);
+  constructor({ location, copy }: FoundJob) {
+    this.#folders = foldersOf(location);
     this.#copy = copy;
     this.#name = copy ? `${copy.url}/runs` : this.#folders.runs;
   }
@@ -184,8 +184,8 @@ export async function findDatabase(
   if (found.kind === "database") return { database: found.file };
   if (found.kind === "run folder") return { folder: found.folder };
   if (found.run !== undefined) return { folder: await findRunOf(found, word, options) };
-  const { copy, place } = found;
-  const { database } = foldersOf(place);
+  const { copy, location } = found;
+  const { database } = foldersOf(location);
   if (copy) {
     if ((await copyDatabase(copy)) !== undefined) return { database };
     const message = `there is no ${copy.url}/${copy.job}.duckdb. Put duckdb into output.formats and run the job, or name a run`;
@@ -196,7 +196,7 @@ export async function findDatabase(
     name.endsWith(".duckdb"),
   );
   if (copied !== undefined && others.length === 0) return { database: join(dirname(database), copied) }; // a copy of a job's folder
-  const message = shardOfFolder(place.name)
+  const message = shardOfFolder(location.name)
     ? "it is a shard, which has no database. Name a run folder of it, or join the shards and name the job"
     : `there is no ${database}. Put duckdb into output.formats and run the job, or name a run folder`;
   throw new UsageError("The job has no database:", [{ path: word, message }]);

@@ -7,7 +7,7 @@ import { isRunId } from "../dump/run-id.js";
 import { StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import { ifAbsent, isThere, kindOf } from "../files/files.js";
-import { type Fingerprint, fingerprint } from "../files/join-parts.js";
+import { type Fingerprint, fingerprint } from "../files/join-segments.js";
 import type { Log } from "../log.js";
 import type { LeasedJob } from "./folder/job-folders.js";
 import { moveAside } from "./folder/remove-from.js";

@@ -8,7 +8,7 @@ import { isRunId } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import { forEachOf, ifAbsent } from "../files/files.js";
-import { fingerprint } from "../files/join-parts.js";
+import { fingerprint } from "../files/join-segments.js";
 import type { Log } from "../log.js";
 import { type Bucket, type Condition, cleanUpBucket, type ObjectFacts, removeBelow } from "./bucket/bucket.js";
 import type { BucketRun, Head } from "./bucket/head.js";
@@ -137,7 +137,7 @@ async function syncManifests(
   bucket: Bucket,
   head: Head,
   leased: LeasedJob,
-  { log, signal }: Pick<Places, "log" | "signal">,
+  { log, signal }: Pick<FetchTargets, "log" | "signal">,
 ): Promise<void> {
   const listed = new Map(head.runs.map((run) => [run.run_id, run]));
   for (const runId of (await readdir(leased.runs)).filter(isRunId)) {
@@ -152,7 +152,7 @@ async function syncManifests(
   await rm(aside, { recursive: true, force: true });
 }
 
-interface Places {
+interface FetchTargets {
   /** The folder in which each run folder is made before it gets its name. */
   readonly aside: string;
   readonly target: string;
@@ -164,7 +164,7 @@ interface Places {
 export async function fetchManifests(
   bucket: Bucket,
   runs: readonly BucketRun[],
-  { aside, target, log, signal }: Places,
+  { aside, target, log, signal }: FetchTargets,
 ): Promise<void> {
   await forEachOf(runs, manifestsAtOnce, async (run) => {
     await fetchManifest(bucket, run, join(aside, run.run_id), signal).catch((error: unknown) => {

@@ -12,7 +12,7 @@ export interface Workspace extends LeasedJob {
   readonly startedAt: Date;
   readonly work: string;
   /** Parts, one file per document, kind and text format. */
-  readonly parts: string;
+  readonly segments: string;
   /** The folder that becomes the run folder. */
   readonly stage: string;
   /** Files that are needed while the dump is made: JSONL that is not published, DuckDB's spill, the new database. */
@@ -22,14 +22,14 @@ export interface Workspace extends LeasedJob {
 /** The folders of a run below that of its holder; makes none. */
 export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
   const work = join(leased.own, runId);
-  const [parts, stage, scratch] = [join(work, "parts"), join(work, "stage"), join(work, "scratch")];
-  return { ...leased, runId, work, parts, stage, scratch };
+  const [segments, stage, scratch] = [join(work, "segments"), join(work, "stage"), join(work, "scratch")];
+  return { ...leased, runId, work, segments, stage, scratch };
 }
 
-type Place = Pick<Workspace, "runs" | "runId">;
+type RunInFolder = Pick<Workspace, "runs" | "runId">;
 
 /** The newest run that is published; one whose manifest cannot be read is passed over. */
-export async function runBefore({ runs, runId }: Place, job: string): Promise<Manifest | undefined> {
+export async function runBefore({ runs, runId }: RunInFolder, job: string): Promise<Manifest | undefined> {
   for (const name of await namesBefore({ runs, runId })) {
     const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
     if (manifest?.job === job && manifest.run_id === name) return manifest;
@@ -38,7 +38,7 @@ export async function runBefore({ runs, runId }: Place, job: string): Promise<Ma
 }
 
 /** The folder of the newest complete run before this one; undefined where there is none. */
-export async function completeRunBefore({ runs, runId }: Place, job: string): Promise<string | undefined> {
+export async function completeRunBefore({ runs, runId }: RunInFolder, job: string): Promise<string | undefined> {
   for (const name of await namesBefore({ runs, runId })) {
     const facts = await readRunFacts(join(runs, name));
     if (facts?.job === job && facts.run_id === name && facts.status === "complete") return join(runs, name);
@@ -47,7 +47,7 @@ export async function completeRunBefore({ runs, runId }: Place, job: string): Pr
 }
 
 /** The names of the runs before this one, newest first. */
-export async function namesBefore({ runs, runId }: Place): Promise<readonly string[]> {
+export async function namesBefore({ runs, runId }: RunInFolder): Promise<readonly string[]> {
   const names = (await readdir(runs)).filter((name) => isRunId(name) && name < runId);
   return names.sort().reverse();
 }

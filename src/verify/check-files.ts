@@ -211,7 +211,7 @@ export async function checkOriginals(
   if (!originals) return { originals: null, attachments: null };
   await checkUnlisted(folder, listed, findings);
   for (const original of listed) {
-    const problem = await placeProblem(folder, original.path);
+    const problem = await pathProblem(folder, original.path);
     if (problem === undefined) await checkBytes(folder, original, findings, onBytes);
     else findings.add(original.path, "original", problem);
   }
@@ -220,7 +220,7 @@ export async function checkOriginals(
 }
 
 /** The problem with a path of three names, none of which may be a link; undefined where there is none. */
-async function placeProblem(folder: string, path: string): Promise<string | undefined> {
+async function pathProblem(folder: string, path: string): Promise<string | undefined> {
   const names = path.split("/");
   for (const [at] of names.entries()) {
     const facts = await lstat(join(folder, ...names.slice(0, at + 1))).catch(() => undefined);

@@ -1,10 +1,10 @@
 import { sqlText } from "../duckdb/sql.js";
 import type { Manifest } from "../dump/manifest.js";
 import type { Kind } from "../rows/columns.js";
-import { placeText } from "./compare-rows.js";
+import { locationText } from "./compare-rows.js";
 import { type Findings, listedPerKind } from "./findings.js";
 import { rowText } from "./readers/read-text.js";
-import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
+import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
 
 /** Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. */
 export async function checkIds(store: RowStore, rows: ReadonlyMap<Kind, Loaded>, findings: Findings): Promise<void> {
@@ -64,8 +64,8 @@ export async function checkDetails(
 
 /** No two rows have the same ids. */
 export async function checkUnique(store: RowStore, loaded: Loaded, findings: Findings): Promise<void> {
-  const repeated = `(SELECT ${placeColumns.join(", ")}, min(row) AS first, max(row) AS last, count(*) AS times
-    FROM ${loaded.table} GROUP BY ${placeColumns.join(", ")} HAVING times > 1)`;
+  const repeated = `(SELECT ${locationColumns.join(", ")}, min(row) AS first, max(row) AS last, count(*) AS times
+    FROM ${loaded.table} GROUP BY ${locationColumns.join(", ")} HAVING times > 1)`;
   const rowAt = (row: unknown) => rowText(loaded.source, Number(row));
   const text = (row: Relation) => `occurs ${row.times} times, in ${rowAt(row.first)} and in ${rowAt(row.last)}`;
   await addRows(store, loaded, repeated, findings, "not unique", text);
@@ -94,6 +94,6 @@ async function addRows(
   const count = Number(counted?.count);
   if (count === 0) return;
   const rows = await store.query(`FROM ${relation} ORDER BY first LIMIT ${listedPerKind}`);
-  const messages = rows.map((row) => `${placeText(source.kind, row)} ${text(row)}`);
+  const messages = rows.map((row) => `${locationText(source.kind, row)} ${text(row)}`);
   findings.addAll(source.name, kind, messages, count);
 }

@@ -3,7 +3,7 @@ import { countOf } from "../words.js";
 import { type Findings, listedPerKind } from "./findings.js";
 import { type RowSource, rowOfFileText, rowText } from "./readers/read-text.js";
 import { canonicalRow, type RowText, unguardedRow } from "./readers/row-text.js";
-import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
+import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
 
 interface CompareOptions {
   /** Compare without the apostrophes of `csv_safe`. */
@@ -25,7 +25,7 @@ export async function compareRows(
   findings: Findings,
   options: CompareOptions,
 ): Promise<void> {
-  if (options.ordered && (await samePlaces(store, wanted, found, options.unguarded))) return;
+  if (options.ordered && (await sameLocations(store, wanted, found, options.unguarded))) return;
   await pairRows(store, wanted, found, options.unguarded);
   const { name: file, kind } = found.source;
   const other = wanted.source.name;
@@ -111,7 +111,7 @@ interface Pair {
 const hashColumn = (unguarded: boolean) => (unguarded ? "unguarded" : "hash");
 
 /** Whether two sources have the same rows at the same places; a quick look. */
-async function samePlaces(store: RowStore, wanted: Loaded, found: Loaded, unguarded: boolean): Promise<boolean> {
+async function sameLocations(store: RowStore, wanted: Loaded, found: Loaded, unguarded: boolean): Promise<boolean> {
   const hash = hashColumn(unguarded);
   const different = await store.query(
     `SELECT row FROM ${wanted.table} w FULL JOIN ${found.table} f USING (row) WHERE w.${hash} IS DISTINCT FROM f.${hash} LIMIT 1`,
@@ -121,11 +121,11 @@ async function samePlaces(store: RowStore, wanted: Loaded, found: Loaded, unguar
 
 /** Makes the table of all pairs but those of the same row at the same place. */
 async function pairRows(store: RowStore, wanted: Loaded, found: Loaded, unguarded: boolean): Promise<void> {
-  const ids = placeColumns.join(", ");
+  const ids = locationColumns.join(", ");
   const numbered = ({ table }: Loaded) =>
     `(SELECT *, row_number() OVER (PARTITION BY ${ids} ORDER BY row) AS nth FROM ${table})`;
-  const same = [...placeColumns, "nth"].map((name) => `w.${name} IS NOT DISTINCT FROM f.${name}`);
-  const either = placeColumns.map((name) => `coalesce(w.${name}, f.${name}) AS ${name}`);
+  const same = [...locationColumns, "nth"].map((name) => `w.${name} IS NOT DISTINCT FROM f.${name}`);
+  const either = locationColumns.map((name) => `coalesce(w.${name}, f.${name}) AS ${name}`);
   const hash = hashColumn(unguarded);
   await store.query(`CREATE TABLE pairs AS
     SELECT w.row AS wanted, f.row AS found, ${either.join(", ")}, f.nth > 1 AS again,
@@ -147,7 +147,7 @@ async function samples(
     wanted: Number(row.wanted),
     found: Number(row.found),
     again: row.again === true,
-    place: placeText(kind, row),
+    place: locationText(kind, row),
   }));
   return { pairs, count: Number(counted?.count) };
 }
@@ -158,7 +158,7 @@ async function withoutPairs(store: RowStore): Promise<void> {
 }
 
 /** `child chunk … of chunk … of document …`, for people. The row is one of a table that was loaded. */
-export function placeText(kind: Kind, row: Readonly<Record<string, unknown>>): string {
+export function locationText(kind: Kind, row: Readonly<Record<string, unknown>>): string {
   const { dataset_id: dataset, document_id: document, parent, id } = row;
   switch (kind) {
     case "chunks":

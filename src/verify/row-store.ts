@@ -7,7 +7,7 @@ import type { DumpTable, Manifest } from "../dump/manifest.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
-import { type Problem, placeOfRow, type ReadRow, type RowSource, UnreadableError } from "./readers/read-text.js";
+import { locationOfRow, type Problem, type ReadRow, type RowSource, UnreadableError } from "./readers/read-text.js";
 import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/row-text.js";
 import { tableRows } from "./readers/table-rows.js";
 
@@ -20,7 +20,7 @@ export interface Loaded {
 }
 
 /** The identity of a row, under the same names for every kind. */
-export const placeColumns = ["dataset_id", "document_id", "parent", "id"] as const;
+export const locationColumns = ["dataset_id", "document_id", "parent", "id"] as const;
 
 export interface RowStoreOptions {
   /** Also hash every row without the apostrophes of `csv_safe`. */
@@ -50,7 +50,7 @@ export class RowStore {
   /** Reads a source to its end; undefined when that is not possible, which is a finding. */
   async load(source: RowSource, findings: Findings): Promise<Loaded | undefined> {
     const table = `rows_${++this.#tables}`;
-    const names = placeColumns.map((name) => `${name} VARCHAR`).join(", ");
+    const names = locationColumns.map((name) => `${name} VARCHAR`).join(", ");
     await this.#connection.run(`CREATE TABLE ${table} (row BIGINT, ${names}, hash VARCHAR, unguarded VARCHAR)`);
     const appender = await this.#connection.createAppender(table);
     try {
@@ -68,7 +68,7 @@ export class RowStore {
   async #append(appender: Appender, source: RowSource, findings: Findings): Promise<number> {
     const add = rowAppender(appender, source.kind, this.#options.unguarded);
     const problem: Problem = (number, message, kind = "is no row") => {
-      const { name, row } = placeOfRow(source, number);
+      const { name, row } = locationOfRow(source, number);
       findings.add(name, kind, `row ${row} ${message}`);
     };
     let last = 0;

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { idsOf, refusing, startPlace, upload } from "../run/discover/discovering.js";
+import { idsOf, refusing, startPlace, upload } from "../crawl/discover/discovering.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { makeStatusEntry } from "../servers/store.js";
 import { runHere } from "./run-here.js";

@@ -13,11 +13,11 @@ const options = {
 
 /** A line in short: `out=x` for a flag that is known, `?--x` for one that is not, and the other arguments behind a bar. */
 function shown(text: string): string {
-  const { flags, places } = readLine(text.split(" "), options);
+  const { flags, plainArguments } = readLine(text.split(" "), options);
   const flagText = flags.map(
     ({ written, name, value }) => `${name ?? `?${written}`}${value === undefined ? "" : `=${value}`}`,
   );
-  return [...flagText, "|", ...places.map((place) => place.text)].join(" ");
+  return [...flagText, "|", ...plainArguments.map((place) => place.text)].join(" ");
 }
 
 test.each([
@@ -52,8 +52,8 @@ test.each([
 });
 
 test("an argument knows the flag before it", () => {
-  const { places } = readLine(["a", "--format", "csv", "b", "c"], options);
-  expect(places.map(({ text, index, after }) => [text, index, after?.written])).toEqual([
+  const { plainArguments } = readLine(["a", "--format", "csv", "b", "c"], options);
+  expect(plainArguments.map(({ text, index, after }) => [text, index, after?.written])).toEqual([
     ["a", 0, undefined],
     ["b", 3, "--format"],
     ["c", 4, "--format"],

@@ -6,12 +6,12 @@ import { openTestClient } from "./open-test-client.js";
 import { json, serve } from "./serve.js";
 
 /** Bounds with so many places, which a test can take away. */
-function openBounds(places: number, rate = Number.POSITIVE_INFINITY) {
+function openBounds(slots: number, rate = Number.POSITIVE_INFINITY) {
   const state = { rate, entered: 0, used: 0, most: 0, lost: 0, slowed: 0, paused: [] as number[] };
   const listeners: ((milliseconds: number) => void)[] = [];
   const shared: SharedBounds = {
     enter: async (signal) => {
-      while (state.used >= places) await sleep(1, undefined, { signal });
+      while (state.used >= slots) await sleep(1, undefined, { signal });
       state.most = Math.max(state.most, ++state.used);
       const number = ++state.entered;
       return { isSure: () => number > state.lost, leave: () => void state.used-- };

@@ -12,7 +12,7 @@ import type { ByMode, JobPlan } from "../../src/plan/job-plan.js";
 import type { WatchedStatus } from "../../src/status/status-result.js";
 
 import type { Verification } from "../../src/verify/findings.js";
-import { statusRow } from "../indexing/reading.js";
+import { statusRow } from "../status/reading.js";
 
 const id = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";
 const other = "c7b74588-3135-438d-8caf-33072b6a89ed";

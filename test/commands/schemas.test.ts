@@ -28,7 +28,7 @@ import {
   appliedOf as movedDocumentsOf,
   movedOf,
   moveOf,
-} from "../move/made-move.js";
+} from "../restore/copy/made-copy.js";
 import { appliedOf, everything, idOf, manual, resultOf } from "../restore/made-result.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import { blocks, blocksOf, pages, placeOf } from "../documentation.js";
-import { type ExamplePlaces, openExamplePlaces } from "./example-place.js";
+import { type ExamplePlaces, openExamplePlaces } from "./example-folder.js";
 import { ids } from "./knowledge.js";
 import { checks, type Page } from "./page.js";
 import { Shell } from "./shell.js";

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { loadJob } from "../../src/job/load-job.js";
 import { runJob } from "../../src/run/run-job.js";
 import { blocks, blocksOf, placeOf } from "../documentation.js";
-import { type ExamplePlaces, exampleUrl, openExamplePlaces } from "./example-place.js";
+import { type ExamplePlaces, exampleUrl, openExamplePlaces } from "./example-folder.js";
 
 const python = (code: string, options: { readonly cwd?: string; readonly input?: string } = {}) =>
   spawnSync("python3", ["-c", code], { encoding: "utf8", ...options });

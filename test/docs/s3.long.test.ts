@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { blocksOf } from "../documentation.js";
 import { hasS3, startMoto } from "../servers/start-s3.js";
-import { openExamplePlaces } from "./example-place.js";
+import { openExamplePlaces } from "./example-folder.js";
 import { checks, type Page } from "./page.js";
 import { Shell } from "./shell.js";
 

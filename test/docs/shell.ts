@@ -4,7 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
-import { exampleUrl } from "./example-place.js";
+import { exampleUrl } from "./example-folder.js";
 
 /** The service that stands in for the one of the examples. */
 export interface StandIn {

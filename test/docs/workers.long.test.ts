@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Manifest } from "../../src/dump/manifest.js";
 import { blocksOf } from "../documentation.js";
+import { skipQuarantine } from "../parallel/bounds/skip-quarantine.js";
 import { hasRedis, startRedis } from "../servers/start-redis.js";
-import { skipQuarantine } from "../shared-bounds/skip-quarantine.js";
-import { openExamplePlaces } from "./example-place.js";
+import { openExamplePlaces } from "./example-folder.js";
 import { checks } from "./page.js";
 import { Shell } from "./shell.js";
 

@@ -5,9 +5,9 @@ import type { CheckedTable, Dump } from "../../src/dump/open-dump.js";
 import { StopError } from "../../src/errors.js";
 import { moveRun } from "../../src/restore/copy/copy-run.js";
 import { loadFacts } from "../../src/restore/copy/plan/read-dump.js";
-import { moving } from "../move/moving.js";
-import { dumpWithDetails } from "../move/plan/detailed-dumps.js";
-import { child, chunk, dumpOf, editedDocumentsOf, tablesOf } from "../restore/plan/lost-dumps.js";
+import { child, chunk, dumpOf, editedDocumentsOf, tablesOf } from "../compare/lost/lost-dumps.js";
+import { moving } from "../restore/copy/moving.js";
+import { dumpWithDetails } from "../restore/copy/plan/detailed-dumps.js";
 import { forgeLines } from "../verify/forge.js";
 import { ids, startDatasets, threeDatasets } from "./partition/datasets.js";
 

@@ -1,6 +1,7 @@
 import pLimit from "p-limit";
 import { expect, test } from "vitest";
 import { randomFrom } from "../servers/random.js";
+import { type Environment, openWorld, type Place, runUndisturbed, type Undisturbed } from "./environment.js";
 import { failureText } from "./failure-text.js";
 import { canInject, faultEnv } from "./fault-library.js";
 import { callText, type FileCall, readCalls, sampleOfKind } from "./file-calls.js";
@@ -8,7 +9,6 @@ import { readState } from "./job-state.js";
 import { brokenPromises, contradictions, otherBytes, unfinished } from "./judge-state.js";
 import { endText, falseWords, unclaimedRuns } from "./judge-words.js";
 import { type Ended, runProgram } from "./program.js";
-import { type Environment, openWorld, type Place, runUndisturbed, type Undisturbed } from "./world.js";
 
 /** Every call instead of a sample: `npm run test:faults`. */
 const all = process.env.KBDUMP_FAULT_ALL === "1";

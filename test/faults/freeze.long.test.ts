@@ -1,11 +1,11 @@
 import pLimit from "p-limit";
 import { expect, test } from "vitest";
 import { randomFrom } from "../servers/random.js";
+import { openWorld, runUndisturbed } from "./environment.js";
 import { failureText } from "./failure-text.js";
 import { freezeRounds, freezeSeed, roundText, roundTimeout } from "./freeze-rounds.js";
 import { freezingKinds, playFreeze } from "./rivals.js";
 import { drawSchedule, scheduleText } from "./schedule.js";
-import { openWorld, runUndisturbed } from "./world.js";
 
 test.runIf(process.platform === "linux")(
   `a run that is frozen while another takes its place, ${freezeRounds} rounds: two never publish, and nothing is lost`,

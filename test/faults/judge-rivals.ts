@@ -1,9 +1,9 @@
+import type { Environment, Place, Undisturbed } from "./environment.js";
 import { type JobState, readState } from "./job-state.js";
 import { brokenPromises, contradictions, otherBytes, unfinished } from "./judge-state.js";
 import { claimedRun, endText, falseWords, unclaimedRuns } from "./judge-words.js";
 import { type Ended, runProgram } from "./program.js";
 import { changedFiles } from "./published-files.js";
-import type { Environment, Place, Undisturbed } from "./world.js";
 
 /** Two programs that were at work on one output, and what they left. */
 export interface Rivals {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { stableFiles, type Undisturbed } from "./environment.js";
 import type { JobState } from "./job-state.js";
 import { faultsWithDatabase } from "./published-files.js";
-import { stableFiles, type Undisturbed } from "./world.js";
 
 /** Finds broken promises: whatever went wrong, a reader must find whole runs, a whole database, and the history of before. */
 export function brokenPromises(state: JobState, earlierRun: string): readonly string[] {

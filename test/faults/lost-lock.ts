@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import type { Place } from "./world.js";
+import type { Place } from "./environment.js";
 
 /** Whether a program can be given a host name of its own here. */
 export const canRenameHost =

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Environment, Place, Undisturbed } from "./environment.js";
 import { callKinds, faultEnv } from "./fault-library.js";
 import { judgeRivals } from "./judge-rivals.js";
 import { ageLock, removeLock } from "./lost-lock.js";
 import { endOf, isFrozen, type Program, startProgram } from "./program.js";
 import { hashesOf } from "./published-files.js";
 import type { Freeze, Schedule } from "./schedule.js";
-import type { Environment, Place, Undisturbed } from "./world.js";
 
 /** Calls at which a program is frozen. */
 export const freezingKinds = callKinds.filter((kind) => kind !== "truncate" && kind !== "copy");

@@ -1,11 +1,11 @@
 import pLimit from "p-limit";
 import { expect, test } from "vitest";
 import { randomFrom } from "../servers/random.js";
+import { openWorld, runUndisturbed } from "./environment.js";
 import { failureText } from "./failure-text.js";
 import { freezeRounds, freezeSeed, roundText, roundTimeout } from "./freeze-rounds.js";
 import { playRemoval } from "./rivals.js";
 import { momentOf } from "./schedule.js";
-import { openWorld, runUndisturbed } from "./world.js";
 
 const rounds = Math.ceil(freezeRounds / 8);
 

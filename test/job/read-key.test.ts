@@ -1,7 +1,7 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { placeOfKey, readKey } from "../../src/job/read-key.js";
+import { readKey, sourceOfKey } from "../../src/job/read-key.js";
 import { jobFolder, usageError } from "./job-folder.js";
 
 const { folder, write } = await jobFolder();
@@ -75,4 +75,4 @@ test.each([
   [fromVariable, "the variable MY_KEY"],
   [{ ...fromVariable, apiKeyFile: "a b" }, 'the key file "a b"'],
   [{ ...fromVariable, apiKeyCommand: ["pass", "show", "x"] }, 'the key command "pass"'],
-])("the key of %j comes from %s", (service, place) => expect(placeOfKey(service)).toBe(place));
+])("the key of %j comes from %s", (service, place) => expect(sourceOfKey(service)).toBe(place));

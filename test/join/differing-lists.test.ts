@@ -56,8 +56,8 @@ test("lists that differ are named, a document that its own shard did not list ha
   expect(others.length).toBe(rows.length);
   for (const row of others) expect(rows).toContainEqual(row);
   const chunks = (await readJsonl(joined.folder, "chunks")).map((row) => JSON.stringify(row));
-  const parts = [...(await readJsonl(first.folder, "chunks")), ...(await readJsonl(second.folder, "chunks"))];
-  expect(chunks.sort()).toEqual(parts.map((row) => JSON.stringify(row)).sort());
+  const segments = [...(await readJsonl(first.folder, "chunks")), ...(await readJsonl(second.folder, "chunks"))];
+  expect(chunks.sort()).toEqual(segments.map((row) => JSON.stringify(row)).sort());
   expect(await verifyRun(joined.folder)).toMatchObject({ status: "sound", findings: [] });
 
   await run({ shard: { index: 1, count: 2 } });

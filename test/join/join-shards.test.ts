@@ -56,7 +56,7 @@ test("joined shards have the files and the database of a single run, whatever th
       ],
     },
   );
-});
+}, 240_000);
 
 test("the manifest names the shards, spans their time and sums their requests", async () => {
   const { runShards, joinJob } = await startJoining();

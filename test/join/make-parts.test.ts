@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { csvText } from "../../src/dump/formats/csv.js";
 import { jsonlText } from "../../src/dump/formats/jsonl.js";
-import { joinParts, type PartFile } from "../../src/files/join-parts.js";
+import { joinSegments, type SegmentFile } from "../../src/files/join-segments.js";
 import { encodeLines } from "../../src/files/lines.js";
-import { makeParts } from "../../src/join/make-parts.js";
+import { makeSegments } from "../../src/join/make-segments.js";
 import { type RowRange, scanRows } from "../../src/join/prove-shards.js";
 import { jsonText } from "../../src/rows/exact-json.js";
 import { documentKey, type Row } from "../../src/rows/row.js";
@@ -52,15 +52,17 @@ test("the parts of each document have exactly the text that a run writes, in JSO
       expect(ranges.map(({ key, lines }) => [key, lines])).toEqual(
         all.map((one) => [documentKey(one), one.rows.length]),
       );
-      const parts = all.map((): PartFile[] => []);
+      const segments = all.map((): SegmentFile[] => []);
       const formats = [jsonlText, csvText(safe)];
       const places = ranges.map(({ key: _, ...range }, document) => ({ document, ...range }));
       const file = { kind: "chunks", path, ranges: places, longNumbers: true } as const;
-      await makeParts(file, { folder, name, formats, signal }, (document, part) => parts[document]?.push(part));
+      await makeSegments(file, { folder, name, formats, signal }, (document, segment) =>
+        segments[document]?.push(segment),
+      );
       for (const [at, one] of all.entries())
         for (const format of formats) {
-          const own = (parts[at] ?? []).filter((part) => part.format === format.format);
-          await joinParts(join(folder, "joined"), "", own);
+          const own = (segments[at] ?? []).filter((segment) => segment.format === format.format);
+          await joinSegments(join(folder, "joined"), "", own);
           const wanted = encodeLines(format.texts("chunks", rowsOf(one)));
           expect((await readFile(join(folder, "joined"))).equals(wanted)).toBe(true);
         }

@@ -115,21 +115,21 @@ test("words that name no shards are wrong usage", async () => {
 test("of two divisions the one that ran last is joined, and gathered folders are joined elsewhere", async () => {
   const { run, runShards, joinJob, folder, dir, shards } = await startJoining(4);
   await runShards(3);
-  const parts = await runShards(2);
+  const segments = await runShards(2);
   const notes: string[] = [];
   const joined = await joinJob({ log: (level, text) => level === "warn" && notes.push(text) });
-  expect(joined.shards.map(({ run_id }) => run_id)).toEqual(parts.map(({ manifest }) => manifest.run_id));
+  expect(joined.shards.map(({ run_id }) => run_id)).toEqual(segments.map(({ manifest }) => manifest.run_id));
   expect(notes).toEqual([`${shards} has shards of 2 and of 3; those of 2 ran last, and are joined`]);
   const [first, second] = [join(folder, "a"), join(folder, "b")];
   await cp(join(shards, "1-of-2"), first, { recursive: true });
-  await cp(parts[1]?.folder ?? "", second, { recursive: true });
+  await cp(segments[1]?.folder ?? "", second, { recursive: true });
   const elsewhere = await joinJob({ out: join(folder, "elsewhere"), format: ["csv"] }, [second, first]);
   expect(elsewhere.folder.startsWith(join(folder, "elsewhere", "test", "runs"))).toBe(true);
   expect(elsewhere.manifest.options.output.formats).toEqual(["csv"]);
   expect(elsewhere.manifest.counts).toEqual(joined.manifest.counts);
   const inPlace = await joinJob(
     {},
-    parts.map((part) => part.folder),
+    segments.map((segment) => segment.folder),
   );
   expect(inPlace.folder).toBe(join(dir, "test", "runs", inPlace.manifest.run_id));
   expect((await run({ shard: { index: 1, count: 2 } })).status).toBe("complete");

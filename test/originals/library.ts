@@ -5,7 +5,7 @@ import type { Original } from "../../src/dump/manifest.js";
 import type { Job } from "../../src/job/job.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { runJob } from "../../src/run/run-job.js";
-import { idsOf, type Place, startPlace } from "../run/discover/discovering.js";
+import { idsOf, type Place, startPlace } from "../crawl/discover/discovering.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { type FileStore, file, startFileStore } from "../servers/file-store.js";
 

@@ -16,7 +16,7 @@ import { listRuns } from "../../src/commands/list/runs.js";
 import { pruneJob } from "../../src/keep/prune-job.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
-import { refusing } from "../run/discover/discovering.js";
+import { refusing } from "../crawl/discover/discovering.js";
 import { jobFor } from "../run/job-for.js";
 import { brokenFile, file, redirect, startFileStore } from "../servers/file-store.js";
 import { everyText, give, library, originalsOf, run, sha256, sign } from "./library.js";

@@ -2,10 +2,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
 import { runJob } from "../../src/run/run-job.js";
 import { runKbdump } from "../cli/run-kbdump.js";
-import { backUp } from "../move/back-up.js";
-import { readCopies } from "../move/random/copies.js";
 import { rounds } from "../rounds.js";
 import { jobFor, testFolder } from "../run/job-for.js";
+import { backUp } from "./copy/back-up.js";
+import { readCopies } from "./copy/random/copies.js";
 import { freezeRestore } from "./frozen-restore.js";
 import { datasetId, documentId, KnowledgeBase } from "./random/knowledge-base.js";
 

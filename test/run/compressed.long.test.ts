@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { fingerprint } from "../../src/files/join-parts.js";
+import { fingerprint } from "../../src/files/join-segments.js";
 import { readTextPieces } from "../../src/files/lines.js";
 import { runJob } from "../../src/run/run-job.js";
 import { runHere } from "../cli/run-here.js";
-import { startPublishedPlace } from "./database/published-place.js";
+import { startPublishedPlace } from "./database/published-job.js";
 
 const compressions = ["gzip", "zstd"] as const;
 

@@ -12,7 +12,7 @@ import { runHere } from "../cli/run-here.js";
 import { query } from "../database/query.js";
 import { rounds } from "../rounds.js";
 import { addChunks } from "../servers/edits.js";
-import { startPublishedPlace } from "./database/published-place.js";
+import { startPublishedPlace } from "./database/published-job.js";
 import { workOf } from "./job-for.js";
 
 test("a folder at latest that is a copy of a run is moved aside before the crawl, and the run goes on", async () => {

@@ -5,7 +5,7 @@ import { StopError } from "../../src/errors.js";
 import type { RunOptions } from "../../src/job/open-service.js";
 import { runJob } from "../../src/run/run-job.js";
 import { resultSchema } from "../../src/segments/document-result.js";
-import { readJournal } from "../../src/segments/shared-parts.js";
+import { readJournal } from "../../src/segments/shared-segments.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { rawNumber } from "../servers/json.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
@@ -100,9 +100,9 @@ test("a run that breaks off again and again ends as one that was never disturbed
 });
 
 /** The names of the documents that have a result, of their own or in the shared journal. */
-async function readFinished(parts: string): Promise<ReadonlySet<string>> {
-  const alone = (await readdir(parts)).filter((name) => name.endsWith(".result.json"));
-  const together = (await readJournal(parts, resultSchema)).map(({ name }) => name);
+async function readFinished(segments: string): Promise<ReadonlySet<string>> {
+  const alone = (await readdir(segments)).filter((name) => name.endsWith(".result.json"));
+  const together = (await readJournal(segments, resultSchema)).map(({ name }) => name);
   return new Set([...alone.map((file) => file.slice(0, file.indexOf("."))), ...together]);
 }
 
@@ -110,8 +110,8 @@ test("documents that are finished are not asked again, and the status before is 
   const { jobWith, run, breakOff, server, dataset, messages, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 150);
-  const parts = join(await workOf(work), "parts");
-  const finished = [...(await readFinished(parts))].map(Number);
+  const segments = join(await workOf(work), "segments");
+  const finished = [...(await readFinished(segments))].map(Number);
   server.reset();
   const { manifest } = await run(job);
   expect(manifest.counts).toMatchObject({ chunks: 231, child_chunks: 338, metadata_fields: 5 });
@@ -127,12 +127,12 @@ test("what a kill tore is cut off: half a journal line, rows without a commit", 
   const { jobWith, run, breakOff, contents, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 80);
-  const parts = join(await workOf(work), "parts");
-  const names = await readdir(parts);
+  const segments = join(await workOf(work), "segments");
+  const names = await readdir(segments);
   expect(names.some((name) => name.endsWith(".journal"))).toBe(true);
   for (const name of names) {
-    if (name.endsWith(".journal")) await appendFile(join(parts, name), '{"state":{"sweep":1,"checkpoint":{"tot');
-    else if (!name.endsWith(".json")) await appendFile(join(parts, name), '{"dataset_id":"torn');
+    if (name.endsWith(".journal")) await appendFile(join(segments, name), '{"state":{"sweep":1,"checkpoint":{"tot');
+    else if (!name.endsWith(".json")) await appendFile(join(segments, name), '{"dataset_id":"torn');
   }
   const { folder } = await run(job);
   expect(await contents(folder)).toEqual((await undisturbed()).contents);
@@ -142,9 +142,9 @@ test("parts that are not what the journal says are read anew", async () => {
   const { jobWith, run, breakOff, contents, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 150);
-  const parts = join(await workOf(work), "parts");
-  for (const name of (await readdir(parts)).filter((name) => /jsonl$/.test(name)))
-    await truncate(join(parts, name), 10);
+  const segments = join(await workOf(work), "segments");
+  for (const name of (await readdir(segments)).filter((name) => /jsonl$/.test(name)))
+    await truncate(join(segments, name), 10);
   const { folder } = await run(job);
   expect(await contents(folder)).toEqual((await undisturbed()).contents);
 });

@@ -6,7 +6,7 @@ import { shareUnchanged } from "../../src/run/stage-run.js";
 import { foldersOf } from "../../src/store/folder/job-folders.js";
 import { workspaceIn } from "../../src/store/workspace.js";
 import { runHere } from "../cli/run-here.js";
-import { startPublishedPlace } from "./database/published-place.js";
+import { startPublishedPlace } from "./database/published-job.js";
 import { testFolder } from "./job-for.js";
 import { canMount, tinyDisk } from "./tiny-disk.js";
 

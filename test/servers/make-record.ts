@@ -18,7 +18,7 @@ const statuses = [
   "re_segment",
 ] as const;
 
-export interface ChunkPlace {
+export interface LocatedChunk {
   readonly documentId: string;
   readonly author: string;
   readonly docForm: string;
@@ -63,7 +63,7 @@ function times(random: Random): Record<"created_at" | "updated_at" | "indexing_a
 }
 
 /** A chunk with all 27 fields, null where real servers have null; some of its times are floats. */
-export function makeChunk(random: Random, place: ChunkPlace): ChunkRecord {
+export function makeChunk(random: Random, place: LocatedChunk): ChunkRecord {
   const { content, signed } = contents(random);
   const disabled = random() < 0.05;
   const status = random() < 0.8 ? "completed" : pick(random, statuses);

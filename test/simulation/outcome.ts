@@ -28,7 +28,7 @@ export interface Outcome {
   readonly service: SimulatedService;
   readonly calls: Calls;
   /** The folder of the parts. */
-  readonly parts: string;
+  readonly segments: string;
   /** Things that the client did and must never do. */
   readonly violations: readonly string[];
   /** Simulated milliseconds that it took. */

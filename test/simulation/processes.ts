@@ -1,9 +1,9 @@
 import { SimulatedDisk } from "./disk.js";
 import { streamOf } from "./draw/stream.js";
+import type { Environment } from "./environment.js";
 import { place } from "./files.js";
 import { Life } from "./life.js";
 import type { ProcessWorld } from "./read-all.js";
-import type { Environment } from "./world.js";
 
 /** How one process ended. */
 type End<T> =

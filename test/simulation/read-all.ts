@@ -18,7 +18,7 @@ import { type NetworkParts, simulatedHttp, simulatedTurn } from "./transport.js"
 export interface ProcessWorld extends NetworkParts {
   readonly folder: string;
   /** In it, the folder of the parts. */
-  readonly parts: string;
+  readonly segments: string;
   readonly sabotage: Sabotage | undefined;
   /** The part that the process reads; undefined: everything. */
   readonly share?: Share;
@@ -38,7 +38,7 @@ export interface Sabotage {
 
 /** Does the work of a run between its plan and its files: reads everything, with the client that the program uses. */
 export async function readAll(environment: ProcessWorld): Promise<Through> {
-  const { scenario, clock, folder, parts } = environment;
+  const { scenario, clock, folder, segments } = environment;
   const sabotage = environment.sabotage?.client ?? ((client: Client) => client);
   const progress = emptyRunProgress();
   const client = clientOf(environment, progress);
@@ -60,7 +60,7 @@ export async function readAll(environment: ProcessWorld): Promise<Through> {
     runId: "run",
     startedAt: new Date(0),
     work: folder,
-    parts,
+    segments,
     stage: folder,
     scratch: folder,
     token: "owner",

@@ -1,13 +1,13 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { worldOf } from "./environment.js";
 import { place } from "./files.js";
 import type { Outcome } from "./outcome.js";
 import { Processes } from "./processes.js";
 import { readAll, type Sabotage } from "./read-all.js";
 import type { Scenario } from "./scenario.js";
 import { storedIn } from "./stored.js";
-import { worldOf } from "./world.js";
 
 const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
@@ -35,9 +35,9 @@ async function run(scenario: Scenario, folder: string, sabotage: Sabotage | unde
   const left: Outcome["left"][number][] = [];
   const processes = new Processes(environment);
   const through = await processes.run(readAll, (powerCut) => {
-    left.push(powerCut || left.includes(undefined) ? undefined : storedIn(environment.parts));
+    left.push(powerCut || left.includes(undefined) ? undefined : storedIn(environment.segments));
   });
-  const { service, calls, parts, violations, trace } = environment;
+  const { service, calls, segments, violations, trace } = environment;
   const { lives, errors } = processes;
   return {
     scenario,
@@ -47,7 +47,7 @@ async function run(scenario: Scenario, folder: string, sabotage: Sabotage | unde
     left,
     service,
     calls,
-    parts,
+    segments,
     violations,
     elapsed: environment.clock.now,
     trace,

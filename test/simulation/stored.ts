@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { journalFile } from "../../src/segments/shared-parts.js";
+import { journalFile } from "../../src/segments/shared-segments.js";
 
 /** How far the documents are that a process leaves behind, by the names of their files. */
 export interface Stored {
@@ -15,11 +15,11 @@ export interface Begun {
 }
 
 /** Reads the folder of the parts as the next process will find it. A power cut can leave a result torn. */
-export function storedIn(parts: string): Stored {
-  const names = readdirSync(parts);
+export function storedIn(segments: string): Stored {
+  const names = readdirSync(segments);
   const textsOf = (end: string) => {
     const ours = names.filter((name) => name.endsWith(end));
-    return ours.map((name) => [name.slice(0, -end.length), readFileSync(join(parts, name), "utf8")] as const);
+    return ours.map((name) => [name.slice(0, -end.length), readFileSync(join(segments, name), "utf8")] as const);
   };
   const begun = textsOf(".journal").flatMap(([name, text]) => {
     const line = text.split("\n").at(-2);
@@ -27,12 +27,12 @@ export function storedIn(parts: string): Stored {
     return read ? [[name, read.checkpoint] as const] : [];
   });
   const finished = textsOf(".result.json").filter(([, text]) => text.endsWith("}"));
-  return { finished: new Set([...finished.map(([name]) => name), ...sharedIn(parts)]), begun: new Map(begun) };
+  return { finished: new Set([...finished.map(([name]) => name), ...sharedIn(segments)]), begun: new Map(begun) };
 }
 
 /** The documents that have a whole line in the shared journal. */
-function sharedIn(parts: string): readonly string[] {
-  const path = join(parts, journalFile);
+function sharedIn(segments: string): readonly string[] {
+  const path = join(segments, journalFile);
   const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
   return lines.filter((line) => line.endsWith("]}")).map((line) => JSON.parse(line).name);
 }

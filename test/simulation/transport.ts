@@ -31,9 +31,9 @@ const outage = 3;
 const origin = "http://kb.example/v1";
 
 /** In place of `openHttp`: every request takes its time to the service and back, or does not come back. */
-export function simulatedHttp(parts: NetworkParts): Environment["openHttp"] {
-  const { life, calls, report, clock } = parts;
-  const manners = new Manners(parts);
+export function simulatedHttp(segments: NetworkParts): Environment["openHttp"] {
+  const { life, calls, report, clock } = segments;
+  const manners = new Manners(segments);
   let unanswered = 0;
   const lookAt = (call: Call, isAnswered: boolean) => {
     unanswered = isAnswered ? 0 : unanswered + 1;
@@ -46,12 +46,12 @@ export function simulatedHttp(parts: NetworkParts): Environment["openHttp"] {
       if (!life.step()) return forever();
       options.signal.throwIfAborted(); // this step may have been the interruption
       const target = targetOf(request);
-      const call = calls.sent(request, life.number, parts.service.moment);
+      const call = calls.sent(request, life.number, segments.service.moment);
       const id = `${life.number}/${call.number} ${shortOf(target)}`;
       report(`${id} >`);
       manners.sent(clock.now, target);
       try {
-        const { answer, reply } = await exchange(parts, target, options);
+        const { answer, reply } = await exchange(segments, target, options);
         report(`${id} < ${answer.status} ${reply.outcome} moment ${reply.moment}`);
         call.seen = reply.moment;
         if (reply.outcome === "refused" || answer.status === 429) call.refused++;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { skipQuarantine } from "../parallel/bounds/skip-quarantine.js";
 import { hasRedis } from "../servers/start-redis.js";
-import { skipQuarantine } from "../shared-bounds/skip-quarantine.js";
-import { expectAsSingle, expectBounded, startWorld } from "./world.js";
+import { expectAsSingle, expectBounded, startWorld } from "./environment.js";
 
 test.skipIf(!hasRedis)("two workers read everything, and their run has the bytes of a single one", async () => {
   const documents = 5;

@@ -6,9 +6,9 @@ import { hashesOf } from "../faults/published-files.js";
 import { randomFrom } from "../servers/random.js";
 import type { TestBroker } from "../servers/start-redis.js";
 import { type Disturbance, drawDisturbances, nameOf, wordsOf, workerCount } from "./disturbances.js";
+import { clearWorld, type Environment, expectAsSingle, expectBounded } from "./environment.js";
 import type { SeatOfProcess } from "./seat.js";
 import { watchRuns } from "./watch-runs.js";
-import { clearWorld, type Environment, expectAsSingle, expectBounded } from "./world.js";
 
 /** Milliseconds that a run may take after the last disturbance. */
 const patience = 120_000;

@@ -1,8 +1,8 @@
 import { describe, test } from "vitest";
 import { rounds } from "../rounds.js";
 import { hasRedis } from "../servers/start-redis.js";
+import { startWorld } from "./environment.js";
 import { playRound } from "./play-round.js";
-import { startWorld } from "./world.js";
 
 /** One seed to play again, or else as many new ones as there are rounds; `npm run test:workers` takes 100. */
 const given = process.env.KBDUMP_WORKER_SEED;

@@ -22,7 +22,7 @@ type Method = "POST" | "PATCH" | "DELETE";
 
 export interface SendHooks {
   /** Called right before it is sent, after every wait for its turn. Rejects if this process must not send it any more. */
-  readonly onTurn?: () => Promise<void>;
+  readonly beforeSend?: () => Promise<void>;
   /** Called after every answer with its milliseconds, without those of the wait for the turn. */
   readonly onAnswer?: (milliseconds: number) => void;
 }

@@ -56,7 +56,7 @@ interface Asked<T> {
   readonly method: string;
   readonly read: ReadAnswer<T>;
   readonly key: string;
-  readonly keyPlace: string | undefined;
+  readonly keySource: string | undefined;
   readonly names: SettingNames;
 }
 
@@ -65,12 +65,12 @@ const successes: readonly number[] = [200, 201, 204];
 /** The outcome of a write that was answered. */
 export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcome<T> {
   const { status, url } = answer;
-  const { method, key, keyPlace, names } = asked;
+  const { method, key, keySource, names } = asked;
   if (successes.includes(status) || (method === "DELETE" && status >= 200 && status < 300))
     return outcomeOfSuccess(answer, asked);
   const refusal = refusalOf(answer, key);
   const said = [status, refusal.code, refusal.message].filter(Boolean).join(" ");
-  const hint = status === 401 ? keyHint(key, keyPlace) : writeHint(answer, refusal, key, names);
+  const hint = status === 401 ? keyHint(key, keySource) : writeHint(answer, refusal, key, names);
   const reason = `${method} ${url}: ${said}${hint}`;
   const isOwn = status === 500 && refusal.code !== ""; // the service itself came to its end; a proxy may only have lost it
   if (status >= 500 || status === 408 || status < 300) return { kind: "unknown", isOver: isOwn, reason };

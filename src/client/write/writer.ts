@@ -5,7 +5,7 @@ import { openConnections } from "../connections.js";
 import { exchangeWith, type Outgoing } from "../exchange.js";
 import { jobFileNames, type SettingNames } from "../failed-request.js";
 import { Pace } from "../pace.js";
-import { pause, turnAt } from "../paced.js";
+import { pause, waitForPace } from "../paced.js";
 import { counted, emptyRequestCounts, type RequestCounts } from "../request-counts.js";
 import type { Answer } from "../send.js";
 import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./operations.js";
@@ -24,7 +24,7 @@ export interface WriterOptions {
   /** The API key; it is sent in the Authorization header and appears nowhere else. */
   readonly key: string;
   /** The place that the key came from, for messages. */
-  readonly keyPlace?: string | undefined;
+  readonly keySource?: string | undefined;
   /** The names of settings in messages; those of the job file by default. */
   readonly names?: SettingNames | undefined;
   /** Connections held open at the most: as many as documents are written at once. */
@@ -65,7 +65,7 @@ const startTries = 4;
 
 /** Opens connections of its own to the service. A write is sent once, and again only where the service refused to look at it. */
 export function openWriter(options: WriterOptions): Writer {
-  const { baseUrl, key, keyPlace, concurrency, env = {}, progress = emptyRequestCounts() } = options;
+  const { baseUrl, key, keySource, concurrency, env = {}, progress = emptyRequestCounts() } = options;
   const { timeout = 300, maxBody = 64_000_000, pace = new Pace(), now = () => performance.now() } = options;
   const { signal = new AbortController().signal, sleep = pause, names = jobFileNames } = options;
   const onBytes = (bytes: number) => {
@@ -90,12 +90,12 @@ export function openWriter(options: WriterOptions): Writer {
   };
   let usual = shortestStart;
   /** Sends it once `onTurn` agrees. A request that begins later than usual is asked about again, before a byte has left. */
-  const exchangeChecked = async (outgoing: Outgoing, onTurn: SendHooks["onTurn"]): Promise<Answer | Undone> => {
-    if (!onTurn) return exchangeOnce(outgoing);
+  const exchangeChecked = async (outgoing: Outgoing, beforeSend: SendHooks["beforeSend"]): Promise<Answer | Undone> => {
+    if (!beforeSend) return exchangeOnce(outgoing);
     for (let tries = 1; ; tries++) {
       const elapsed = stopwatch();
       let delay: number | undefined;
-      await onTurn();
+      await beforeSend();
       signal.throwIfAborted();
       const onStart = () => {
         const took = elapsed();
@@ -112,20 +112,20 @@ export function openWriter(options: WriterOptions): Writer {
   const send = async <T>(
     outgoing: Outgoing,
     read: ReadAnswer<T>,
-    { onTurn, onAnswer }: SendHooks = {},
+    { beforeSend, onAnswer }: SendHooks = {},
   ): Promise<WriteOutcome<T>> => {
     for (let tries = 1; ; tries++) {
-      await turnAt(pace, { signal, now, sleep });
+      await waitForPace(pace, { signal, now, sleep });
       signal.throwIfAborted(); // the pace may let it go at once
       const sentAt = now();
-      const answer = await exchangeChecked(outgoing, onTurn);
+      const answer = await exchangeChecked(outgoing, beforeSend);
       if ("kind" in answer) return answer;
       onAnswer?.(now() - sentAt);
       const throttle = answer.status < 500 ? throttleOf(answer) : undefined;
       if (!throttle) pace.accepted(sentAt, now());
       else pace.refused(sentAt, now(), throttle.retryAfter);
       if (!throttle || tries === throttledTries) {
-        return outcomeOfAnswer(answer, { method: outgoing.method, read, key, keyPlace, names });
+        return outcomeOfAnswer(answer, { method: outgoing.method, read, key, keySource, names });
       }
       progress.throttled++;
     }

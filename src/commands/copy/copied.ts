@@ -1,6 +1,6 @@
 import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
-import { renderPlaces, shortPath } from "../../cli/table.js";
+import { renderPaths, shortPath } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
 import type { DatasetPlan, DocumentPlan } from "../../restore/copy/copy-plan.js";
 import type { CopyResult, MovedDocument } from "../../restore/copy/copy-result.js";
@@ -29,7 +29,7 @@ export function renderMoved(result: CopyResult, page: Page, invocation: Invocati
     ...renderTroubles("Not restored:", missing, mostMissing, names, page),
     ...renderDifferences("Found by the proof:", differences ?? [], names, page),
     "",
-    ...renderPlaces(placesOf(result), page.columns),
+    ...renderPaths(pathsOf(result), page.columns),
     ...renderNext(result, page, invocation),
   ].join("\n");
 }
@@ -106,7 +106,7 @@ function troublesOfMoved({ document_id: id, outcome, reason, failed }: MovedDocu
   return [{ id, row: null, reason: `${verdict}: ${reason ?? "no reason is known"}`, next: "" }, ...rows];
 }
 
-function placesOf({ proof, journal }: CopyResult): readonly (readonly [string, string])[] {
+function pathsOf({ proof, journal }: CopyResult): readonly (readonly [string, string])[] {
   return [
     ...(proof === null ? [] : [[`${shortPath(proof)}/`, "the proof: the documents as they now are"] as const]),
     ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"] as const]),

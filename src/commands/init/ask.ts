@@ -27,7 +27,7 @@ export async function askJob(
   const datasets =
     chosen === "all" ? chosen : await askDocuments(given.documents, chosen, { access, dialogue, context });
   const formats = await askFormats(given.formats, dialogue);
-  const isSaved = context.env[keyVariable] === undefined && (await askKeyPlace(keyFile, dialogue)) === "file";
+  const isSaved = context.env[keyVariable] === undefined && (await askKeySource(keyFile, dialogue)) === "file";
   const key = isSaved ? { file: keyFile } : { variable: keyVariable };
   return {
     job: { baseUrl: access.baseUrl, allowHttp: access.allowHttp, key, datasets, formats },
@@ -176,7 +176,7 @@ async function askFormats(given: readonly string[], dialogue: Dialogue): Promise
 }
 
 /** Asks where later runs find the key. */
-function askKeyPlace(file: string, dialogue: Dialogue): Promise<"file" | "variable"> {
+function askKeySource(file: string, dialogue: Dialogue): Promise<"file" | "variable"> {
   return dialogue.choose({
     message: "Where should later runs find the key?",
     choices: [

@@ -1,6 +1,6 @@
 import { readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { JobPlace } from "../../job/job.js";
+import type { JobLocation } from "../../job/job.js";
 import { decideRuns, type KeepRule, type RunFolder, readPastRuns, type Stranger } from "../../keep/decide-runs.js";
 import { headFrom, headKey, mayTakeOver } from "../../store/bucket/head.js";
 import { type JobCopy, withBucket } from "../../store/copy/job-copy.js";
@@ -39,13 +39,13 @@ export interface RunList {
  * Lists the runs of a job by their manifests, and its shards by their folders; reads no other file, and changes nothing. `copy`: of a job
  * in a bucket.
  */
-export async function listRuns(place: JobPlace, now: Date, copy?: JobCopy): Promise<RunList> {
-  const folders = foldersOf(place);
-  const { runs, strangers } = await readPastRuns(folders.runs, place.name);
+export async function listRuns(location: JobLocation, now: Date, copy?: JobCopy): Promise<RunList> {
+  const folders = foldersOf(location);
+  const { runs, strangers } = await readPastRuns(folders.runs, location.name);
   const shown = copy ? runs.filter(({ runId }) => copy.head.runs.some(({ run_id }) => run_id === runId)) : runs;
   const url = copy?.url;
   const latest = basename(await readlink(join(folders.folder, "latest")).catch(() => ""));
-  const { keep } = place.output;
+  const { keep } = location.output;
   const rules = new Map(keep && decideRuns(shown, keep).map(({ runId, rules }) => [runId, rules]));
   const listed = shown.map((run) => ({
     ...run,
@@ -55,8 +55,8 @@ export async function listRuns(place: JobPlace, now: Date, copy?: JobCopy): Prom
   }));
   const newestFirst = listed.sort((a, b) => (a.runId < b.runId ? 1 : -1));
   const atWork = copy ? runInBucket(copy) : await runAtWork(join(folders.private, "lock"), now);
-  const shards = await listShards(place, copy);
-  return { job: place.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork, shards };
+  const shards = await listShards(location, copy);
+  return { job: location.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork, shards };
 }
 
 /** The owner of the lease that the head of a bucket names, unless the lease is stale. */
@@ -84,8 +84,8 @@ export interface ShardSet {
 }
 
 /** The divisions of which a job has shards, the smallest first; reads the names of folders only, and the heads of a bucket. */
-async function listShards(place: JobPlace, copy: JobCopy | undefined): Promise<readonly ShardSet[]> {
-  const runs = copy ? await shardRunsInBucket(copy) : await findShardRuns(place);
+async function listShards(location: JobLocation, copy: JobCopy | undefined): Promise<readonly ShardSet[]> {
+  const runs = copy ? await shardRunsInBucket(copy) : await findShardRuns(location);
   const counts = new Set(runs.map(({ count }) => count));
   return [...counts]
     .sort((one, other) => one - other)

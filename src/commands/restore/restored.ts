@@ -1,6 +1,6 @@
 import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
-import { renderPlaces, shortPath } from "../../cli/table.js";
+import { renderPaths, shortPath } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
 import { type DocumentPlan, isMissed, type ListedLoss } from "../../compare/lost/restore-plan.js";
 import {
@@ -30,7 +30,7 @@ export function renderRestored(result: RestoreResult, page: Page, invocation: In
   const found = (differences ?? []).map(troubleOfProof);
   const others = plan.documents.flatMap(({ listed }) => listed).filter((loss) => !isMissed(loss)).length;
   const without = `${countText(others, "other row")} left alone, for want of evidence or as disabled: --json lists all, --chunk chooses them`;
-  const places = renderPlaces(placesOf(result), page.columns);
+  const places = renderPaths(pathsOf(result), page.columns);
   const names = new Map(plan.documents.map(({ document_id, document_name }) => [document_id, document_name]));
   return [
     ...wrapped(verdictOf(result, page)),
@@ -115,7 +115,7 @@ function troubleOfProof(difference: ProofDifference): Trouble {
   return { id: difference.document_id, row: difference, reason: difference.reason, next: "" };
 }
 
-function placesOf({ undo, journal }: RestoreResult): readonly (readonly [string, string])[] {
+function pathsOf({ undo, journal }: RestoreResult): readonly (readonly [string, string])[] {
   return [
     ...(undo === null
       ? []

@@ -77,13 +77,13 @@ function wordsOf(texts: Partial<ChunkTexts> | null): string {
 }
 
 /** `chunk at 12 8c0d1629-…`: a row as titles name it. */
-export function placeOf({ level, position, id }: PlacedRow): string {
+export function placeOf({ level, position, id }: PositionedRow): string {
   const noun = level === "chunk" ? "chunk" : "child chunk";
   return [noun, position !== null && `at ${position}`, terminalText(id, 80)].filter(Boolean).join(" ");
 }
 
 /** A row with its place in the older run. */
-interface PlacedRow {
+interface PositionedRow {
   readonly level: "chunk" | "child_chunk";
   readonly position: number | null;
   readonly id: string;
@@ -93,7 +93,7 @@ interface PlacedRow {
 export interface Trouble {
   /** Id of the document, or of the dataset. */
   readonly id: string;
-  readonly row: PlacedRow | null;
+  readonly row: PositionedRow | null;
   /** The reason as a sentence. */
   readonly reason: string;
   /** The next step; nothing where the reason or a command below says it. */
@@ -159,6 +159,6 @@ function troubleOf(difference: CopyDifference): Trouble {
   return { id: document_id ?? id, row: rowOf(difference), reason, next: "" };
 }
 
-function rowOf({ level, id, position }: CopyDifference): PlacedRow | null {
+function rowOf({ level, id, position }: CopyDifference): PositionedRow | null {
   return level === "chunk" || level === "child_chunk" ? { level, id, position } : null;
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { bytesText, countText, durationText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
-import { renderPlaces, shortPath } from "../../cli/table.js";
+import { renderPaths, shortPath } from "../../cli/table.js";
 import { type Page, secondsFrom, terminalText } from "../../cli/text.js";
 import { listName, type Manifest, manifestName } from "../../dump/manifest.js";
 import { isBucketUrl } from "../../job/s3-url.js";
@@ -47,7 +47,7 @@ export function renderSummary(
     ...renderDiscovered(manifest).flatMap((line) => wrapped(line)),
     ...renderIncomplete(result, mend, page),
     "",
-    ...renderPlaces(placesOf(result), columns),
+    ...renderPaths(pathsOf(result), columns),
     ...(result.pruned.length > 0
       ? wrapped(`  ${countText(result.pruned.length, "older run")} removed, as output.keep says`)
       : []),
@@ -84,7 +84,7 @@ function renderDiscovered({ discovered }: Manifest): readonly string[] {
   return [`${[...came, ...went].join(", ")} since ${discovered.since}`];
 }
 
-function placesOf({ manifest, folder, database, report }: RunResult): readonly (readonly [string, string])[] {
+function pathsOf({ manifest, folder, database, report }: RunResult): readonly (readonly [string, string])[] {
   const files = [...manifest.files, ...(manifest.originals ?? []).filter(({ path }) => path !== null)];
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const names = manifest.shard ? `, ${listName} and ${manifestName}` : ` and ${manifestName}`;

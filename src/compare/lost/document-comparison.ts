@@ -83,7 +83,7 @@ function pairBases(
 }
 
 /** A row and its place. */
-interface Placed {
+interface Positioned {
   readonly id: string;
   readonly position: number | null;
 }
@@ -101,7 +101,7 @@ interface Pairs<Row> {
 }
 
 /** Rows in the order in which they stand: of their positions, which may collide or be absent, then of their ids. */
-export function inOrder<Row extends Placed>(rows: readonly Row[]): readonly Row[] {
+export function inOrder<Row extends Positioned>(rows: readonly Row[]): readonly Row[] {
   const place = ({ position }: Row) => position ?? Number.POSITIVE_INFINITY;
   const isBefore = (one: Row, other: Row) =>
     place(one) === place(other) ? one.id < other.id : place(one) < place(other);
@@ -112,7 +112,7 @@ export function inOrder<Row extends Placed>(rows: readonly Row[]): readonly Row[
  * Pairs rows by id; what is left by text, the k-th of equal ones with the k-th. Both lists are in order. Positions alone pair
  * nothing: a row at the same place may be another one.
  */
-export function pairRows<Row extends Placed>(
+export function pairRows<Row extends Positioned>(
   olds: readonly Row[],
   targets: readonly Row[],
   textOf: (row: Row) => string,

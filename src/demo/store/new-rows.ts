@@ -158,7 +158,7 @@ export interface ChunkText {
 }
 
 /** A place in a document for a row that is new. `time` in Unix seconds; `by` is an account. */
-interface NewPlace {
+interface NewPosition {
   readonly id: string;
   readonly position: number;
   readonly time: number;
@@ -171,7 +171,7 @@ export function isQa({ doc_form }: Document): boolean {
 }
 
 /** A chunk as the service stores one that is added; it has no children yet. */
-export function newChunk(document: Document, text: ChunkText, countsTokens: boolean, place: NewPlace): Chunk {
+export function newChunk(document: Document, text: ChunkText, countsTokens: boolean, place: NewPosition): Chunk {
   const { id, position, time, by } = place;
   const answer = isQa(document) ? (text.answer ?? null) : "";
   return {
@@ -215,7 +215,7 @@ export function newChild(
   segmentId: string,
   content: string,
   type: "automatic" | "customized",
-  { id, position, time }: Omit<NewPlace, "by">,
+  { id, position, time }: Omit<NewPosition, "by">,
 ): ChildChunk {
   const word_count = characters(content);
   return { id, segment_id: segmentId, content, position, word_count, type, created_at: time, updated_at: time };

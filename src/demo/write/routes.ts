@@ -1,7 +1,7 @@
 import type { Listed } from "../knowledge.js";
 import { type Asked, jsonReply, noContent, type Route, route } from "../routes.js";
 import { checkAdd, checkChange, checkChild } from "./requests.js";
-import type { ParentPlace, WritableKnowledge } from "./writable-knowledge.js";
+import type { ParentIds, WritableKnowledge } from "./writable-knowledge.js";
 
 const segments = "/v1/datasets/:dataset/documents/:document/segments";
 
@@ -52,6 +52,6 @@ function childRoutes(knowledge: WritableKnowledge): readonly Route[] {
   ];
 }
 
-function parentOf({ id }: Asked): ParentPlace {
+function parentOf({ id }: Asked): ParentIds {
   return { datasetId: id("dataset"), documentId: id("document"), chunkId: id("segment") };
 }

@@ -21,13 +21,13 @@ export interface WritableKnowledge {
   addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]): Promise<ChunksAnswer>;
   updateChunk(datasetId: string, documentId: string, chunkId: string, change: ChunkChange): Promise<ChunkAnswer>;
   deleteChunk(datasetId: string, documentId: string, chunkId: string): Promise<void>;
-  addChild(place: ParentPlace, content: string): Promise<ChildChunk>;
-  updateChild(place: ParentPlace, childId: string, content: string): Promise<ChildChunk>;
-  deleteChild(place: ParentPlace, childId: string): Promise<void>;
+  addChild(place: ParentIds, content: string): Promise<ChildChunk>;
+  updateChild(place: ParentIds, childId: string, content: string): Promise<ChildChunk>;
+  deleteChild(place: ParentIds, childId: string): Promise<void>;
 }
 
 /** The path of a chunk that has child chunks. */
-export interface ParentPlace {
+export interface ParentIds {
   readonly datasetId: string;
   readonly documentId: string;
   readonly chunkId: string;

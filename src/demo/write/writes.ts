@@ -26,7 +26,7 @@ import {
   withChunks,
 } from "../store/new-source.js";
 import type { AddedChunk, ChunkChange } from "./requests.js";
-import type { ChunkAnswer, ChunksAnswer, ParentPlace, WritableKnowledge } from "./writable-knowledge.js";
+import type { ChunkAnswer, ChunksAnswer, ParentIds, WritableKnowledge } from "./writable-knowledge.js";
 import { answerLater, type WriteOptions } from "./write-options.js";
 
 /** The writes of a store. Each is done at once, before its answer waits for the delay. */
@@ -95,7 +95,7 @@ export class Writes implements WritableKnowledge {
     await answerLater(this.#options);
   }
 
-  async addChild(place: ParentPlace, content: string): Promise<ChildChunk> {
+  async addChild(place: ParentIds, content: string): Promise<ChildChunk> {
     const parent = this.#parent(place);
     const { row, children } = parent.chunk;
     this.#checkChildIndex(content);
@@ -105,7 +105,7 @@ export class Writes implements WritableKnowledge {
     return child;
   }
 
-  async updateChild(place: ParentPlace, childId: string, content: string): Promise<ChildChunk> {
+  async updateChild(place: ParentIds, childId: string, content: string): Promise<ChildChunk> {
     const parent = this.#parent(place);
     const child = childOf(parent.chunk, childId);
     this.#checkChildIndex(content);
@@ -118,7 +118,7 @@ export class Writes implements WritableKnowledge {
     return changed;
   }
 
-  async deleteChild(place: ParentPlace, childId: string): Promise<void> {
+  async deleteChild(place: ParentIds, childId: string): Promise<void> {
     const parent = this.#parent(place);
     const child = childOf(parent.chunk, childId);
     await this.#writeChildren(
@@ -127,7 +127,7 @@ export class Writes implements WritableKnowledge {
     );
   }
 
-  #parent({ datasetId, documentId, chunkId }: ParentPlace): Located {
+  #parent({ datasetId, documentId, chunkId }: ParentIds): Located {
     const { row } = this.#store.readIn(datasetId, documentId);
     const parent = this.#store.locate(chunkId);
     if (parent.document.row.id !== row.id) throw notFound("Segment");

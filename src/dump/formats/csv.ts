@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { sqlFiles, sqlTypes } from "../../duckdb/sql.js";
 import { makeFolders, UnreadableError } from "../../files/files.js";
-import { joinParts } from "../../files/join-parts.js";
+import { joinSegments } from "../../files/join-segments.js";
 import { readTextPieces } from "../../files/lines.js";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import { ExactNumber, jsonText } from "../../rows/exact-json.js";
@@ -46,10 +46,13 @@ export function openWriter({ csvSafe, duckDb: { signal } }: WriterOptions): Writ
     text,
     finish: async ({ folder, compression, tables }) => {
       const files: StagedFile[] = [];
-      for (const { kind, dataset, rows, parts } of tables) {
+      for (const { kind, dataset, rows, segments } of tables) {
         const path = fileName({ kind, format: "csv", dataset, compression });
         await makeFolders(folder, path);
-        const joined = await joinParts(join(folder, path), text.head(kind), parts("csv"), { compression, signal });
+        const joined = await joinSegments(join(folder, path), text.head(kind), segments("csv"), {
+          compression,
+          signal,
+        });
         files.push(textFile(path, rows, joined));
       }
       return files;

@@ -1,7 +1,7 @@
 import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
 import type { FileFacts } from "../../files/byte-facts.js";
 import { type Compression, compressionOf, endingOf } from "../../files/compression.js";
-import type { JoinedFile, PartFile } from "../../files/join-parts.js";
+import type { JoinedFile, SegmentFile } from "../../files/join-segments.js";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
 
@@ -75,7 +75,7 @@ export interface StagedTable {
   /** As counted when they were written. */
   readonly rows: number;
   /** Text parts in their order; there is none where there are no rows. */
-  readonly parts: (format: string) => readonly PartFile[];
+  readonly segments: (format: string) => readonly SegmentFile[];
   /** The joined JSONL, from which the other formats are loaded. */
   readonly jsonl: JoinedJsonl;
 }

@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import { sqlFiles, sqlTypes } from "../../duckdb/sql.js";
 import { makeFolders } from "../../files/files.js";
-import { type JoinOptions, joinParts } from "../../files/join-parts.js";
+import { type JoinOptions, joinSegments } from "../../files/join-segments.js";
 import { readTextPieces, splitLines } from "../../files/lines.js";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import { jsonText } from "../../rows/exact-json.js";
@@ -27,13 +27,13 @@ export const jsonlText: TextFormat = {
 /** Joins the parts of a table to a file in a folder; rejects when it has other than as many lines as rows were written. */
 export async function joinJsonl(
   folder: string,
-  { kind, dataset, rows, parts }: Omit<StagedTable, "jsonl">,
+  { kind, dataset, rows, segments }: Omit<StagedTable, "jsonl">,
   options: JoinOptions,
 ): Promise<JoinedJsonl> {
   const name = fileName({ kind, format: "jsonl", dataset, compression: options.compression ?? "none" });
   const path = join(folder, name);
   await makeFolders(folder, name);
-  const joined = await joinParts(path, "", parts("jsonl"), options);
+  const joined = await joinSegments(path, "", segments("jsonl"), options);
   if (joined.text.lines !== rows) throw new Error(`${name} has ${joined.text.lines} lines for ${rows} rows`);
   return { path, ...joined };
 }

@@ -3,7 +3,7 @@ import { isOwnError, openDuckDb, shareOf, withDuckDb } from "../../duckdb/open-d
 import { streamTexts } from "../../duckdb/read-rows.js";
 import { isJson, sqlFiles, sqlPath, utcTime, zonedTime } from "../../duckdb/sql.js";
 import { makeFolders, seal, UnreadableError } from "../../files/files.js";
-import { fingerprint } from "../../files/join-parts.js";
+import { fingerprint } from "../../files/join-segments.js";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import {
   fileName,

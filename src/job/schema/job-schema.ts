@@ -187,7 +187,7 @@ const outputSchema = v.pipe(
 );
 
 /** The part of a job file that says where its runs are. */
-export const placeEntries = {
+export const locationEntries = {
   name: v.pipe(
     v.nullish(v.pipe(v.string(nameText), v.regex(jobName, nameText))),
     v.description("Name of the job and of its folder: a-z, 0-9, _ and -. Absent: the file's name."),
@@ -234,7 +234,7 @@ const notifySchema = v.pipe(
 
 /** The whole job file: what is checked, and what the JSON Schema for editors is derived from. */
 export const jobSchema = mapping("a mapping with service, datasets and output", {
-  name: placeEntries.name,
+  name: locationEntries.name,
   service: v.pipe(serviceSchema, v.description("Where the knowledge service is, and how hard it may be asked.")),
   datasets: v.pipe(
     v.union([all, datasets], datasetsText),
@@ -266,7 +266,7 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
     v.nullish(positiveNumber(8760, "a number of hours"), 24),
     v.description("Hours within which a run that broke off is continued. Default: 24."),
   ),
-  output: placeEntries.output,
+  output: locationEntries.output,
   notify: v.pipe(v.optional(notifySchema), v.description("URLs to call when a run starts and when it is over.")),
   $schema: v.pipe(v.optional(v.string("the address of a JSON Schema")), v.description("For editors; not read.")),
 });

@@ -100,7 +100,7 @@ export const serviceSchema = v.pipe(
   }),
 );
 
-const keyPlaces = ["api_key_env", "api_key_file", "api_key_command"];
+const keySources = ["api_key_env", "api_key_file", "api_key_command"];
 
 type Given = Readonly<Record<string, unknown>>;
 type Conflict = readonly [key: string, expected: string];
@@ -116,13 +116,13 @@ function conflicts(given: Given): readonly Conflict[] {
       "https, as http shows the key to the network; allow_http: true or --allow-http permits it",
     ]);
   }
-  const [first, ...others] = keyPlaces.filter((key) => isGiven(given[key]));
+  const [first, ...others] = keySources.filter((key) => isGiven(given[key]));
   for (const key of others) found.push([key, `nothing beside ${first}: the key comes from one place`]);
   return found;
 }
 
 function besideDemo(given: Given): readonly Conflict[] {
-  const own = ["base_url", ...keyPlaces, "ca_file", "allow_http"];
+  const own = ["base_url", ...keySources, "ca_file", "allow_http"];
   return own
     .filter((key) => isGiven(given[key]))
     .map((key) => [key, "nothing beside demo: true, which brings its own service"] as const);

@@ -1,12 +1,12 @@
 import { type Board, type Look, leaseTime } from "./board.js";
-import type { Place, Places } from "./places.js";
+import type { Slot, Slots } from "./slots.js";
 
 /** Milliseconds after which a place goes round, where there are more processes than places. */
 const tenure = 2_000;
 
 interface BalanceOptions {
   readonly concurrency: number;
-  readonly places: Places;
+  readonly slots: Slots;
   readonly board: Board;
   /** Looks again whether places may be taken: the broker may have forgotten all of them right before. */
   readonly mayTake: () => Promise<boolean>;
@@ -28,39 +28,39 @@ export class Balance {
 
   /** Rejects where the broker does not answer. */
   async adjust({ isLack, members }: Look, wanted: number): Promise<void> {
-    const { places, board, concurrency, now } = this.#options;
-    const shares = { concurrency, members, held: places.count, wanted, isLack };
-    const surplus = shares.held - placesToHold(shares);
-    const isTurn = surplus === 0 && goesRound(shares) && now() - this.#tookAt > tenure;
+    const { slots, board, concurrency, now } = this.#options;
+    const shares = { concurrency, members, held: slots.count, wanted, isLack };
+    const surplus = shares.held - slotsToLease(shares);
+    const mustRotate = surplus === 0 && goesRound(shares) && now() - this.#tookAt > tenure;
     if (surplus < 0) await this.#take(-surplus);
-    await this.#giveUp(isTurn && (await board.takeLack()) ? 1 : Math.max(0, surplus), isLack);
-    await this.#announceLack(isLacking({ ...shares, held: places.count }));
+    await this.#giveUp(mustRotate && (await board.takeLack()) ? 1 : Math.max(0, surplus), isLack);
+    await this.#announceLack(isLacking({ ...shares, held: slots.count }));
   }
 
   /** The request in this place is answered. */
-  left(place: Place): void {
+  left(slot: Slot): void {
     if (this.#toGive === 0) return;
     this.#toGive--;
-    this.#giveBack([place]).catch(() => {}); // it runs out
+    this.#giveBack([slot]).catch(() => {}); // it runs out
   }
 
   async #take(most: number): Promise<void> {
-    const { places, mayTake, now } = this.#options;
-    const taken = await places.take(most);
+    const { slots, mayTake, now } = this.#options;
+    const taken = await slots.take(most);
     if (taken.length === 0) return;
     this.#tookAt = now();
-    if (await mayTake()) places.keep(taken);
-    else await places.giveBack(taken);
+    if (await mayTake()) slots.keep(taken);
+    else await slots.giveBack(taken);
   }
 
   async #giveUp(count: number, isWaitedFor: boolean): Promise<void> {
-    const idle = this.#options.places.lastIdle(count);
+    const idle = this.#options.slots.lastIdle(count);
     this.#toGive = count - idle.length;
     if (idle.length > 0) await this.#giveBack(idle, isWaitedFor);
   }
 
-  async #giveBack(places: readonly Place[], isWaitedFor = true): Promise<void> {
-    await this.#options.places.giveBack(places);
+  async #giveBack(slots: readonly Slot[], isWaitedFor = true): Promise<void> {
+    await this.#options.slots.giveBack(slots);
     if (isWaitedFor) await this.#options.board.announceChange();
   }
 
@@ -90,7 +90,7 @@ interface Shares {
 }
 
 /** How many places this process may have now: all that it wants, but while somebody lacks some, no more than its share. */
-export function placesToHold(shares: Shares): number {
+export function slotsToLease(shares: Shares): number {
   return Math.min(shares.wanted, shares.isLack ? shareOf(shares) : shares.concurrency);
 }
 

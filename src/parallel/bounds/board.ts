@@ -152,7 +152,7 @@ export interface Keys {
   readonly quarantine: string;
   readonly ownQuarantine: string;
   /** Each place has a number. */
-  readonly place: (number: number) => string;
+  readonly slot: (number: number) => string;
   /** There while a process has too few places. */
   readonly lack: string;
   /** There while everybody pauses. */
@@ -167,7 +167,7 @@ export function keysOf(service: string): Keys {
     epoch: (serverRun) => `kbdump:epoch:${serverRun}`,
     quarantine: "kbdump:quarantine",
     ownQuarantine: `${own}:quarantine`,
-    place: (number) => `${own}:place:${number}`,
+    slot: (number) => `${own}:place:${number}`,
     lack: `${own}:lack`,
     pause: `${own}:pause`,
     channel: `${own}:channel`,

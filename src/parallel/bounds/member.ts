@@ -1,14 +1,14 @@
-import type { SharedPlace } from "../../client/paced.js";
+import type { SharedSlot } from "../../client/paced.js";
 import { Balance, Demand, Standing, shareOf } from "./balance.js";
 import { type Board, type Clock, type Look, leaseTime } from "./board.js";
-import type { Place, Places } from "./places.js";
+import type { Slot, Slots } from "./slots.js";
 
 interface MemberOptions extends NoticesOptions {
   readonly concurrency: number;
   readonly maxRps: number;
   /** Requests of this process at the most. */
   readonly most: number;
-  readonly places: Places;
+  readonly slots: Slots;
   readonly board: Board;
   readonly clock: Clock;
 }
@@ -16,7 +16,7 @@ interface MemberOptions extends NoticesOptions {
 /** One of the processes that share the places of a service. It asks the broker about every second, and not at all while it has no requests. */
 export class Member {
   readonly #options: MemberOptions;
-  readonly #line = new WaitingLine<SharedPlace>();
+  readonly #line = new WaitingLine<SharedSlot>();
   readonly #demand: Demand;
   readonly #standing: Standing;
   readonly #balance: Balance;
@@ -34,24 +34,24 @@ export class Member {
     this.#demand = new Demand(options.concurrency);
     this.#standing = new Standing(this.#now());
     this.#notices = new Notices(options);
-    const { places, board, concurrency } = options;
+    const { slots, board, concurrency } = options;
     const mayTake = async () => (await this.#lookAround()) !== undefined;
-    this.#balance = new Balance({ places, board, concurrency, mayTake, now: () => this.#now() });
+    this.#balance = new Balance({ slots, board, concurrency, mayTake, now: () => this.#now() });
   }
 
-  enter(signal: AbortSignal): Promise<SharedPlace> {
-    const place = this.#line.join(signal);
+  enter(signal: AbortSignal): Promise<SharedSlot> {
+    const slot = this.#line.join(signal);
     if (!this.#isAwake) this.#wake();
     this.#demand.note(this.#inUse + this.#line.length, this.#now());
     this.#serve();
     if (this.#line.length > 0) this.#askForMore();
-    return place;
+    return slot;
   }
 
   rate(): number {
-    const { maxRps, concurrency, places } = this.#options;
+    const { maxRps, concurrency, slots } = this.#options;
     if (maxRps === Number.POSITIVE_INFINITY) return maxRps;
-    const held = places.sure.length;
+    const held = slots.sure.length;
     const isAlone = held === 0 && this.#standing.isAlone(this.#now());
     return isAlone ? maxRps / this.#members : (maxRps * held) / concurrency;
   }
@@ -74,7 +74,7 @@ export class Member {
   /** Gives everything back. */
   async close(): Promise<void> {
     await this.#beats.end();
-    await this.#options.places.giveAllBack();
+    await this.#options.slots.giveAllBack();
   }
 
   #now(): number {
@@ -82,29 +82,29 @@ export class Member {
   }
 
   #serve(): void {
-    const { places, most } = this.#options;
+    const { slots, most } = this.#options;
     while (this.#line.length > 0 && this.#inUse < most) {
-      const place = places.idle;
-      if (!place) break;
-      this.#line.serve(this.#use(place));
+      const slot = slots.idle;
+      if (!slot) break;
+      this.#line.serve(this.#use(slot));
     }
-    const isFree = this.#line.length > 0 && !this.#isAlone && places.sure.length === 0;
+    const isFree = this.#line.length > 0 && !this.#isAlone && slots.sure.length === 0;
     if (isFree && this.#standing.isAlone(this.#now())) this.#line.serve(this.#goAlone());
   }
 
-  #use(place: Place): SharedPlace {
-    place.isUsed = true;
+  #use(slot: Slot): SharedSlot {
+    slot.isUsed = true;
     return this.#inFlight({
-      isSure: () => this.#options.places.isSure(place),
+      isSure: () => this.#options.slots.isSure(slot),
       leave: () => {
-        place.isUsed = false;
-        this.#balance.left(place);
+        slot.isUsed = false;
+        this.#balance.left(slot);
       },
     });
   }
 
   /** A place that the broker knows nothing of. */
-  #goAlone(): SharedPlace {
+  #goAlone(): SharedSlot {
     this.#isAlone = true;
     return this.#inFlight({
       isSure: () => this.#standing.isAlone(this.#now()),
@@ -114,7 +114,7 @@ export class Member {
     });
   }
 
-  #inFlight({ isSure, leave }: SharedPlace): SharedPlace {
+  #inFlight({ isSure, leave }: SharedSlot): SharedSlot {
     this.#inUse++;
     return {
       isSure,
@@ -139,11 +139,11 @@ export class Member {
   }
 
   async #beat(): Promise<"again" | "rest"> {
-    const { places } = this.#options;
+    const { slots } = this.#options;
     this.#demand.note(this.#inUse + this.#line.length, this.#now());
     this.#wanted = this.#demand.at(this.#now());
     try {
-      const [look] = await Promise.all([this.#lookAround(), places.renew()]);
+      const [look] = await Promise.all([this.#lookAround(), slots.renew()]);
       if (look) await this.#balance.adjust(look, this.#wanted);
       if (this.#wanted === 0) return await this.#rest();
     } catch {
@@ -173,7 +173,7 @@ export class Member {
   /** Nothing to send for a while: gives everything back, and asks nothing more. */
   async #rest(): Promise<"again" | "rest"> {
     if (this.#inUse + this.#line.length > 0) return "again";
-    await this.#options.places.giveAllBack();
+    await this.#options.slots.giveAllBack();
     if (this.#line.length > 0) return "again";
     this.#isAwake = false;
     await this.#options.board.leave();

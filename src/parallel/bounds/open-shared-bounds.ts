@@ -2,7 +2,7 @@ import type { SharedBounds } from "../../client/paced.js";
 import type { Broker } from "../broker.js";
 import { Board, keysOf, realClock } from "./board.js";
 import { Member } from "./member.js";
-import { Places } from "./places.js";
+import { Slots } from "./slots.js";
 
 interface SharedBoundsOptions {
   /** A text that names the service, the same in all processes that read it. The broker learns its hash only. */
@@ -49,8 +49,8 @@ export function openSharedBounds(
       for (const listener of listeners) listener(milliseconds);
     },
   });
-  const places = new Places({ concurrency, keys, commands, Mutex: broker.libraries.Mutex, clock });
-  const member = new Member({ concurrency, maxRps, most, places, board, clock, broker: broker.shown, say });
+  const slots = new Slots({ concurrency, keys, commands, Mutex: broker.libraries.Mutex, clock });
+  const member = new Member({ concurrency, maxRps, most, slots, board, clock, broker: broker.shown, say });
   commands.on("ready", () => member.look());
   return {
     enter: (signal) => member.enter(signal),

@@ -24,8 +24,8 @@ import {
 
 /** Opens the exchange of a run in a bucket, for a worker, which keeps what it reads in a local folder of its own; sends no request. */
 export function openBucketExchange(store: Store, runId: string, folder: string): Exchange {
-  const place = placeIn(store, runId);
-  return { ...shownIn(place), begin: async (name) => beginForBucket(place, name, folder) };
+  const location = prefixIn(store, runId);
+  return { ...shownIn(location), begin: async (name) => beginForBucket(location, name, folder) };
 }
 
 /**
@@ -34,45 +34,45 @@ export function openBucketExchange(store: Store, runId: string, folder: string):
  */
 export async function ownBucketExchange(remote: Remote, runId: string): Promise<OwnExchange> {
   const { bucket, retryUntilBack, confirm } = remote;
-  const place = placeIn(remote, runId);
+  const location = prefixIn(remote, runId);
   const change = async (work: () => Promise<unknown>) => {
     await retryUntilBack(confirm);
     await retryUntilBack(work);
   };
-  await change(() => markUnderWay(place));
+  await change(() => markUnderWay(location));
   return {
-    ...shownIn(place),
+    ...shownIn(location),
     write: async (file, content) => {
-      const key = `${place.prefix}/${requireName(file)}`;
-      await change(() => markUnderWay(place)); // a coordinator that was fenced may have removed it
+      const key = `${location.prefix}/${requireName(file)}`;
+      await change(() => markUnderWay(location)); // a coordinator that was fenced may have removed it
       await change(() => bucket.put(key, Buffer.from(content)));
     },
-    results: async () => (await namesBelow(place, "results")).flatMap(documentOf),
-    result: async (name) => resultFrom(await readObject(place, resultKey(place, name)))?.result,
-    tried: async () => (await namesBelow(place, "tried")).flatMap((name) => triedFrom(name) ?? []),
-    reason: async (tried) => readObject(place, `${place.prefix}/tried/${nameOfReason(tried)}`),
+    results: async () => (await namesBelow(location, "results")).flatMap(documentOf),
+    result: async (name) => resultFrom(await readObject(location, resultKey(location, name)))?.result,
+    tried: async () => (await namesBelow(location, "tried")).flatMap((name) => triedFrom(name) ?? []),
+    reason: async (tried) => readObject(location, `${location.prefix}/tried/${nameOfReason(tried)}`),
     forget: async (name) => {
-      const key = resultKey(place, name);
+      const key = resultKey(location, name);
       await change(() => bucket.remove([key]));
     },
     take: async (name, token, { file, ...facts }, path) => {
-      const key = `${attemptFolder(place, { name, token })}/${requireName(file)}`;
+      const key = `${attemptFolder(location, { name, token })}/${requireName(file)}`;
       await rm(path, { force: true });
       await retryUntilBack(() => bucket.fetchFile(key, path, facts)).catch((error: unknown) => {
         if (!(error instanceof DamagedError)) throw error;
         throw new DamagedFileError(`${bucket.url}/${key}`, "it is not there, or has other bytes", error);
       });
     },
-    remove: () => change(() => removePlace(place)),
+    remove: () => change(() => removePrefix(location)),
   };
 }
 
 /** The members that a worker and its coordinator share. */
-function shownIn(place: BucketPlace): Pick<Exchange, "shown" | "read"> {
-  const { bucket, prefix } = place;
+function shownIn(location: BucketPrefix): Pick<Exchange, "shown" | "read"> {
+  const { bucket, prefix } = location;
   return {
     shown: `${bucket.url}/${prefix}`,
-    read: async (file) => readObject(place, `${prefix}/${requireName(file)}`),
+    read: async (file) => readObject(location, `${prefix}/${requireName(file)}`),
   };
 }
 
@@ -86,19 +86,19 @@ function documentOf(file: string): readonly string[] {
 const atOnce = 3;
 
 /** Begins an attempt in a local folder, which is a folder of this worker alone. */
-async function beginForBucket(place: BucketPlace, name: string, folder: string): Promise<Attempt | undefined> {
+async function beginForBucket(location: BucketPrefix, name: string, folder: string): Promise<Attempt | undefined> {
   const token = randomUUID();
   const reading = { name, token, folder: join(folder, nameOfAttempt({ name, token })) };
-  if (!(await isUnderWay(place))) return undefined;
+  if (!(await isUnderWay(location))) return undefined;
   await mkdir(reading.folder, { mode: 0o700 });
   return {
     token,
     folder: reading.folder,
-    submit: (files, result) => upload(place, reading, files, result),
+    submit: (files, result) => upload(location, reading, files, result),
     giveUp: async (reason) => {
-      if (!(await isUnderWay(place))) return;
-      const key = `${place.prefix}/tried/${nameOfReason(reading)}`;
-      await place.retryUntilBack(() => place.bucket.put(key, Buffer.from(reason)));
+      if (!(await isUnderWay(location))) return;
+      const key = `${location.prefix}/tried/${nameOfReason(reading)}`;
+      await location.retryUntilBack(() => location.bucket.put(key, Buffer.from(reason)));
     },
     drop: () => rm(reading.folder, { recursive: true, force: true }),
   };
@@ -111,11 +111,11 @@ interface Reading {
 }
 
 /** The folder of the files of an attempt. */
-function attemptFolder({ prefix }: BucketPlace, tried: Pick<Reading, "name" | "token">): string {
+function attemptFolder({ prefix }: BucketPrefix, tried: Pick<Reading, "name" | "token">): string {
   return `${prefix}/attempts/${nameOfAttempt(tried)}`;
 }
 
-function resultKey({ prefix }: BucketPlace, name: string): string {
+function resultKey({ prefix }: BucketPrefix, name: string): string {
   return `${prefix}/results/${requireName(name)}.json`;
 }
 
@@ -124,17 +124,17 @@ function resultKey({ prefix }: BucketPlace, name: string): string {
  * first: both name files that stay as they are, so that either one is good.
  */
 async function upload(
-  place: BucketPlace,
+  location: BucketPrefix,
   reading: Reading,
   files: readonly AttemptFile[],
   result: string,
 ): Promise<"first" | "late"> {
-  const before = await findOutcome(place, reading);
+  const before = await findOutcome(location, reading);
   if (before !== undefined) return before;
   try {
-    return await uploadAll(place, reading, files, result);
+    return await uploadAll(location, reading, files, result);
   } catch (error) {
-    const impatient = { ...place, retryUntilBack: <T>(work: () => Promise<T>) => work() }; // the outage is used up if the store is gone
+    const impatient = { ...location, retryUntilBack: <T>(work: () => Promise<T>) => work() }; // the outage is used up if the store is gone
     const outcome = await findOutcome(impatient, reading).catch(() => undefined);
     if (outcome !== undefined) return outcome; // the end of the run also ends uploads under way
     throw error;
@@ -143,30 +143,30 @@ async function upload(
 
 /** Uploads without a look at what is there already. */
 async function uploadAll(
-  place: BucketPlace,
+  location: BucketPrefix,
   reading: Reading,
   files: readonly AttemptFile[],
   result: string,
 ): Promise<"first" | "late"> {
-  const { bucket, retryUntilBack } = place;
-  const folder = attemptFolder(place, reading);
+  const { bucket, retryUntilBack } = location;
+  const folder = attemptFolder(location, reading);
   await forEachOf(files, atOnce, async ({ file, sha256 }) => {
     const path = join(reading.folder, requireName(file));
     await retryUntilBack(() => bucket.putFile(`${folder}/${file}`, path, { sha256 }));
   });
   const bytes = bytesOfResult({ token: reading.token, result });
-  const written = await retryUntilBack(() => bucket.put(resultKey(place, reading.name), bytes, "absent"));
+  const written = await retryUntilBack(() => bucket.put(resultKey(location, reading.name), bytes, "absent"));
   if (written !== "refused") return "first";
-  const outcome = (await findOutcome(place, reading)) ?? "late";
+  const outcome = (await findOutcome(location, reading)) ?? "late";
   if (outcome === "late") await removeBelow(bucket, folder).catch(() => {}); // else they go with the exchange
   return outcome;
 }
 
 /** The outcome that is certain already; `first` where the answer to our own result was lost. */
-async function findOutcome(place: BucketPlace, { name, token }: Reading): Promise<"first" | "late" | undefined> {
-  const content = await readObject(place, resultKey(place, name));
+async function findOutcome(location: BucketPrefix, { name, token }: Reading): Promise<"first" | "late" | undefined> {
+  const content = await readObject(location, resultKey(location, name));
   if (content !== undefined) return resultFrom(content)?.token === token ? "first" : "late";
-  return (await isUnderWay(place)) ? undefined : "late";
+  return (await isUnderWay(location)) ? undefined : "late";
 }
 
 /** The place of a job in a bucket. */
@@ -177,7 +177,7 @@ interface Store {
 }
 
 /** The exchange of one run in a bucket. */
-interface BucketPlace extends Store {
+interface BucketPrefix extends Store {
   /** Keys begin with it and a slash: `exchange/<run_id>`. */
   readonly prefix: string;
 }
@@ -186,30 +186,30 @@ interface BucketPlace extends Store {
 const exchanges = "exchange";
 
 /** The exchange of a run. StopError for a run id that is none, since a broker may give any. */
-function placeIn({ bucket, retryUntilBack }: Store, runId: string): BucketPlace {
+function prefixIn({ bucket, retryUntilBack }: Store, runId: string): BucketPrefix {
   if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is no id of a run`);
   return { bucket, retryUntilBack, prefix: `${exchanges}/${runId}` };
 }
 
 /** A bucket has no folders whose absence could tell that a run is over, so an object does: the coordinator removes it first. */
-const markOf = ({ prefix }: BucketPlace) => `${prefix}/under-way`;
+const markOf = ({ prefix }: BucketPrefix) => `${prefix}/under-way`;
 
 /** Says that the run is under way. */
-async function markUnderWay(place: BucketPlace): Promise<void> {
-  await place.retryUntilBack(() => place.bucket.put(markOf(place), Buffer.from("{}")));
+async function markUnderWay(location: BucketPrefix): Promise<void> {
+  await location.retryUntilBack(() => location.bucket.put(markOf(location), Buffer.from("{}")));
 }
 
-async function isUnderWay(place: BucketPlace): Promise<boolean> {
-  return (await place.retryUntilBack(() => place.bucket.look(markOf(place)))) !== undefined;
+async function isUnderWay(location: BucketPrefix): Promise<boolean> {
+  return (await location.retryUntilBack(() => location.bucket.look(markOf(location)))) !== undefined;
 }
 
 /**
  * Removes the mark and then all keys. A worker that had looked at the mark before may still upload; that stays until the exchanges of other
  * runs are removed.
  */
-async function removePlace(place: BucketPlace): Promise<void> {
-  const { bucket, retryUntilBack, prefix } = place;
-  await retryUntilBack(() => bucket.remove([markOf(place)]));
+async function removePrefix(location: BucketPrefix): Promise<void> {
+  const { bucket, retryUntilBack, prefix } = location;
+  await retryUntilBack(() => bucket.remove([markOf(location)]));
   await retryUntilBack(() => removeBelow(bucket, prefix));
   await endUploads(bucket, (key) => key.startsWith(`${prefix}/`));
 }
@@ -238,7 +238,10 @@ async function readObject({ bucket, retryUntilBack }: Store, key: string): Promi
 }
 
 /** The names of the objects right below a key, in the order of their bytes. */
-async function namesBelow({ bucket, retryUntilBack, prefix }: BucketPlace, folder: string): Promise<readonly string[]> {
+async function namesBelow(
+  { bucket, retryUntilBack, prefix }: BucketPrefix,
+  folder: string,
+): Promise<readonly string[]> {
   const below = `${prefix}/${folder}/`;
   return retryUntilBack(async () => {
     const names: string[] = [];

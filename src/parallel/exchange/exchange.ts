@@ -1,5 +1,5 @@
 import { StopError } from "../../errors.js";
-import type { Fingerprint } from "../../files/join-parts.js";
+import type { Fingerprint } from "../../files/join-segments.js";
 import { isToken } from "../../store/folder/fence.js";
 
 /** The reading of a document that a worker has begun: a local folder of its own, which holds nothing else. */
@@ -34,7 +34,7 @@ export interface Tried {
  * The place where the workers of one run leave what they read, in the output of the job. It is the only truth about their work. A
  * worker that wakes late finds it gone, and changes nothing.
  */
-interface Place {
+interface SharedFiles {
   /** Its path or address, for messages. */
   readonly shown: string;
   /** The content of a file beside the results, by its name; undefined where the run is over, or this machine does not see its output. */
@@ -42,13 +42,13 @@ interface Place {
 }
 
 /** An exchange as a worker uses it. */
-export interface Exchange extends Place {
+export interface Exchange extends SharedFiles {
   /** Begins to read the document of this name; undefined where the run is over. */
   readonly begin: (name: string) => Promise<Attempt | undefined>;
 }
 
 /** An exchange as its coordinator uses it. */
-export interface OwnExchange extends Place {
+export interface OwnExchange extends SharedFiles {
   /** Writes a file beside the results, whole or not at all. */
   readonly write: (file: string, content: string) => Promise<void>;
   /** The names of the documents that have a result, in no order. */

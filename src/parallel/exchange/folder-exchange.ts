@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { ifAbsent, isThere, readRegular, refuseLink, writeAside } from "../../files/files.js";
-import { type Fingerprint, fingerprint } from "../../files/join-parts.js";
+import { type Fingerprint, fingerprint } from "../../files/join-segments.js";
 import { isToken } from "../../store/folder/fence.js";
 import {
   exchangesOf,
@@ -32,10 +32,10 @@ import {
 
 /** Opens the exchange of a run in the folder of its job, for a worker; makes none. StopError where a link was planted in it. */
 export async function openFolderExchange(folders: JobFolders, runId: string): Promise<Exchange> {
-  const place = placeOf(folders, runId);
+  const location = foldersFor(folders, runId);
   await refuseLinks(folders);
-  await refusePlantedLinks(place);
-  return { ...shownAt(place), begin: async (name) => beginInFolder(place, name) };
+  await refusePlantedLinks(location);
+  return { ...shownAt(location), begin: async (name) => beginInFolder(location, name) };
 }
 
 /**
@@ -43,32 +43,32 @@ export async function openFolderExchange(folders: JobFolders, runId: string): Pr
  * coordinator's own folder or into it, so that a fenced coordinator changes nothing.
  */
 export async function ownFolderExchange(leased: LeasedJob, runId: string): Promise<OwnExchange> {
-  const place = placeOf(leased, runId);
-  await refusePlantedLinks(place);
-  await makePlace(leased, place);
+  const location = foldersFor(leased, runId);
+  await refusePlantedLinks(location);
+  await makeFolders(leased, location);
   return {
-    ...shownAt(place),
+    ...shownAt(location),
     write: async (file, content) =>
-      writeAside(join(place.folder, requireName(file)), content, { aside: join(leased.own, `exchange.${file}`) }),
+      writeAside(join(location.folder, requireName(file)), content, { aside: join(leased.own, `exchange.${file}`) }),
     results: async () =>
-      (await entriesIn(place.results)).filter((entry) => entry.isDirectory() && isName(entry.name)).map(nameOf),
-    result: async (name) => readResult(join(place.results, requireName(name))),
+      (await entriesIn(location.results)).filter((entry) => entry.isDirectory() && isName(entry.name)).map(nameOf),
+    result: async (name) => readResult(join(location.results, requireName(name))),
     tried: async () =>
-      (await entriesIn(place.tried)).filter((entry) => entry.isFile()).flatMap(({ name }) => triedIn(name)),
-    reason: async (tried) => readText(join(place.tried, nameOfReason(tried))),
+      (await entriesIn(location.tried)).filter((entry) => entry.isFile()).flatMap(({ name }) => triedIn(name)),
+    reason: async (tried) => readText(join(location.tried, nameOfReason(tried))),
     forget: async (name) => {
       const aside = join(leased.own, `forgotten-${randomUUID()}`);
-      await rename(join(place.results, requireName(name)), aside).catch(ifAbsent(undefined));
+      await rename(join(location.results, requireName(name)), aside).catch(ifAbsent(undefined));
       await rm(aside, { recursive: true, force: true });
     },
     take: async (name, _token, { file, ...facts }, path) =>
-      takeFile(join(place.results, requireName(name), requireName(file)), path, facts),
-    remove: () => removeFrom(leased, place.folder),
+      takeFile(join(location.results, requireName(name), requireName(file)), path, facts),
+    remove: () => removeFrom(leased, location.folder),
   };
 }
 
 /** The members that a worker and its coordinator share. */
-function shownAt({ folder }: FolderPlace): Pick<Exchange, "shown" | "read"> {
+function shownAt({ folder }: ExchangeFolders): Pick<Exchange, "shown" | "read"> {
   return { shown: folder, read: async (file) => readText(join(folder, requireName(file))) };
 }
 
@@ -87,19 +87,19 @@ async function readResult(folder: string): Promise<string | undefined> {
 }
 
 /** Begins an attempt: makes its folder, and none above it, so that a place that was removed does not come back. */
-async function beginInFolder(place: FolderPlace, name: string): Promise<Attempt | undefined> {
+async function beginInFolder(location: ExchangeFolders, name: string): Promise<Attempt | undefined> {
   const token = randomUUID();
-  const folder = join(place.attempts, nameOfAttempt({ name, token }));
+  const folder = join(location.attempts, nameOfAttempt({ name, token }));
   const isMade = await mkdir(folder, { mode: 0o700 }).then(() => true, ifAbsent(false));
   if (!isMade) return undefined;
   return {
     token,
     folder,
-    submit: (files, result) => submitResult({ folder, token, target: join(place.results, name) }, files, result),
+    submit: (files, result) => submitResult({ folder, token, target: join(location.results, name) }, files, result),
     giveUp: async (reason) => {
       const aside = join(folder, "reason-aside");
       await writeFile(aside, reason, { mode: 0o600 })
-        .then(() => rename(aside, join(place.tried, nameOfReason({ name, token }))))
+        .then(() => rename(aside, join(location.tried, nameOfReason({ name, token }))))
         .catch(ifAbsent(undefined));
     },
     drop: () => rm(folder, { recursive: true, force: true }),
@@ -150,7 +150,7 @@ async function requireBytes(folder: string, { file, bytes }: AttemptFile): Promi
 }
 
 /** The folders of the exchange of one run. */
-interface FolderPlace {
+interface ExchangeFolders {
   /** `.work/exchange/<run_id>`; beside the other three, it holds the files that the coordinator writes for the workers. */
   readonly folder: string;
   /** A folder for each attempt under way, `<name>.<token>`. */
@@ -162,7 +162,7 @@ interface FolderPlace {
 }
 
 /** Names the folders of an exchange; makes none. StopError for a run id that is none, since a broker may give any. */
-function placeOf(folders: Pick<JobFolders, "private">, runId: string): FolderPlace {
+function foldersFor(folders: Pick<JobFolders, "private">, runId: string): ExchangeFolders {
   if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is no id of a run`);
   const folder = join(exchangesOf(folders), runId);
   const [attempts, results, tried] = [join(folder, "attempts"), join(folder, "results"), join(folder, "tried")];
@@ -170,12 +170,12 @@ function placeOf(folders: Pick<JobFolders, "private">, runId: string): FolderPla
 }
 
 /** Refuses links that somebody planted in the place of a folder of the exchange. */
-async function refusePlantedLinks({ folder, attempts, results, tried }: FolderPlace): Promise<void> {
+async function refusePlantedLinks({ folder, attempts, results, tried }: ExchangeFolders): Promise<void> {
   for (const path of [dirname(folder), folder, attempts, results, tried]) await refuseLink(path);
 }
 
 /** Makes the folders by one rename out of our own, so that a fenced run makes none; those of an earlier process stay as they are. */
-async function makePlace(leased: LeasedJob, { folder, attempts, results, tried }: FolderPlace): Promise<void> {
+async function makeFolders(leased: LeasedJob, { folder, attempts, results, tried }: ExchangeFolders): Promise<void> {
   await makeFolder(dirname(folder));
   if (await isThere(folder)) return;
   const aside = join(leased.own, "exchange");

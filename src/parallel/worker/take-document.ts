@@ -1,13 +1,13 @@
 import { basename } from "node:path";
 import type { Client } from "../../client/open-client.js";
 import type { RequestCounts } from "../../client/request-counts.js";
-import { documentsOf, type PlacedDocument } from "../../crawl/discovery.js";
+import { type DocumentToRead, documentsOf } from "../../crawl/discovery.js";
 import { discoveryFrom, documentListFromText } from "../../crawl/document-list.js";
 import type { Prefetch } from "../../crawl/prefetch.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import { isRunId } from "../../dump/run-id.js";
 import { isThere } from "../../files/files.js";
-import type { PartFile } from "../../files/join-parts.js";
+import type { SegmentFile } from "../../files/join-segments.js";
 import type { Job } from "../../job/job.js";
 import { emptyRunProgress, type RunProgress } from "../../job/run-progress.js";
 
@@ -88,7 +88,7 @@ export async function takeDocument(queued: unknown, taking: Taking, listener: Ta
 async function findDocument(
   queued: unknown,
   { job, exchangeOf, known }: Taking,
-): Promise<{ readonly document: PlacedDocument; readonly exchange: Exchange; readonly runId: string }> {
+): Promise<{ readonly document: DocumentToRead; readonly exchange: Exchange; readonly runId: string }> {
   const asked: DocumentJob | undefined = valueIf(documentJobSchema, queued);
   if (!asked || !isRunId(asked.run_id)) throw new RefusedError("this is no document of a run");
   const exchange = await exchangeOf(asked.run_id);
@@ -104,21 +104,21 @@ async function findDocument(
 }
 
 async function readAndSubmit(
-  { ref, name }: PlacedDocument,
+  { ref, name }: DocumentToRead,
   attempt: Attempt,
   progress: RunProgress,
   { job, name: worker, client, formats, prefetch, requests }: Taking,
 ): Promise<Taken> {
-  const parts = {
+  const segments = {
     job,
     formats,
-    parts: attempt.folder,
+    segments: attempt.folder,
     begun: new Set<string>(),
     prefetch,
     progress,
     retryFailed: false,
   };
-  const document = await dumpDocument(client, ref, name, parts);
+  const document = await dumpDocument(client, ref, name, segments);
   const { row, drift, childLists, proof } = document;
   if (row.status !== "complete") {
     const tried: TriedReason = { worker, status: row.status, error: row.error ?? "", requests: requests.take() };
@@ -139,9 +139,9 @@ async function readAndSubmit(
 }
 
 /** A document that was just read has each part in a file of its own. */
-function filesOf(part: PartFile): readonly AttemptFile[] {
-  if (part.start !== undefined) throw new Error(`${part.path} holds the rows of several documents`);
-  const { path, bytes, sha256 } = part;
+function filesOf(segment: SegmentFile): readonly AttemptFile[] {
+  if (segment.start !== undefined) throw new Error(`${segment.path} holds the rows of several documents`);
+  const { path, bytes, sha256 } = segment;
   return [{ file: basename(path), bytes, sha256 }];
 }
 
@@ -159,14 +159,14 @@ async function isOver(exchange: Exchange): Promise<boolean> {
 interface KnownRun {
   readonly plan: ExchangePlan;
   /** The documents of the run by the names of their parts. */
-  readonly documents: ReadonlyMap<string, PlacedDocument>;
+  readonly documents: ReadonlyMap<string, DocumentToRead>;
 }
 
 /** Reads the lists of runs: that of the present run stays in memory, for as long as its plan has its hash. */
 export class KnownRuns {
   readonly #job: Job;
   #hash: string | undefined;
-  #documents: ReadonlyMap<string, PlacedDocument> = new Map();
+  #documents: ReadonlyMap<string, DocumentToRead> = new Map();
 
   constructor(job: Job) {
     this.#job = job;
@@ -185,7 +185,7 @@ export class KnownRuns {
     return { plan, documents: this.#documents };
   }
 
-  #documentsOf(text: string): ReadonlyMap<string, PlacedDocument> {
+  #documentsOf(text: string): ReadonlyMap<string, DocumentToRead> {
     const { value } = { value: undefined, ...documentListFromText(text) };
     if (!value) return new Map();
     const discovery = discoveryFrom({ ...value, rows: [], drift: {}, pages: 0 }, this.#job);

@@ -14,7 +14,7 @@ import { KnownRuns, ReportedRequests } from "./take-document.js";
 import { type WorkerContext, type WorkerOptions, type WorkerResult, withWorkerDefaults } from "./worker-options.js";
 
 /** Milliseconds between two looks at whether there is anything to do. */
-const turn = 250;
+const pollEvery = 250;
 /** Documents that are read at once, for every request that this worker may have in flight. */
 const documentsPerSlot = 2;
 
@@ -63,7 +63,7 @@ async function work(
   try {
     while (worker.idle < idle && !ends.aborted) {
       worker.atOnce = documentsPerSlot * share();
-      await delay(turn, undefined, { signal: ends }).catch(() => {});
+      await delay(pollEvery, undefined, { signal: ends }).catch(() => {});
     }
   } finally {
     await worker.close();

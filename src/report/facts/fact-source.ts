@@ -5,9 +5,9 @@ import { sqlText } from "../../duckdb/sql.js";
 import type { Dump } from "../../dump/open-dump.js";
 import type { Kind } from "../../rows/columns.js";
 import { type Cut, mostRows } from "../lost-facts.js";
-import type { ChunkPlace, NamedDocument } from "../named-document.js";
-import { databaseName, type RunName, runName, sqlCommand } from "../place.js";
+import type { LocatedChunk, NamedDocument } from "../named-document.js";
 import type { ReportOptions } from "../report-facts.js";
+import { databaseName, type RunName, runName, sqlCommand } from "../report-path.js";
 import type { LoadedTables, LoadOptions } from "./load-tables.js";
 
 /** The run that facts are gathered of, and the names by which commands ask for more rows. */
@@ -95,7 +95,7 @@ export function documentFrom(row: SqlRow): NamedDocument {
   };
 }
 
-export function placeFrom(row: SqlRow): ChunkPlace {
+export function placeFrom(row: SqlRow): LocatedChunk {
   return { ...documentFrom(row), id: String(row.id), position: knownNumber(row.position) };
 }
 

@@ -8,7 +8,7 @@ import {
   type LengthFacts,
   type Lengths,
   type NeverHitChunk,
-  placesOfDocument,
+  positionsOfDocument,
 } from "../report-facts.js";
 import {
   askDatabase,
@@ -61,13 +61,13 @@ const retrievable = `
   SELECT row, dataset_id, document_id, place, hit_count, hit_count = 0 AND before.id IS NULL AS never
   FROM (
     SELECT row, dataset_id, document_id, id, hit_count, enabled,
-      (row_number() OVER (PARTITION BY dataset_id, document_id ORDER BY position, row) - 1) * ${placesOfDocument}
+      (row_number() OVER (PARTITION BY dataset_id, document_id ORDER BY position, row) - 1) * ${positionsOfDocument}
         // count(*) OVER (PARTITION BY dataset_id, document_id) AS place
     FROM chunks
   ) LEFT JOIN hit_before before USING (dataset_id, document_id, id)
   WHERE enabled AND hit_count IS NOT NULL`;
 
-const places = Array.from({ length: placesOfDocument }, (_, place) => place);
+const places = Array.from({ length: positionsOfDocument }, (_, place) => place);
 
 /** SQL: documents with such chunks, and the counts of each of their parts. */
 const documents = {

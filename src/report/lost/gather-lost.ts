@@ -16,7 +16,7 @@ import {
   type WordPart,
 } from "../lost-facts.js";
 import type { NamedDocument } from "../named-document.js";
-import { commandOf, type NameFolder, runName } from "../place.js";
+import { commandOf, type NameFolder, runName } from "../report-path.js";
 import { type PlanContext, type PlannedRestore, planRestore, type RowOutcome } from "./plan-restore.js";
 import { type LostRow, lostRowFrom, type OldRow, readLostRows, rowKey } from "./read-lost-rows.js";
 

@@ -1,7 +1,7 @@
 import { openWriter, type Writer, type WriterOptions } from "../../client/write/writer.js";
 import type { DocumentPlan, RestorePlan } from "../../compare/lost/restore-plan.js";
 import type { Applied, AppliedRow } from "../restore-options.js";
-import { type ApplyOptions, DocumentWork, takeTurns, type Waiting, withDefaults } from "./document-work.js";
+import { type ApplyOptions, DocumentWork, interleave, type Waiting, withDefaults } from "./document-work.js";
 import { restoreChunk } from "./restore-chunk.js";
 
 /**
@@ -44,7 +44,7 @@ async function applyDocument(
     waiting = count;
   };
   const chunks = restores.map((restore) => counted(restoreChunk(work, restore), () => progress.chunksDone++));
-  return (await takeTurns(chunks, { ...options, onWaiting })).flat();
+  return (await interleave(chunks, { ...options, onWaiting })).flat();
 }
 
 async function* counted<T>(work: Waiting<T>, onDone: () => void): Waiting<T> {

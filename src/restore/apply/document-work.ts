@@ -181,7 +181,7 @@ function foundChunk(record: RawRecord): FoundRow & { readonly hash: string } {
 /** Work that yields when it must wait, with the time at which to come back to it. */
 export type Waiting<T> = AsyncGenerator<number, T, void>;
 
-interface TurnOptions {
+interface InterleaveOptions {
   readonly signal: AbortSignal;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -194,9 +194,9 @@ interface TurnOptions {
  * Does one piece of work after the other, never two at once. One that waits is come back to when all have had their turn, so that
  * their waits overlap. Gives what they come to, in their order.
  */
-export async function takeTurns<T>(
+export async function interleave<T>(
   works: readonly Waiting<T>[],
-  { signal, now, sleep, onWaiting = () => {} }: TurnOptions,
+  { signal, now, sleep, onWaiting = () => {} }: InterleaveOptions,
 ): Promise<readonly T[]> {
   const results: T[] = [];
   const waiting = new Map<number, number>();

@@ -1,6 +1,6 @@
 import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
-import { type ApplyOptions, DocumentWork, findWrite, takeTurns, withDefaults } from "./document-work.js";
+import { type ApplyOptions, DocumentWork, findWrite, interleave, withDefaults } from "./document-work.js";
 import { mendChunk } from "./mend-chunk.js";
 import { latestLanding, lookFor } from "./write-row.js";
 
@@ -44,5 +44,5 @@ export async function reconcileJournal(options: ApplyOptions): Promise<void> {
     const place = { datasetId: row.dataset_id, documentId: row.document_id };
     return mendChunk(new DocumentWork(full, place, null), { ...row, error: "" });
   });
-  await takeTurns(repairs, full);
+  await interleave(repairs, full);
 }

@@ -84,7 +84,7 @@ async function sendReady(work: DocumentWork, ready: Awaited<ReturnType<Prepare>>
   const { datasetId: dataset_id, documentId: document_id } = work.place;
   const { method, path, sha256, send } = ready.write;
   const intent = await journal.intend({ dataset_id, document_id, ...ready.facts, method, path, sha256 });
-  const outcome = await send({ onTurn: () => journal.leave(intent) }).catch(async (error: unknown) => {
+  const outcome = await send({ beforeSend: () => journal.leave(intent) }).catch(async (error: unknown) => {
     await journal.conclude(intent, "not done");
     throw error;
   });

@@ -176,7 +176,7 @@ function writesOf(document: DocumentPlan, from: CopySource): number {
 }
 
 /** A dataset at the service that takes documents of the dump. */
-export interface PlacedDataset {
+export interface TargetDataset {
   readonly id: string;
   readonly name: string;
   /** It was there before the restore, and keeps its own settings. */
@@ -186,7 +186,7 @@ export interface PlacedDataset {
 /** The datasets, documents and attachments at the service that a journal knows, by what they are copies of. */
 export interface JournalFacts {
   /** By the key of their plan. */
-  readonly datasets: ReadonlyMap<string, PlacedDataset>;
+  readonly datasets: ReadonlyMap<string, TargetDataset>;
   /** By the id in the dump. */
   readonly documents: ReadonlyMap<string, EarlierDocument & { readonly target_dataset_id: string }>;
   /** Ids of attachments at the service, by their ids in the dump. */

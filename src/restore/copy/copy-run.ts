@@ -118,7 +118,7 @@ function write(context: CopyContext, plan: CopyPlan, journal: CopyJournal, api: 
   const { concurrency = 4, timeout } = options;
   progress.step = "writing";
   const names = settingNames(targetLabels);
-  const connecting = { baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, env, signal, names };
+  const connecting = { baseUrl, key, keySource: `the variable ${keyEnv}`, concurrency, env, signal, names };
   return withWriter({ ...connecting, pace: api.pace, timeout: timeout / 1_000 }, (writer) =>
     withRows(context, plan, (readRows) =>
       applyCopy(plan, {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { StopError } from "../../errors.js";
 import { JournalFile, readJournal, setAside } from "../journal-file.js";
 import type { CopySource, EarlierDocument } from "./copy-plan.js";
-import type { JournalFacts, PlacedDataset } from "./copy-result.js";
+import type { JournalFacts, TargetDataset } from "./copy-result.js";
 import { type Intent, type IntentFacts, type IntentOutcome, type JournalLine, lineSchema } from "./journal-lines.js";
 
 const fileName = "journal.jsonl";
@@ -223,7 +223,7 @@ export class CopyJournal {
 
 /** The state of the target that the lines of a journal tell, up to date with every line that it takes. */
 class GrowingFacts implements JournalFacts {
-  readonly datasets = new Map<string, PlacedDataset>();
+  readonly datasets = new Map<string, TargetDataset>();
   readonly documents = new Map<string, EarlierDocument & { readonly target_dataset_id: string }>();
   readonly attachments = new Map<string, string>();
   from: CopySource | null = null;

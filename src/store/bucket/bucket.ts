@@ -229,7 +229,7 @@ export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<readonl
 function leftoverTest(head: Head): (key: string) => string | undefined {
   const listed = new Set(head.runs.map(({ folder }) => folder));
   return (key) => {
-    const place = folderOfKey(key);
-    return place && place.epoch < head.epoch && !listed.has(place.folder) ? place.folder : undefined;
+    const location = folderOfKey(key);
+    return location && location.epoch < head.epoch && !listed.has(location.folder) ? location.folder : undefined;
   };
 }

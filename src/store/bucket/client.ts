@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { type Connections, openConnections, unlessAborted } from "../../client/connections.js";
 import { failedRequest, type SettingNames } from "../../client/failed-request.js";
 import { RetryError, UsageError } from "../../errors.js";
-import { type BucketPlace, homeFolder, urlOfPlace, wholeKey } from "../../job/s3-url.js";
+import { type BucketPrefix, homeFolder, urlOfPrefix, wholeKey } from "../../job/s3-url.js";
 
 import { bucketError, type ClientOptions } from "./bucket.js";
 
@@ -11,7 +11,7 @@ import { bucketError, type ClientOptions } from "./bucket.js";
 export interface S3 {
   readonly sdk: Sdk;
   readonly client: SdkClient;
-  readonly place: BucketPlace;
+  readonly location: BucketPrefix;
   readonly signal: AbortSignal;
   /** The members of a request that name an object. */
   readonly at: (key: string) => { readonly Bucket: string; readonly Key: string };
@@ -24,7 +24,7 @@ export interface S3 {
  * looks for them: the profile, the container, the machine. No request is sent. UsageError where the SDK is not installed, or the endpoint is
  * no URL.
  */
-export async function openClient(place: BucketPlace, { env, signal }: ClientOptions): Promise<S3> {
+export async function openClient(location: BucketPrefix, { env, signal }: ClientOptions): Promise<S3> {
   const sdk = await loadSdk();
   process.env.HOME ??= homeFolder() ?? "/"; // the SDK looks for profiles there, and fails where a user has no home
   setMaxListeners(0, signal); // every request under way listens
@@ -51,15 +51,15 @@ export async function openClient(place: BucketPlace, { env, signal }: ClientOpti
   return {
     sdk,
     client,
-    place,
+    location,
     signal,
-    at: (key) => ({ Bucket: place.bucket, Key: wholeKey(place, key) }),
+    at: (key) => ({ Bucket: location.bucket, Key: wholeKey(location, key) }),
     ask: async (what, key, request) => {
       signal.throwIfAborted();
       try {
         return await request();
       } catch (error) {
-        throw bucketError(error, { what, url: urlOfPlace(place, key), env, signal });
+        throw bucketError(error, { what, url: urlOfPrefix(location, key), env, signal });
       }
     },
   };

@@ -242,8 +242,8 @@ async function isNewestHead(bucket: Bucket, { epoch }: Head, etag: string | unde
 /** The folder of a run whose holder came after this epoch; undefined where there is none. */
 async function folderAfter(bucket: Bucket, epoch: number): Promise<string | undefined> {
   for await (const name of bucket.folders("runs/")) {
-    const place = folderOfKey(`runs/${name}/`);
-    if (place && place.epoch > epoch) return place.folder;
+    const location = folderOfKey(`runs/${name}/`);
+    if (location && location.epoch > epoch) return location.folder;
   }
   return undefined;
 }

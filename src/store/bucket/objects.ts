@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { RetryError, StopError } from "../../errors.js";
-import { urlOfPlace } from "../../job/s3-url.js";
+import { urlOfPrefix } from "../../job/s3-url.js";
 import {
   type Condition,
   type FileFacts,
@@ -242,7 +242,7 @@ async function readOnce(s3: S3, key: string): Promise<Found | undefined> {
     const now = Date.parse(date ?? "");
     if (ETag === undefined || LastModified === undefined || Number.isNaN(now))
       throw new StopError(
-        `cannot use ${urlOfPlace(s3.place, key)}: the store sends no ${ETag === undefined ? "ETag" : "Date or Last-Modified"}`,
+        `cannot use ${urlOfPrefix(s3.location, key)}: the store sends no ${ETag === undefined ? "ETag" : "Date or Last-Modified"}`,
       );
     return { bytes, etag: ETag, age: Math.max(0, now - LastModified.getTime()) };
   } catch (error) {
@@ -321,7 +321,7 @@ async function readRange(s3: S3, key: string, { start, etag, facts, signal }: Ra
       return { bytes, etag: ETag };
     } catch (error) {
       signal.throwIfAborted();
-      if (isAbsent(error)) throw new DamagedError(`cannot read ${urlOfPlace(s3.place, key)}: it is not there`);
+      if (isAbsent(error)) throw new DamagedError(`cannot read ${urlOfPrefix(s3.location, key)}: it is not there`);
       const { status } = factsOf(error);
       throw status === 412 || status === 416 ? otherContent(s3, key, facts) : error;
     }
@@ -329,11 +329,11 @@ async function readRange(s3: S3, key: string, { start, etag, facts, signal }: Ra
 }
 
 /** `bytes`: the size that it has, where that is what differs. */
-function otherContent({ place }: S3, key: string, facts: FileFacts, bytes = facts.bytes): DamagedError {
+function otherContent({ location }: S3, key: string, facts: FileFacts, bytes = facts.bytes): DamagedError {
   const difference =
     bytes === facts.bytes ? `its SHA-256 is not ${facts.sha256}` : `it has ${bytes} bytes, not ${facts.bytes}`;
   return new DamagedError(
-    `${urlOfPlace(place, key)} is not what was uploaded: ${difference}. It was damaged or replaced; take another run`,
+    `${urlOfPrefix(location, key)} is not what was uploaded: ${difference}. It was damaged or replaced; take another run`,
   );
 }
 
@@ -345,7 +345,7 @@ export async function removeKeys(s3: S3, keys: readonly string[]): Promise<void>
   for (let start = 0; start < keys.length; start += mostKeys) {
     const some = keys.slice(start, start + mostKeys);
     const command = new s3.sdk.DeleteObjectsCommand({
-      Bucket: s3.place.bucket,
+      Bucket: s3.location.bucket,
       Delete: { Quiet: true, Objects: some.map((key) => ({ Key: s3.at(key).Key })) },
     });
     const { Errors = [] } = await s3.ask("remove", some[0] ?? "", () =>
@@ -353,7 +353,7 @@ export async function removeKeys(s3: S3, keys: readonly string[]): Promise<void>
     );
     const [first] = Errors.filter(({ Code }) => Code !== "NoSuchKey");
     if (first)
-      throw new StopError(`cannot remove ${urlOfPlace({ ...s3.place, prefix: first.Key ?? "" })}: ${first.Code}`);
+      throw new StopError(`cannot remove ${urlOfPrefix({ ...s3.location, prefix: first.Key ?? "" })}: ${first.Code}`);
   }
 }
 

@@ -1,14 +1,14 @@
-import { placeFromUrl, urlOfPlace, wholeKey } from "../../job/s3-url.js";
+import { prefixFromUrl, urlOfPrefix, wholeKey } from "../../job/s3-url.js";
 import type { Bucket, ClientOptions, OpenUpload } from "./bucket.js";
 import { openClient, type S3 } from "./client.js";
 import { endUpload, fetchFile, lookAt, putFile, putObject, readObject, removeKeys } from "./objects.js";
 
 /** Opens a place in a bucket; no request is sent. UsageError for a wrong address, or where the AWS SDK is not installed. */
 export async function openBucket(url: string, options: ClientOptions): Promise<Bucket> {
-  const place = placeFromUrl(url);
-  const s3 = await openClient(place, options);
+  const location = prefixFromUrl(url);
+  const s3 = await openClient(location, options);
   return {
-    url: urlOfPlace(place),
+    url: urlOfPrefix(location),
     read: (key) => readObject(s3, key),
     look: (key) => s3.ask("read", key, () => lookAt(s3, key)),
     put: (key, bytes, condition) => putObject(s3, key, bytes, condition),
@@ -76,10 +76,10 @@ function pageOfUploads(s3: S3, prefix: string, markers: UploadMarkers) {
   return s3.ask("list the uploads of", prefix, () => s3.client.send(command, { abortSignal: s3.signal }));
 }
 
-function below({ place }: S3, prefix: string) {
-  return { Bucket: place.bucket, Prefix: wholeKey(place, prefix) };
+function below({ location }: S3, prefix: string) {
+  return { Bucket: location.bucket, Prefix: wholeKey(location, prefix) };
 }
 
-function ownKey({ place }: S3, key: string): string {
-  return place.prefix === "" ? key : key.slice(place.prefix.length + 1);
+function ownKey({ location }: S3, key: string): string {
+  return location.prefix === "" ? key : key.slice(location.prefix.length + 1);
 }

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { StopError, UsageError } from "../../errors.js";
 import { fileErrorText } from "../../file-error.js";
 import { ifAbsent } from "../../files/files.js";
-import { type BucketPlace, homeFolder, placeFromUrl } from "../../job/s3-url.js";
+import { type BucketPrefix, homeFolder, prefixFromUrl } from "../../job/s3-url.js";
 
 /** The folder of this machine that holds copies of what lies in buckets. */
 export interface Cache {
@@ -49,7 +49,7 @@ export function copiesIn({ root }: Pick<Cache, "root">): string {
 
 /** The folder for the copy of a place: `<root>/s3/<bucket>/<prefix>`. */
 export function folderInCache(cache: Cache, url: string): string {
-  const { bucket, prefix }: BucketPlace = placeFromUrl(url);
+  const { bucket, prefix }: BucketPrefix = prefixFromUrl(url);
   return join(copiesIn(cache), bucket, ...prefix.split("/").filter((name) => name !== ""));
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { manifestName } from "../../dump/manifest.js";
 import { StopError } from "../../errors.js";
 import { ifAbsent, makeFolders, writeAside } from "../../files/files.js";
-import { fingerprint } from "../../files/join-parts.js";
+import { fingerprint } from "../../files/join-segments.js";
 import type { Bucket, ObjectFacts } from "../bucket/bucket.js";
 import type { BucketRun } from "../bucket/head.js";
 import { makeFolder } from "../folder/job-folders.js";

@@ -6,7 +6,7 @@ import { readManifest } from "../../dump/read-manifest.js";
 import { isRunId } from "../../dump/run-id.js";
 import { StopError, UsageError } from "../../errors.js";
 import { forEachOf, ifAbsent, isThere, makeFolders } from "../../files/files.js";
-import { fingerprint } from "../../files/join-parts.js";
+import { fingerprint } from "../../files/join-segments.js";
 import { emptyReadProgress } from "../../read-progress.js";
 import type { Bucket, FileFacts, Found } from "../bucket/bucket.js";
 import { type BucketRun, headFrom, headKey } from "../bucket/head.js";
@@ -125,9 +125,9 @@ async function insteadOf(url: string, options: CopyOptions): Promise<string> {
   if (shards.length > 0) return `it has shards only; kbdump join ${url} makes a run of them`;
   const below = await jobsInBucket(url, options);
   const above = url.slice(0, url.lastIndexOf("/"));
-  const [place, jobs] = below.length > 0 ? [url, below] : [above, await jobsInBucket(above, options)];
+  const [location, jobs] = below.length > 0 ? [url, below] : [above, await jobsInBucket(above, options)];
   const more = jobs.length > 10 ? ` and ${jobs.length - 10} more` : "";
-  return jobs.length > 0 ? `jobs in ${place}: ${jobs.slice(0, 10).join(", ")}${more}` : `no job is in ${place}`;
+  return jobs.length > 0 ? `jobs in ${location}: ${jobs.slice(0, 10).join(", ")}${more}` : `no job is in ${location}`;
 }
 
 /** Milliseconds without a change after which a folder aside counts as left behind by a process that was killed. */

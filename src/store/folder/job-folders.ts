@@ -4,7 +4,7 @@ import type { Manifest } from "../../dump/manifest.js";
 import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { ifAbsent, refuseLink } from "../../files/files.js";
-import type { JobPlace, Shard } from "../../job/job.js";
+import type { JobLocation, Shard } from "../../job/job.js";
 import type { Bucket } from "../bucket/bucket.js";
 
 /** The paths of a job. */
@@ -42,7 +42,7 @@ export interface LeasedJob extends JobFolders {
 }
 
 /** The folder in that of a job in which each of its shards has one. */
-export function shardsFolderOf({ name, output }: JobPlace): string {
+export function shardsFolderOf({ name, output }: JobLocation): string {
   return join(output.dir, name, "shards");
 }
 
@@ -58,10 +58,10 @@ export function shardOfFolder(name: string): Shard | undefined {
 }
 
 /** Names the folders of a job, or of a shard of it, which has a lock and runs of its own; makes none. */
-export function foldersOf(place: JobPlace): JobFolders {
-  const { name, output, shard } = place;
+export function foldersOf(location: JobLocation): JobFolders {
+  const { name, output, shard } = location;
   const whole = join(output.dir, name);
-  const shards = shardsFolderOf(place);
+  const shards = shardsFolderOf(location);
   const folder = shard ? join(shards, shardFolderName(shard)) : whole;
   const database = join(folder, `${name}.duckdb`);
   const hidden = join(folder, ".work");
@@ -69,7 +69,7 @@ export function foldersOf(place: JobPlace): JobFolders {
     folder,
     above: shard ? [whole, shards] : [],
     database,
-    shownDatabase: shownPath(place, database),
+    shownDatabase: shownPath(location, database),
     runs: join(folder, "runs"),
     private: hidden,
     waiting: join(hidden, "indexing_status"),
@@ -129,8 +129,8 @@ export interface ShardRun extends Shard {
 }
 
 /** The shards that have a folder in that of a job, by their counts and then their indexes; none where the job has no shards. */
-export async function findShardRuns(place: JobPlace): Promise<readonly ShardRun[]> {
-  const folder = shardsFolderOf(place);
+export async function findShardRuns(location: JobLocation): Promise<readonly ShardRun[]> {
+  const folder = shardsFolderOf(location);
   const names = await readdir(folder).catch(ifAbsent<string[]>([]));
   const found: ShardRun[] = [];
   for (const name of names) {
@@ -173,6 +173,6 @@ export interface Remote {
 }
 
 /** A path below the folder of a job as users know it: where the job has a bucket, its address there. */
-export function shownPath({ output }: JobPlace, path: string): string {
+export function shownPath({ output }: JobLocation, path: string): string {
   return output.bucket === undefined ? path : `${output.bucket}/${relative(output.dir, path)}`;
 }

@@ -99,7 +99,7 @@ export interface FileOfRows {
 }
 
 /** The file of a row, and its number in that file. */
-export function placeOfRow(
+export function locationOfRow(
   { name, files }: Pick<RowSource, "name" | "files">,
   row: number,
 ): { readonly name: string; readonly row: number } {
@@ -118,7 +118,7 @@ export function rowText(source: Pick<RowSource, "name" | "files">, row: number):
 
 /** `row 3 of <file>` */
 export function rowOfFileText(source: Pick<RowSource, "name" | "files">, row: number): string {
-  const place = placeOfRow(source, row);
+  const place = locationOfRow(source, row);
   return `row ${place.row} of ${place.name}`;
 }
 

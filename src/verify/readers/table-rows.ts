@@ -66,7 +66,7 @@ function partitionedRows(name: string, kind: Kind, partitions: readonly Partitio
         counted.rows = Math.max(counted.rows, row);
         problem(start + row, message, kind);
       };
-      const check = placeCheck(dataset, report);
+      const check = locationCheck(dataset, report);
       try {
         for await (const some of rows.read(report)) {
           yield (function* () {
@@ -87,7 +87,7 @@ function partitionedRows(name: string, kind: Kind, partitions: readonly Partitio
 }
 
 /** Checks that rows are of a dataset, and that their documents stand by their ids. */
-function placeCheck(dataset: string, report: Problem): (row: number, cells: readonly (string | null)[]) => void {
+function locationCheck(dataset: string, report: Problem): (row: number, cells: readonly (string | null)[]) => void {
   const named = shortText(dataset);
   let last = "";
   return (row, [its, id]) => {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type BucketWorld, type Machine, openBucketWorld } from "../../run/bucket/bucket-place.js";
+import { type BucketWorld, type Machine, openBucketWorld } from "../../run/bucket/bucket-job.js";
 import { reindex } from "../../servers/edits.js";
 import type { TestStore } from "../../servers/start-s3.js";
 import { runHere } from "../run-here.js";

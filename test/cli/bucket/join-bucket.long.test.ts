@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BucketWorld, openBucketWorld, stableTexts } from "../../run/bucket/bucket-place.js";
+import { type BucketWorld, openBucketWorld, stableTexts } from "../../run/bucket/bucket-job.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { runKbdump } from "../run-kbdump.js";
 

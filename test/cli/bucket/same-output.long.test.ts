@@ -125,7 +125,7 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
       new: { folder: `${job}/runs/${ids[1]}` },
     });
     const out = join(environment.folder, "report.html");
-    const reported = await kbdump(["report", job, "--against", job, "--out", out, "--json"]);
+    const reported = await kbdump(["report", job, "--against", job, "--file", out, "--json"]);
     expect(JSON.parse(reported.stdout)).toMatchObject({
       path: out,
       run: { folder: `${job}/runs/${ids[1]}` },

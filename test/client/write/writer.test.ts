@@ -127,7 +127,7 @@ describe("the outcome of an answer", () => {
     [307, "", "; it redirects to https://kb.example.com/v1, which is not followed; check service.base_url"],
   ])("%i %j gives a hint only where it helps", async (status, body, end) => {
     const headers: Record<string, string> = status === 307 ? { location: "https://kb.example.com/v1" } : {};
-    const { outcome } = await outcomeOf(answering(status, body, headers), { keyPlace: "the variable K" });
+    const { outcome } = await outcomeOf(answering(status, body, headers), { keySource: "the variable K" });
     expect("reason" in outcome && outcome.reason.endsWith(end) ? end : outcome).toBe(end);
   });
 
@@ -253,8 +253,8 @@ it("the key is in no outcome and no error", async () => {
 });
 
 describe("a process that may have lost its place", () => {
-  const held = (writer: Writer, onTurn: () => Promise<void>) =>
-    writer.addChunk(place, { content: "x" }).send({ onTurn });
+  const held = (writer: Writer, beforeSend: () => Promise<void>) =>
+    writer.addChunk(place, { content: "x" }).send({ beforeSend });
 
   it("is asked after the wait for its turn, and sends nothing if it has", async () => {
     const clock = new JumpingClock(0);

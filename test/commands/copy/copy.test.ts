@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { CopyOptions, CopyResult, Move } from "../../../src/restore/copy/copy-result.js";
 import { openTerminalHere } from "../../cli/terminal-here.js";
+import { keys } from "../../pseudo-terminal.js";
 import {
   appliedOf,
   datasetPlanOf,
@@ -9,8 +10,7 @@ import {
   earlierOf,
   movedOf,
   moveOf,
-} from "../../move/made-move.js";
-import { keys } from "../../pseudo-terminal.js";
+} from "../../restore/copy/made-copy.js";
 import { idOf } from "../../restore/made-result.js";
 import { restoreHere, runFolder } from "../restore/restore-here.js";
 

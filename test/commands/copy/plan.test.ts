@@ -10,7 +10,7 @@ import {
   handbook,
   lossOf,
   moveOf,
-} from "../../move/made-move.js";
+} from "../../restore/copy/made-copy.js";
 import { idOf } from "../../restore/made-result.js";
 import { terminalOf, wide } from "../restore/pages.js";
 import { commandWith, invocation, nasty } from "./pages.js";

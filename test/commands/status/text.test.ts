@@ -17,7 +17,7 @@ import type { WatchedStatus } from "../../../src/status/status-result.js";
 import { emptyWatchProgress } from "../../../src/status/watched-documents.js";
 import { withoutTimes } from "../../cli/run-kbdump.js";
 import { Screen } from "../../cli/screen.js";
-import { statusRow } from "../../indexing/reading.js";
+import { statusRow } from "../../status/reading.js";
 import { indexing, poll, tallyOf } from "./watched.js";
 
 const now = Date.parse("2026-11-20T02:00:00Z");

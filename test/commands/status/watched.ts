@@ -5,7 +5,7 @@ import {
   type WatchedDocument,
   type WatchProgress,
 } from "../../../src/status/watched-documents.js";
-import { batchReading } from "../../indexing/reading.js";
+import { batchReading } from "../../status/reading.js";
 
 /** Puts another reading of batch b into the tally, and gives what changed. */
 export function poll(progress: WatchProgress, at: number, ...rows: readonly Row[]): readonly WatchedDocument[] {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { runHere } from "../../cli/run-here.js";
 import { deadUrl } from "../../client/serve.js";
 import { documentId, uuid } from "../../demo/small-knowledge.js";
-import { copyOf, dumped, noteCopy, serve, sketches, treeOf } from "../../move/against/compared-service.js";
+import { copyOf, dumped, noteCopy, serve, sketches, treeOf } from "../../restore/copy/against/compared-service.js";
 
 const edited = sketches.map((sketch, at) => (at === 1 ? { ...sketch, content: "TWO" } : sketch));
 

@@ -18,14 +18,14 @@ test.each([
 });
 
 test("every name gives back its parts, and leads out of no folder", () => {
-  const parts = fc.record({
+  const segments = fc.record({
     kind: fc.constantFrom("chunks", "child_chunks"),
     format: fc.constantFrom("jsonl", "csv", "parquet"),
     dataset: fc.option(fc.string({ unit: "binary", minLength: 1 }), { nil: undefined }),
     compression: fc.constantFrom("none", "gzip", "zstd"),
   });
   fc.assert(
-    fc.property(parts, (named) => {
+    fc.property(segments, (named) => {
       const path = fileName(named);
       expect(partsOfName(path)).toEqual(named);
       expect(path.split("/")).toHaveLength(named.dataset === undefined ? 1 : 3);

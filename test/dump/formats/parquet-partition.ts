@@ -41,7 +41,7 @@ export async function writePartition({ documents, chunks, text: content }: Amoun
   await pipeline(Readable.from(pieces()), createWriteStream(path));
   const { facts: text } = counted;
   const jsonl = { path, bytes: text.bytes, sha256: text.sha256, text };
-  const table = { kind: "chunks", dataset: "d", rows: text.lines, parts: () => [], jsonl } as const;
+  const table = { kind: "chunks", dataset: "d", rows: text.lines, segments: () => [], jsonl } as const;
   const staged = { folder, compression: "none", tables: [table], rows: () => text.lines } as const;
   const [file] = await openWriter({ duckDb: duckDbOptions(folder) }).finish(staged);
   if (!file) throw new Error("no file was written");

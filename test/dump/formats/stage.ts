@@ -6,7 +6,7 @@ import type { StagedRows, StagedTable } from "../../../src/dump/formats/format.j
 import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl.js";
 import { ByteFacts } from "../../../src/files/byte-facts.js";
 import type { Compression } from "../../../src/files/compression.js";
-import type { PartFile } from "../../../src/files/join-parts.js";
+import type { SegmentFile } from "../../../src/files/join-segments.js";
 import { encodeLines } from "../../../src/files/lines.js";
 import { allKinds, type Kind, type PerKind } from "../../../src/rows/columns.js";
 import type { Row } from "../../../src/rows/row.js";
@@ -48,28 +48,28 @@ export type Stage = StagedRows & RunFacts;
 export async function stageOf(base: string, tables: Partial<Tables>, options: StageOptions = {}): Promise<Stage> {
   const { run = {}, csv = false, rowsPerPart = 7, publishJsonl = false, compress = "none" } = options;
   const all: Tables = { ...noRows, ...tables };
-  const folders = { parts: join(base, "parts"), stage: join(base, "stage"), scratch: join(base, "scratch") };
+  const folders = { segments: join(base, "segments"), stage: join(base, "stage"), scratch: join(base, "scratch") };
   for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
 
-  const paths = new Map<string, PartFile[]>();
+  const paths = new Map<string, SegmentFile[]>();
   for (const text of csv ? [jsonlText, csvText(csv === "safe")] : [jsonlText]) {
     for (const kind of allKinds) {
-      const parts: PartFile[] = [];
+      const segments: SegmentFile[] = [];
       const given = all[kind] ?? [];
       const encode = () => encodedParts(given, rowsPerPart, (rows) => encodeLines(text.texts(kind, rows)));
       for (const [at, bytes] of remember(given, `${kind} ${text.format} ${csv} ${rowsPerPart}`, encode).entries()) {
-        const path = join(folders.parts, `${at}.${kind}.${text.format}`);
-        parts.push(await writtenPart(path, kind, text.format, bytes));
+        const path = join(folders.segments, `${at}.${kind}.${text.format}`);
+        segments.push(await writtenPart(path, kind, text.format, bytes));
       }
-      paths.set(`${kind}.${text.format}`, parts);
+      paths.set(`${kind}.${text.format}`, segments);
     }
   }
   const rows = (kind: Kind) => all[kind]?.length ?? 0;
   const joined: StagedTable[] = [];
   for (const kind of allKinds) {
     if (!all[kind]) continue;
-    const parts = (format: string) => paths.get(`${kind}.${format}`) ?? [];
-    const table = { kind, dataset: undefined, rows: rows(kind), parts };
+    const segments = (format: string) => paths.get(`${kind}.${format}`) ?? [];
+    const table = { kind, dataset: undefined, rows: rows(kind), segments };
     const jsonl = await joinJsonl(publishJsonl ? folders.stage : folders.scratch, table, {
       compression: publishJsonl ? compress : "none",
     });
@@ -83,9 +83,9 @@ const encoded = new WeakMap<readonly Row[], Map<string, readonly Uint8Array[]>>(
 /** Keeps the parts of rows, because most tests of the formats write the same nasty ones. */
 function remember(rows: readonly Row[], name: string, encode: () => readonly Uint8Array[]): readonly Uint8Array[] {
   const known = encoded.get(rows) ?? new Map<string, readonly Uint8Array[]>();
-  const parts = known.get(name) ?? encode();
-  encoded.set(rows, known.set(name, parts));
-  return parts;
+  const segments = known.get(name) ?? encode();
+  encoded.set(rows, known.set(name, segments));
+  return segments;
 }
 
 function encodedParts(
@@ -98,7 +98,7 @@ function encodedParts(
 }
 
 /** Writes a part, as the crawl leaves one. */
-export async function writtenPart(path: string, kind: Kind, format: string, bytes: Uint8Array): Promise<PartFile> {
+export async function writtenPart(path: string, kind: Kind, format: string, bytes: Uint8Array): Promise<SegmentFile> {
   await writeFile(path, bytes);
   const counted = new ByteFacts();
   counted.add(bytes);

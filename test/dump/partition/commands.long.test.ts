@@ -71,7 +71,7 @@ test("commands that read a dump say the same of divided and compressed files as 
 
   const report = async (partition: Partition) => {
     const path = join(folder, `${partition}.html`);
-    const args = ["report", fresh[partition], "--against", old[partition], "--out", path];
+    const args = ["report", fresh[partition], "--against", old[partition], "--file", path];
     expect(await runHere(args)).toMatchObject({ code: 0 });
     return withoutFiles(await readFile(path, "utf8")).replaceAll(new RegExp(`/${partition}\\b`, "g"), "/…");
   };

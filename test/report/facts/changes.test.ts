@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { gatherChanges } from "../../../src/report/facts/changes.js";
 import { changedKinds } from "../../../src/report/report-facts.js";
+import { tablesOf } from "../../compare/diff/dumps.js";
 import { JobDatabase } from "../../database/job-database.js";
 import { change } from "../../database/query.js";
-import { tablesOf } from "../../diff/dumps.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { child, chunk } from "../../verify/sound-tables.js";
 import { writeDump } from "../../verify/write-dump.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { gatherFlaws } from "../../../src/report/facts/flaws.js";
 import { mostRows } from "../../../src/report/lost-facts.js";
-import { tablesOf } from "../../diff/dumps.js";
+import { tablesOf } from "../../compare/diff/dumps.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import type { Tables } from "../../dump/formats/stage.js";
 import { rounds } from "../../rounds.js";

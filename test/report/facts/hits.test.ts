@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { gatherHits } from "../../../src/report/facts/hits.js";
-import { placesOfDocument } from "../../../src/report/report-facts.js";
+import { positionsOfDocument } from "../../../src/report/report-facts.js";
 import type { Row } from "../../../src/rows/row.js";
+import { tablesOf } from "../../compare/diff/dumps.js";
 import { JobDatabase } from "../../database/job-database.js";
-import { tablesOf } from "../../diff/dumps.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { rounds } from "../../rounds.js";
 import { chunk, info } from "../../verify/sound-tables.js";
@@ -78,7 +78,7 @@ test("the parts of a document count its chunks by their place, disabled ones in 
   const [a] = hits.documents.rows;
   expect(a?.places[0]).toEqual(counts(1, 1)); // 39, which is disabled, and 38
   expect(a?.places[1]).toEqual(counts(2, 1));
-  expect(a?.places[placesOfDocument - 1]).toEqual(counts(1, 0)); // 1, and 0, which is disabled
+  expect(a?.places[positionsOfDocument - 1]).toEqual(counts(1, 0)); // 1, and 0, which is disabled
 });
 
 const randomChunks = fc.array(
@@ -113,8 +113,8 @@ type Given = typeof randomChunks extends fc.Arbitrary<infer Rows> ? Rows : never
 function placesOf(chunks: Given) {
   const last = Number.POSITIVE_INFINITY;
   const sorted = chunks.toSorted((a, b) => (a.position ?? last) - (b.position ?? last) || 0);
-  return Array.from({ length: placesOfDocument }, (_, place) => {
-    const here = sorted.filter((_, at) => Math.floor((at * placesOfDocument) / sorted.length) === place);
+  return Array.from({ length: positionsOfDocument }, (_, place) => {
+    const here = sorted.filter((_, at) => Math.floor((at * positionsOfDocument) / sorted.length) === place);
     const known = here.filter(({ enabled, hit_count }) => enabled === true && hit_count !== null);
     return counts(known.length, known.filter(({ hit_count }) => hit_count === 0).length);
   });

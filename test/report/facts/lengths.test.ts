@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { gatherLengths } from "../../../src/report/facts/hits.js";
 import type { Row } from "../../../src/rows/row.js";
-import { tablesOf } from "../../diff/dumps.js";
+import { tablesOf } from "../../compare/diff/dumps.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { noRows } from "../../dump/formats/stage.js";
 import { rounds } from "../../rounds.js";

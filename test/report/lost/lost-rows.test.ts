@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { LostCard } from "../../../src/report/lost-facts.js";
 import type { Row } from "../../../src/rows/row.js";
-import { tablesOf, twoDumps } from "../../diff/dumps.js";
+import { tablesOf, twoDumps } from "../../compare/diff/dumps.js";
 import { child, chunk, document, info } from "../../verify/sound-tables.js";
 import { gathered } from "./two-runs.js";
 

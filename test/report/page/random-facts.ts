@@ -8,7 +8,7 @@ import {
   type IndexingFacts,
   type LengthFacts,
   type Lengths,
-  placesOfDocument,
+  positionsOfDocument,
   type ReadState,
 } from "../../../src/report/report-facts.js";
 import { hostileTexts } from "./hostile-texts.js";
@@ -140,7 +140,7 @@ export const randomHits: fc.Arbitrary<HitFacts> = fc.record({
     fc.record({
       ...named,
       ...hitCounts,
-      places: fc.array(place, { minLength: placesOfDocument, maxLength: placesOfDocument }),
+      places: fc.array(place, { minLength: positionsOfDocument, maxLength: positionsOfDocument }),
     }),
   ),
   chunks: cut(

@@ -1,4 +1,9 @@
-import { type ChangeFacts, changedKinds, type HitFacts, placesOfDocument } from "../../../src/report/report-facts.js";
+import {
+  type ChangeFacts,
+  changedKinds,
+  type HitFacts,
+  positionsOfDocument,
+} from "../../../src/report/report-facts.js";
 import { day, documents, drawn, endOfRun, named, sampleId } from "./sample-documents.js";
 import { sampleQuery } from "./sample-state.js";
 
@@ -25,9 +30,9 @@ export function sampleHits(): HitFacts {
   const rows = documents
     .filter(({ chunks }) => chunks > 0)
     .map(({ chunks, ...document }, at) => {
-      const places = Array.from({ length: placesOfDocument }, (_, place) => {
+      const places = Array.from({ length: positionsOfDocument }, (_, place) => {
         const enabled =
-          Math.floor(((place + 1) * chunks) / placesOfDocument) - Math.floor((place * chunks) / placesOfDocument);
+          Math.floor(((place + 1) * chunks) / positionsOfDocument) - Math.floor((place * chunks) / positionsOfDocument);
         const share = Math.min(1, (drawn(at, 10) / 10) * (0.3 + place / 14));
         return { enabled, never: Math.round(enabled * share) };
       });

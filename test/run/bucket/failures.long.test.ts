@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BusyError, InterruptedError, LostError, StopError } from "../../../src/errors.js";
-import { keysBelow } from "../../bucket/bucket-helpers.js";
 import { hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
-import { openBucketWorld } from "./bucket-place.js";
+import { keysBelow } from "../../store/bucket/bucket-helpers.js";
+import { openBucketWorld } from "./bucket-job.js";
 
 describe.skipIf(!hasS3)("a bucket that fails", () => {
   let store: TestStore;
@@ -71,7 +71,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     const start = performance.now();
     await expect(one.run()).rejects.toThrow(/^cannot write s3:.*\.jsonl: /);
     expect(performance.now() - start).toBeLessThan(20_000);
-    expect(one.warnings.at(-1)).toMatch(/^the hold in the bucket could not be let go: /);
+    expect(one.warnings.at(-1)).toMatch(/^the lease of the bucket could not be released: /);
     expect((await environment.head()).runs).toEqual([]);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { LostError } from "../../../src/errors.js";
 import { hasS3, startMoto } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
-import { type BucketWorld, openBucketWorld } from "./bucket-place.js";
+import { type BucketWorld, openBucketWorld } from "./bucket-job.js";
 
 /** Milliseconds by which the clock of the successor is ahead, so that a holder without a heartbeat counts as gone. */
 const later = 125_000;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { keysBelow } from "../../bucket/bucket-helpers.js";
 import { finished, runKbdump, startKbdump } from "../../cli/run-kbdump.js";
 import { rounds } from "../../rounds.js";
 import { hasS3, startMoto } from "../../servers/start-s3.js";
-import { openBucketWorld, stableTexts } from "./bucket-place.js";
+import { keysBelow } from "../../store/bucket/bucket-helpers.js";
+import { openBucketWorld, stableTexts } from "./bucket-job.js";
 
 const killRounds = rounds(2, 12, "KBDUMP_KILL_ROUNDS");
 

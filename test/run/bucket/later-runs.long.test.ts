@@ -8,13 +8,13 @@ import { pruneJob } from "../../../src/keep/prune-job.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { takeStatus } from "../../../src/status/capture-status.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
-import { keysBelow } from "../../bucket/bucket-helpers.js";
 import { runHere } from "../../cli/run-here.js";
 import { query } from "../../database/query.js";
 import { addChunks } from "../../servers/edits.js";
 import { hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
-import { filesInWork, openBucketWorld } from "./bucket-place.js";
+import { keysBelow } from "../../store/bucket/bucket-helpers.js";
+import { filesInWork, openBucketWorld } from "./bucket-job.js";
 
 const allRuns = "SELECT run_id FROM runs ORDER BY 1";
 

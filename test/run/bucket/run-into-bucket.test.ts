@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/errors.js";
 import { runJob } from "../../../src/run/run-job.js";
-import { keysBelow, openAt } from "../../bucket/bucket-helpers.js";
 import { faultyStores, hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
-import { filesInWork, openBucketWorld, stableTexts } from "./bucket-place.js";
+import { keysBelow, openAt } from "../../store/bucket/bucket-helpers.js";
+import { filesInWork, openBucketWorld, stableTexts } from "./bucket-job.js";
 
 const allRuns = "SELECT run_id FROM runs ORDER BY 1";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runJob } from "../../../src/run/run-job.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
-import { openBucketWorld, stableTexts } from "./bucket-place.js";
+import { openBucketWorld, stableTexts } from "./bucket-job.js";
 
 describe.skipIf(!hasS3)("shards in a bucket", () => {
   let store: TestStore;

@@ -11,7 +11,7 @@ import { runHere } from "../../cli/run-here.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
 import { damageRows } from "../../database/damage-rows.js";
 import { change, query, read } from "../../database/query.js";
-import { startPublishedPlace } from "./published-place.js";
+import { startPublishedPlace } from "./published-job.js";
 
 const damages: readonly (readonly [why: RegExp, damage: (path: string) => Promise<void>])[] = [
   [/could not read enough bytes/i, async (path) => truncate(path, Math.floor((await stat(path)).size / 2))],

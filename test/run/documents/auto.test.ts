@@ -35,7 +35,7 @@ async function startPlace(documents: readonly TestDocument[], more: Record<strin
     return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, progress });
   };
   const asked = (end: string) => server.requests.filter(({ path }) => path.endsWith(end)).length;
-  return { server, behaviour, run, asked, parts: (name: string) => join(folder, "out", name, ".work") };
+  return { server, behaviour, run, asked, segments: (name: string) => join(folder, "out", name, ".work") };
 }
 
 const hierarchical = (seed: number, chunks = 120) =>
@@ -109,7 +109,7 @@ describe("a run that breaks off again and again", () => {
   const refused = { kind: "status", status: 401, body: "json" } as const;
 
   test("ends as one that was never disturbed, and asks little twice", async () => {
-    const { run, server, behaviour, parts } = await startPlace([
+    const { run, server, behaviour, segments } = await startPlace([
       hierarchical(1, 320),
       makeDocument({ chunks: 250, seed: 2 }),
       hierarchical(3),
@@ -131,15 +131,15 @@ describe("a run that breaks off again and again", () => {
     const answered = server.requests.filter(({ status }) => status === 200).length;
     expect(answered).toBeGreaterThanOrEqual(needed);
     expect(answered).toBeLessThan(needed * 1.1 + 6 * (4 + 4 * 4));
-    expect(await readdir(parts("test"))).toEqual(["indexing_status"]);
+    expect(await readdir(segments("test"))).toEqual(["indexing_status"]);
   });
 
-  const losses: readonly [string, (parts: string) => Promise<void>][] = [
-    ["the embedded children were lost", (parts) => truncate(join(parts, "0000001.aside"), 10)],
+  const losses: readonly [string, (segments: string) => Promise<void>][] = [
+    ["the embedded children were lost", (segments) => truncate(join(segments, "0000001.aside"), 10)],
     [
       "the journal tells nothing of the children, as that of an earlier version",
-      async (parts) => {
-        const path = join(parts, "0000001.journal");
+      async (segments) => {
+        const path = join(segments, "0000001.journal");
         const text = await readFile(path, "utf8");
         await writeFile(path, text.replaceAll('"children":', '"unknown":'));
       },
@@ -147,7 +147,7 @@ describe("a run that breaks off again and again", () => {
   ];
 
   test("reads a document anew of which something was lost", async () => {
-    const { run, behaviour, parts } = await startPlace([hierarchical(1, 320)]);
+    const { run, behaviour, segments } = await startPlace([hierarchical(1, 320)]);
     const undisturbed = await contentsOf((await run("undisturbed")).folder);
     for (const [at, [loss, lose]] of losses.entries()) {
       const name = `test-${at}`;
@@ -155,7 +155,7 @@ describe("a run that breaks off again and again", () => {
       behaviour.faults = () => (++answered > 90 ? refused : undefined);
       await expect(run(name)).rejects.toThrow(StopError);
       delete behaviour.faults;
-      await lose(join(await workOf(parts(name)), "parts"));
+      await lose(join(await workOf(segments(name)), "segments"));
       const { folder } = await run(name);
       expect(await contentsOf(folder), loss).toEqual(undisturbed);
     }

@@ -15,10 +15,10 @@ test("shards of the demo job have together the rows of a whole run, with a list 
   const list = join(folder, "list.json");
   await planJob(job, { documentsOut: list, budget: 0 });
   for (const documentsFrom of [undefined, list]) {
-    const parts: RunResult[] = [];
-    for (const shard of allOf(3)) parts.push(await runJob({ ...job, shard, documentsFrom }));
-    expect(parts.map(({ status }) => status)).toEqual(["complete", "complete", "complete"]);
+    const segments: RunResult[] = [];
+    for (const shard of allOf(3)) segments.push(await runJob({ ...job, shard, documentsFrom }));
+    expect(segments.map(({ status }) => status)).toEqual(["complete", "complete", "complete"]);
     for (const kind of ["chunks", "child_chunks", "documents", "metadata_fields"])
-      expect(await rowsOf(parts, kind), kind).toEqual(await rowsOf([whole], kind));
+      expect(await rowsOf(segments, kind), kind).toEqual(await rowsOf([whole], kind));
   }
 }, 120_000);

@@ -19,10 +19,10 @@ test("shards that each ask the service have together the rows of a whole run, an
   const { job, run, shards } = await startPlace();
   const whole = await run();
   const output = { ...job.output, formats: ["csv", "parquet", "duckdb"] } as const;
-  const parts: RunResult[] = [];
-  for (const shard of allOf(5)) parts.push(await run({ shard, output }));
-  await expectWhole(parts, whole);
-  const texts = await Promise.all(parts.map(listIn));
+  const segments: RunResult[] = [];
+  for (const shard of allOf(5)) segments.push(await run({ shard, output }));
+  await expectWhole(segments, whole);
+  const texts = await Promise.all(segments.map(listIn));
   expect(new Set(texts).size).toBe(1);
   const { value } = { value: undefined, ...documentListFromText(texts[0] ?? "") };
   expect(value?.datasets.map(({ dataset_id, documents }) => [dataset_id, documents])).toEqual(
@@ -35,7 +35,7 @@ test("shards that each ask the service have together the rows of a whole run, an
     .update(texts[0] ?? "")
     .digest("hex");
   const bytes = Buffer.byteLength(texts[0] ?? "");
-  for (const [at, { manifest, folder, database }] of parts.entries()) {
+  for (const [at, { manifest, folder, database }] of segments.entries()) {
     const place = { index: at + 1, count: 5 };
     expect(manifest.shard).toEqual({
       ...place,
@@ -66,9 +66,9 @@ test("with one given list, shards and a whole run ask for no list before they re
     const kindsAsked = server.requests.map(({ path }) => /\/(documents|segments)$/.exec(path)?.[1]).filter(Boolean);
     expect([...new Set(kindsAsked)]).toEqual(["segments", "documents"]); // those that moved are looked for at the end
   }
-  const [again, ...parts] = results;
+  const [again, ...segments] = results;
   if (again) await expectWhole([again], whole);
-  await expectWhole(parts, whole);
+  await expectWhole(segments, whole);
   expect(again?.manifest.discovered).toMatchObject({ new: [], vanished: [] });
 });
 
@@ -89,8 +89,8 @@ test("verify finds a list that was changed, is a link, or is gone", async () => 
 
 test("shards without any document are complete, with files without rows", async () => {
   const { job, run, list, env, server } = await startPlace(2);
-  const parts = await Promise.all(allOf(12).map((shard) => run({ shard })));
-  const empty = parts.filter(({ manifest }) => manifest.counts.documents === 0);
+  const segments = await Promise.all(allOf(12).map((shard) => run({ shard })));
+  const empty = segments.filter(({ manifest }) => manifest.counts.documents === 0);
   expect(empty.length).toBeGreaterThanOrEqual(10);
   for (const { status, manifest } of empty)
     expect([status, manifest.counts.chunks, manifest.counts.document_info]).toEqual(["complete", 0, 0]);
@@ -102,7 +102,7 @@ test("shards without any document are complete, with files without rows", async 
     return server.requests.filter(({ path }) => path.endsWith("/documents")).map(({ path }) => path.split("/")[3]);
   };
   expect(await asked(empty[0])).toEqual([]); // no document of its own can have moved
-  const single = parts.find(({ manifest }) => manifest.counts.documents === 1);
+  const single = segments.find(({ manifest }) => manifest.counts.documents === 1);
   expect(await asked(single)).toEqual(single?.manifest.documents.map(({ dataset_id }) => dataset_id));
 });
 
@@ -112,13 +112,16 @@ test("a shard of which no document can be read is published as partial: others m
   const body = { code: "x", message: "no", status: 400 };
   behaviour.documentError = new Map(ids.map((id) => [id, { status: 400, body }]));
   await expect(run()).rejects.toThrow(StopError);
-  const parts: RunResult[] = [];
-  for (const shard of allOf(2)) parts.push(await run({ shard }));
-  expect(parts.flatMap(({ manifest }) => manifest.documents.map(({ status }) => status))).toEqual(["failed", "failed"]);
-  expect(parts.map(({ status }) => status)).toContain("partial");
+  const segments: RunResult[] = [];
+  for (const shard of allOf(2)) segments.push(await run({ shard }));
+  expect(segments.flatMap(({ manifest }) => manifest.documents.map(({ status }) => status))).toEqual([
+    "failed",
+    "failed",
+  ]);
+  expect(segments.map(({ status }) => status)).toContain("partial");
 
   behaviour.documentError = new Map();
-  for (const { manifest } of parts) {
+  for (const { manifest } of segments) {
     if (!manifest.shard || manifest.status === "complete") continue;
     const { index, count } = manifest.shard;
     expect(await run({ shard: { index, count } }, { retryFailed: true })).toMatchObject({ status: "complete" });

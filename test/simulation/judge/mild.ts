@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { PartFile } from "../../../src/files/join-parts.js";
+import type { SegmentFile } from "../../../src/files/join-segments.js";
 import { type Outcome, placesOf } from "../outcome.js";
 import type { Scenario } from "../scenario.js";
 import { isMild } from "../scenario-facts.js";
@@ -8,7 +8,7 @@ import type { Complain } from "./judge.js";
 
 /** The remains of a run: the parts of every document, byte for byte, and its verdict on each. */
 export interface Left {
-  readonly parts: ReadonlyMap<string, string>;
+  readonly segments: ReadonlyMap<string, string>;
   readonly documents: string;
   readonly readings: readonly Reading[];
 }
@@ -25,13 +25,13 @@ export function leftBy({ through }: Outcome): Left {
     files.map((file) => [`${file.kind}.${file.format} of ${row.document_id}`, textOf(file)] as const),
   );
   return {
-    parts: new Map(contents),
+    segments: new Map(contents),
     documents: JSON.stringify(documents.map(({ row, drift }) => ({ row: { ...row, sweeps: undefined }, drift }))),
     readings: documents.map(({ row: { sweeps }, proof }) => ({ sweeps, proof })),
   };
 }
 
-function textOf({ path, start = 0, bytes }: PartFile): string {
+function textOf({ path, start = 0, bytes }: SegmentFile): string {
   return readFileSync(path).toString("latin1", start, start + bytes);
 }
 
@@ -59,8 +59,9 @@ export function checkMild(outcome: Outcome, expected: Left, wrong: Complain, cov
     if (isSwept ? Math.abs(is.sweeps - was.sweeps) > 1 : !isSame)
       wrong(`${id}: ${is.sweeps} readings and proof ${is.proof}, undisturbed ${was.sweeps} and ${was.proof}`);
   }
-  for (const name of new Set([...left.parts.keys(), ...expected.parts.keys()])) {
-    if (left.parts.get(name) !== expected.parts.get(name)) wrong(`${name} is not what the undisturbed run leaves`);
+  for (const name of new Set([...left.segments.keys(), ...expected.segments.keys()])) {
+    if (left.segments.get(name) !== expected.segments.get(name))
+      wrong(`${name} is not what the undisturbed run leaves`);
   }
   coverage.met(outcome.lives > 1 ? "as undisturbed, resumed" : "as undisturbed");
 }

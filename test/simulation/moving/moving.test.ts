@@ -13,7 +13,7 @@ import { movingText } from "./moving-text.js";
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 
-const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_TALLY } = process.env;
+const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_PROGRESS } = process.env;
 const [first, count] = [Number(KBDUMP_FIRST_SEED), rounds(200, 300, "KBDUMP_SEEDS")];
 
 test.runIf(KBDUMP_SEED)(`seed ${KBDUMP_SEED}`, async () => {
@@ -29,7 +29,7 @@ test.skipIf(KBDUMP_SEED)(`seeds ${first} to ${first + count - 1} lose nothing`, 
     const played = await play(drawMoving(seed), coverage);
     if (played.wrong.length > 0) failed.push(played);
   }
-  if (KBDUMP_TALLY) process.stdout.write(`seeds ${first} to ${first + count - 1}\n${movingText(coverage.counts)}\n`);
+  if (KBDUMP_PROGRESS) process.stdout.write(`seeds ${first} to ${first + count - 1}\n${movingText(coverage.counts)}\n`);
   if (failed.length > 0) expect.fail(failed.map(failureText).join("\n\n"));
   for (const [what, least] of Object.entries(wanted)) {
     expect(coverage.counts.get(what) ?? 0, `${what}: met too rarely`).toBeGreaterThan(least * count);

@@ -6,8 +6,8 @@ import { type JoinResult, joinShards } from "../../../src/join/join-shards.js";
 import { finishRun, prepareRun } from "../../../src/run/make-run.js";
 import { openFreshWorkspace } from "../../../src/run/open-workspace.js";
 import type { Reading } from "../../../src/run/reading.js";
+import type { Environment } from "../environment.js";
 import { jobOf } from "../read-all.js";
-import type { Environment } from "../world.js";
 import type { ReadShard } from "./read-shards.js";
 
 /** Publishes the shards that were read, each as a run of its own, and joins these. Works on the real disk. */

@@ -2,14 +2,14 @@ import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { documentName } from "../../../src/crawl/discovery.js";
-import type { PartFile } from "../../../src/files/join-parts.js";
+import type { SegmentFile } from "../../../src/files/join-segments.js";
 import type { JoinResult } from "../../../src/join/join-shards.js";
 import { documentKey } from "../../../src/rows/row.js";
 import { type DumpedDocument, proofSchema } from "../../../src/segments/document-result.js";
-import { partPath } from "../../../src/segments/part.js";
+import { segmentPath } from "../../../src/segments/segment.js";
+import type { Environment } from "../environment.js";
 import type { Outcome, Through } from "../outcome.js";
 import type { Processes } from "../processes.js";
-import type { Environment } from "../world.js";
 
 const kinds = ["chunks", "child_chunks"] as const;
 
@@ -19,8 +19,8 @@ export function joinedOutcome(
   { reading, progress }: Through,
   { environment, processes }: { readonly environment: Environment; readonly processes: Processes },
 ): Outcome {
-  const { scenario, service, calls, parts, violations, trace, clock } = environment;
-  splitRows(folder, parts, manifest.documents);
+  const { scenario, service, calls, segments, violations, trace, clock } = environment;
+  splitRows(folder, segments, manifest.documents);
   const documents = manifest.documents.map((row, index): DumpedDocument => {
     const isOf = (other: typeof row | Manifested) => documentKey(other) === documentKey(row);
     const proof = v.parse(proofSchema, manifest.proofs.find(isOf)?.proof);
@@ -29,7 +29,7 @@ export function joinedOutcome(
       drift: {},
       childLists: manifest.child_lists.find(isOf) ?? null,
       proof,
-      files: filesOf(parts, index),
+      files: filesOf(segments, index),
       isOld: false,
     };
   });
@@ -37,7 +37,7 @@ export function joinedOutcome(
   const dataset = { id: service.knowledge.dataset.id, documents: ids, batches: [], status: [], keyword: undefined };
   const discovery = { datasets: [dataset], found: undefined };
   return {
-    ...{ scenario, service, calls, parts, violations, trace, left: [], errors: processes.errors },
+    ...{ scenario, service, calls, segments, violations, trace, left: [], errors: processes.errors },
     lives: processes.lives,
     elapsed: clock.now,
     through: { reading: { ...reading, discovery, documents }, progress },
@@ -47,9 +47,9 @@ export function joinedOutcome(
 type Manifested = Pick<JoinResult["manifest"]["documents"][number], "dataset_id" | "document_id">;
 
 /** The files that `splitRows` made of a document. */
-function filesOf(parts: string, index: number): readonly PartFile[] {
+function filesOf(segments: string, index: number): readonly SegmentFile[] {
   return kinds.flatMap((kind) => {
-    const path = partPath(parts, documentName(index), kind, "jsonl");
+    const path = segmentPath(segments, documentName(index), kind, "jsonl");
     const bytes = statSync(path, { throwIfNoEntry: false })?.size;
     const facts = { lines: 0, longestLine: 0, longNumbers: false }; // nobody looks at these
     return bytes === undefined ? [] : [{ kind, format: "jsonl", path, start: 0, bytes, ...facts }];
@@ -57,7 +57,7 @@ function filesOf(parts: string, index: number): readonly PartFile[] {
 }
 
 /** Writes the rows of each document to files of its own, as a run has them while it reads. */
-function splitRows(folder: string, parts: string, documents: readonly Manifested[]): void {
+function splitRows(folder: string, segments: string, documents: readonly Manifested[]): void {
   const names = new Map(documents.map((row, index) => [documentKey(row), documentName(index)]));
   for (const kind of kinds) {
     const lines = readFileSync(join(folder, `${kind}.jsonl`), "utf8")
@@ -66,7 +66,7 @@ function splitRows(folder: string, parts: string, documents: readonly Manifested
     for (const line of lines) {
       const name = names.get(documentKey(JSON.parse(line)));
       if (name === undefined) throw new Error(`a row of ${kind} belongs to no document: ${line}`);
-      appendFileSync(partPath(parts, name, kind, "jsonl"), `${line}\n`);
+      appendFileSync(segmentPath(segments, name, kind, "jsonl"), `${line}\n`);
     }
   }
 }

@@ -1,10 +1,10 @@
 import { StopError, UsageError } from "../../../src/errors.js";
+import { worldOf } from "../environment.js";
 import { place } from "../files.js";
 import type { Coverage } from "../judge/coverage.js";
 import type { Played } from "../play.js";
 import { Processes } from "../processes.js";
 import { inFolder } from "../simulate.js";
-import { worldOf } from "../world.js";
 import type { ShardedScenario } from "./draw-shards.js";
 import { joinReadings } from "./join-readings.js";
 import { joinedOutcome } from "./joined-outcome.js";

@@ -4,11 +4,10 @@ import { discoverDocuments } from "../../../src/crawl/discover-documents.js";
 import type { Discovery } from "../../../src/crawl/discovery.js";
 import type { Shard } from "../../../src/job/job.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
-
+import type { Environment } from "../environment.js";
 import type { Through } from "../outcome.js";
 import type { Processes } from "../processes.js";
 import { clientOf, jobOf, type ProcessWorld, readAll } from "../read-all.js";
-import type { Environment } from "../world.js";
 import type { ShardedScenario } from "./draw-shards.js";
 
 /** A shard that was read; `through` is undefined when its processes gave up. */
@@ -27,11 +26,11 @@ export async function readShards(
   const shards = Array.from({ length: count }, (_, at) => ({ index: at + 1, count }));
   const read = (shard: Shard) => {
     const folder = join(environment.folder, `shard-${shard.index}`);
-    const parts = join(folder, "parts");
-    mkdirSync(parts, { recursive: true });
+    const segments = join(folder, "segments");
+    mkdirSync(segments, { recursive: true });
     return async (process: ProcessWorld) => {
-      const through = await readAll({ ...process, folder, parts, share: { shard, given } });
-      processes.flush(parts); // as the shard is published then
+      const through = await readAll({ ...process, folder, segments, share: { shard, given } });
+      processes.flush(segments); // as the shard is published then
       return through;
     };
   };

@@ -14,7 +14,7 @@ import { playShards } from "./play-shards.js";
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 
-const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_TALLY } = process.env;
+const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_PROGRESS } = process.env;
 const first = Number(KBDUMP_SEED ?? KBDUMP_FIRST_SEED);
 const count = KBDUMP_SEED ? 1 : rounds(3, 150, "KBDUMP_SHARD_SEEDS");
 
@@ -28,7 +28,7 @@ test(`seeds ${first} to ${first + count - 1}: a joined dump says of each documen
     if (KBDUMP_TRACE) process.stderr.write(`${played.trace.join("\n")}\n`);
     if (played.wrong.length > 0) failed.push(played);
   }
-  if (KBDUMP_TALLY) process.stdout.write(`${movingText(coverage.counts)}\n`);
+  if (KBDUMP_PROGRESS) process.stdout.write(`${movingText(coverage.counts)}\n`);
   if (failed.length > 0) expect.fail(failed.map(failureText).join("\n\n"));
   if (count < 100) return;
   for (const [what, least] of Object.entries(wanted))

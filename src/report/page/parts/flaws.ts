@@ -1,6 +1,6 @@
 import { countText } from "../../../amounts.js";
 import type { Cut } from "../../lost-facts.js";
-import type { ChunkPlace } from "../../named-document.js";
+import type { LocatedChunk } from "../../named-document.js";
 import type { ChunkError, DisabledChunk, DuplicateGroup, FlawFacts, OrphanedChild } from "../../report-facts.js";
 import { foreign, type Html, type HtmlValue, html, type Section } from "../html.js";
 import { documentCell, idText, numberColumn, renderTable, type TableColumn, tableBytes, timeText } from "../table.js";
@@ -91,7 +91,7 @@ function renderDuplicates(duplicates: Cut<DuplicateGroup>): Html {
 function renderOrphans(orphans: Cut<OrphanedChild>): Html {
   return renderTable<OrphanedChild>(
     [
-      ...placeColumns<OrphanedChild>(),
+      ...locationColumns<OrphanedChild>(),
       { title: "Text", cell: ({ beginning }) => foreign(beginning, beginningLength), isLong: true },
       { title: "Missing parent", cell: ({ segment_id }) => idText(segment_id) },
     ],
@@ -103,7 +103,7 @@ function renderOrphans(orphans: Cut<OrphanedChild>): Html {
 function renderErrors(errors: Cut<ChunkError>): Html {
   return renderTable<ChunkError>(
     [
-      ...placeColumns<ChunkError>(),
+      ...locationColumns<ChunkError>(),
       { title: "Status", cell: ({ status }) => foreign(status, 40) },
       { title: "Error", cell: ({ error }) => foreign(error, 300), isLong: true },
     ],
@@ -115,7 +115,7 @@ function renderErrors(errors: Cut<ChunkError>): Html {
 function renderDisabled(disabled: Cut<DisabledChunk>): Html {
   return renderTable<DisabledChunk>(
     [
-      ...placeColumns<DisabledChunk>(),
+      ...locationColumns<DisabledChunk>(),
       { title: "Text", cell: ({ beginning }) => foreign(beginning, beginningLength), isLong: true },
       { title: "Disabled", cell: ({ disabled_at }) => timeText(disabled_at), sort: ({ disabled_at }) => disabled_at },
       { title: "By account", cell: ({ disabled_by }) => foreign(disabled_by, 80) },
@@ -126,7 +126,7 @@ function renderDisabled(disabled: Cut<DisabledChunk>): Html {
 }
 
 /** The document of a chunk, its position there, and its id. */
-function placeColumns<Row extends ChunkPlace>(): readonly TableColumn<Row>[] {
+function locationColumns<Row extends LocatedChunk>(): readonly TableColumn<Row>[] {
   return [
     { title: "Document", cell: documentCell },
     positionColumn<Row>((row) => row),
@@ -134,7 +134,7 @@ function placeColumns<Row extends ChunkPlace>(): readonly TableColumn<Row>[] {
   ];
 }
 
-function positionColumn<Row>(placeOf: (row: Row) => ChunkPlace): TableColumn<Row> {
+function positionColumn<Row>(placeOf: (row: Row) => LocatedChunk): TableColumn<Row> {
   return numberColumn("Position", (row: Row) => placeOf(row).position);
 }
 

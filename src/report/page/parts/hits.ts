@@ -122,7 +122,7 @@ function renderHitStrips({ documents }: HitFacts, finding: HtmlValue): HtmlValue
   if (shown.length === 0) return "";
   const rows: PictureRow[] = shown.map((document) => ({
     name: shortName(document),
-    marks: renderPlaces(document.places),
+    marks: renderPaths(document.places),
     value: `${shareText(document.never, document.enabled)} never`,
   }));
   return renderFigure(
@@ -147,7 +147,7 @@ function renderHitStrips({ documents }: HitFacts, finding: HtmlValue): HtmlValue
 }
 
 /** Two paths instead of two marks for every place: a page has many of them. One unit of the drawing is one place. */
-function renderPlaces(places: DocumentHits["places"]): Html {
+function renderPaths(places: DocumentHits["places"]): Html {
   const filled = places.map(({ enabled, never }) => (enabled > 0 ? Math.min(1, never / enabled) : null));
   const all = filled.map((share, at) => (share === null ? "" : boxPath(at, 1)));
   const never = filled.map((share, at) => (share ? boxPath(at, share) : ""));

@@ -60,7 +60,7 @@ async function homeOf(
   problems: string[],
 ): Promise<Home & { readonly missingTags?: readonly string[] }> {
   try {
-    const id = await placeDataset(plan, options);
+    const id = await chooseDataset(plan, options);
     const equipped = await equipDataset(plan, id, options);
     problems.push(...equipped.problems);
     return { id, fields: equipped.fields, missingTags: equipped.missingTags };
@@ -73,7 +73,7 @@ async function homeOf(
 }
 
 /** Makes the dataset of the target that takes the documents, or uses the one that is there; gives its id. SkipError where it cannot be. */
-async function placeDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
+async function chooseDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
   const { journal } = options;
   const known = journal.facts.datasets.get(plan.key);
   if (plan.target.kind === "there") {

@@ -4,7 +4,7 @@ import type { CreatedDocument } from "../../../client/write/write-outcome.js";
 import { textIn } from "../../../compare/document-rows.js";
 import { SkipError } from "../../../errors.js";
 import { problemText } from "../../../file-error.js";
-import { fingerprint } from "../../../files/join-parts.js";
+import { fingerprint } from "../../../files/join-segments.js";
 import { cutText } from "../../../safe-text.js";
 import { countOf } from "../../../words.js";
 import { copyName, type DocumentPlan, type FilePlan } from "../copy-plan.js";

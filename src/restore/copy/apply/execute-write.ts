@@ -124,7 +124,7 @@ async function sendNoted<T>(
   prepared: PreparedWrite<T>,
 ): Promise<WriteOutcome<T>> {
   progress.writes++;
-  return prepared.send({ onTurn: () => journal.leave(intent) }).catch(async (error: unknown) => {
+  return prepared.send({ beforeSend: () => journal.leave(intent) }).catch(async (error: unknown) => {
     await journal.conclude(intent, "not done");
     throw error;
   });

@@ -235,7 +235,7 @@ const mostEdits = 2_000;
 /** Aligns a list with its copy by the texts that `textOf` gives. A missing row moves no other, and texts may repeat. */
 export function alignRows<T>(old: readonly T[], live: readonly T[], textOf: (row: T) => string): Alignment<T> {
   const texts = { old: old.map(textOf), live: live.map(textOf) };
-  const stretches = cutStretches(old, live, commonLengths(texts) ?? lengthsByPlace(texts));
+  const stretches = cutStretches(old, live, commonLengths(texts) ?? lengthsByPosition(texts));
   const moved = pairMoved(stretches, textOf);
   const taken = new Set(moved.values());
   const pairs: AlignedPair<T>[] = [];
@@ -277,7 +277,7 @@ function commonLengths({ old, live }: Texts): readonly Lengths[] | undefined {
   }));
 }
 
-function lengthsByPlace({ old, live }: Texts): readonly Lengths[] {
+function lengthsByPosition({ old, live }: Texts): readonly Lengths[] {
   const both = Math.min(old.length, live.length);
   const places = Array.from({ length: both }, (_, at) => ({ isSame: old[at] === live[at], old: 1, live: 1 }));
   return [...places, { isSame: false, old: old.length - both, live: live.length - both }];
@@ -323,17 +323,17 @@ function pairMoved<T>(stretches: readonly Stretch<T>[], textOf: (row: T) => stri
 /** A difference in the rows of one document. */
 export type RowDifference = Omit<CopyDifference, "document_id">;
 
-type Placed = Pick<RowDifference, "id" | "position">;
+type Positioned = Pick<RowDifference, "id" | "position">;
 
 /** A difference of a row of the run; of one that is only at the service, the id and position there. */
-function differenceOf(level: "chunk" | "child_chunk", { id, position }: Placed, reason: string): RowDifference {
+function differenceOf(level: "chunk" | "child_chunk", { id, position }: Positioned, reason: string): RowDifference {
   return { level, id, position, reason };
 }
 
 /** `it differs in text and state`: at most one difference for one row, whatever of it differs. */
 function flawsOf(
   level: "chunk" | "child_chunk",
-  row: Placed,
+  row: Positioned,
   flaws: readonly (string | false)[],
 ): readonly RowDifference[] {
   const found = flaws.filter((flaw) => flaw !== false);

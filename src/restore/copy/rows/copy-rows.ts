@@ -38,7 +38,7 @@ export async function copyRows(work: DocumentWork, rows: DocumentRows): Promise<
 }
 
 /** The service adds chunks behind the last one alone. */
-const noPlace = "it failed earlier, or was deleted, and has no place behind the others";
+const noPosition = "it failed earlier, or was deleted, and has no place behind the others";
 
 /** The chunks that are there already, and the number of the first that is to be added. */
 interface TakenUp {
@@ -58,7 +58,7 @@ async function takeUp(copy: DocumentCopy): Promise<TakenUp> {
   const chunks: ChunkCopy[] = [];
   for (const [number, row] of copy.planned.slice(0, next).entries()) {
     const chunk = there[number];
-    if (!chunk) copy.fail("chunk", row, copy.astray(noPlace).message);
+    if (!chunk) copy.fail("chunk", row, copy.astray(noPosition).message);
     else if (chunk.status === "error") copy.fail("chunk", row, "the service stored it and could not index it");
     else chunks.push({ row, id: chunk.id, enabled: chunk.enabled, attachment_ids: chunk.attachment_ids });
   }
@@ -69,7 +69,7 @@ async function takeUp(copy: DocumentCopy): Promise<TakenUp> {
 async function readCopies(copy: DocumentCopy): Promise<readonly (StandingChunk | undefined)[]> {
   const { options, place, plan } = copy.work;
   const additions = options.journal.additions(plan.document_id);
-  const { copies, surplus, stranger } = placeChunks(copy.planned, await readCopy(copy.work), additions);
+  const { copies, surplus, stranger } = alignChunks(copy.planned, await readCopy(copy.work), additions);
   if (stranger) {
     const chunk = `chunk ${stranger.id}, at position ${stranger.position} of document ${place.documentId}`;
     throw copy.astray(`${chunk}, is none that this restore added, or somebody changed it`);
@@ -101,7 +101,7 @@ interface ChunkThere extends Texts {
 }
 
 /** The chunks of the target, each in its place. */
-interface Placed<T extends ChunkThere> {
+interface Aligned<T extends ChunkThere> {
   /** The copy of each chunk of the dump, in order; undefined where there is none. */
   readonly copies: readonly (T | undefined)[];
   /** Chunks of this move that stand there twice: their request was sent again after a lost answer. */
@@ -114,11 +114,11 @@ interface Placed<T extends ChunkThere> {
  * Finds out which chunk of the target is the copy of which chunk of the dump. The journal names most of them by id. Those of a request
  * whose answer was lost go by their texts, between their neighbours: the service stores a request as a whole.
  */
-export function placeChunks<T extends ChunkThere>(
+export function alignChunks<T extends ChunkThere>(
   planned: readonly Texts[],
   there: readonly T[],
   additions: readonly Addition[],
-): Placed<T> {
+): Aligned<T> {
   const places = new Places(planned, there, additions);
   const stranger = places.takeKnown() ?? places.takeLost();
   return { copies: places.copies, surplus: places.surplus, stranger };

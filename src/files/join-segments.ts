@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { copyFile, type FileHandle, link, open, rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import type { Kind } from "../rows/columns.js";
+import { ByteFacts, type FileFacts } from "./byte-facts.js";
+import { type Compression, openCompressor } from "./compression.js";
+import { flush } from "./flush.js";
+import { gatherPieces, pieceBytes, RangeReader, readInto } from "./lines.js";
+
+/** Rows of one kind as text, and what is in it. */
+export type SegmentFile = WholeSegment | SegmentRange;
+
+/** The place of a part, and the rows that it holds. */
+export interface SegmentLocation {
+  readonly kind: Kind;
+  readonly format: string;
+  readonly path: string;
+}
+
+/** Rows in a file of their own, which was written while the crawl went on. */
+interface WholeSegment extends SegmentLocation, FileFacts {
+  readonly start?: undefined;
+}
+
+/** Rows that are a part of a file, such as those of one document. */
+export interface SegmentRange extends SegmentLocation, Omit<FileFacts, "sha256"> {
+  /** The byte of the file at which they begin. */
+  readonly start: number;
+}
+
+/** The size and the SHA-256 of a file. */
+export type Fingerprint = Pick<FileFacts, "bytes" | "sha256">;
+
+/** A file that was joined: the bytes of the file itself, which is compressed or not. */
+export interface JoinedFile extends Fingerprint {
+  /** The facts of its text. */
+  readonly text: FileFacts;
+}
+
+export interface JoinOptions {
+  readonly compression?: Compression;
+  /** Its reason is what the join rejects with when it is aborted, at the next piece. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Makes a file of `head` and then the parts, one after the other, that only its owner can read; flushed to disk. A part
+ * that is the whole file is not written a second time: it gets a second name, and must not be written to any more.
+ */
+export async function joinSegments(
+  target: string,
+  head: string,
+  segments: readonly SegmentFile[],
+  { compression = "none", signal }: JoinOptions = {},
+): Promise<JoinedFile> {
+  await rm(target, { force: true });
+  const [first, ...others] = segments;
+  if (first && first.start === undefined && others.length === 0 && head === "" && compression === "none") {
+    await link(first.path, target).catch(() => copyFile(first.path, target, constants.COPYFILE_FICLONE));
+    await flush(target);
+    return { bytes: first.bytes, sha256: first.sha256, text: first };
+  }
+  const counted = new ByteFacts({ looksForNumbers: false });
+  async function* text() {
+    for await (const piece of gatherPieces(textOf(head, segments))) {
+      signal?.throwIfAborted();
+      counted.add(piece);
+      yield piece;
+    }
+  }
+  const file = await open(target, "wx", 0o600);
+  try {
+    const written = await writeText(file, text(), compression);
+    await file.sync();
+    const facts = { ...counted.facts, longNumbers: segments.some(({ longNumbers }) => longNumbers) };
+    return { bytes: facts.bytes, sha256: facts.sha256, ...written, text: facts };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The bytes of the head and of the parts; a piece is valid until the next one. Rejects where a part is shorter than it should be. */
+async function* textOf(head: string, segments: readonly SegmentFile[]): AsyncGenerator<Buffer> {
+  if (head) yield Buffer.from(head);
+  const ranges = new RangeReader();
+  const memory = Buffer.allocUnsafeSlow(pieceBytes);
+  try {
+    for (const segment of segments)
+      yield* segment.start === undefined ? readInto(memory, segment.path) : ranges.pieces(segment);
+  } finally {
+    await ranges.close();
+  }
+}
+
+/** Writes a text to a file; gives the size and the hash of the file where they are not those of the text. */
+async function writeText(
+  file: FileHandle,
+  text: AsyncIterable<Buffer>,
+  compression: Compression,
+): Promise<Fingerprint | undefined> {
+  const write = (piece: Buffer) => file.writeFile(piece);
+  if (compression !== "none")
+    return pipeline(copied(text), openCompressor(compression), (pieces: AsyncIterable<Buffer>) =>
+      fingerprintOf(pieces, write),
+    );
+  for await (const piece of text) await write(piece);
+  return undefined;
+}
+
+/** A compressor takes a piece while the next one is read already. */
+async function* copied(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) yield Buffer.from(piece);
+}
+
+/** Bytes and hash of a file, read in pieces. */
+export async function fingerprint(path: string): Promise<Fingerprint> {
+  return fingerprintOf(readInto(Buffer.allocUnsafe(pieceBytes), path));
+}
+
+async function fingerprintOf(
+  pieces: AsyncIterable<Buffer>,
+  take: (piece: Buffer) => Promise<void> = async () => {},
+): Promise<Fingerprint> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const piece of pieces) {
+    hash.update(piece);
+    bytes += piece.length;
+    await take(piece);
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}

@@ -1,0 +1,275 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+import { ByteFacts, type FileFacts } from "../files/byte-facts.js";
+import { isThere } from "../files/files.js";
+import type { SegmentLocation, SegmentRange } from "../files/join-segments.js";
+import { encodeLines, RangeReader } from "../files/lines.js";
+import { count, listOf, object, text, valueIf } from "../schema.js";
+import { fileName, readLines, segmentLocation } from "./segment.js";
+
+/** A document that was read, and the texts of its rows by the names that parts of its own would have. */
+interface ReadDocument<Result> {
+  readonly name: string;
+  readonly state: Result;
+  readonly texts: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The result of a document, and where its rows are. */
+export interface SharedResult<Result> {
+  readonly state: Result;
+  readonly files: readonly SegmentRange[];
+}
+
+/** A document that waits to be written, and its rows once they are. */
+interface Waiting<Result> extends ReadDocument<Result> {
+  files: readonly SegmentRange[];
+}
+
+/** A file for rows of one kind in one format. */
+interface RowFile {
+  /** Its name in the folder. */
+  readonly name: string;
+  readonly place: SegmentLocation;
+  readonly file: GrowingFile;
+}
+
+/**
+ * Keeps small documents: the rows of many in one file for each kind and format, their results in one journal. Rows are written
+ * first, and the journal has their hashes. So after a kill at any moment, or a power cut, a document is there with its result and
+ * all of its rows, or it is read again. Rows that no line of the journal names are passed over.
+ */
+export class SharedSegments<Result> {
+  readonly #folder: string;
+  readonly #found: ReadonlyMap<string, SharedResult<Result>>;
+  readonly #rowFiles = new Map<string, RowFile>();
+  #journal: GrowingFile | undefined;
+  #waiting: Waiting<Result>[] = [];
+  #next: Promise<void> | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  private constructor(folder: string, found: ReadonlyMap<string, SharedResult<Result>>) {
+    this.#folder = folder;
+    this.#found = found;
+  }
+
+  /** Reads what earlier processes left in a folder, and checks all of it. */
+  static async open<Result>(folder: string, state: v.GenericSchema<unknown, Result>): Promise<SharedSegments<Result>> {
+    const found = new Map<string, SharedResult<Result>>();
+    const reader = new RangeReader();
+    try {
+      for (const line of await readJournal(folder, state)) {
+        const files = await checkRanges(folder, line.segments, reader);
+        if (files) found.set(line.name, { state: line.state, files });
+      }
+    } finally {
+      await reader.close();
+    }
+    return new SharedSegments(folder, found);
+  }
+
+  /** The document as earlier processes left it; undefined where it is not there, or not as it was. */
+  found(name: string): SharedResult<Result> | undefined {
+    return this.#found.get(name);
+  }
+
+  /**
+   * Writes a document, together with those that came since the last write began; gives where its rows are. Rejects with the error
+   * of an earlier write, too: it is not known how far that one got.
+   */
+  async add(document: ReadDocument<Result>): Promise<readonly SegmentRange[]> {
+    const waiting: Waiting<Result> = { ...document, files: [] };
+    this.#waiting.push(waiting);
+    this.#next ??= this.#last.then(() => this.#write());
+    this.#last = this.#next;
+    await this.#next;
+    return waiting.files;
+  }
+
+  /** Waits for what is being written, and lets go of the files. */
+  async close(): Promise<void> {
+    await this.#last.catch(() => {}); // the caller that added the document has the error
+    for (const { file } of this.#rowFiles.values()) await file.close();
+    await this.#journal?.close();
+  }
+
+  async #write(): Promise<void> {
+    const documents = this.#waiting;
+    [this.#waiting, this.#next] = [[], undefined];
+    const lines: SharedLine<Result>[] = [];
+    for (const document of documents) {
+      const rows: { readonly range: SegmentRange; readonly facts: RangeFacts }[] = [];
+      for (const [name, texts] of document.texts) rows.push(await this.#addRows(name, texts));
+      document.files = rows.map(({ range }) => range); // kept to the end, and just as long: `push` leaves room for more
+      lines.push({ name: document.name, state: document.state, segments: rows.map(({ facts }) => facts) });
+    }
+    for (const { file } of this.#rowFiles.values()) await file.flush();
+    this.#journal ??= await GrowingFile.open(join(this.#folder, journalFile));
+    this.#journal.add(Buffer.from(journalText(lines)));
+    await this.#journal.flush();
+  }
+
+  /** Puts rows to those that are written next; `name` is that of a part that would hold no others. */
+  async #addRows(name: string, rows: readonly string[]): Promise<{ range: SegmentRange; facts: RangeFacts }> {
+    const content = encodeLines(rows);
+    const { bytes, sha256, lines, longestLine, longNumbers } = factsOf(content);
+    const shared = await this.#rowFile(name.slice(name.indexOf(".")));
+    const { kind, format, path } = shared.place;
+    const start = shared.file.add(content);
+    return {
+      range: { kind, format, path, start, bytes, lines, longestLine, longNumbers },
+      facts: { file: shared.name, start, bytes, sha256 },
+    };
+  }
+
+  /** The file for rows of one kind in one format, as the ending of its name says. */
+  async #rowFile(ending: string): Promise<RowFile> {
+    const known = this.#rowFiles.get(ending);
+    if (known) return known;
+    const name = `${sharedName}${ending}`;
+    const place = segmentLocation(this.#folder, name);
+    const opened = { name, place, file: await GrowingFile.open(place.path) };
+    this.#rowFiles.set(ending, opened);
+    return opened;
+  }
+}
+
+function factsOf(bytes: Uint8Array): FileFacts {
+  const counted = new ByteFacts();
+  counted.add(bytes);
+  return counted.facts;
+}
+
+/** The rows of a document where they have the bytes that its line says; else undefined, and it has to be read again. */
+async function checkRanges(
+  folder: string,
+  segments: readonly RangeFacts[],
+  reader: RangeReader,
+): Promise<readonly SegmentRange[] | undefined> {
+  const ranges: SegmentRange[] = [];
+  for (const { file, start, bytes, sha256 } of segments) {
+    const counted = new ByteFacts();
+    try {
+      const place = segmentLocation(folder, file);
+      for await (const piece of reader.pieces({ path: place.path, start, bytes })) counted.add(piece);
+      const { sha256: found, ...facts } = counted.facts;
+      if (found !== sha256) return undefined;
+      ranges.push({ ...place, start, ...facts });
+    } catch {
+      return undefined; // a power cut can take the end of a file, and damage a name in the journal
+    }
+  }
+  return ranges;
+}
+
+const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+
+/** A file that only grows at its end, by everything that waits at once. Only we write to it. */
+class GrowingFile {
+  readonly #file: FileHandle;
+  #end: number;
+  #waiting: Uint8Array[] = [];
+
+  private constructor(file: FileHandle, end: number) {
+    this.#file = file;
+    this.#end = end;
+  }
+
+  /** Goes on behind whatever is there; makes the file where there is none. A symlink is not followed. */
+  static async open(path: string): Promise<GrowingFile> {
+    const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+    try {
+      return new GrowingFile(file, (await file.stat()).size);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Keeps bytes to be written; gives the byte of the file at which they are going to begin. */
+  add(bytes: Uint8Array): number {
+    const start = this.#end;
+    this.#waiting.push(bytes);
+    this.#end += bytes.length;
+    return start;
+  }
+
+  /** Writes what waits. After an error it is not known where the file ends: it must not be written to any more. */
+  async flush(): Promise<void> {
+    if (this.#waiting.length === 0) return;
+    const bytes = Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    await this.#file.writeFile(bytes);
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+/** The name that shared files begin with; no document has it. */
+const sharedName = "shared";
+
+/** The rows of a document in a file that it shares with others. */
+interface RangeFacts {
+  /** Name in the folder of the parts. */
+  readonly file: string;
+  /** The byte of the file at which they begin. */
+  readonly start: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A line of the journal: the result of a document, and where its rows are. */
+interface SharedLine<Result> {
+  readonly name: string;
+  readonly state: Result;
+  readonly segments: readonly RangeFacts[];
+}
+
+const nameSchema = object({ name: text });
+
+function lineSchema<Result>(state: v.GenericSchema<unknown, Result>) {
+  return object({
+    name: text,
+    state,
+    segments: listOf(object({ file: fileName, start: count, bytes: count, sha256: text })),
+  });
+}
+
+/** The name of the journal in the folder of the parts. */
+export const journalFile = `${sharedName}.results.jsonl`;
+
+/** The text of some lines. It begins with a line feed: a line before it that a kill tore off stays by itself, and is passed over. */
+function journalText(lines: readonly SharedLine<unknown>[]): string {
+  return `\n${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
+}
+
+/** The last line of every document in the journal of a folder. The rows are not checked yet. */
+export async function readJournal<Result>(
+  folder: string,
+  state: v.GenericSchema<unknown, Result>,
+): Promise<readonly SharedLine<Result>[]> {
+  const lines = new Map<string, SharedLine<Result>>();
+  for await (const line of readChecked(folder, lineSchema(state))) lines.set(line.name, line);
+  return [...lines.values()];
+}
+
+/** The names of documents that a process has read, or can go on with: parts without a journal or a result are of no use. */
+export async function namesOfBegun(folder: string): Promise<ReadonlySet<string>> {
+  const files = (await readdir(folder)).filter((file) => /\.(journal|result\.json)$/.test(file));
+  const names = new Set(files.map((file) => file.slice(0, file.indexOf("."))));
+  for await (const { name } of readChecked(folder, nameSchema)) names.add(name);
+  return names;
+}
+
+async function* readChecked<T>(folder: string, schema: v.GenericSchema<unknown, T>): AsyncGenerator<T> {
+  const path = join(folder, journalFile);
+  if (!(await isThere(path))) return;
+  const parsed = v.pipe(v.string(), v.parseJson(), schema);
+  for await (const line of readLines(path)) {
+    const value = valueIf(parsed, line);
+    if (value !== undefined) yield value;
+  }
+}

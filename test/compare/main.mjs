@@ -1,3 +1,0 @@
-import { runMain } from "../bench/run-main.mjs";
-
-await runMain(import.meta.dirname);

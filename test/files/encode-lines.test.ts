@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { encodeLines, LineEncoder } from "../../src/files/lines.js";
+
+const texts = fc.array(
+  fc.string({ unit: "binary" }).map((text) => text.toWellFormed()),
+  { maxLength: 20 },
+);
+const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((line) => `${line}\n`).join(""));
+
+it("gives UTF-8 with a line feed behind each text, whatever was encoded into the same memory before", () => {
+  fc.assert(
+    fc.property(fc.array(texts, { maxLength: 6 }), (batches) => {
+      const encoder = new LineEncoder();
+      for (const batch of batches) {
+        expect(encoder.encode(batch)).toEqual(bytesOf(batch));
+        expect(encodeLines(batch)).toEqual(bytesOf(batch));
+      }
+    }),
+  );
+});
+
+it("has room for lines of nothing but wide characters", () => {
+  const lines = ["附".repeat(1000), "", "😀".repeat(1000)];
+  expect(encodeLines(lines)).toEqual(bytesOf(lines));
+});
+
+it("keeps no memory of lines that are unusually long: many documents are read at once, each with parts of its own", () => {
+  const encoder = new LineEncoder();
+  const long = "x".repeat(6_000_000);
+  expect(encoder.encode([long]).toString()).toBe(`${long}\n`);
+  expect(encoder.encode(["y"]).buffer.byteLength).toBeLessThan(5_000_000);
+});

@@ -1,0 +1,62 @@
+// Measures how fast the chunks of a document come into another service: `npm run measure:copy [chunks] [ms]`.
+// The embedded service takes so many milliseconds for each answer to a write. Prints the requests, the time, and its ratio to the least
+// possible, which is that of the largest requests alone.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openClient } from "../../dist/client/open-client.js";
+import { openWriter } from "../../dist/client/write/writer.js";
+import { demoKnowledge } from "../../dist/demo/demo-knowledge.js";
+import { startService } from "../../dist/demo/start-service.js";
+import { BatchSize, largestSize } from "../../dist/restore/copy/apply/apply-options.js";
+import { emptyMoveTally } from "../../dist/restore/copy/copy-result.js";
+import { openMoveJournal } from "../../dist/restore/copy/journal.js";
+import { copyRows } from "../../dist/restore/copy/rows/copy-rows.js";
+
+const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);
+const [datasetId, documentId, oldId] = [1, 2, 3].map((last) => `00000000-0000-4000-8000-00000000000${last}`);
+const oldChunks = Array.from({ length: count }, (_, at) => ({
+  ...{ id: `00000000-0000-4000-9000-${String(at).padStart(12, "0")}`, document_id: oldId, position: at + 1 },
+  ...{
+    content: `Chunk ${at + 1}. ${"A sentence of some length. ".repeat(40)}`,
+    answer: null,
+    keywords: ["one", "two"],
+  },
+  ...{ enabled: true, status: "completed", updated_by: null, disabled_by: null, created_at: 1, attachment_ids: [] },
+  summary: null,
+}));
+
+const row = { id: documentId, name: "one.txt", doc_form: "text_model", created_at: 1, word_count: 0, tokens: 0 };
+const dataset = { id: datasetId, name: "Target", indexing_technique: "high_quality" };
+const stored = [{ row: dataset, documents: [{ row, chunks: [] }], batches: [] }];
+const service = await startService({ demo: demoKnowledge(stored, () => new Date(), { delay }) });
+const folder = await mkdtemp(join(tmpdir(), "kbdump-move-"));
+const { url: baseUrl, key } = service;
+const signal = new AbortController().signal;
+const api = openClient({ baseUrl, key });
+const writer = openWriter({ baseUrl, key, concurrency: 1 });
+const journal = await openMoveJournal(folder, {
+  ...{ runId: "20260301T000000000Z", baseUrl, from: "chunks", another: false },
+  ...{ now: () => new Date(), checkOwn: async () => {} },
+});
+const tally = emptyMoveTally();
+const options = {
+  ...{ api, writer, journal, signal, tally, concurrency: 1, settle: 60_000, batchSize: new BatchSize() },
+  ...{ log: () => {}, now: Date.now, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) },
+};
+const plan = { dataset_id: datasetId, document_id: oldId, doc_form: "text_model", attachments: [] };
+const rows = { dataset_id: datasetId, document_id: oldId, doc_form: "text_model", chunks: oldChunks, children: [] };
+try {
+  const begun = performance.now();
+  const { failed, reason } = await copyRows({ options, plan, place: { datasetId, documentId } }, rows);
+  const seconds = (performance.now() - begun) / 1000;
+  const least = (Math.ceil(count / largestSize) * delay) / 1000;
+  if (failed.length > 0 || reason !== null) throw new Error(reason ?? failed[0].reason);
+  process.stdout.write(
+    `${count} chunks, ${tally.writes} requests of ${delay} ms, ${seconds.toFixed(2)} s\n` +
+      `least possible: ${least.toFixed(2)} s; ratio ${(seconds / least).toFixed(2)}\n`,
+  );
+} finally {
+  await Promise.all([api.close(), writer.close(), journal.close(), service.close()]);
+  await rm(folder, { recursive: true });
+}

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Job } from "../../../src/job/job.js";
+import type { Attempt, AttemptFile, Exchange, OwnExchange } from "../../../src/parallel/exchange/exchange.js";
+import {
+  type ExchangeOptions,
+  type Exchanges,
+  openExchanges,
+  ownExchange,
+} from "../../../src/parallel/exchange/open-exchange.js";
+import { foldersOf, type LeasedJob } from "../../../src/store/folder/job-folders.js";
+import { dataset, document } from "../../job/job-folder.js";
+import { jobFor, testFolder } from "../../run/job-for.js";
+import type { TestStore } from "../../servers/start-s3.js";
+import { openAt } from "../../store/bucket/bucket-helpers.js";
+import { underJobLease } from "../../under-lease.js";
+
+export const runId = "20261120T020000000Z";
+
+/** A coordinator and its workers, as they share the output of a job. */
+export interface ExchangeWorld {
+  readonly own: OwnExchange;
+  readonly worker: () => Promise<Exchange>;
+  /** The coordinator of the same run again, after it was killed. */
+  readonly restart: () => Promise<OwnExchange>;
+  /** Changes the bytes of a file that was submitted. */
+  readonly damage: (name: string, token: string, file: string, bytes: string) => Promise<void>;
+  /** A path for a file that is taken. */
+  readonly target: string;
+}
+
+/** The time, and nobody who watches or interrupts. */
+export const exchangeOptions: ExchangeOptions = {
+  env: {},
+  signal: new AbortController().signal,
+  now: () => new Date("2026-11-22T02:00:00Z"),
+  log: () => {},
+};
+
+/** A job whose output is a folder, held until the test is over or `release` is called. */
+export async function holdFolder() {
+  const folder = await testFolder();
+  const job = await jobFor(folder, { service: { demo: true }, datasets: [{ id: dataset, documents: [document] }] });
+  return { folder, job, folders: foldersOf(job), ...(await holdJob(job)) };
+}
+
+/** Holds a job until the test is over or `release` is called. */
+export async function holdJob(
+  job: Job,
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ readonly leased: LeasedJob; readonly release: () => Promise<void> }> {
+  let end = () => {};
+  let holding: Promise<void> | undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const options = { ...exchangeOptions, env };
+  const leased = await new Promise<LeasedJob>((resolve, reject) => {
+    holding = underJobLease(job, options, (held) => {
+      resolve(held);
+      return ended;
+    });
+    holding.catch(reject);
+  });
+  const release = async () => {
+    end();
+    await holding?.catch(() => {});
+  };
+  onTestFinished(release);
+  return { leased, release };
+}
+
+/** The exchange of a job whose output is a folder. */
+export async function openFolderWorld(): Promise<ExchangeWorld> {
+  const { folder, job, folders, leased, release } = await holdFolder();
+  return {
+    own: await ownExchange(leased, runId),
+    worker: async () => (await openExchanges(job, exchangeOptions)).of(runId),
+    restart: async () => {
+      await release();
+      return ownExchange((await holdJob(job)).leased, runId);
+    },
+    damage: (name, _token, file, bytes) =>
+      writeFile(join(folders.private, "exchange", runId, "results", name, file), bytes),
+    target: join(folder, "taken"),
+  };
+}
+
+let count = 0;
+
+/** A job whose output is a bucket, held until the test is over or `release` is called; each machine has a work folder of its own. */
+export async function holdBucket(store: TestStore, more: object = {}) {
+  const folder = await testFolder();
+  const name = `kb-exchange-${++count}-${process.pid}`;
+  await store.makeBucket(name);
+  const machine = async (host: string, env = store.env, outage = 0) => {
+    const facts = { service: { demo: true, outage }, datasets: [{ id: dataset, documents: [document] }] };
+    const output = { dir: `s3://${name}/team`, work_dir: join(folder, host), ...more };
+    const job = await jobFor(folder, { ...facts, output });
+    return { job, env };
+  };
+  const { job } = await machine("coordinator");
+  const bucket = await openAt(store, `s3://${name}/team/test`);
+  /** The exchanges as a worker on a machine opens them. */
+  const openWorker = async (host: string, env = store.env, outage = 0): Promise<Exchanges> => {
+    const exchanges = await openExchanges((await machine(host, env, outage)).job, { ...exchangeOptions, env });
+    onTestFinished(exchanges.close);
+    return exchanges;
+  };
+  return { folder, job, bucket, machine, openWorker, ...(await holdJob(job, store.env)) };
+}
+
+/** The exchange of a job whose output is a bucket. */
+export async function openBucketWorld(store: TestStore): Promise<ExchangeWorld> {
+  const { folder, job, bucket, openWorker, leased, release } = await holdBucket(store);
+  return {
+    own: await ownExchange(leased, runId),
+    worker: async () => (await openWorker(`worker-${++count}`)).of(runId),
+    restart: async () => {
+      await release();
+      return ownExchange((await holdJob(job, store.env)).leased, runId);
+    },
+    damage: async (name, token, file, bytes) =>
+      void (await bucket.put(`exchange/${runId}/attempts/${name}.${token}/${file}`, Buffer.from(bytes))),
+    target: join(folder, "taken"),
+  };
+}
+
+/** Begins an attempt, and writes files into its folder as a worker that reads a document does. */
+export async function readInto(
+  exchange: Exchange,
+  name: string,
+  texts: Readonly<Record<string, string>>,
+): Promise<{ readonly attempt: Attempt; readonly files: readonly AttemptFile[] }> {
+  const attempt = await exchange.begin(name);
+  if (!attempt) throw new Error("the run is over");
+  const files: AttemptFile[] = [];
+  for (const [file, content] of Object.entries(texts)) {
+    await writeFile(join(attempt.folder, file), content);
+    files.push({ file, ...factsOf(content) });
+  }
+  return { attempt, files };
+}
+
+export const factsOf = (content: string) => ({
+  bytes: Buffer.byteLength(content),
+  sha256: createHash("sha256").update(content).digest("hex"),
+});

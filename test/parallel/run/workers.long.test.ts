@@ -1,0 +1,151 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Queue } from "bullmq";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
+
+import { queueName } from "../../../src/parallel/document-queue.js";
+import { startPlace } from "../../run/shards/sharding.js";
+import { hasRedis } from "../../servers/start-redis.js";
+import { expectSameBytes, startWorker, useBroker } from "./working.js";
+
+/** The entries that are left of an exchange. */
+const exchangeOf = (folder: string) => readdir(join(folder, "out", "test", ".work", "exchange")).catch(() => []);
+
+const brokerOfAll = useBroker();
+
+async function startShared(more: Record<string, unknown> = {}) {
+  const place = await startPlace(8, more);
+  const broker = brokerOfAll();
+  const said: string[] = [];
+  const log = (_level: string, text: string) => void said.push(text);
+  const shared = (changes = {}, options = {}) => place.run(changes, { workers: broker.url, log, ...options });
+  let workers = 0;
+  const worker = (job = place.job) => startWorker(job, broker.url, place.env, { name: `worker-${++workers}` });
+  return { ...place, broker, said, shared, worker };
+}
+
+describe.skipIf(!hasRedis)("workers over a real broker", () => {
+  test("two workers read what one run reads, byte for byte, and nothing is left of the exchange", async () => {
+    const { run, shared, worker, said, folder } = await startShared();
+    const single = await run();
+    const workers = [worker(), worker()];
+    const progress = emptyRunProgress();
+    const result = await shared({}, { progress });
+    await expectSameBytes(single, result);
+    expect(result.manifest).toMatchObject({ status: "complete", counts: single.manifest.counts });
+    expect(result.manifest.requests).toMatchObject({ sent: single.manifest.requests.sent });
+    expect(progress).toMatchObject({
+      documents: 8,
+      documentsDone: 8,
+      documentsFound: 0,
+      requestsElsewhere: 0,
+      chunks: single.manifest.counts.chunks,
+    });
+    expect(await exchangeOf(folder)).toEqual([]);
+    const read = await Promise.all(workers.map((each) => each.stop()));
+    expect(read.map(({ error }) => String(error))).toEqual(["Error: the test is over", "Error: the test is over"]);
+    expect(said.join("\n")).toMatch(/handing out 8 documents to workers/);
+    expect(said.join("\n")).toMatch(/workers have read: .+ \d documents/);
+  });
+
+  test("no worker comes: the run says so, and reads everything itself once its patience is over", async () => {
+    const { run, shared, said, server } = await startShared({
+      service: { base_url: "http://127.0.0.1:1", retries: 0, outage: 1 },
+    });
+    const service = { ...(await startShared()).job.service, baseUrl: server.url, outage: 1 };
+    const [single, alone] = [await run({ service }), await shared({ service })];
+    await expectSameBytes(single, alone);
+    expect(said.join("\n")).toMatch(/no worker gave a sign of life for 10 s: this run reads 8 documents itself/);
+  });
+
+  test("a document that never holds still is tried twice, and then read by the run as a single one reads it", async () => {
+    const { shared, worker, said, store, behaviour } = await startShared();
+    const [restless] = [...store.datasets.values()][0]?.documents.values() ?? [];
+    const gone = { status: 404, body: { code: "not_found", message: "Document not found" } };
+    behaviour.documentError = new Map([[restless?.id ?? "", gone]]);
+    worker();
+    worker();
+    const { manifest } = await shared();
+    expect(manifest.status).toBe("partial");
+    const states = manifest.documents.filter(({ status }) => status !== "complete");
+    expect(states).toMatchObject([{ document_id: restless?.id, status: "failed" }]);
+    const attempts = said.filter((text) => text.includes(`document ${restless?.id}: worker`));
+    expect(attempts).toHaveLength(2);
+    expect(attempts[0]).toMatch(/found it failed: .*404.*; another attempt follows$/);
+    expect(attempts[1]).toMatch(/; this run reads it itself later$/);
+  });
+
+  test("a worker of another job file gives its documents back, and the others read them", async () => {
+    const { run, shared, worker, said, job } = await startShared();
+    const single = await run();
+    const stranger = worker({ ...job, childChunks: "none" });
+    const right = worker();
+    await expectSameBytes(single, await shared());
+    const sentence = "the job file of this worker asks for other things than that of the run";
+    expect(stranger.said.join("\n")).toContain(sentence);
+    expect(said.join("\n")).toContain(sentence);
+    expect(right.said.join("\n")).not.toContain(sentence);
+  });
+
+  test("an interrupted run leaves the exchange to the next one, which asks for nothing that is there", async () => {
+    const { run, shared, worker, server, behaviour, folder } = await startShared();
+    const single = await run();
+    behaviour.latency = 10;
+    const reader = worker();
+    const ends = new AbortController();
+    const progress = emptyRunProgress();
+    const first = shared({}, { signal: ends.signal, progress }).catch((error: unknown) => error);
+    while (progress.documentsDone < 4) await delay(5);
+    ends.abort(new Error("interrupted"));
+    expect(await first).toEqual(new Error("interrupted"));
+    expect(progress.documentsDone).toBeGreaterThanOrEqual(4); // the error says how many are read
+    expect(await exchangeOf(folder)).toHaveLength(1);
+    const before = server.requests.length;
+    const second = await shared();
+    await expectSameBytes(single, second);
+    const asked = server.requests.length - before;
+    expect(asked).toBeLessThan(single.manifest.requests.sent * 0.75);
+    await reader.stop();
+  });
+
+  test("the broker forgets everything in the middle: the run puts back what is open", async () => {
+    const { run, shared, worker, broker, behaviour } = await startShared();
+    const single = await run();
+    behaviour.latency = 20;
+    const progress = emptyRunProgress();
+    const result = shared({}, { progress });
+    while (progress.documents === 0) await delay(5);
+    await delay(100);
+    await broker.restart();
+    worker();
+    worker();
+    await expectSameBytes(single, await result);
+  });
+
+  test("a document that was put into the queue by somebody else is refused", async () => {
+    const { shared, worker, broker, job } = await startShared();
+    const reader = worker();
+    await shared();
+    const queue = new Queue(queueName(job), { connection: { host: "127.0.0.1", port: broker.port } });
+    onTestFinished(() => queue.close());
+    await queue.add("document", { run_id: "../../x", plan: "x", version: "x", name: "0000001" });
+    await queue.add("document", "rubbish");
+    while (!reader.said.some((text) => text.includes("a document was given back"))) await delay(20);
+    expect(reader.said.at(-1)).toMatch(/a document was given back: this is no document of a run/);
+  });
+
+  test("two runs of one job into two outputs share a queue: each has its own documents, from its own worker", async () => {
+    const { run, shared, worker, job, folder } = await startShared();
+    const single = await run();
+    const output = { ...job.output, dir: join(folder, "other") };
+    worker();
+    worker({ ...job, output });
+    const begun = new Date();
+    const now = () => begun; // both have the same run id
+    const runs = await Promise.all([shared({}, { now }), shared({ output }, { now })]);
+    expect(runs[0]?.manifest.run_id).toBe(runs[1]?.manifest.run_id);
+    for (const each of runs) await expectSameBytes(single, each);
+  });
+});

@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import type { Job } from "../../../src/job/job.js";
+import { workDocuments } from "../../../src/parallel/worker/work-documents.js";
+import type { WorkerOptions } from "../../../src/parallel/worker/worker-options.js";
+import type { RunResult } from "../../../src/run/make-run.js";
+import { hasRedis, startRedis, type TestBroker } from "../../servers/start-redis.js";
+import { skipQuarantine } from "../bounds/skip-quarantine.js";
+
+/** Starts a broker for the tests of a file. */
+export function useBroker(): () => TestBroker {
+  let broker: TestBroker | undefined;
+  beforeAll(async () => {
+    if (!hasRedis) return;
+    broker = await startRedis();
+    await skipQuarantine(broker.url);
+  });
+  afterAll(() => broker?.stop());
+  return () => {
+    if (!broker) throw new Error("there is no broker");
+    return broker;
+  };
+}
+
+/** Lets a worker work in this process until it is stopped; what it says is kept. */
+export function startWorker(job: Job, broker: string, env: NodeJS.ProcessEnv, more: Partial<WorkerOptions> = {}) {
+  const ends = new AbortController();
+  const said: string[] = [];
+  const log = (_level: string, text: string) => void said.push(text);
+  const ended = workDocuments(job, { broker, env, signal: ends.signal, log, ...more }).then(
+    (result) => ({ result, error: undefined }),
+    (error: unknown) => ({ result: undefined, error }),
+  );
+  const stop = () => {
+    ends.abort(new Error("the test is over"));
+    return ended;
+  };
+  onTestFinished(async () => void (await stop()));
+  return { ended, stop, said };
+}
+
+/** The chunks and child chunks of two runs are the same bytes. */
+export async function expectSameBytes(one: RunResult, other: RunResult): Promise<void> {
+  for (const file of ["chunks.jsonl", "child_chunks.jsonl", "documents.jsonl"]) {
+    const [first, second] = await Promise.all([one, other].map(({ folder }) => readFile(join(folder, file), "utf8")));
+    expect(first?.length, file).toBeGreaterThan(0);
+    expect(second, file).toBe(first);
+  }
+}

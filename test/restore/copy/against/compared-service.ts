@@ -1,0 +1,81 @@
+import { basename, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { demoKnowledge } from "../../../../src/demo/demo-knowledge.js";
+import type { StoredDataset } from "../../../../src/demo/index-knowledge.js";
+import { startService } from "../../../../src/demo/start-service.js";
+import { copyFolderOf } from "../../../../src/restore/copy/copy-result.js";
+import { openCopyJournal } from "../../../../src/restore/copy/journal.js";
+import { runJob } from "../../../../src/run/run-job.js";
+import { datasetId, documentId, smallDatasets } from "../../../demo/small-knowledge.js";
+import { jobFor, testFolder } from "../../../run/job-for.js";
+
+/** A dataset with one document of three chunks, the first of which has two children. */
+export const sketches = [
+  { content: "one", enabled: true, keywords: ["red"], answer: null, childContents: ["o", "ne"] },
+  { content: "two", enabled: true, keywords: [], answer: null },
+  { content: "three", enabled: false, keywords: [], answer: null },
+];
+
+const settings = { name: "one.txt", enabled: true, archived: false, indexing_status: "completed" };
+
+/** The tree of these; `fields` change the row of the document. */
+export function treeOf(
+  rows: Parameters<typeof smallDatasets>[0] = sketches,
+  fields: object = {},
+): readonly StoredDataset[] {
+  return smallDatasets(rows, { form: "hierarchical_model", embedsChildren: true }).map((dataset) => ({
+    ...dataset,
+    documents: dataset.documents.map((document) => ({ ...document, row: { ...document.row, ...settings, ...fields } })),
+  }));
+}
+
+const copiedId = (id: string) => id.replace("-4000-", "-4fff-");
+
+/** The same tree with other ids, as a restore makes it. */
+export function copyOf(tree: readonly StoredDataset[]): readonly StoredDataset[] {
+  return JSON.parse(JSON.stringify(tree).replaceAll(/-4000-/g, "-4fff-"));
+}
+
+/** Serves a tree. */
+export async function serve(tree: readonly StoredDataset[]) {
+  const service = await startService({ demo: demoKnowledge(tree, () => new Date()) });
+  onTestFinished(service.close);
+  return service;
+}
+
+/** Dumps the document of a tree; gives the run folder. */
+export async function dumped(
+  tree: readonly StoredDataset[] = treeOf(),
+  more: Record<string, unknown> = {},
+): Promise<string> {
+  const { url, key } = await serve(tree);
+  const folder = await testFolder();
+  const job = await jobFor(folder, {
+    service: { base_url: url, retries: 0 },
+    datasets: [{ id: datasetId, documents: [documentId] }],
+    output: { dir: join(folder, "out"), formats: ["jsonl", "csv"] },
+    details: true,
+    ...more,
+  });
+  return (await runJob(job, { env: { KNOWLEDGE_API_KEY: key } })).folder;
+}
+
+/** Writes the journal of a restore that made the copy of the document; `state` null: it is not finished. */
+export async function noteCopy(
+  run: string,
+  url: string,
+  state: "restored" | "failed" | null = "restored",
+): Promise<void> {
+  const journal = await openCopyJournal(copyFolderOf(run, url), {
+    ...{ runId: basename(run), baseUrl: url, from: "chunks", now: () => new Date() },
+    ...{ checkOwn: async () => {}, another: false },
+  });
+  const facts = { dataset_id: datasetId, document_id: null, old_id: null, target_id: null, first: null, rows: null };
+  const sent = { method: "POST", path: "/", sha256: "", name: "Small" };
+  const dataset = await journal.intend({ ...facts, ...sent, write: "create dataset", old_id: datasetId });
+  await journal.conclude(dataset, "done", { ids: [copiedId(datasetId)] });
+  const document = await journal.intend({ ...facts, ...sent, write: "create document", document_id: documentId });
+  await journal.conclude(document, "done", { ids: [copiedId(documentId)] });
+  if (state !== null) await journal.finish(documentId, state, null);
+  await journal.close();
+}

@@ -1,0 +1,45 @@
+import { onTestFinished } from "vitest";
+import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
+import { startService } from "../../../src/demo/start-service.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { jobFor, testFolder } from "../../run/job-for.js";
+import { type Fate, openLossyWire } from "../../servers/lossy-wire.js";
+import { datasetId, storedDataset } from "./random/knowledge-base.js";
+import type { Scenario } from "./random/scenario.js";
+
+export const key = "restore-key";
+
+/** A run of the drawn knowledge base, an empty service, and a wire before it that decides on writes. */
+export async function backUp(drawn: Scenario) {
+  const clock = () => new Date();
+  const source = await startService({ demo: demoKnowledge([storedDataset(drawn)], clock), key });
+  const options = { indexingSeconds: 0, indexingTime: 0, maxPerRequest: drawn.cap };
+  const target = await startService({ demo: demoKnowledge([], clock, options), key });
+  const kinds: string[] = [];
+  const decider = { url: "", decide: (): Fate => "pass" };
+  const { url, close } = await openLossyWire(target.url, ({ method, path }) => {
+    if (method === "GET") return "pass";
+    kinds.push(`${method} ${kindOf(path)}`);
+    return decider.decide();
+  });
+  decider.url = url;
+  onTestFinished(async () => {
+    await close();
+    await target.close();
+    await source.close();
+  });
+  const job = await jobFor(await testFolder(), {
+    service: { base_url: source.url },
+    datasets: [{ id: datasetId, documents: "all" }],
+    details: true,
+    output: { formats: ["jsonl"] },
+  });
+  const { folder } = await runJob(job, { env: { KNOWLEDGE_API_KEY: key } });
+  return { target, wire: decider, folder, kinds };
+}
+
+/** The last word of a path that is no id. */
+function kindOf(path: string): string {
+  const words = path.split("/").filter((word) => /^[a-z_-]+$/.test(word));
+  return words.at(-1) === "datasets" ? "/datasets" : (words.at(-1) ?? "");
+}

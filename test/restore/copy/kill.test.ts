@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { moveRun } from "../../../src/restore/copy/copy-run.js";
+import { finished, runKbdump, startKbdump } from "../../cli/run-kbdump.js";
+import { rounds } from "../../rounds.js";
+import type { Fate } from "../../servers/lossy-wire.js";
+import { backUp, key } from "./back-up.js";
+import { moving } from "./moving.js";
+import { type CopiedDataset, readCopies } from "./random/copies.js";
+import type { DrawnChild, DrawnChunk, Scenario } from "./random/scenario.js";
+
+const env = { KNOWLEDGE_RESTORE_KEY: key };
+
+/** One document that takes a write of every kind. */
+const drawn: Scenario = {
+  technique: "high_quality",
+  tags: ["blue"],
+  documents: [
+    {
+      ...{ name: "one.txt", form: "hierarchical_model", state: "disabled", value: "pumps" },
+      chunks: [
+        chunk("One. Two.", [child("One."), child("By hand.")]),
+        { ...chunk("Three.", [child("Three.")]), isEnabled: false },
+        chunk("Four. Five.", [child("Six."), child("Five.")]),
+      ],
+    },
+  ],
+  ...{ cap: 2, fates: [], breaks: [], frozenAt: null, planted: null, unindexed: 0 },
+};
+
+/** Writes of the move when nothing breaks it off, by path and method, in their order. */
+const writes = [
+  "POST /datasets",
+  "POST metadata",
+  "POST tags",
+  "POST binding",
+  "POST create-by-text",
+  "DELETE segments",
+  "POST segments",
+  "DELETE child_chunks",
+  "POST child_chunks",
+];
+
+/** The write at which the process is killed, from 1, and whether the service sees that write. */
+const moments: readonly (readonly [number, Fate])[] = [
+  [7, "lose answer"],
+  ...Array.from({ length: 18 }, (_, at) => [
+    [at + 1, "lose answer"] as const,
+    [at + 1, "lose request"] as const,
+  ]).flat(),
+];
+
+test.each(moments.slice(0, rounds(1, moments.length)))(
+  "kill -9 at write %d (%s): the same command again brings the rest, and nothing twice",
+  async (number, fate) => {
+    const { target, wire, folder } = await backUp(drawn);
+    const args = ["copy", folder, "--to", wire.url, "--apply", "--yes", "--settle", "1", "--lock-time", "1"];
+    const child = startKbdump(args, env);
+    let seen = 0;
+    wire.decide = () => {
+      if (++seen !== number) return "pass";
+      child.kill("SIGKILL");
+      return fate;
+    };
+    const first = await finished(child);
+    if (seen < number) {
+      expect(first.code).toBe(0); // there are no more writes than that
+      return;
+    }
+    expect(first.code).toBeNull();
+    const { code, stdout, stderr } = await runKbdump([...args, "--json"], env);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ status: "proved", differences: [] });
+    const whole = await untouched();
+    expect(withoutIds(await readCopies(target.url, key))).toEqual(withoutIds(whole.copies));
+    // The second process learns again how many chunks one request may add. The write is sent again, too, if the service did not see
+    // it, or if it set the state of the document, which the second process sets anew.
+    expect(seen - whole.seen, stderr).toBeLessThanOrEqual(2);
+  },
+  60_000,
+);
+
+test("the moments of the kill cover every kind of write", async () => {
+  const { kinds } = await untouched();
+  for (const kind of writes) expect(kinds).toContain(kind);
+  expect(kinds.length).toBeLessThanOrEqual(18);
+});
+
+/** The copies that a move makes when nothing breaks it off, and its writes. */
+async function untouched() {
+  const { target, wire, folder, kinds } = await backUp(drawn);
+  const { status } = await moveRun(moving(folder, { url: wire.url, key }));
+  expect(status).toBe("proved");
+  return { copies: await readCopies(target.url, key), kinds, seen: kinds.length };
+}
+
+function withoutIds(copies: readonly CopiedDataset[]): unknown {
+  return JSON.parse(JSON.stringify(copies, (name, value) => (name === "id" ? undefined : value)));
+}
+
+function chunk(content: string, children: readonly DrawnChild[]): DrawnChunk {
+  return { content, answer: "", keywords: ["pump"], isEnabled: true, children };
+}
+
+function child(text: string): DrawnChild {
+  return { text, isCustomized: text === "By hand." };
+}

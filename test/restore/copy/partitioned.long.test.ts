@@ -1,0 +1,71 @@
+import { expect, onTestFinished, test } from "vitest";
+import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
+import { buildDataset } from "../../../src/demo/sample/build-dataset.js";
+import { outlines } from "../../../src/demo/sample/sample-knowledge.js";
+import { startService } from "../../../src/demo/start-service.js";
+import type { CopyOptions } from "../../../src/restore/copy/copy-result.js";
+import { moveRun } from "../../../src/restore/copy/copy-run.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { jobFor, testFolder } from "../../run/job-for.js";
+import { moving } from "./moving.js";
+import { readCopies } from "./random/copies.js";
+import { shortOutline } from "./short-outline.js";
+
+const clock = () => new Date();
+const key = "restore-key";
+
+/** A service with the datasets of the sample, whose documents have three chunks at the most, or with nothing. */
+async function startShort(datasets = outlines) {
+  const stored = datasets.map((outline) => buildDataset(shortOutline(outline, 3), clock));
+  const demo = demoKnowledge(stored, clock, { indexingTime: 0, indexingSeconds: 0 });
+  const service = await startService({ demo, key });
+  onTestFinished(() => service.close());
+  return service;
+}
+
+/** Two datasets: `dump` gives a run folder of them, and `restore` brings it into an empty service; it gives the result, and that service. */
+async function startRestores() {
+  const { url } = await startShort();
+  const dump = async (output: Readonly<Record<string, unknown>>): Promise<string> => {
+    const facts = { service: { base_url: url }, datasets: "all", details: true };
+    const job = await jobFor(await testFolder(), { ...facts, output });
+    return (await runJob(job, { env: { KNOWLEDGE_API_KEY: key } })).folder;
+  };
+  const restore = async (folder: string, more: Partial<CopyOptions> = {}) => {
+    const target = await startShort([]);
+    return { result: await moveRun(moving(folder, { url: target.url, key }, more)), target };
+  };
+  return { dump, restore };
+}
+
+const dividedOutputs = [
+  { format: "jsonl", compress: "gzip" },
+  { format: "csv", compress: "gzip" },
+  { format: "parquet", compress: "none" },
+];
+
+test("restore --to plans the same from compressed and divided files of any format as from plain ones", async () => {
+  const { dump, restore } = await startRestores();
+  const plan = async (output: Readonly<Record<string, unknown>>) => {
+    const { plan, counts, status } = (await restore(await dump(output), { apply: false })).result;
+    return { plan, counts, status };
+  };
+  const plain = await plan({ formats: ["jsonl"] });
+  expect(plain.plan.datasets.flatMap(({ documents }) => documents)).toHaveLength(13);
+  expect(new Set(plain.plan.datasets.map(({ dataset_id }) => dataset_id)).size).toBe(2);
+  for (const { format, compress } of dividedOutputs)
+    expect(await plan({ formats: [format], compress, partition: "dataset" }), format).toEqual(plain);
+});
+
+test("restore --to brings the same into a service from compressed and divided files as from plain ones", async () => {
+  const { dump, restore } = await startRestores();
+  const copied = async (output: Readonly<Record<string, unknown>>) => {
+    const { result, target } = await restore(await dump(output));
+    expect([result.status, result.differences]).toEqual(["proved", []]);
+    const text = JSON.stringify(await readCopies(target.url, key));
+    return JSON.parse(text.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, "an id"));
+  };
+  const plain = await copied({ formats: ["jsonl"] });
+  expect(plain).toHaveLength(4); // one for each form of each dataset
+  expect(await copied({ formats: ["jsonl"], compress: "gzip", partition: "dataset" })).toEqual(plain);
+}, 120_000);

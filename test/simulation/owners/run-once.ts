@@ -1,0 +1,114 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { currentDatabase, newDatabase } from "../../../src/database/job-database.js";
+import { isRunId } from "../../../src/dump/run-id.js";
+import type { Job } from "../../../src/job/job.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
+import { openWorkspace } from "../../../src/run/open-workspace.js";
+import { publishRun } from "../../../src/run/publish-run.js";
+import { count, text } from "../../../src/schema.js";
+import { DocumentStore } from "../../../src/segments/document-store.js";
+import { waitingFiles } from "../../../src/status/waiting-status.js";
+import type { Workspace } from "../../../src/store/workspace.js";
+import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn
+import { fileName } from "../../../src/dump/formats/format.js";
+import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl.js";
+import type { SimulatedProcess } from "./process.js";
+
+/** A deliberate fault of a process, which the judge must find. */
+export interface RunSabotage {
+  /** Reads what is published before it has fenced the others. */
+  readonly readsEarly?: boolean;
+}
+
+/** The content of the toy database: the runs in it, and the readings of the indexing status. */
+export interface Listed {
+  readonly runs: readonly string[];
+  readonly readings: readonly string[];
+}
+
+/** How a process ended that published. */
+export interface Said {
+  readonly runId: string;
+  readonly status: "complete" | "partial";
+}
+
+/** The file of the rows, in a folder of its own as those of a partition are. */
+const table = { kind: "chunks", format: "jsonl", dataset: "d", compression: "none" } as const;
+export const rowsFile = fileName(table);
+
+/** Rows of the one document, in commits of a few. */
+const commits = 4;
+export const rowsOfRun = Array.from({ length: commits * 2 }, (_, at) => `{"id":"chunk ${at}"}`);
+
+/**
+ * One run with everything that holds a job, fences, resumes and publishes as it is in the program; only what is read and the
+ * inside of the database are made up.
+ */
+export async function runOnce(process: SimulatedProcess, job: Job, sabotage: RunSabotage): Promise<Said> {
+  const folder = join(job.output.dir, job.name);
+  const early = sabotage.readsEarly ? await listedIn(join(folder, "job.duckdb"), join(folder, "runs")) : undefined;
+  const log = (_level: string, message: string) => void process.messages.push(message);
+  const options = {
+    now: () => new Date("2026-11-20T02:00:00Z"),
+    log,
+    fresh: false,
+    retryFailed: false,
+    progress: emptyRunProgress(),
+    env: {},
+    signal: new AbortController().signal,
+  };
+  await using workspace = await openWorkspace(job, options);
+  try {
+    const previous = await currentDatabase(workspace);
+    const listed = early ?? (await listedIn(previous, workspace.runs));
+    const waiting = await waitingFiles(workspace);
+    await stage(process, job, workspace);
+    const readings = [...listed.readings, ...(await Promise.all(waiting.map((path) => readFile(path, "utf8"))))];
+    const database = { runs: [...listed.runs, workspace.runId], readings: [...new Set(readings)] };
+    const built = join(workspace.scratch, newDatabase);
+    await writeFile(built, JSON.stringify(database));
+    const manifest = { status: "complete" } as Parameters<typeof publishRun>[0]["manifest"];
+    const { signal } = options;
+    const toPublish = { job, manifest, newDatabase: built, isDamaged: false, waiting, onCommit: () => {}, signal };
+    const { problems } = await publishRun(toPublish, workspace);
+    workspace.keep(problems.length > 0 ? "everything" : "nothing");
+    return { runId: workspace.runId, status: problems.length > 0 ? "partial" : "complete" };
+  } catch (error) {
+    throw await workspace.explain(error);
+  }
+}
+
+/** Reads the toy database, and adds newer published runs, as the program does from their folders. */
+async function listedIn(path: string | undefined, runsFolder: string): Promise<Listed> {
+  const nothing = '{"runs":[],"readings":[]}';
+  const text = path === undefined ? nothing : await readFile(path, "utf8").catch(() => nothing);
+  const { runs, readings }: Listed = JSON.parse(text);
+  const published = (await readdir(runsFolder).catch((): string[] => [])).filter(isRunId).sort();
+  return { runs: [...runs, ...published.filter((run) => run > (runs.at(-1) ?? ""))], readings };
+}
+
+/** Crawls the document into parts, or goes on with them, and makes the run folder of them. */
+async function stage(process: SimulatedProcess, job: Job, workspace: Workspace): Promise<void> {
+  const store = new DocumentStore<number, string>(workspace.segments, "0000001", [jsonlText]);
+  if ((await store.result(text)) === undefined) {
+    const done = (await store.resume(count)) ?? 0;
+    for (let at = done; at < rowsOfRun.length; at += 2) {
+      const rows = rowsOfRun.slice(at, at + 2).map((text) => JSON.parse(text));
+      await store.add("chunks", rows, at + 2);
+      await store.flush();
+      await commitJournal(store, at + 2);
+    }
+    await store.finish("done");
+  }
+  const staged = { ...table, rows: rowsOfRun.length, segments: () => store.files };
+  const { sha256 } = await joinJsonl(workspace.stage, staged, {});
+  const manifest = { job: job.name, run_id: workspace.runId, status: "complete", writer: process.number, sha256 };
+  await writeFile(join(workspace.stage, "manifest.json"), JSON.stringify(manifest));
+}
+
+/** The journal is written every eight commits; in a run of a few rows, that would be never. */
+async function commitJournal(store: DocumentStore<number, string>, state: number): Promise<void> {
+  for (let count = 0; count < 8; count++) await store.add("chunks", [], state);
+  await store.flush();
+}

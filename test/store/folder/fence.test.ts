@@ -1,0 +1,219 @@
+import { spawnSync } from "node:child_process";
+import { lstat, mkdir, open, readdir, readFile, rename, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { LostError } from "../../../src/errors.js";
+import { isThere } from "../../../src/files/files.js";
+import { type LeasedJob, makeOwnFolder } from "../../../src/store/folder/job-folders.js";
+import { thisOwner } from "../../../src/store/folder/lock-owner.js";
+import { dataset, document } from "../../job/job-folder.js";
+import { jobFor, testFolder } from "../../run/job-for.js";
+import { underLease } from "../../under-lease.js";
+
+const runId = "20261120T020000000Z";
+const options = { now: () => new Date("2026-11-22T02:00:00Z"), log: () => {} };
+const deadPid = spawnSync(process.execPath, ["-e", ""]).pid;
+
+async function startJob() {
+  const folder = await testFolder();
+  const job = await jobFor(folder, { service: { demo: true }, datasets: [{ id: dataset, documents: [document] }] });
+  const hidden = join(folder, "out", "test", ".work");
+  await mkdir(hidden, { recursive: true });
+  /** The folder that a holder left, with the work of a run in it; it tells what `holder` says of its process. */
+  const leave = async (token: string, owner: object | undefined, ...below: readonly string[]) => {
+    const own = join(hidden, ...below, token);
+    const parts = join(own, runId, "segments");
+    await mkdir(parts, { recursive: true });
+    if (owner) await writeFile(join(own, "owner.json"), JSON.stringify(owner));
+    await writeFile(join(own, runId, "plan.json"), "{}");
+    await writeFile(join(parts, "1.chunks.jsonl"), "journaled\n");
+    return own;
+  };
+  return { job, hidden, leave, place: join(folder, "out", "test") };
+}
+
+const [first, second, _third] = [1, 2, 3].map((number) => `5fd3c9ab-0000-4000-8000-00000000000${number}`) as [
+  string,
+  string,
+  string,
+];
+const frozen = await thisOwner(new Date()); // this process lives, so that it cannot be proved dead
+const dead = { ...frozen, pid: deadPid };
+const elsewhere = { ...frozen, host: "elsewhere", pid: 12 };
+const part = (leased: LeasedJob) => join(leased.own, runId, "segments", "1.chunks.jsonl");
+
+test.each([
+  ["a process of this machine that lives, whose lock was removed", frozen],
+  ["a process of another machine", elsewhere],
+])("fences %s: its work goes on as a copy, and nothing of it succeeds any more", async (_name, owner) => {
+  const { job, hidden, leave, place } = await startJob();
+  const own = await leave(first, owner);
+  await mkdir(join(own, runId, "stage"));
+  await writeFile(join(own, runId, "stage", "manifest.json"), "{}");
+  await symlink("runs/x", join(own, "latest"));
+  const late = await open(join(own, runId, "segments", "1.chunks.jsonl"), "a");
+  await underLease(job, options, async (leased) => {
+    await late.writeFile("written late\n");
+    await late.close();
+    expect(await readFile(part(leased), "utf8")).toBe("journaled\n");
+    for (const source of [join(own, runId, "stage"), join(own, "latest")])
+      await expect(rename(source, join(place, "published"))).rejects.toThrow("ENOENT");
+    await expect(makeOwnFolder(join(own, "removed"))).rejects.toThrow("ENOENT");
+    await expect(lstat(own)).rejects.toThrow("ENOENT");
+    expect(JSON.parse(await readFile(join(hidden, "fenced", first), "utf8"))).toEqual({
+      pid: process.pid,
+      host: hostname(),
+      at: "2026-11-22T02:00:00.000Z",
+    });
+  });
+});
+
+test.each([
+  ["whose process is proved dead", dead, false],
+  ["who said that it is done", elsewhere, true],
+])("takes over the work of a holder %s without a copy, and leaves no mark", async (_name, owner, released) => {
+  const { job, hidden, leave } = await startJob();
+  const own = await leave(first, owner);
+  if (released) await writeFile(join(own, "released"), "");
+  const { ino } = await stat(join(own, runId, "segments", "1.chunks.jsonl"));
+  await underLease(job, options, async (leased) => {
+    expect((await stat(part(leased))).ino).toBe(ino);
+    expect(await readdir(hidden)).not.toContain("fenced");
+    expect(await readdir(join(leased.own, "from"))).toEqual([]);
+  });
+});
+
+test("what a holder leaves is taken over by the next one, and the next but one; done with, nothing stays", async () => {
+  const { job, hidden, leave } = await startJob();
+  await leave(first, dead);
+  for (let round = 0; round < 3; round++) {
+    await underLease(job, options, async (leased) => expect(await readFile(part(leased), "utf8")).toBe("journaled\n"));
+    expect((await readdir(hidden)).length).toBe(2); // the folder of the holder, and indexing_status
+  }
+  await underLease(job, options, async (leased) => rename(join(leased.own, runId), join(hidden, "..", "gone")));
+  expect(await readdir(hidden)).toEqual(["indexing_status"]);
+});
+
+test("a holder that died while it fenced others: what it had not taken over yet is, by the same rules", async () => {
+  const { job, leave } = await startJob();
+  const own = await leave(first, dead);
+  await rename(join(own, runId), join(own, "copy")); // broken off, so that it may lack something
+  await writeFile(join(own, "copy", "segments", "1.chunks.jsonl"), "half");
+  const inner = await leave(second, elsewhere, first, "from");
+  const { ino } = await stat(join(inner, runId, "segments", "1.chunks.jsonl"));
+  await underLease(job, options, async (leased) => {
+    expect(await readFile(part(leased), "utf8")).toBe("journaled\n");
+    expect((await stat(part(leased))).ino).not.toBe(ino);
+  });
+});
+
+test("work that a holder had taken over counts, not what it had taken it from", async () => {
+  const { job, leave } = await startJob();
+  const own = await leave(first, dead);
+  await writeFile(join(own, runId, "segments", "1.chunks.jsonl"), "journaled\nand continued\n");
+  await leave(second, elsewhere, first, "from");
+  await underLease(job, options, async (leased) =>
+    expect(await readFile(part(leased), "utf8")).toBe("journaled\nand continued\n"),
+  );
+});
+
+test("a named pipe or a link in work that is taken over is dropped, so that nothing waits for it or follows it", async () => {
+  const { job, leave } = await startJob();
+  for (const [token, owner] of [
+    [first, dead],
+    [second, elsewhere],
+  ] as const) {
+    const own = await leave(token, owner);
+    spawnSync("mkfifo", [join(own, runId, "segments", "pipe")]);
+    await symlink("/etc/passwd", join(own, runId, "segments", "link"));
+    await underLease(job, options, async (leased) => {
+      expect(await readdir(join(leased.own, runId, "segments"))).toEqual(["1.chunks.jsonl"]);
+      await rename(join(leased.own, runId), join(leased.folder, token));
+    });
+  }
+});
+
+test("who is fenced ends with an error that names the successor, whatever error it met", async () => {
+  const { job, hidden } = await startJob();
+  const outcome = await underLease(job, options, async (mine) => {
+    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere")); // somebody removed it
+    await underLease(job, options, async () => {});
+    return readFile(join(mine.own, "anything"));
+  }).catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(LostError);
+  expect(String(outcome)).toContain(
+    `this job was taken over by process ${process.pid} on ${hostname()} (at 2026-11-22T02:00:00.000Z)`,
+  );
+});
+
+test("a run whose lock is gone when it looks names the successor that fenced it and ended meanwhile", async () => {
+  const { job, hidden } = await startJob();
+  const outcome = await underLease(job, options, async () => {
+    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
+    await underLease(job, options, async () => {});
+    throw new LostError("the lock was removed while this run was at work");
+  }).catch((error: unknown) => error);
+  expect(String(outcome)).toContain(`this job was taken over by process ${process.pid} on ${hostname()}`);
+});
+
+test("a successor leaves word for a holder that was frozen before it made its folder", async () => {
+  const { job, hidden } = await startJob();
+  const lock = join(hidden, "lock");
+  await writeFile(lock, JSON.stringify({ ...elsewhere, id: first }));
+  const longAgo = Date.now() / 1000 - 300;
+  await utimes(lock, longAgo, longAgo);
+  await underLease(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
+  await writeFile(lock, `${JSON.stringify({ ...elsewhere, id: second })}\nreleased\n`);
+  await underLease(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
+});
+
+test("two that fence each other both fail, and leave what they had to the next one", async () => {
+  const { job, hidden, leave } = await startJob();
+  await leave(first, dead);
+  const outcome = await underLease(job, options, async (mine) => {
+    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
+    await underLease(job, options, async (other) => {
+      await rename(other.own, join(hidden, "..", "fenced-too"));
+      await rename(join(hidden, "..", "fenced-too"), join(hidden, second));
+      await readdir(other.own);
+    });
+    await readdir(mine.own);
+  }).catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(LostError);
+  await underLease(job, options, async (leased) => expect(await readFile(part(leased), "utf8")).toBe("journaled\n"));
+});
+
+test("a link that has the name of a holder's folder is removed, and what it leads to is left alone", async () => {
+  const { job, hidden, place } = await startJob();
+  const victim = join(place, "victim");
+  await mkdir(join(victim, "from", second), { recursive: true });
+  await symlink(victim, join(hidden, first));
+  await underLease(job, options, async () => {});
+  expect(await readdir(hidden)).toEqual(["indexing_status"]);
+  expect(await readdir(join(victim, "from"))).toEqual([second]);
+});
+
+test("of work that has to be copied, only what is worth it is: parts and facts, the database of a staged run, no stage", async () => {
+  const { job, leave } = await startJob();
+  for (const [token, isStaged] of [
+    [first, true],
+    [second, false],
+  ] as const) {
+    const work = join(await leave(token, elsewhere), runId);
+    for (const name of ["stage", "scratch", "scratch/spill"]) await mkdir(join(work, name));
+    for (const name of ["stage/chunks.csv", "scratch/new.duckdb", "scratch/spill/big"])
+      await writeFile(join(work, name), "");
+    if (isStaged) await writeFile(join(work, "stage", "manifest.json"), "{}");
+    await underLease(job, options, async ({ own, folder }) => {
+      const names = (await readdir(join(own, runId), { recursive: true })).sort();
+      const database = isStaged ? ["scratch", "scratch/new.duckdb"] : [];
+      expect(names).toEqual(["segments", "segments/1.chunks.jsonl", "plan.json", ...database].sort());
+      await rename(join(own, runId), join(folder, token));
+    });
+  }
+});
+
+test("an error is no proof that nothing is there", async () => {
+  await expect(isThere(join(await testFolder(), "x".repeat(300)))).rejects.toThrow("ENAMETOOLONG");
+});
