@@ -9,6 +9,7 @@ import { removeOtherExchanges } from "../parallel/exchange/open-exchange.js";
 import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } from "../store/earlier-work.js";
 import { type LeasedJob, makeOwnFolder } from "../store/folder/job-folders.js";
 import { type Lease, openedWith } from "../store/folder/lease.js";
+import { removeFrom } from "../store/folder/remove-from.js";
 import { type JobOptions, leaseJob } from "../store/open-job.js";
 import { type Workspace, workspaceIn } from "../store/workspace.js";
 import { writtenFormats } from "./finish-formats.js";
@@ -97,7 +98,8 @@ async function makeFolders({ work, stage, scratch, segments }: Workspace): Promi
   for (const path of [stage, scratch, segments]) await makeOwnFolder(path);
 }
 
-async function tidy({ work, stage, scratch }: Workspace, keep: Kept): Promise<void> {
-  const removed = { nothing: [work], "what was read": [stage, scratch], everything: [] }[keep];
-  for (const path of removed) await rm(path, { recursive: true, force: true });
+async function tidy(workspace: Workspace, keep: Kept): Promise<void> {
+  const { work, stage, scratch } = workspace;
+  if (keep === "nothing") return removeFrom(workspace, work); // a removal that is cut off leaves no half of it to continue from
+  for (const path of keep === "everything" ? [] : [stage, scratch]) await rm(path, { recursive: true, force: true });
 }

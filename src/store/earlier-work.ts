@@ -129,7 +129,7 @@ async function reconcilePublished(
     await rm(join(work, requestFile), { force: true });
     return renamed(leased, runId, now());
   }
-  await rm(work, { recursive: true, force: true });
+  await removeFrom(leased, work);
   return undefined;
 }
 
