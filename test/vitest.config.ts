@@ -25,8 +25,7 @@ export default defineConfig({
     env: { http_proxy: "", https_proxy: "" }, // the servers of the tests are on this machine, which no proxy can reach
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // On two cores, four use the time in which tests wait for servers and processes. The long ones measure rates and races.
-    maxWorkers: process.env.KBDUMP_LONG ? 2 : 4,
+    maxWorkers: 4, // on two cores: tests wait for servers and processes half of the time
     maxConcurrency: 2,
     projects: process.env.KBDUMP_LONG
       ? [{ extends: true, test: { name: "long", include: [...onlyLong, ...cut] } }]
