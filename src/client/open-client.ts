@@ -163,11 +163,6 @@ export function openClient(options: ClientOptions): Client {
       progress.throttled++;
       countRetry(errorFromAnswer(answer, options.key), progress);
     },
-    onLevel: (level) => http.keepTo?.(level),
-    onFinding: ({ many, fewer }) =>
-      options.say?.(
-        `${many} requests in flight were slower than ${fewer}: going on with ${fewer}; set ${names.concurrency} to ${fewer}`,
-      ),
     ...time,
   });
   const stop = (reason: unknown) => stopped.abort(reason);
@@ -239,8 +234,6 @@ export interface HttpOptions extends ExchangeOptions {
 
 interface Http {
   readonly send: Send;
-  /** Holds so many connections open at the most; the others are closed as soon as their requests are answered. */
-  readonly keepTo: (connections: number) => void;
   readonly close: () => Promise<void>;
   /** Whether TLS is spoken where the base URL says http. */
   readonly speaksTls: () => Promise<boolean>;
@@ -251,33 +244,16 @@ export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
   const { caFile, env = {}, names } = options;
   const timeout = Math.min(options.timeout, 10) * 1000;
-  const poolOf = (connections: number) => openConnections(base, { connections, timeout, caFile, env, names });
-  let pool = poolOf(options.connections);
-  let connections = options.connections;
-  const pools = new Set([pool]);
+  const pool = openConnections(base, { connections: options.connections, timeout, caFile, env, names });
   const exchange = exchangeWith(options);
   const send: Send = (request) => exchange({ method: "GET", target: targetOf(request) }, pool);
 
-  function keepTo(most: number): void {
-    if (most === connections) return;
-    const former = pool;
-    connections = most;
-    pool = poolOf(most);
-    pools.add(pool);
-    const forget = () => pools.delete(former);
-    former.dispatcher.close().then(forget, forget);
-  }
-
-  async function close(): Promise<void> {
-    await Promise.all([...pools].map(({ dispatcher }) => dispatcher.destroy()));
-  }
-  const isProxied = () => [...pools].some(({ proxy }) => proxy());
   let isTls: Promise<boolean> | undefined;
   const speaksTlsThere = async () => {
-    isTls ??= base.protocol === "http:" && !isProxied() ? speaksTls(base) : Promise.resolve(false);
+    isTls ??= base.protocol === "http:" && !pool.proxy() ? speaksTls(base) : Promise.resolve(false);
     return isTls;
   };
-  return { send, keepTo, close, speaksTls: speaksTlsThere };
+  return { send, close: () => pool.dispatcher.destroy(), speaksTls: speaksTlsThere };
 }
 
 /** Milliseconds for the handshake. */

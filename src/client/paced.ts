@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pLimit from "p-limit";
-import { type Finding, type InFlightBound, InFlightTrial } from "./in-flight.js";
+import type { InFlightBound } from "./in-flight.js";
 import type { Cause, Pace } from "./pace.js";
 import type { Answer, Request, Send } from "./send.js";
 
@@ -11,13 +11,8 @@ const firstWait = 0.25;
 
 interface PacedOptions extends WaitOptions {
   readonly bound: InFlightBound;
-  /** The bounds of all processes that read the service; with them, there is no trial of fewer requests in flight. */
+  /** The bounds of all processes that read the service. */
   readonly shared?: SharedBounds | undefined;
-  readonly trial?: InFlightTrial;
-  /** Called when fewer in flight turn out to get more done. */
-  readonly onFinding?: (found: Finding) => void;
-  /** Called with every number in flight that is tried or kept. */
-  readonly onLevel?: (level: number) => void;
   readonly pace: Pace;
   /** Called with a refusal by chance whose request is sent again at once. */
   readonly onAgain?: (answer: Answer) => void;
@@ -32,27 +27,8 @@ interface PacedOptions extends WaitOptions {
  */
 export function paced(send: Send, options: PacedOptions): Send {
   const { bound, pace, shared, signal, refusal, now = () => performance.now(), sleep = pause } = options;
-  const { onFinding = () => {}, onLevel = () => {}, onAgain = () => {} } = options;
-  const trial = shared ? undefined : (options.trial ?? new InFlightTrial(bound.value));
+  const { onAgain = () => {} } = options;
   const limit = pLimit(bound.value);
-  let level = bound.value;
-  const follow = () => {
-    if (!trial || trial.level === level) return;
-    level = trial.level;
-    bound.keepTo(level);
-    onLevel(level);
-  };
-  const compare = (request: Request, milliseconds: number) => {
-    if (!trial?.isOn) bound.answered(kindOf(request), milliseconds);
-    const found = trial?.answered(kindOf(request), milliseconds, now(), bound.isFree);
-    if (found) onFinding(found);
-    follow();
-  };
-  const slowDown = () => {
-    bound.refused();
-    trial?.disturbed(now());
-    follow();
-  };
   const keepToBound = () => {
     if (limit.concurrency !== bound.value) limit.concurrency = bound.value;
   };
@@ -62,16 +38,16 @@ export function paced(send: Send, options: PacedOptions): Send {
     const cause = refused && pace.refused(sentAt, now(), refused.retryAfter);
     if (cause === undefined) {
       pace.accepted(sentAt, now());
-      if (answer.status === 200) compare(request, now() - sentAt);
+      if (answer.status === 200) bound.answered(kindOf(request), now() - sentAt);
     } else if (cause === "limit") {
-      slowDown();
+      bound.refused();
       shared?.pause(pace.pauseLeft(now()));
     }
     keepToBound();
     return cause;
   };
   shared?.onPause((milliseconds) => {
-    if (pace.refused(now(), now(), milliseconds) === "limit") slowDown();
+    if (pace.refused(now(), now(), milliseconds) === "limit") bound.refused();
     keepToBound();
   });
 
@@ -79,7 +55,6 @@ export function paced(send: Send, options: PacedOptions): Send {
     const slot = shared && (await waitForSlot(shared, pace, { signal, now, sleep }));
     if (!slot) await waitForPace(pace, { signal, now, sleep });
     const sentAt = now();
-    trial?.sent(limit.activeCount);
     try {
       return { answer: await send(request), sentAt };
     } finally {

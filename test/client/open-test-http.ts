@@ -10,7 +10,6 @@ export interface TestHttp {
   readonly get: (path?: string) => Promise<Answer>;
   /** Bytes that came in. */
   readonly received: () => number;
-  readonly keepTo: (connections: number) => void;
 }
 
 /** The pool under test, closed after it: 5 s for a request, 1 MB for a body. */
@@ -18,7 +17,7 @@ export function openTestHttp(baseUrl: string, options: Partial<HttpOptions> = {}
   let received = 0;
   const { signal } = new AbortController();
   setMaxListeners(0, signal);
-  const { send, keepTo, close } = openHttp({
+  const { send, close } = openHttp({
     baseUrl,
     key: testKey,
     connections: 4,
@@ -32,7 +31,7 @@ export function openTestHttp(baseUrl: string, options: Partial<HttpOptions> = {}
     ...options,
   });
   onTestFinished(close);
-  return { get: (path = "/x") => send({ path, query: [] }), received: () => received, keepTo };
+  return { get: (path = "/x") => send({ path, query: [] }), received: () => received };
 }
 
 /** Gives the error that a promise rejects with. */

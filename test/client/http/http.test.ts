@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { RetryError, StopError } from "../../../src/errors.js";
@@ -198,25 +197,4 @@ describe("what breaks on the way", () => {
     expect(everythingOf(error)).not.toContain(key);
     expect(requests).toHaveLength(0);
   });
-});
-
-it("fewer connections: the others close once they are idle, and no request is lost", async () => {
-  const sockets = new Set<Socket>();
-  const waiting: (() => void)[] = [];
-  const { url } = await serve((request, response) => {
-    sockets.add(request.socket);
-    request.socket.once("close", () => sockets.delete(request.socket));
-    if (request.url === "/v1/slow") waiting.push(() => response.end("{}"));
-    else response.end("{}");
-  });
-  const { get, keepTo } = openTestHttp(url, { connections: 6 });
-  const slow = Array.from({ length: 6 }, () => get("/slow"));
-  await expect.poll(() => waiting.length, { interval: 1 }).toBe(6);
-  keepTo(2);
-  const quick = Array.from({ length: 20 }, () => get("/quick"));
-  expect(await Promise.all(quick)).toHaveLength(20);
-  expect(sockets.size).toBe(8);
-  for (const answer of waiting) answer();
-  expect(await Promise.all(slow)).toHaveLength(6);
-  await expect.poll(() => sockets.size, { interval: 1 }).toBe(2);
 });

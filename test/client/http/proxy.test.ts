@@ -124,17 +124,13 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     expect(proxy.tunnels.length).toBeLessThanOrEqual(2);
   });
 
-  it("has no more connections than it shall, and fewer when told so", async () => {
+  it("has no more connections than it shall", async () => {
     const late: typeof empty = (request, response) => void setTimeout(() => empty(request, response), 20);
     const { base, options, requests, proxy } = await startBoth(scheme, {}, late);
     const http = openTestHttp(base, { ...options, connections: 3 });
     await Promise.all(Array.from({ length: 20 }, () => http.get()));
     expect(requests).toHaveLength(20);
     expect(proxy.mostOpen()).toBe(3);
-    http.keepTo(1);
-    await Promise.all(Array.from({ length: 4 }, () => http.get()));
-    await expect.poll(proxy.open).toBe(1);
-    expect(proxy.tunnels).toHaveLength(4);
   });
 
   it.each([1, 4])(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { InFlightBound } from "../../../src/client/in-flight.js";
+import { InFlightBound } from "../../src/client/in-flight.js";
 
 const answer = (bound: InFlightBound, times: number, latency = 10, kind = "pages") => {
   for (let time = 0; time < times; time++) bound.answered(kind, latency);
