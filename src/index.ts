@@ -61,18 +61,7 @@ export { type PruneOptions, type PruneResult, pruneJob } from "./keep/prune-job.
 export type { Log } from "./log.js";
 
 export { workDocuments } from "./parallel/worker/work-documents.js";
-export type {
-  ByMode,
-  Certainty,
-  JobPlan,
-  Latency,
-  PlanCounts,
-  PlanDisk,
-  PlannedDocument,
-  PlanReceived,
-  PlanTime,
-  Quirk,
-} from "./plan/job-plan.js";
+export type { JobPlan, PlannedDocument, Quirk } from "./plan/job-plan.js";
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
 export type { ReadProgress } from "./read-progress.js";
 export type { ReportRequest } from "./report/render-report.js";

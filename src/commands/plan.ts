@@ -1,8 +1,7 @@
-import * as v from "valibot";
 import { bytesText, countText, durationText, numberText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { checkJobIsNamed, wholeNumberFrom } from "../cli/flag-values.js";
+import { checkJobIsNamed } from "../cli/flag-values.js";
 import {
   formatOption,
   jobFrom,
@@ -18,14 +17,12 @@ import { layOutTable } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyRunProgress } from "../job/run-progress.js";
-import type { Certainty, JobPlan, Latency, PlannedDocument, Quirk } from "../plan/job-plan.js";
-import { requests } from "../rows/result-rows.js";
-import { amount, count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
+import { type JobPlan, type PlannedDocument, planResult, type Quirk } from "../plan/job-plan.js";
 import { nameText } from "../words.js";
 
 const epilog = `Examples:
   kbdump plan nightly.yaml
-  kbdump plan nightly.yaml --exact --json
+  kbdump plan nightly.yaml --json
   kbdump plan nightly.yaml --documents-out list.json
   kbdump plan --base-url https://kb.example.com/v1 --dataset UUID --document UUID
 
@@ -41,17 +38,6 @@ export const command = defineCommand({
     ...formatOption,
     ...paceOption,
     ...readingOptions,
-    budget: {
-      value: "N",
-      group: "Advanced",
-      describe: "requests to spend on exact numbers, beyond two per document; default: 1000",
-    },
-    exact: {
-      type: "boolean",
-      conflicts: "budget",
-      group: "Advanced",
-      describe: "spend as many requests as exact numbers take, at most as many as the run itself",
-    },
     "documents-out": {
       type: "string",
       names: "file",
@@ -63,10 +49,9 @@ export const command = defineCommand({
   epilog,
   results: () => ({ plan: planResult }),
   async run(args, environment) {
-    const { format, maxRps, childChunks, consistency, exact } = args;
+    const { format, maxRps, childChunks, consistency } = args;
     checkJobIsNamed("plan", args);
     if (args.documentsOut === "") throw wrongLine([noFile]);
-    const budget = exact ? Number.POSITIVE_INFINITY : budgetFrom(args.budget);
     const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, environment);
     const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
     const view = viewFrom(args, environment);
@@ -77,12 +62,11 @@ export const command = defineCommand({
       signal: environment.signal,
       progress,
       log: view.log,
-      budget,
       documentsOut: args.documentsOut,
     };
     const plan = await planJob(job, context).finally(unwatch);
     environment.stdout.write(
-      `${args.json ? jsonLine(plan satisfies PlanResult) : renderPlan(plan, pageFor(environment.stdout, environment.env))}\n`,
+      `${args.json ? jsonLine(plan) : renderPlan(plan, pageFor(environment.stdout, environment.env))}\n`,
     );
     return plan.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
@@ -90,78 +74,8 @@ export const command = defineCommand({
 
 const noFile = { path: "--documents-out", message: 'got "", expected the path of a file' };
 
-function budgetFrom(given: unknown): number | undefined {
-  if (given === undefined) return undefined;
-  const budget = wholeNumberFrom("--budget", given, 0);
-  if (typeof budget === "number") return budget;
-  throw wrongLine([budget]);
-}
-
-const mode = oneOf("all", "auto", "none");
-
-/** A figure for each mode of `child_chunks`; `this_job` repeats that of the job. */
-const byMode = <Figure extends v.GenericSchema>(figure: Figure) =>
-  result({ all: figure, auto: figure, none: figure, this_job: figure });
-
-const latency = result({ median_seconds: orNull(amount), p95_seconds: orNull(amount), answers: count });
-
-const document = result({
-  dataset_id: text,
-  dataset_name: orNull(text),
-  document_id: text,
-  document_name: orNull(text),
-  doc_form: orNull(text),
-  chunks: orNull(count),
-  child_chunks: orNull(count),
-  child_chunks_exact: truth,
-  requests: count,
-  exact: truth,
-  why: listOf(text),
-  error: orNull(text),
-});
-
-/** The result of `kbdump plan --json`. */
-const planResult = result({
-  status: v.pipe(oneOf("complete", "partial"), v.description("partial: some documents or lists could not be asked")),
-  job: text,
-  service: result({ base_url: text }),
-  child_chunks: mode,
-  consistency: oneOf("sweeps", "anchored", "counts"),
-  counts: result({
-    datasets: count,
-    batches: count,
-    documents: count,
-    documents_failed: count,
-    chunks: count,
-    child_chunks: count,
-    child_chunks_exact: truth,
-    child_lists_known: count,
-  }),
-  requests: byMode(count),
-  certainty: byMode(result({ exact: truth, at_least: count, why: listOf(text) })),
-  time: result({ least_seconds: byMode(amount), latency: result({ chunk_page: latency, child_list: latency }) }),
-  received: result({ bytes: byMode(count), sample: result({ chunks: count, child_chunks: count }) }),
-  disk: result({
-    folder: text,
-    needed_bytes: count,
-    run_folder_bytes: count,
-    database_bytes: count,
-    free_bytes: orNull(count),
-    enough: orNull(truth),
-  }),
-  quirks: listOf(result({ name: text, finding: text, detail: text, meaning: text, trouble: truth })),
-  documents: listOf(document),
-  asked: result({ ...requests, seconds: amount }),
-  warnings: listOf(text),
-  documents_out: v.pipe(orNull(text), v.description("the file of --documents-out; null without it")),
-});
-
-type PlanResult = v.InferOutput<typeof planResult>;
-
 /** Documents and warnings that are shown; the others stand in --json. */
 const shown = 20;
-/** Reasons why a forecast is not exact that are shown, likewise. */
-const reasons = 3;
 
 /** A plan for people: the counts, a run in every mode, the documents, the quirks of the service. */
 export function renderPlan(plan: JobPlan, page: Page): string {
@@ -173,81 +87,48 @@ export function renderPlan(plan: JobPlan, page: Page): string {
     ...renderBasis(plan).flatMap((line) => wrapToWidth(`  ${line}`, page.columns, "    ")),
     "",
     ...renderDocuments(plan, page),
-    "",
     ...renderQuirks(plan.quirks, page),
     ...renderWarnings(plan.warnings, page),
   ].join("\n");
 }
 
 function headline({ job, counts }: JobPlan): string {
-  const { documents, documents_failed: failed, chunks, child_chunks: children, child_chunks_exact: exact } = counts;
-  const childText = `${exact ? "" : "about "}${countText(children, "child chunk")}`;
+  const { documents, documents_failed: failed, chunks, child_chunks: children } = counts;
   const failedText = failed > 0 ? ` (${failed} cannot be read)` : "";
+  const childText = `${children > 0 ? "about " : ""}${countText(children, "child chunk")}`;
   return `${job}: ${countText(documents, "document")}${failedText}, ${countText(chunks, "chunk")}, ${childText}`;
 }
 
-function renderModes(
-  { child_chunks: mine, requests, certainty, time, received }: JobPlan,
-  { paint, columns }: Page,
-): readonly string[] {
+function renderModes({ child_chunks: mine, requests }: JobPlan, { paint, columns }: Page): readonly string[] {
   const rows = (["all", "auto", "none"] as const).map((mode) => [
     `${mode}${mode === mine ? " (this job)" : ""}`,
     numberText(requests[mode]),
-    certaintyText(requests[mode], certainty[mode]),
-    durationText(time.least_seconds[mode] * 1000),
-    bytesText(received.bytes[mode]),
   ]);
-  const [head = [], ...lines] = layOutTable([["child_chunks", "requests", "", "least time", "received"], ...rows], {
-    columns: [{}, { right: true }, { drop: 1 }, {}, { drop: 2 }],
+  const [head = [], ...lines] = layOutTable([["child_chunks", "requests"], ...rows], {
+    columns: [{}, { right: true }],
     width: columns,
   });
   return [...head.map(paint.faint), ...lines.flat()];
 }
 
-function certaintyText(requests: number, { exact, at_least: atLeast }: Certainty): string {
-  if (exact) return "exactly";
-  return requests === atLeast ? "or more" : `about, at least ${numberText(atLeast)}`;
-}
-
-/** The basis of the figures. */
-function renderBasis({
-  asked,
-  certainty,
-  time,
-  received,
-  counts,
-  disk,
-  documents_out: out,
-}: JobPlan): readonly string[] {
-  const { chunk_page: page, child_list: list } = time.latency;
+/** The time, the disk, and the requests of the plan. */
+function renderBasis({ asked, least_seconds: least, latency, disk, documents_out: out }: JobPlan): readonly string[] {
   const free =
     disk.free_bytes === null
       ? "free space unknown"
       : `${bytesText(disk.free_bytes)} free in ${terminalText(disk.folder)}`;
+  const { chunk_page: page, child_list: list } = latency;
+  const latencies = [...latencyText("a page of chunks takes", page), ...latencyText("a child list", list)];
+  const written = out === null ? "nothing written" : `the list of documents is in ${terminalText(out)}`;
   return [
-    ...renderReasons(certainty.this_job),
-    `child counts: known for ${numberText(counts.child_lists_known)} of ${countText(counts.chunks, "chunk")}`,
-    `latency: page of chunks ${latencyText(page)}, child list ${latencyText(list)}`,
-    "least time: every request at the median latency, at full concurrency; a real run takes longer",
-    `sizes: from a sample of ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")}`,
+    `time: at least ${durationText(least * 1000)}${latencies.length > 0 ? ` (${latencies.join(", ")})` : ""}`,
     `disk: ${bytesText(disk.needed_bytes)} during the run, ${bytesText(disk.run_folder_bytes + disk.database_bytes)} afterwards; ${free}`,
-    `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; ${out === null ? "nothing written" : `the list of documents is in ${terminalText(out)}`}`,
+    `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; ${written}`,
   ];
 }
 
-function latencyText({ median_seconds: median, p95_seconds: p95, answers }: Latency): string {
-  const text = (seconds: number) => `${Math.round(seconds * 10_000) / 10} ms`;
-  if (median === null || p95 === null) return "unknown";
-  return `${text(median)} (p95 ${text(p95)}, ${countText(answers, "answer")})`;
-}
-
-function renderReasons({ exact, why }: Certainty): readonly string[] {
-  if (exact) return ["requests: exact, unless requests fail or the data changes"];
-  const more = why.length - reasons;
-  return [
-    ...why.slice(0, reasons).map((reason) => `requests: ${terminalText(reason, 300)}`),
-    ...(more > 0 ? [`requests: … and ${countText(more, "more reason")}; see --json`] : []),
-  ];
+function latencyText(what: string, seconds: number | null): readonly string[] {
+  return seconds === null ? [] : [`${what} ${Math.round(seconds * 10_000) / 10} ms`];
 }
 
 function renderDocuments({ documents }: JobPlan, { paint, columns }: Page): readonly string[] {
@@ -283,31 +164,20 @@ function layOutIds(documents: readonly PlannedDocument[], width: number) {
 }
 
 function figuresOf(document: PlannedDocument): readonly string[] {
-  const { doc_form: form, chunks, child_chunks: children, child_chunks_exact: exact } = document;
+  const { doc_form: form, chunks, child_chunks: children, requests } = document;
   const number = (count: number | null) => (count === null ? "–" : numberText(count));
-  const about = exact || children === null ? "" : "~";
-  return [
-    terminalText(form ?? "–", 30),
-    number(chunks),
-    about + number(children),
-    `${document.exact ? "" : "~"}${number(document.requests)}`,
-  ];
+  return [terminalText(form ?? "–", 30), number(chunks), number(children), number(requests)];
 }
 
 function renderQuirks(quirks: readonly Quirk[], { paint, columns }: Page): readonly string[] {
-  const cells = quirks.map(({ name, finding, detail }) => [name, terminalText(finding, 30), terminalText(detail, 300)]);
-  const [head = [], ...rows] = layOutTable([["service", "finding", "observed"], ...cells], {
-    columns: [{}, {}, { wraps: true }],
-    width: columns,
-  });
+  if (quirks.length === 0) return [];
   return [
-    ...head.map(paint.faint),
-    ...rows.flatMap((lines, at) => {
-      const { meaning = "", trouble = false } = quirks[at] ?? {};
-      const shown = trouble ? lines.map(paint.bad) : lines;
-      const effect = wrapToWidth(`    → ${terminalText(meaning, 300)}`, columns, "      ").map(paint.faint);
-      return meaning === "" ? shown : [...shown, ...effect];
-    }),
+    "",
+    paint.faint("this service"),
+    ...quirks.flatMap(({ name, finding, meaning }) => [
+      ...wrapToWidth(`  ${name}: ${terminalText(finding, 300)}`, columns, "    "),
+      ...wrapToWidth(`    → ${terminalText(meaning, 300)}`, columns, "      ").map(paint.faint),
+    ]),
   ];
 }
 

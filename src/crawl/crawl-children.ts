@@ -52,7 +52,7 @@ export async function* crawlChildren(reading: ChildrenReading, start: Checkpoint
   const takesEmbedded = at.children.plan?.source === "embedded";
   const source = new EmbeddedSource(reading.embedded());
   try {
-    const places = findOptionsFrom(at.childLists, chunkIds.size);
+    const places = indexesFrom(at.childLists, chunkIds.size);
     const open = (index: number) => itemOf(reading, source, index, takesEmbedded);
     for await (const item of mapAhead(places, prefetch, open)) {
       at = { ...at, childLists: item.index + 1, ...problems.first };
@@ -70,7 +70,7 @@ export async function* crawlChildren(reading: ChildrenReading, start: Checkpoint
   }
 }
 
-function* findOptionsFrom(first: number, end: number): Generator<number> {
+function* indexesFrom(first: number, end: number): Generator<number> {
   for (let index = first; index < end; index++) yield index;
 }
 

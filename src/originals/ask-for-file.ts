@@ -75,6 +75,9 @@ export async function countOriginalRequests(
   return { requests: lacking + (hasRoute ? each * refs.length : 0), hasRoute };
 }
 
+/** Requests for a file that is attached to a chunk: its address, and the file. */
+export const attachmentRequests = 2;
+
 /** In the order in which they are asked. */
 const allRoutes = ["uploadFile", "downloadLink"] as const;
 type Route = (typeof allRoutes)[number];

@@ -1,49 +1,39 @@
-import { stat, statfs } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { documentsOf } from "../crawl/discovery.js";
+import { join } from "node:path";
+import type { Client, OnAnswer } from "../client/open-client.js";
+import type { RequestCounts } from "../client/request-counts.js";
+import { discoverDocuments } from "../crawl/discover-documents.js";
+import { type Discovery, documentsOf, namesOf, uploadsOf } from "../crawl/discovery.js";
 import { writeGivenList } from "../crawl/document-list.js";
 import { Prefetch } from "../crawl/prefetch.js";
-import { type FileFormat, fileFormats, formatOf } from "../dump/formats/formats.js";
-import { SkipError, StopError } from "../errors.js";
+import { readMetadataFields } from "../crawl/read-details.js";
+import { BusyError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
+import { countOriginalRequests } from "../originals/ask-for-file.js";
+import { requestCounts } from "../run/manifest.js";
+import { captureStatus } from "../status/capture-status.js";
+import { findEarlierWork } from "../store/earlier-work.js";
 import { foldersOf } from "../store/folder/job-folders.js";
-import { askOpening, findEarlierRun } from "./ask-opening.js";
-import { countChildren, surveyDocuments } from "./count-children.js";
-import { type DocumentSurvey, pagesOf, RowSizes } from "./document-survey.js";
-import {
-  AnswerLog,
-  askLongest,
-  type Inquiry,
-  isSameOrder,
-  lookForTies,
-  newInquiry,
-  readChunks,
-  seeHasMore,
-} from "./inquiry.js";
-import type { JobPlan, PlanDisk } from "./job-plan.js";
-import { makePlan } from "./make-plan.js";
+import { readLock, refuseHeld } from "../store/folder/lock.js";
+import { countOf, nameAndId } from "../words.js";
+import { diskSpace } from "./disk-needs.js";
+import { type ChildMode, type DocumentForecast, forecastDocument, likeIn } from "./forecast.js";
+import type { JobPlan, PlannedDocument } from "./job-plan.js";
+import { quirksOf } from "./quirks.js";
+import { type DocumentSurvey, pageSizesOf, surveyDocuments } from "./survey.js";
 
 export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "progress" | "log" | "now"> {
-  /**
-   * Requests that may be spent on exact numbers, beyond one for each document and its first child list; 1,000 by default,
-   * infinite for as many as it takes.
-   */
-  readonly budget?: number | undefined;
   /** The file to write the list of documents to, for `run --documents-from`; undefined: none is written. */
   readonly documentsOut?: string | undefined;
 }
-
-/** The default budget: some seconds. */
-const usualBudget = 1_000;
 
 /** Requests under way or waiting, per request in flight. */
 const aheadPerSlot = 4;
 
 /**
- * Asks what a job would read, and forecasts requests, bytes and disk space of a run; measures the latency of its requests,
- * and probes the quirks of the service. Writes nothing but the list of documents, if it was asked for. Rejects with StopError
- * when nothing can be asked or that list would not be whole, UsageError without a key, or the reason of the signal.
+ * Asks what a job would read, and forecasts the requests and the disk space of a run. Writes nothing but the list of documents, if it
+ * was asked for. Rejects with StopError when nothing can be asked or that list would not be whole, UsageError without a key, or the
+ * reason of the signal.
  */
 export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobPlan> {
   const context = withDefaults(options);
@@ -53,42 +43,111 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
   await using service = await openService(job, context, { onAnswer: answers.add });
   const { client, baseUrl } = service;
   const prefetch = new Prefetch(job.service.concurrency * aheadPerSlot);
-  const sizes = new RowSizes(job.output.keepSignatures);
-  const inquiry = newInquiry({ api: client, prefetch, sizes });
 
   progress.step = "listing documents";
   const listedAt = now();
-  const opening = await askOpening(client, job, prefetch, { progress: progress.requests, now });
+  const opening = await askOpening(client, job, { prefetch, requests: progress.requests, now });
+  const { discovery } = opening;
   const { documentsOut } = options;
-  if (documentsOut !== undefined) await writeGivenList(documentsOut, opening.discovery, { job, listedAt });
-  progress.step = "sampling every document";
-  const refs = documentsOf(opening.discovery).map(({ ref }) => ref);
-  const surveys = await surveyDocuments(inquiry, refs, progress);
-  requireSomething(surveys);
-  progress.step = "probing the service";
-  const pagesRepeat = await probePaging(inquiry, surveys);
-  progress.step = "reading child lists";
-  await countChildren(inquiry, surveys, job.childChunks === "none" ? 0 : (options.budget ?? usualBudget));
-  await askLongest(inquiry, surveys);
-  await inquiry.chunkTies.askAgain();
-  await inquiry.childTies.askAgain();
+  if (documentsOut !== undefined) await writeGivenList(documentsOut, discovery, { job, listedAt });
 
-  const { throttled } = progress.requests;
-  const evidence = { ...inquiry, answers, surveys, pagesRepeat, withoutFields: opening.withoutFields, throttled };
-  const [earlier, disk] = [await findEarlierRun(job, now), await diskSpace(job, surveys)];
-  const seconds = (performance.now() - start) / 1000;
-  const plan = makePlan({
+  progress.step = "counting chunks";
+  const refs = documentsOf(discovery).map(({ ref }) => ref);
+  const surveys = await surveyDocuments(client, refs, { prefetch, progress, hasChildren: job.childChunks !== "none" });
+  requireSomething(surveys);
+
+  const sizes = pageSizesOf(surveys);
+  const basis = { job, sizes, like: likeIn(surveys) };
+  const forecasts = surveys.map((survey) => forecastDocument(survey, basis));
+  const sum = (of: (forecast: DocumentForecast) => number) => forecasts.reduce((total, each) => total + of(each), 0);
+  const requestsFor = (mode: ChildMode) =>
+    opening.requests + sum(({ pages, lists, attachments }) => pages + lists[mode] + attachments);
+  const requests = { all: requestsFor("all"), auto: requestsFor("auto"), none: requestsFor("none") };
+  const disk = await diskSpace(
     job,
-    baseUrl,
-    opening,
-    evidence,
-    sizes,
-    earlier,
+    sum(({ bytes }) => bytes),
+  );
+  const failed = surveys.filter(({ error }) => error !== null);
+  const asked = { ...requestCounts(progress.requests), seconds: Math.round(performance.now() - start) / 1000 };
+  return {
+    status: opening.failures.length + failed.length === 0 ? "complete" : "partial",
+    job: job.name,
+    service: { base_url: baseUrl },
+    child_chunks: job.childChunks,
+    consistency: job.consistency,
+    counts: {
+      datasets: discovery.datasets.length,
+      batches: opening.batches,
+      documents: surveys.length,
+      documents_failed: failed.length,
+      chunks: surveys.reduce((total, survey) => total + (survey.total ?? 0), 0),
+      child_chunks: sum(({ children }) => children),
+    },
+    requests: { ...requests, this_job: requests[job.childChunks] },
+    least_seconds: answers.leastSeconds(job, {
+      all: requests[job.childChunks],
+      chunk_page: sum(({ pages }) => pages),
+      child_list: sum(({ lists }) => lists[job.childChunks]),
+    }),
+    latency: answers.latency,
     disk,
-    requests: progress.requests,
-    seconds,
-  });
-  return { ...plan, documents_out: documentsOut ?? null };
+    quirks: quirksOf({
+      surveys,
+      chunkPage: sizes.chunks,
+      isCompressed: answers.isCompressed,
+      throttled: progress.requests.throttled,
+      refusedLists: failed.find(({ total }) => total !== null)?.error ?? undefined,
+    }),
+    documents: plannedDocuments(surveys, forecasts, job, discovery),
+    asked,
+    warnings: [
+      ...failed.map(({ ref, error }) => {
+        const name = namesOf(discovery).get(ref.documentId);
+        return `document ${nameAndId(name, ref.documentId)} cannot be read: ${error}`;
+      }),
+      ...opening.failures,
+      ...(discovery.found?.notes ?? []),
+      ...(await earlierRunNotes(job, now)),
+      ...(disk.enough === false ? [`not enough free disk space in ${disk.folder} for this run`] : []),
+      ...(asked.retried > 0
+        ? [`${countOf(asked.retried, "retried request")} in this plan; expect the same in a run`]
+        : []),
+    ],
+    documents_out: documentsOut ?? null,
+  };
+}
+
+/** The answers to the requests that a run sends before it reads documents. */
+interface Opening {
+  readonly discovery: Discovery;
+  readonly batches: number;
+  /** Requests that a run sends for all this, and for originals. */
+  readonly requests: number;
+  /** A sentence for every list that a run will not be able to read either. */
+  readonly failures: readonly string[];
+}
+
+/** Asks as a run does: which documents there are, the status of every batch, the metadata fields, the route for originals. */
+async function askOpening(
+  api: Client,
+  job: Job,
+  { prefetch, requests, now }: { prefetch: Prefetch; requests: RequestCounts; now: () => Date },
+): Promise<Opening> {
+  const discovery = await discoverDocuments(api, job, prefetch);
+  const { datasets, found } = discovery;
+  const [status, fields] = await Promise.all([captureStatus(api, datasets, now), readMetadataFields(api, datasets)]);
+  const batches = datasets.reduce((sum, dataset) => sum + dataset.batches.length, 0);
+  // Batches and lists are asked again at the end. Then come settings, fields and tags of each dataset, and each document.
+  const details = job.details ? datasets.reduce((sum, { documents }) => sum + 3 + documents.length, 0) : 0;
+  const sent = requests.sent - requests.retried + batches + (found?.pages ?? 0) + details;
+  const uploads = job.originals ? uploadsOf(discovery).map(({ ref }) => ref) : [];
+  const originals = await countOriginalRequests(api, uploads, job.details);
+  return {
+    discovery,
+    batches,
+    requests: sent + originals.requests,
+    failures: [...(found?.failures ?? []), ...status.failures, ...fields.failures],
+  };
 }
 
 /** Throws if no document can be read, with the error of the first. */
@@ -100,97 +159,85 @@ function requireSomething(surveys: readonly DocumentSurvey[]): void {
   throw new StopError(`${which} ${what}: ${first.error}`);
 }
 
-/**
- * Asks the largest document for a page of the full size, as a run does, for its last chunk alone and its last page: whether
- * pages repeat. A document that refuses makes way for the next one. Undefined where nothing shows it.
- */
-async function probePaging(inquiry: Inquiry, surveys: readonly DocumentSurvey[]): Promise<boolean | undefined> {
-  const readable = surveys.filter(({ total }) => total !== null && total > 0);
-  const largest = readable.sort((a, b) => (b.total ?? 0) - (a.total ?? 0)).slice(0, 3);
-  for (const survey of largest) {
-    try {
-      return await doPagesRepeat(inquiry, survey);
-    } catch (error) {
-      if (!(error instanceof SkipError)) throw error;
-      survey.doubts.add(`a full-size page could not be read: ${error.message}`);
-    }
+function plannedDocuments(
+  surveys: readonly DocumentSurvey[],
+  forecasts: readonly DocumentForecast[],
+  { childChunks }: Job,
+  discovery: Discovery,
+): readonly PlannedDocument[] {
+  const names = namesOf(discovery);
+  const datasetNames = new Map(discovery.found?.listings.map(({ dataset_id, name }) => [dataset_id, name]));
+  return surveys.map(({ ref, total, docForm, error }, at) => {
+    const forecast = forecasts[at];
+    return {
+      dataset_id: ref.datasetId,
+      dataset_name: datasetNames.get(ref.datasetId) ?? null,
+      document_id: ref.documentId,
+      document_name: names.get(ref.documentId) ?? null,
+      doc_form: docForm,
+      chunks: total,
+      child_chunks: total === null ? null : (forecast?.children ?? 0),
+      requests: (forecast?.pages ?? 0) + (forecast?.lists[childChunks] ?? 0) + (forecast?.attachments ?? 0),
+      error,
+    };
+  });
+}
+
+/** Says what another run of the job means for the next one. Changes nothing: neither the lock nor the work of others. */
+async function earlierRunNotes(job: Job, now: () => Date): Promise<readonly string[]> {
+  const folders = foldersOf(job);
+  const path = join(folders.private, "lock");
+  const lock = await readLock(path).catch(() => undefined); // a plan can do without it
+  try {
+    if (lock) await refuseHeld(path, lock, Date.now());
+  } catch (error) {
+    if (error instanceof BusyError) return [`latencies may be too high: ${error.message}`];
+    throw error;
   }
-  return undefined;
+  const work = await findEarlierWork(folders, job, now);
+  return work
+    ? [`the interrupted run ${work.runId} will be resumed and sends fewer requests, unless you give --fresh`]
+    : [];
 }
 
-async function doPagesRepeat(inquiry: Inquiry, survey: DocumentSurvey): Promise<boolean | undefined> {
-  const { rows, total } = await readChunks(inquiry, survey, 1);
-  lookForTies(inquiry, survey, 1, rows);
-  if (total <= 1) return undefined;
-  const last = await readLast(inquiry, survey, total, 1);
-  const pages = pagesOf(total, inquiry.chunkPages.rows);
-  if (pages === 1) return inquiry.chunkPages.isPaged ? last.length > 0 && last[0]?.id === rows[0]?.id : undefined;
-  const lastPage = await readLast(inquiry, survey, pages);
-  return lastPage.length > 0 && isSameOrder(lastPage, rows.slice(0, lastPage.length));
-}
+/** Latencies that are kept of each kind: enough for a median, and bounded. */
+const kept = 5_000;
 
-/** Rows of the last page, behind which none are left. */
-async function readLast(inquiry: Inquiry, survey: DocumentSurvey, page: number, limit?: number) {
-  const list = await readChunks(inquiry, survey, page, limit);
-  seeHasMore(inquiry, list, false);
-  return list.rows;
-}
-
-/** Bytes of the database to a byte of JSONL at the most, as measured with texts of several languages. */
-const databaseShare = 0.6;
-/**
- * Bytes of a compressed file to a byte of its text at the most, of gzip and of zstd alike: 0.14 to 0.24 was measured with English and with
- * code, 0.39 with Chinese in chunks of 800 characters. CSV repeats no names, so a little is added.
- */
-const compressedShare = 0.5;
-/** Bytes of the smallest database, and of a row in documents. */
-const leastDatabase = 3_000_000;
-const perDocument = 400;
-
-/** The disk space that a run needs in its output folder, and the space that is free there. Writes nothing. */
-async function diskSpace(job: Job, surveys: readonly DocumentSurvey[]): Promise<PlanDisk> {
-  const { database } = foldersOf(job);
-  const before = await stat(database).then(
-    ({ size }) => size,
-    () => 0,
-  );
-  const { folder, free } = await freeSpace(job.output.dir);
-  const jsonl = surveys.reduce((sum, { total, sizes, childCount }) => {
-    const children = job.childChunks === "none" ? 0 : childCount.count * sizes.mean("child_chunks").jsonl;
-    return sum + (total ?? 0) * sizes.mean("chunks").jsonl + children + perDocument;
-  }, 0);
-  const needs = diskNeeds(job.output, jsonl, before);
-  return { folder, ...needs, free_bytes: free, enough: free === null ? null : free >= needs.needed_bytes };
-}
-
-/**
- * The bytes that stay, and the most that a run needs at one moment, for rows that take `jsonl` bytes as JSONL. `before` is the
- * size of the database so far.
- */
-export function diskNeeds(
-  { formats, compress }: Pick<Job["output"], "formats" | "compress">,
-  jsonl: number,
-  before: number,
-): Pick<PlanDisk, "needed_bytes" | "run_folder_bytes" | "database_bytes"> {
-  const bytesOf = (format: FileFormat) => (formats.includes(format) ? jsonl * (formatOf(format).size ?? 1) : 0);
-  const hasDatabase = formats.includes("duckdb");
-  const database = hasDatabase ? Math.max(before, leastDatabase + jsonl * databaseShare) : 0;
-  const shareOf = (format: FileFormat) => (compress !== "none" && formatOf(format).isText ? compressedShare : 1);
-  const runFolder = fileFormats.reduce((sum, format) => sum + bytesOf(format) * shareOf(format), 0);
-  const segments = jsonl + bytesOf("csv");
-  const scratch = (formats.includes("jsonl") ? 0 : jsonl) + (hasDatabase ? database + before : 0);
-  return {
-    needed_bytes: Math.ceil(segments + runFolder + scratch),
-    run_folder_bytes: Math.ceil(runFolder),
-    database_bytes: Math.ceil(database),
+/** Records the latency of every answer to a plan, and whether answers are compressed. */
+class AnswerLog {
+  isCompressed = false;
+  readonly #milliseconds: Record<"chunk_page" | "child_list" | "other", number[]> = {
+    chunk_page: [],
+    child_list: [],
+    other: [],
   };
-}
+  #answers = 0;
 
-/** Bytes free to us where the folder is, or will be: on the disk of the nearest folder that exists. */
-async function freeSpace(path: string): Promise<{ folder: string; free: number | null }> {
-  for (let folder = resolve(path); ; folder = dirname(folder)) {
-    const facts = await statfs(folder).catch(() => undefined);
-    if (facts) return { folder, free: facts.bavail * facts.bsize };
-    if (dirname(folder) === folder) return { folder, free: null };
+  readonly add: OnAnswer = ({ path, query }, { status, headers }, milliseconds) => {
+    this.isCompressed ||= String(headers["content-encoding"] ?? "identity").toLowerCase() !== "identity";
+    if (status !== 200) return;
+    this.#answers++;
+    const isPage = path.endsWith("/segments") && query.some(([name, value]) => name === "limit" && value === "100");
+    const kind = path.endsWith("/child_chunks") ? "child_list" : isPage ? "chunk_page" : "other";
+    if (this.#milliseconds[kind].length < kept) this.#milliseconds[kind].push(milliseconds);
+  };
+
+  get latency(): JobPlan["latency"] {
+    return { chunk_page: this.#median("chunk_page"), child_list: this.#median("child_list"), answers: this.#answers };
+  }
+
+  /** The median latencies of all requests in as many lanes as may be in flight; or what max_rps allows. */
+  leastSeconds({ service }: Job, requests: { all: number; chunk_page: number; child_list: number }): number {
+    const { all, chunk_page: pages, child_list: lists } = requests;
+    const { chunk_page: page, child_list: list } = this.latency;
+    const waited = pages * (page ?? 0) + lists * (list ?? 0) + (all - pages - lists) * (this.#median("other") ?? 0);
+    const allowed = service.maxRps === undefined ? 0 : all / service.maxRps;
+    return Math.round(Math.max(waited / service.concurrency, allowed) * 10) / 10;
+  }
+
+  #median(kind: "chunk_page" | "child_list" | "other"): number | null {
+    const sorted = this.#milliseconds[kind].toSorted((a, b) => a - b);
+    const middle = sorted[Math.ceil(sorted.length / 2) - 1];
+    return middle === undefined ? null : Math.round(middle * 10) / 10_000;
   }
 }

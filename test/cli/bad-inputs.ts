@@ -164,12 +164,6 @@ const flagValues: readonly BadInput[] = [
     says: '--batch: got "..", expected a batch id: text that is not empty',
   },
   {
-    line: "plan @/job.yaml --budget many",
-    ...withJob(good),
-    says: 'kbdump: --budget: got "many", expected a whole number from 0\n',
-  },
-  { line: "plan @/job.yaml --exact --budget 5", says: "kbdump: --exact: not together with --budget\n" },
-  {
     line: "status @/job.yaml --interval 5s",
     ...withJob(good),
     says: "kbdump: --interval: only together with --watch\n",

@@ -8,7 +8,7 @@ import { renderStatusTable, renderWatchResult } from "../../src/commands/status/
 import { renderVerification } from "../../src/commands/verify.js";
 import type { ChunkChange, RunDiff } from "../../src/compare/diff-result.js";
 import type { PruneResult } from "../../src/keep/prune-job.js";
-import type { ByMode, JobPlan } from "../../src/plan/job-plan.js";
+import type { JobPlan } from "../../src/plan/job-plan.js";
 import type { WatchedStatus } from "../../src/status/status-result.js";
 
 import type { Verification } from "../../src/verify/findings.js";
@@ -18,8 +18,6 @@ const id = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";
 const other = "c7b74588-3135-438d-8caf-33072b6a89ed";
 const sentence = `GET https://kb.example.com/v1: 500 服务器内部错误，模型没有回答，请稍后再试 and then it failed once more`;
 const now = Date.parse("2026-11-20T02:00:00Z");
-const ofMode = <T>(figure: T): ByMode<T> => ({ all: figure, auto: figure, none: figure, this_job: figure });
-const latency = { median_seconds: 0.1234, p95_seconds: 1.2345, answers: 100 };
 
 const counts = {
   added: 12_345,
@@ -45,13 +43,10 @@ const plan: JobPlan = {
     documents_failed: 1,
     chunks: 1_234_567,
     child_chunks: 2_345_678,
-    child_chunks_exact: false,
-    child_lists_known: 1_000,
   },
-  requests: ofMode(1_234_567),
-  certainty: ofMode({ exact: false, at_least: 1_000_000, why: [sentence, sentence] }),
-  time: { least_seconds: ofMode(12_345), latency: { chunk_page: latency, child_list: latency } },
-  received: { bytes: ofMode(123_456_789), sample: { chunks: 100, child_chunks: 100 } },
+  requests: { all: 1_234_567, auto: 234_567, none: 34_567, this_job: 234_567 },
+  least_seconds: 12_345,
+  latency: { chunk_page: 0.123, child_list: 0.045, answers: 1_000 },
   disk: {
     folder: "/data/output",
     needed_bytes: 1e9,
@@ -60,7 +55,7 @@ const plan: JobPlan = {
     free_bytes: 1e12,
     enough: true,
   },
-  quirks: [{ name: "has_more", finding: "wrong", detail: sentence, meaning: sentence, trouble: true }],
+  quirks: [{ name: "child_lists", finding: sentence, meaning: sentence }],
   documents: [
     {
       dataset_id: other,
@@ -70,10 +65,7 @@ const plan: JobPlan = {
       doc_form: "hierarchical_model",
       chunks: 123_456,
       child_chunks: 234_567,
-      child_chunks_exact: false,
       requests: 123_456,
-      exact: false,
-      why: [],
       error: sentence,
     },
   ],

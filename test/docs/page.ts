@@ -73,7 +73,7 @@ async function checkText(block: Block, page: Page): Promise<void> {
 
 const wordsOf = (text: string): readonly string[] => text.match(/[a-z_]{2,}/gi) ?? [];
 
-/** The sample data has something of everything to be uncertain of. */
+/** The sample data has something of everything. */
 async function wordsOfPlan({ shell }: Page): Promise<readonly string[]> {
   const { stdout } = await shell.run("kbdump plan jobs/demo.yaml\n");
   return [...wordsOf(stdout), "nightly"];

