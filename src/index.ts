@@ -72,7 +72,7 @@ export type { DocumentRow, RawRecord, Row } from "./rows/row.js";
 export { type RowOptions, rowFromRecord } from "./rows/row-from-record.js";
 export type { RunResult } from "./run/make-run.js";
 export { runJob } from "./run/run-job.js";
-export type { ServeOptions } from "./serve/index-dump.js";
+export type { ServeOptions } from "./serve/serve-dump.js";
 export { type ServedDump, serveDump } from "./serve/serve-dump.js";
 export { takeStatus } from "./status/capture-status.js";
 export { watchStatus } from "./status/watch-status.js";

@@ -57,7 +57,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   ],
   plan: ["rows", "dump", "client", "job", "store", "crawl", "originals", "status", "run"],
   restore: ["rows", "duckdb", "files", "dump", "client", "job", "store", "crawl", "compare", "run"],
-  serve: ["rows", "files", "dump", "client", "demo"],
+  serve: ["rows", "dump", "duckdb", "demo"],
   commands: [
     "rows",
     "duckdb",
@@ -106,7 +106,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   bullmq: /^parallel\/(load-libraries|document-queue|worker\/document-worker)\.ts$/,
   ioredis: /^parallel\/(broker|load-libraries)\.ts$/,
   "redis-semaphore": /^parallel\/load-libraries\.ts$/,
-  "p-limit": /^(client\/(exchange|paced)|restore\/copy\/apply\/apply-copy)\.ts$/,
+  "p-limit": /^(client\/(exchange|paced)|serve\/dump-database|restore\/copy\/apply\/apply-copy)\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,

@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import {
   type Details,
   invalidParam,
@@ -75,11 +76,34 @@ export function createRoutes({ knowledge, key, shown, jsonText, more }: RoutesOp
     })),
     ...more,
   ].sort((a, b) => variablesIn(a) - variablesIn(b));
+  const inOrder = oneAnswerAtATime();
   return async (request, response) => {
+    await inOrder(request, response);
     const { status, type, content, headers } = await replyTo(request, routes, checkKey).catch(refusalOf);
     const described = type && { "content-type": type, "content-length": Buffer.byteLength(content) };
     response.writeHead(status, { ...described, ...headers });
     response.end(content);
+  };
+}
+
+/** Milliseconds in which a client has to read an answer. */
+const readingTime = 60_000;
+
+/**
+ * Waits until the answer before has left the connection, so that a client that sends many requests and reads nothing takes the memory of
+ * one answer. A client that does not read an answer in time loses its connection.
+ */
+function oneAnswerAtATime(): (request: IncomingMessage, response: ServerResponse) => Promise<unknown> {
+  const answers = new WeakMap<Socket, Promise<unknown>>();
+  return async ({ socket }, response) => {
+    const before = answers.get(socket);
+    const isRead = new Promise((resolve) => response.once("close", resolve));
+    answers.set(socket, isRead);
+    response.once("prefinish", () => {
+      const timer = setTimeout(() => socket.destroy(), readingTime).unref();
+      isRead.then(() => clearTimeout(timer));
+    });
+    await before;
   };
 }
 

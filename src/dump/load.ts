@@ -82,11 +82,11 @@ interface DocumentIds {
  * Proves that a table of DuckDB has as many rows of each of some documents as the manifest says, and no rows of others. A hash of the
  * file does not show that a reader lost some. StopError, naming a document, where the numbers differ.
  */
-async function checkRowCounts(
+export async function checkRowCounts(
   connection: Connection,
   table: string,
   dump: Dump,
-  { kind, path }: Pick<CheckedTable, "kind" | "path">,
+  { kind, path }: Pick<DumpTable, "kind" | "path">,
   documents: readonly DocumentIds[],
 ): Promise<void> {
   const column = kind === "chunks" ? "chunk_count" : "child_chunk_count";

@@ -1,5 +1,6 @@
-import { statusFilter } from "../demo/index-knowledge.js";
+import { shownStatus, statusFilter } from "../demo/index-knowledge.js";
 import {
+  type Details,
   type Knowledge,
   type Listed,
   type ListQuery,
@@ -8,27 +9,18 @@ import {
   type StatusQuery,
   UnknownPath,
 } from "../demo/knowledge.js";
-import type { Manifest } from "../dump/manifest.js";
+import { filteredDatasets, type Manifest } from "../dump/manifest.js";
 import type { Kind } from "../rows/columns.js";
 import { type DocumentRow, documentKey, type Row } from "../rows/row.js";
-import { matchingRows, recordsAt, recordsOfLines, recordsOfRows } from "./dump-rows.js";
-import type { IndexedDump } from "./index-dump.js";
-import {
-  datasetsOf,
-  isFiltered,
-  knownOfDataset,
-  knownOfDocument,
-  listedDataset,
-  listedDocument,
-  type NamedDataset,
-} from "./listed-rows.js";
-import type { NumberList, RowFile } from "./row-file.js";
-import type { RowKey, RowRange } from "./row-index.js";
+import { type DumpDatabase, type KeyFilter, type RowFilter, recordOf } from "./dump-database.js";
 
 /** Bytes of the longest child list of a document whose chunks embed their children: 100 chunks make one page. */
 const longestEmbedded = 256_000;
 
-interface Dataset extends NamedDataset {
+/** A dataset of a dump; the name is null where it is not known. */
+interface Dataset {
+  readonly id: string;
+  readonly name: string | null;
   /** By lower-case id, in the order of the dump. */
   readonly documents: Map<string, DocumentRow>;
 }
@@ -39,96 +31,144 @@ interface Dataset extends NamedDataset {
  * of older services. A document that failed is listed, and its chunks are not found.
  */
 export class DumpKnowledge implements Knowledge {
-  readonly #dump: IndexedDump;
+  readonly #manifest: Manifest;
+  readonly #rows: DumpDatabase;
   readonly #datasets: ReadonlyMap<string, Dataset>;
-  readonly #filters = new FilterCache();
   readonly #hasChildren: boolean;
-  readonly #embedded: EmbeddedChildren;
+  readonly #embedding: ReadonlyMap<string, boolean>;
+  readonly #longestLists: ReadonlyMap<string, number>;
+  /** Rows of `document_info` by `documentKey`, for each dataset that was asked for. */
+  readonly #info = new Map<string, Promise<ReadonlyMap<string, Row>>>();
 
-  constructor(dump: IndexedDump) {
-    this.#dump = dump;
-    this.#datasets = datasetMap(dump);
-    this.#embedded = new EmbeddedChildren(dump.manifest);
-    this.#hasChildren = dump.manifest.options.child_chunks !== "none";
+  private constructor(manifest: Manifest, rows: DumpDatabase, longestLists: ReadonlyMap<string, number>) {
+    this.#manifest = manifest;
+    this.#rows = rows;
+    this.#longestLists = longestLists;
+    this.#datasets = datasetMap(manifest);
+    this.#hasChildren = manifest.options.child_chunks !== "none";
+    this.#embedding = new Map(manifest.child_lists.map((list) => [documentKey(list), list.embedding > 0]));
   }
 
-  metadataFields(datasetId: string) {
-    const fields = this.#dump.fields.of(this.#dataset(datasetId).id);
-    if (!fields) throw new UnknownPath("This dump has no metadata fields of the dataset");
-    return fields;
+  static async over(manifest: Manifest, rows: DumpDatabase): Promise<DumpKnowledge> {
+    return new DumpKnowledge(manifest, rows, await rows.longestLists());
+  }
+
+  async metadataFields(datasetId: string) {
+    const rows = await this.#rows.rows("metadata_fields", { dataset_id: this.#dataset(datasetId).id });
+    if (rows.length === 0) throw new UnknownPath("This dump has no metadata fields of the dataset");
+    return rows.map(({ name, type }) => ({ name, type }));
   }
 
   async chunks(datasetId: string, documentId: string, query: StatusQuery) {
     const document = this.#document(datasetId, documentId);
-    const { dataset_id, document_id, doc_form } = document;
-    const { file } = this.#dump.chunks;
-    const list = { file, kind: "chunks", ...this.#dump.chunks.document(dataset_id, document_id) } as const;
-    const { rows, total } = await readPage(list, query, this.#filters);
-    return { doc_form, rows: await this.#withChildren(document, rows), total };
+    const { rows, total } = await this.#page("chunks", idsOf(document), query);
+    return { doc_form: document.doc_form, rows: await this.#withChildren(document, rows), total };
   }
 
   async childChunks(datasetId: string, documentId: string, chunkId: string, query: ListQuery) {
     const document = this.#document(datasetId, documentId);
+    const found =
+      document.child_chunk_count > 0 ? await this.#childPage(document, chunkId, query) : { rows: [], total: 0 };
+    if (found.total > 0) return found;
     const id = await this.#chunkId(document, chunkId);
     if (!this.#hasChildren) throw new UnknownPath("This dump was made with child_chunks: none");
-    const { file } = this.#dump.children;
-    const range = (await this.#dump.children.rowsOf(keyOf(document, id))) ?? { first: 0, end: 0 };
-    return readPage({ file, kind: "child_chunks", ...range }, { ...query, statuses: [] }, this.#filters);
+    return id === chunkId ? found : this.#childPage(document, id, query);
   }
 
   async indexingStatus(datasetId: string, batchId: string) {
-    const rows = this.#dump.readings.rowsOf(this.#dataset(datasetId).id, batchId);
-    if (!rows) throw notFound("Documents");
-    return recordsOfRows(this.#dump.readings.file, "indexing_status", rows);
+    const { id: dataset_id } = this.#dataset(datasetId);
+    const rows = await this.#rows.rows("indexing_status", { dataset_id, key: batchId });
+    if (rows.length === 0) throw notFound("Documents");
+    return newestReadings(rows).map((row) => recordOf("indexing_status", row));
   }
 
   datasets(query: ListQuery) {
-    const rows = [...this.#datasets.values()].map((dataset) => listedDataset(dataset, dataset.documents.size));
+    const rows = [...this.#datasets.values()].map(({ id, name, documents }) => {
+      return { id, name, document_count: documents.size };
+    });
     return pageOf(rows, query, ({ name }) => name);
   }
 
   async documents(datasetId: string, query: StatusQuery) {
-    const { info } = this.#dump;
+    const dataset = this.#dataset(datasetId);
+    const info = await this.#infoOf(dataset.id);
     const isWanted = statusFilter(query.statuses) ?? (() => true);
-    const documents = [...this.#dataset(datasetId).documents.values()].filter((document) =>
-      isWanted(info?.of(document)?.status ?? null),
-    );
-    const { rows, total } = pageOf(documents, query, (document) => info?.of(document)?.name);
-    return { rows: await Promise.all(rows.map((document) => this.#listed(document))), total };
+    const documents = [...dataset.documents.values()].filter((document) => {
+      const row = info.get(documentKey(document));
+      return isWanted(row ? shownStatus(row) : null);
+    });
+    const { rows, total } = pageOf(documents, query, (document) => info.get(documentKey(document))?.name);
+    const listed = rows.map((document) => {
+      const row = info.get(documentKey(document));
+      return row ? recordOf("document_info", row) : unlisted(document);
+    });
+    return { rows: listed, total };
   }
 
   async dataset(id: string) {
-    const dataset = this.#dataset(id);
-    const details = await this.#dump.datasets?.of({ dataset_id: dataset.id });
-    return { ...details, ...knownOfDataset(dataset, dataset.documents.size) };
+    const { id: dataset_id, name, documents } = this.#dataset(id);
+    const details = await this.#detailsOf("datasets", { dataset_id });
+    return { ...details, id: dataset_id, ...(name === null ? {} : { name }), document_count: documents.size };
   }
 
   async document(datasetId: string, id: string) {
     const document = this.#anyDocument(datasetId, id);
-    const { manifest } = this.#dump;
-    const knowsCount = document.total !== null && !isFiltered(manifest, document.dataset_id);
-    const read = (await this.#dump.documents?.of(document)) ?? (await this.#info(document));
-    return { ...(read ?? knownOfDocument(document)), ...(knowsCount && { segment_count: document.total }) };
+    const { document_id, dataset_id, doc_form, total } = document;
+    const row = (await this.#infoOf(dataset_id)).get(documentKey(document));
+    const details =
+      (await this.#detailsOf("document_details", { dataset_id, document_id })) ??
+      (row ? recordOf("document_info", row) : { id: document_id, ...(doc_form === null ? {} : { doc_form }) });
+    const knowsCount = total !== null && !filteredDatasets(this.#manifest.options).includes(dataset_id);
+    return { ...details, ...(knowsCount && { segment_count: total }) };
   }
 
   async datasetMetadata(datasetId: string) {
     const { id } = this.#dataset(datasetId);
-    const { doc_metadata, built_in_field_enabled } = (await this.#dump.datasets?.of({ dataset_id: id })) ?? {};
+    const { doc_metadata, built_in_field_enabled } = (await this.#detailsOf("datasets", { dataset_id: id })) ?? {};
     if (doc_metadata) return { doc_metadata, built_in_field_enabled };
-    const fields = this.#dump.info?.metadata.of(id);
+    const fields = fieldsInUse([...(await this.#infoOf(id)).values()]);
     if (!fields) throw new UnknownPath("This dump has no metadata of the dataset");
     return { doc_metadata: fields };
   }
 
-  async #listed(document: DocumentRow): Promise<Listed> {
-    return (await this.#info(document)) ?? listedDocument(document);
+  #childPage(document: DocumentRow, key: string, query: ListQuery): Promise<Slice<Listed>> {
+    return this.#page("child_chunks", { ...idsOf(document), key }, { ...query, statuses: [] });
   }
 
-  /** The row of a document in the list of the service; undefined where the service was not asked. */
-  async #info(document: DocumentRow): Promise<Listed | undefined> {
-    const { info } = this.#dump;
-    const place = info?.of(document);
-    return info && place ? (await recordsOfRows(info.file, "document_info", [place.row]))[0] : undefined;
+  /** One page of a list. With a keyword, the whole list is looked through. */
+  async #page(kind: Kind, filter: RowFilter | KeyFilter, query: StatusQuery): Promise<Slice<Listed>> {
+    const { page, limit, keyword, statuses } = query;
+    const first = (page - 1) * limit;
+    const wanted = { ...filter, statuses };
+    if (keyword === "") {
+      const rows = await this.#rows.records(kind, wanted, { first, limit });
+      const isEnd = rows.length < limit && (rows.length > 0 || first === 0);
+      return { rows, total: isEnd ? first + rows.length : await this.#rows.count(kind, wanted) };
+    }
+    const found: Row[] = [];
+    let total = 0;
+    for (let at = 0; ; at += scanned) {
+      const rows = await this.#rows.rows(kind, wanted, { first: at, limit: scanned });
+      for (const row of rows) {
+        if (!hasKeyword(row.content, keyword)) continue;
+        if (total >= first && total < first + limit) found.push(row);
+        total++;
+      }
+      if (rows.length < scanned) return { rows: found.map((row) => recordOf(kind, row)), total };
+    }
+  }
+
+  async #detailsOf(kind: "datasets" | "document_details", filter: RowFilter): Promise<Details | undefined> {
+    return (await this.#rows.records(kind, filter))[0];
+  }
+
+  #infoOf(dataset_id: string): Promise<ReadonlyMap<string, Row>> {
+    const known = this.#info.get(dataset_id);
+    if (known) return known;
+    const rows = this.#rows.rows("document_info", { dataset_id });
+    const info = rows.then((found) => new Map(found.map((row) => [documentKey(row), row])));
+    this.#info.set(dataset_id, info);
+    return info;
   }
 
   #dataset(id: string): Dataset {
@@ -152,141 +192,118 @@ export class DumpKnowledge implements Knowledge {
   }
 
   async #chunkId(document: DocumentRow, id: string): Promise<string> {
-    for (const each of new Set([id, id.toLowerCase()]))
-      if (await this.#dump.chunks.rowsOf(keyOf(document, each))) return each;
+    for (const key of new Set([id, id.toLowerCase()]))
+      if ((await this.#rows.count("chunks", { ...idsOf(document), key })) > 0) return key;
     throw notFound("Segment");
   }
 
   async #withChildren(document: DocumentRow, chunks: readonly Listed[]): Promise<readonly Listed[]> {
-    if (!this.#hasChildren) return chunks;
-    const { children } = this.#dump;
-    if (!this.#embedded.isIn(document))
-      return chunks.map((chunk) => (Object.hasOwn(chunk, "child_chunks") ? chunk : { ...chunk, child_chunks: [] }));
-    if (children.document(document.dataset_id, document.document_id).longestRun > longestEmbedded) return chunks;
-    const lists = await children.linesOf(chunks.map(({ id }) => keyOf(document, id)));
-    return chunks.map((chunk, at) => {
-      const list = lists[at];
-      if (Object.hasOwn(chunk, "child_chunks") || !list) return chunk; // no list, as extra has it
-      return { ...chunk, child_chunks: recordsOfLines(children.file, "child_chunks", list) };
-    });
-  }
-}
-
-function keyOf({ dataset_id, document_id }: DocumentRow, id: string): RowKey {
-  return { dataset: dataset_id, document: document_id, id };
-}
-
-function datasetMap({ manifest }: IndexedDump): ReadonlyMap<string, Dataset> {
-  const datasets = new Map<string, Dataset>();
-  for (const { id, name } of datasetsOf(manifest)) datasets.set(id.toLowerCase(), { id, name, documents: new Map() });
-  for (const document of manifest.documents)
-    datasets.get(document.dataset_id.toLowerCase())?.documents.set(document.document_id.toLowerCase(), document);
-  return datasets;
-}
-
-/**
- * Which documents embed their children in their chunks. The service does so where parents are paragraphs: not in documents
- * that are one parent, nor in those of text and of questions and answers, though children can exist there.
- */
-class EmbeddedChildren {
-  readonly #documents = new Map<string, boolean>();
-
-  constructor({ child_lists: lists }: Manifest) {
-    for (const list of lists) this.#documents.set(documentKey(list), list.embedding > 0);
+    if (!this.#hasChildren || chunks.length === 0) return chunks;
+    const isSilent = (chunk: Listed) => !Object.hasOwn(chunk, "child_chunks"); // otherwise it is no list, as extra has it
+    if (!this.#embedsChildren(document))
+      return chunks.map((chunk) => (isSilent(chunk) ? { ...chunk, child_chunks: [] } : chunk));
+    if ((this.#longestLists.get(documentKey(document)) ?? 0) > longestEmbedded) return chunks;
+    const keys = chunks.map(({ id }) => id);
+    const children = new Map<string, Listed[]>(keys.map((id) => [id, []]));
+    for (const row of await this.#rows.children(idsOf(document), keys))
+      children.get(String(row.segment_id))?.push(recordOf("child_chunks", row));
+    return chunks.map((chunk) => (isSilent(chunk) ? { ...chunk, child_chunks: children.get(chunk.id) } : chunk));
   }
 
   /**
-   * By what the run saw. A run with `child_chunks: none` does not say: then none in text_model and qa_model, else all, as clients
-   * may take silence for none.
+   * Whether chunks of a document embed their children, by what the run saw. The service does so where parents are paragraphs. A run with
+   * `child_chunks: none` does not say: then none in text_model and qa_model, else all, as clients may take silence for none.
    */
-  isIn(document: DocumentRow): boolean {
+  #embedsChildren(document: DocumentRow): boolean {
     const { doc_form } = document;
-    return this.#documents.get(documentKey(document)) ?? (doc_form !== "text_model" && doc_form !== "qa_model");
+    return this.#embedding.get(documentKey(document)) ?? (doc_form !== "text_model" && doc_form !== "qa_model");
   }
 }
 
-/** A list that stands in a file: what kind its rows are, and which they are. */
-interface StoredList extends RowRange {
-  readonly file: RowFile;
-  readonly kind: Kind;
-}
+/** Rows that are looked through at a time for a keyword. */
+const scanned = 1_000;
 
-/** One page of a stored list. Without a filter, only its rows are read; with one, the whole list, once. */
-async function readPage(list: StoredList, query: StatusQuery, filters: FilterCache): Promise<Slice<Listed>> {
-  const { file, kind, first, end } = list;
-  const start = (query.page - 1) * query.limit;
-  const matches = isAskedFor(query);
-  if (!matches) {
-    const from = first + Math.min(start, end - first);
-    const rows = await recordsAt(file, kind, { first: from, end: Math.min(from + query.limit, end) });
-    return { rows, total: end - first };
-  }
-  const name = JSON.stringify([kind, first, end, [...query.statuses].sort(), query.keyword.toLowerCase()]);
-  const found = await filters.get(name, () => matchingRows(file, { first, end }, matches));
-  return { rows: await recordsOfRows(file, kind, found.slice(start, start + query.limit)), total: found.length };
+function idsOf({ dataset_id, document_id }: DocumentRow): RowFilter {
+  return { dataset_id, document_id };
 }
 
 /** One page of a list in memory, whose filter looks at the name. */
-function pageOf<Row>(
-  rows: readonly Row[],
+function pageOf<Item>(
+  items: readonly Item[],
   { page, limit, keyword }: ListQuery,
-  nameOf: (row: Row) => unknown,
-): Slice<Row> {
-  const found = keyword === "" ? rows : rows.filter((row) => hasKeyword(nameOf(row), keyword));
+  nameOf: (item: Item) => unknown,
+): Slice<Item> {
+  const found = keyword === "" ? items : items.filter((item) => hasKeyword(nameOf(item), keyword));
   return { rows: found.slice((page - 1) * limit, page * limit), total: found.length };
-}
-
-/** Undefined when every row is asked for. */
-function isAskedFor({ statuses, keyword }: StatusQuery): ((row: Row) => boolean) | undefined {
-  if (statuses.length === 0 && keyword === "") return undefined;
-  const wanted = new Set<unknown>(statuses);
-  return ({ status, content }) =>
-    (wanted.size === 0 || wanted.has(status)) && (keyword === "" || hasKeyword(content, keyword));
 }
 
 function hasKeyword(text: unknown, keyword: string): boolean {
   return typeof text === "string" && text.toLowerCase().includes(keyword.toLowerCase());
 }
 
-/** Bytes that the numbers of matching rows may take, all filters together; the newest filter is always kept. */
-const budget = 64_000_000;
-
-/** The rows that match a filter, kept for the next page: a client that reads them all asks for the same filter again. */
-export class FilterCache {
-  readonly #found = new Map<string, Promise<NumberList>>();
-  readonly #sizes = new Map<string, number>();
-
-  /** The matching rows of a filter; calls `find` if they are not known, once however many callers wait. */
-  get(name: string, find: () => Promise<NumberList>): Promise<NumberList> {
-    const earlier = this.#found.get(name);
-    this.#found.delete(name); // put behind the others: the first is dropped first
-    const found = earlier ?? this.#keep(name, find());
-    this.#found.set(name, found);
-    return found;
+/** The newest reading of each document, in the order of the dump. */
+function newestReadings(rows: readonly Row[]): readonly Row[] {
+  const newest = new Map<string, Row>();
+  const timeOf = ({ captured_at }: Row) => Date.parse(String(captured_at)) || 0;
+  for (const row of rows) {
+    const earlier = newest.get(documentKey(row));
+    if (!earlier || timeOf(earlier) <= timeOf(row)) newest.set(documentKey(row), row);
   }
+  return rows.filter((row) => newest.get(documentKey(row)) === row);
+}
 
-  async #keep(name: string, finding: Promise<NumberList>): Promise<NumberList> {
-    try {
-      const rows = await finding;
-      this.#sizes.set(name, rows.bytes);
-      this.#dropOldest(name);
-      return rows;
-    } catch (error) {
-      this.#found.delete(name);
-      throw error;
-    }
-  }
+/** The facts of a document that the service lists and a dump of chunks does not have. */
+const unknownOfDocument = {
+  name: null,
+  position: null,
+  indexing_status: null,
+  display_status: null,
+  created_at: null,
+  tokens: null,
+  word_count: null,
+  hit_count: null,
+  enabled: null,
+  archived: null,
+  error: null,
+};
 
-  #dropOldest(newest: string): void {
-    let sum = 0;
-    for (const size of this.#sizes.values()) sum += size;
-    for (const [name] of this.#found) {
-      if (sum <= budget) return;
-      const size = this.#sizes.get(name);
-      if (name === newest || size === undefined) continue;
-      sum -= size;
-      this.#sizes.delete(name);
-      this.#found.delete(name);
-    }
+/** A document that the job named by its id: the service did not list it. */
+function unlisted({ document_id, doc_form }: DocumentRow): Listed {
+  return { id: document_id, ...unknownOfDocument, doc_form };
+}
+
+/** The datasets of a dump with their documents, in the order of its job, or of the service where that was asked; empty ones, too. */
+function datasetMap({ options, discovered, documents }: Manifest): ReadonlyMap<string, Dataset> {
+  const listings = (discovered?.datasets ?? []).filter(({ state }) => state !== "skipped");
+  const names = new Map(listings.map(({ dataset_id, name }) => [dataset_id, name]));
+  const given = Array.isArray(options.datasets) ? options.datasets.map((dataset) => memberOf(dataset, "id")) : [];
+  const datasets = new Map<string, Dataset>();
+  for (const id of [...given, ...names.keys(), ...documents.map(({ dataset_id }) => dataset_id)])
+    if (typeof id === "string" && !datasets.has(id.toLowerCase()))
+      datasets.set(id.toLowerCase(), { id, name: names.get(id) ?? null, documents: new Map() });
+  for (const document of documents)
+    datasets.get(document.dataset_id.toLowerCase())?.documents.set(document.document_id.toLowerCase(), document);
+  return datasets;
+}
+
+/**
+ * The metadata fields that documents of a dataset carry, by what the service listed of them; undefined where none says anything of
+ * metadata. Fields that no document of the dump carries are not known, nor is how many documents of the whole dataset do.
+ */
+function fieldsInUse(info: readonly Row[]): readonly Details[] | undefined {
+  const lists = info.map(({ extra }) => memberOf(extra, "doc_metadata")).filter((value) => Array.isArray(value));
+  if (lists.length === 0) return undefined;
+  const fields = new Map<string, Details>();
+  for (const field of lists.flat()) {
+    const id = memberOf(field, "id");
+    if (typeof id !== "string" || id === "built-in" || fields.has(id)) continue; // built-in fields have a list of their own
+    fields.set(id, { id, name: memberOf(field, "name"), type: memberOf(field, "type") });
   }
+  return [...fields.values()];
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
 }

@@ -1,12 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { startService } from "../demo/start-service.js";
+import { filteredDatasets } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
-import { emptyReadProgress } from "../read-progress.js";
+import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { jsonText } from "../rows/exact-json.js";
+import { DumpDatabase } from "./dump-database.js";
 import { DumpKnowledge } from "./dump-knowledge.js";
-import { indexDump, type ServeOptions } from "./index-dump.js";
-import { isFiltered } from "./listed-rows.js";
+
+export interface ServeOptions {
+  /** On 127.0.0.1; 0, the default, takes a free one. */
+  readonly port?: number;
+  /** The key that every request must carry; a random one by default. */
+  readonly key?: string;
+  /** Ends the loading; its reason is what rejects. A service that runs is ended by `close`. */
+  readonly signal?: AbortSignal;
+  readonly progress?: ReadProgress;
+}
 
 /** A dump that is served. */
 export interface ServedDump {
@@ -35,21 +45,22 @@ export async function serveDump(folder: string, options: ServeOptions = {}): Pro
   } = options;
   const { signal = new AbortController().signal } = options;
   const found = await openDump(folder, "it cannot be served");
-  await found.checkSizes(found.manifest.files);
-  const dump = await indexDump(found, { signal, progress });
+  const { manifest } = found;
+  await found.checkSizes(manifest.files);
+  const rows = await DumpDatabase.load(found, { signal, progress });
   try {
-    const knowledge = new DumpKnowledge(dump);
+    const knowledge = await DumpKnowledge.over(manifest, rows);
     const service = await startService({ port, key, knowledge, signs: false, jsonText }).catch((error: Error) => {
       throw new StopError(error.message, { cause: error });
     });
-    const { job, run_id: runId, counts } = dump.manifest;
+    const { job, run_id: runId, counts } = manifest;
     const close = async () => {
       await service.close();
-      await dump.close();
+      await rows.close();
     };
     return { url: service.url, key, job, runId, counts, notices: noticesOf(found), close };
   } catch (error) {
-    await dump.close();
+    await rows.close();
     throw error;
   }
 }
@@ -65,7 +76,7 @@ function noticesOf(dump: Dump): readonly string[] {
     failed > 0 && `documents that could not be read when the dump was made, and are not found: ${failed}`,
     unstable > 0 && `documents that moved while the dump was made, and may lack rows: ${unstable}`,
     options.child_chunks === "none" && "the dump was made with child_chunks: none: it has no child lists",
-    isFiltered(manifest) && "the dump was made with a filter: it has only the chunks that matched",
+    filteredDatasets(options).length > 0 && "the dump was made with a filter: it has only the chunks that matched",
     chunks !== undefined &&
       chunks.format !== "jsonl" &&
       `${chunks.path} does not tell a text from other JSON in error and summary: they are answered as texts`,

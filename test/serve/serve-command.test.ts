@@ -75,7 +75,7 @@ test("a dump that is deleted while it is served goes on being served", async () 
   expect(await answer.json()).toMatchObject({ total: 2, data: [{ id: "a1" }, { id: "a2" }] });
 });
 
-test("a dump of CSV alone is written anew where TMPDIR says, into a file that nobody sees", async () => {
+test("the rows are copied to TMPDIR, into a file without a name", async () => {
   const folder = await writeDump(await plainFolder(), soundTables, { formats: ["csv"] });
   const temporary = await plainFolder();
   const { address } = await start(folder, [], { TMPDIR: temporary });

@@ -1,0 +1,258 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pLimit from "p-limit";
+import type { Listed } from "../demo/knowledge.js";
+import { type Connection, lackOf, openDuckDb } from "../duckdb/open-duckdb.js";
+import { rowsOf } from "../duckdb/read-rows.js";
+import { checkRowCounts } from "../dump/load.js";
+import type { DumpTable } from "../dump/manifest.js";
+import type { Dump } from "../dump/open-dump.js";
+import { StopError } from "../errors.js";
+import type { ReadProgress } from "../read-progress.js";
+import { allKinds, type Kind } from "../rows/columns.js";
+import { parseJson } from "../rows/exact-json.js";
+import type { Row } from "../rows/row.js";
+import { documentKey } from "../rows/row.js";
+import { recordFromRow } from "../rows/row-from-record.js";
+
+/** Memory that DuckDB may use. */
+const memory = "800MB";
+
+/** The kinds that are served; documents stand in the manifest. */
+const kinds = allKinds.filter((kind) => kind !== "documents");
+
+/** The column by which a row is found, beside its dataset and its document. */
+const keyColumns = { chunks: "id", child_chunks: "segment_id", indexing_status: "batch" } as const;
+type KeyedKind = keyof typeof keyColumns;
+
+/** Rows by the ids of their dataset and document, and by status. */
+export interface RowFilter {
+  readonly dataset_id: string;
+  readonly document_id?: string;
+  readonly statuses?: readonly string[];
+}
+
+/** Rows that are found by a key: a chunk by its id, child chunks by that of their chunk, readings by their batch. */
+export interface KeyFilter extends RowFilter {
+  readonly key: string;
+}
+
+interface Page {
+  readonly first: number;
+  readonly limit: number;
+}
+
+/** Rows from which a list is long. */
+const longList = 1_000;
+/** Statements that are kept: pages that are far from the start have statements of their own. */
+const mostStatements = 100;
+
+interface LoadOptions {
+  readonly signal: AbortSignal;
+  readonly progress: ReadProgress;
+}
+
+/**
+ * The rows of a dump in a temporary DuckDB file, where they are found by their ids. Each is kept as its line of JSON, so that no
+ * number is rounded. Once it is open, the dump may be moved or deleted.
+ */
+export class DumpDatabase {
+  readonly #connection: Connection;
+  readonly #close: () => Promise<void>;
+  /** Prepared ones, by their text. */
+  readonly #statements = new Map<string, Awaited<ReturnType<Connection["prepare"]>>>();
+  readonly #oneByOne = pLimit(1); // a connection runs one statement at a time
+
+  private constructor(connection: Connection, close: () => Promise<void>) {
+    this.#connection = connection;
+    this.#close = close;
+  }
+
+  /** Reads every file of the dump once. StopError where it is not as a run left it, or has rows in no format that is exact. */
+  static async load(dump: Dump, options: LoadOptions): Promise<DumpDatabase> {
+    const tables = kinds.flatMap((kind) => tableOf(dump, kind) ?? []);
+    const folder = await mkdtemp(join(tmpdir(), "kbdump-serve-")).catch((error: NodeJS.ErrnoException) => {
+      const hint = "set TMPDIR to a folder that can be written to";
+      throw new StopError(`the rows are copied to ${tmpdir()}, where that fails: ${error.code}; ${hint}`);
+    });
+    const remove = () => rm(folder, { recursive: true, force: true });
+    try {
+      const path = join(folder, "rows.duckdb");
+      const { connection, close } = await openDuckDb(path, { memory, temporary: folder, signal: options.signal });
+      const columns = ["dataset_id", "document_id", "key", "status", "line"].map((name) => `${name} VARCHAR`);
+      for (const kind of kinds) await connection.run(`CREATE TABLE ${kind} (${columns.join(", ")})`);
+      for (const table of tables) options.progress.expected += 2 * table.bytes;
+      try {
+        for (const table of tables) await loadTable(connection, dump, table, { ...options, folder });
+      } finally {
+        close();
+      }
+      const loaded = await openDuckDb(path, { memory, temporary: folder, readOnly: true });
+      await remove().catch(() => {}); // what is open stays until it is closed, and no longer, whatever happens
+      return new DumpDatabase(loaded.connection, async () => {
+        loaded.close();
+        await remove(); // where an open file cannot be removed
+      });
+    } catch (error) {
+      await remove();
+      options.signal.throwIfAborted();
+      throw lackOf(error, memory) ?? error;
+    }
+  }
+
+  /** The rows, in the order of the dump. */
+  async rows(kind: Kind, filter: RowFilter | KeyFilter, page?: Page): Promise<readonly Row[]> {
+    const { where, values } = conditionOf(filter, kind);
+    if ("key" in filter) {
+      const short = await this.#shortList(kind, filter);
+      if (short) return page ? short.slice(page.first, page.first + page.limit) : short;
+    }
+    const range = page ? ` LIMIT ${page.limit} OFFSET ${page.first}` : "";
+    const found = await this.#ask(`SELECT line FROM ${kind} ${where} ORDER BY rowid${range}`, values);
+    return found.map(([line]) => rowOfLine(String(line), parseJson));
+  }
+
+  /** The same, as the service sent them. */
+  async records(kind: Kind, filter: RowFilter | KeyFilter, page?: Page): Promise<readonly Listed[]> {
+    return (await this.rows(kind, filter, page)).map((row) => recordOf(kind, row));
+  }
+
+  /** The child chunks of some chunks of a document. */
+  async children(filter: RowFilter, chunkIds: readonly string[]): Promise<readonly Row[]> {
+    const { where, values } = conditionOf(filter);
+    const keys = chunkIds.map((key) => keyOf("child_chunks", { ...filter, key }));
+    const places = keys.map((_, at) => `$${values.length + at + 1}`);
+    const sql = `SELECT line FROM child_chunks ${where} AND key IN (${places.join(", ")}) ORDER BY rowid`;
+    return (await this.#ask(sql, [...values, ...keys])).map(([line]) => rowOfLine(String(line), parseJson));
+  }
+
+  async count(kind: Kind, filter: RowFilter | KeyFilter): Promise<number> {
+    const { where, values } = conditionOf(filter, kind);
+    const [[rows] = []] = await this.#ask(`SELECT count(*)::INTEGER FROM ${kind} ${where}`, values);
+    return Number(rows);
+  }
+
+  /** The bytes of the longest child list of each document, by `documentKey`. */
+  async longestLists(): Promise<ReadonlyMap<string, number>> {
+    const lists = `SELECT dataset_id, document_id, sum(strlen(line)) AS bytes FROM child_chunks GROUP BY dataset_id, document_id, key`;
+    const rows = await rowsOf(
+      this.#connection,
+      `SELECT dataset_id, document_id, max(bytes)::DOUBLE AS bytes FROM (${lists}) GROUP BY ALL`,
+    );
+    return new Map(rows.map((row) => [documentKey(row), Number(row.bytes)]));
+  }
+
+  async close(): Promise<void> {
+    await this.#oneByOne(this.#close);
+  }
+
+  /** The rows of a key, as long as they are few: sorted here, they take half of the time. Undefined for a long list. */
+  async #shortList(kind: Kind, filter: KeyFilter): Promise<readonly Row[] | undefined> {
+    const { where, values } = conditionOf(filter, kind);
+    const found = await this.#ask(`SELECT rowid::INTEGER, line FROM ${kind} ${where} LIMIT ${longList}`, values);
+    if (found.length === longList) return undefined;
+    const sorted = found.toSorted(([a], [b]) => Number(a) - Number(b));
+    return sorted.map(([, line]) => rowOfLine(String(line), parseJson));
+  }
+
+  async #ask(sql: string, values: readonly string[]) {
+    return this.#oneByOne(async () => {
+      const statement = this.#statements.get(sql) ?? (await this.#connection.prepare(sql));
+      if (this.#statements.size < mostStatements) this.#statements.set(sql, statement);
+      for (const [at, value] of values.entries()) statement.bindVarchar(at + 1, value);
+      return (await statement.runAndReadAll()).getRowsJson();
+    });
+  }
+}
+
+/** A record of a row. */
+export function recordOf(kind: Kind, row: Row): Listed {
+  const record = recordFromRow(kind, row);
+  return { ...record, id: String(record.id) };
+}
+
+/** The table of a kind; undefined for a kind that the run did not write. StopError where it has none that can be read exactly. */
+function tableOf(dump: Dump, kind: Kind): DumpTable | undefined {
+  const [table] = dump.tablesOf([kind]) ?? [];
+  if (table || dump.manifest.counts[kind] === undefined) return table;
+  const { files, options } = dump.manifest;
+  const needs = "a dump is served from jsonl, parquet or csv, best from jsonl";
+  const reason =
+    files.length === 0
+      ? `the run wrote none of its files, only the database; ${needs}`
+      : options.output.csv_safe
+        ? "the run wrote csv alone, with csv_safe, which is not lossless"
+        : `some of its files are missing; ${needs}`;
+  throw new StopError(`${dump.folder} cannot be served: ${reason}`);
+}
+
+async function loadTable(
+  connection: Connection,
+  dump: Dump,
+  table: DumpTable,
+  { signal, progress, folder }: LoadOptions & { readonly folder: string },
+): Promise<void> {
+  const { kind, path, bytes } = table;
+  progress.step = `hashing ${path}`;
+  const checked = await dump.check(table, (piece) => {
+    signal.throwIfAborted();
+    progress.done += piece;
+  });
+  progress.step = `loading ${path}`;
+  const appender = await connection.createAppender(kind);
+  const append = (value: unknown) =>
+    typeof value === "string" ? appender.appendVarchar(value) : appender.appendNull();
+  const keyOfRow = (row: Row) =>
+    isKeyed(kind) ? keyOf(kind, { ...row, dataset_id: row.dataset_id, key: row[keyColumns[kind]] }) : null;
+  try {
+    for await (const lines of dump.lines(checked, { memory, temporary: folder, signal })) {
+      for (const line of lines) {
+        const row = rowOfLine(line, JSON.parse);
+        for (const value of [row.dataset_id, row.document_id, keyOfRow(row), row.status, line]) append(value);
+        appender.endRow();
+      }
+      signal.throwIfAborted();
+    }
+  } catch (error) {
+    throw dump.unreadable(table, error);
+  } finally {
+    appender.closeSync();
+  }
+  progress.done += bytes;
+  if (!isKeyed(kind)) return;
+  if (kind !== "indexing_status") await checkRowCounts(connection, kind, dump, table, dump.manifest.documents);
+  await connection.run(`CREATE INDEX ${kind}_by_key ON ${kind} (key)`);
+}
+
+function rowOfLine(line: string, parse: (text: string) => unknown): Row {
+  const value = parse(line);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  throw new SyntaxError("a row is no JSON object");
+}
+
+/** SQL: the rows that a filter lets through. An index finds keys as long as nothing else is asked for. */
+function conditionOf(filter: RowFilter | KeyFilter, kind?: Kind) {
+  const values: string[] = [];
+  const value = (text: string) => `$${values.push(text)}`;
+  if ("key" in filter) return { where: `WHERE key = ${value(keyOf(kind, filter))}`, values };
+  const { dataset_id, document_id, statuses = [] } = filter;
+  const conditions = [
+    `dataset_id = ${value(dataset_id)}`,
+    ...(document_id === undefined ? [] : [`document_id = ${value(document_id)}`]),
+    ...(statuses.length === 0 ? [] : [`status IN (${statuses.map(value).join(", ")})`]),
+  ];
+  return { where: `WHERE ${conditions.join(" AND ")}`, values };
+}
+
+/** A key is that of one dataset and document. A batch can have many documents. */
+function keyOf(
+  kind: Kind | undefined,
+  { dataset_id, document_id, key }: { dataset_id: unknown; document_id?: unknown; key: unknown },
+): string {
+  return JSON.stringify(kind === "indexing_status" ? [dataset_id, key] : [dataset_id, document_id, key]);
+}
+
+function isKeyed(kind: Kind): kind is KeyedKind {
+  return kind in keyColumns;
+}
