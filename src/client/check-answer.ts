@@ -129,6 +129,8 @@ export interface ListPage {
   readonly docForm: string | null;
   /** As the service says it, whatever that is: no reading of a list goes by it. */
   readonly hasMore?: unknown;
+  /** When the service answered, by its own clock, in milliseconds since 1970; undefined where it does not say. */
+  readonly answeredAt?: number | undefined;
 }
 
 /** Records as they came: neither they nor their list is copied. */
@@ -159,6 +161,12 @@ const pageSchema = object({
 export function checkPage(value: unknown, url: string): ListPage {
   const { data, total, doc_form, has_more } = checked(pageSchema, value, url);
   return { rows: data, total, docForm: doc_form, hasMore: has_more };
+}
+
+/** The same, with the time of the answer, which the Date header tells to the second. */
+export function checkDatedPage(value: unknown, url: string, { headers }: Answer): ListPage {
+  const time = Date.parse(String(headers.date));
+  return { ...checkPage(value, url), answeredAt: Number.isNaN(time) ? undefined : time };
 }
 
 /** The records of a list without a total, as an indexing-status answer is; RetryError, naming the URL, otherwise. */

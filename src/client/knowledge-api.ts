@@ -3,6 +3,7 @@ import type { RawRecord } from "../rows/row.js";
 import {
   checkAnswer,
   checkData,
+  checkDatedPage,
   checkFields,
   checkListed,
   checkName,
@@ -15,7 +16,7 @@ import {
   type ListPage,
 } from "./check-answer.js";
 import type { SettingNames } from "./failed-request.js";
-import { pathOf, type Request, type Send, targetOf } from "./send.js";
+import { type Answer, pathOf, type Request, type Send, targetOf } from "./send.js";
 
 /** Rows asked for on every page: the most that the service gives. */
 export const pageSize = 100;
@@ -84,14 +85,18 @@ export function knowledgeApi(
   { key, names }: { readonly key: string; readonly names: SettingNames },
 ): KnowledgeApi {
   const tooLarge = new Map<string, GaveUpError>();
-  const read = async <T>(request: Request, check: (body: unknown, url: string) => T, retries?: number): Promise<T> => {
+  const read = async <T>(
+    request: Request,
+    check: (body: unknown, url: string, answer: Answer) => T,
+    retries?: number,
+  ): Promise<T> => {
     // The target is put together only where there is something to look up: child lists are many.
     const known = tooLarge.size > 0 ? tooLarge.get(targetOf(request)) : undefined;
     if (known) throw known;
     try {
       return await attempt(async () => {
         const answer = await send(request);
-        return turn(answer.body.length, () => check(checkAnswer(answer, key, names), answer.url));
+        return turn(answer.body.length, () => check(checkAnswer(answer, key, names), answer.url, answer));
       }, retries);
     } catch (error) {
       const isTooLarge = error instanceof GaveUpError && error.last.trouble === "too large";
@@ -134,7 +139,7 @@ export function knowledgeApi(
           ...status.map((value) => ["status", value] as const),
           ...(keyword === undefined ? [] : [["keyword", keyword] as const]),
         ),
-        checkPage,
+        checkDatedPage,
         retries,
       ),
     chunk: ({ datasetId, documentId }, chunkId) =>

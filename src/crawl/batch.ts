@@ -12,6 +12,8 @@ export interface Checkpoint extends ListSize, ProblemsSoFar {
   readonly unreadableChunks: number;
   /** Whether the chunks were read from their end, and kept their ranks. */
   readonly isAnchored: boolean;
+  /** Whether nothing was added lately. */
+  readonly isSettled: boolean;
   /** Chunks whose children are read, or are known to be none, in the order of the chunks. */
   readonly childLists: number;
   /** Rows of the smallest piece of a page of children, where one could not be had whole. */

@@ -50,7 +50,7 @@ export async function* crawlDocument(
   const chunks = new ListProof("chunks", problems.report, from && knownChunks(from));
   let at = from?.checkpoint;
   for await (const page of chunkPages(api, document, problems, options)) {
-    const { docForm, piece, isAnchored } = page;
+    const { docForm, piece, isAnchored, isSettled } = page;
     const records = chunks.add(page);
     const before = at ?? { ...begun, total: page.total, pageSize: rowsOn(page) };
     const evidence = withPage(before.children.evidence, { records, docForm, total: before.total }, textOf);
@@ -61,6 +61,7 @@ export async function* crawlDocument(
       answers: before.answers + answersOf(page),
       unreadableChunks: chunks.unreadable,
       isAnchored,
+      isSettled,
       children: { ...before.children, evidence },
     };
     yield { kind: "chunks", records, chunkId: undefined, docForm, isPage: true, piece, checkpoint: at };
@@ -84,14 +85,14 @@ async function* chunkPages(
   const readPage = halvingPages(read, { name: "chunks", problem, size });
   if (fromTheEnd && !from) {
     const readRow = async (rank: number) => {
-      const { rows } = await api.chunks(document, rank, 1);
-      return rows.length === 1 ? rows[0] : undefined;
+      const { rows, total } = await api.chunks(document, rank, 1);
+      return { row: rows.length === 1 ? rows[0] : undefined, total };
     };
     return yield* readAnchored({ readPage, readRow, prefetch, problem });
   }
   const at = from?.checkpoint;
   const pages = at ? readRest(readPage, prefetch, at, at.chunkPages) : readList(readPage, prefetch);
-  for await (const page of pages) yield { ...page, isAnchored: false };
+  for await (const page of pages) yield { ...page, isAnchored: false, isSettled: false };
 }
 
 function knownChunks({ checkpoint, ids }: NonNullable<CrawlOptions["from"]>): KnownList {

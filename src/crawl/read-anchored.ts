@@ -3,15 +3,18 @@ import { SkipError } from "../errors.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type PageRead, pagesOf, type ReadPage, type ReportProblem, readList, rowsOn } from "./read-list.js";
 
-/** A page, and whether the list up to it is proved: it was read from its end, and its ranks are as they were. */
+/** A page, and what is proved of the list up to it. */
 export interface AnchoredPage extends PageRead {
+  /** It was read from its end, and its ranks are as they were. */
   readonly isAnchored: boolean;
+  /** Nothing was added lately: then equal ranks show that nothing before them was deleted. */
+  readonly isSettled: boolean;
 }
 
 export interface AnchoredReading {
   readonly readPage: ReadPage;
-  /** Reads the row at a rank, from 1, and nothing else; undefined where the service gives something else. */
-  readonly readRow: (rank: number) => Promise<Listed | undefined>;
+  /** Reads the row at a rank, from 1, and nothing else; undefined where the service gives something else. Tells the total, too. */
+  readonly readRow: (rank: number) => Promise<{ readonly row: Listed | undefined; readonly total: number }>;
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
 }
@@ -32,6 +35,10 @@ const lastPageTries = 10;
  * were since the beginning. The ids are those of the moment of that answer, which told as many rows as there are. It needs
  * positions that rise strictly, since two chunks added at once get one position, and the second may come in before the first;
  * all indexing to be finished, since that adds rows anywhere; and no filter.
+ *
+ * A slow add breaks the premise: it takes its position when it begins, and stores its row when others have added rows with that position
+ * and greater ones. As long as it can be under way, these others are young. So a list whose last page has a row younger than
+ * `settledAge`, or whose total changes, is not settled: its pages are to be read a second time.
  */
 export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<AnchoredPage> {
   const { readPage, readRow, prefetch, problem } = reading;
@@ -40,16 +47,19 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
   const isLong = pagesOf({ total: first.total, pageSize: size }) > 1;
   const last = isLong && canBeAnchor(first) ? await findLastPage(reading, first.total, size) : undefined;
   if (!last) {
-    for await (const page of readList(readPage, prefetch, first)) yield { ...page, isAnchored: false };
+    for await (const page of readList(readPage, prefetch, first))
+      yield { ...page, isAnchored: false, isSettled: false };
     return;
   }
   const { total } = last.page;
   const between = mapAhead(numbersBetween(1, last.number), prefetch, readPage);
   const rising = new Rising();
+  let isSettled = hasSettled(last.page);
   const checked = (page: PageRead, isAnchored = false): AnchoredPage => {
+    isSettled &&= page.total === total;
     const flaw = rising.flawIn(page.rows);
     if (flaw) problem(`chunks: ${flaw}, so that they cannot be read from the end`);
-    return { ...page, total, isAnchored };
+    return { ...page, total, isAnchored, isSettled };
   };
   yield checked(first);
   for await (const page of between) {
@@ -61,7 +71,12 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
     { rank: (last.number - 1) * size + 1, row: last.page.rows[0] },
   ];
   if (last.page.rows.length === size) anchors.push({ rank: last.number * size, row: last.page.rows.at(-1) });
-  const flaws = await Promise.all(anchors.map(({ rank, row }) => flawAt(rank, row, readRow)));
+  const watched: typeof readRow = async (rank) => {
+    const found = await readRow(rank);
+    isSettled &&= found.total === total;
+    return found;
+  };
+  const flaws = await Promise.all(anchors.map(({ rank, row }) => flawAt(rank, row, watched)));
   const flaw = flaws.find((text) => text !== undefined);
   if (flaw) problem(flaw);
   yield checked(last.page, flaw === undefined);
@@ -74,7 +89,7 @@ async function flawAt(
   readRow: AnchoredReading["readRow"],
 ): Promise<string | undefined> {
   try {
-    const now = await readRow(rank);
+    const { row: now } = await readRow(rank);
     const isSame = then !== undefined && then.id === now?.id && then.position === now.position;
     return isSame ? undefined : `chunks: row ${rank} was another at the end, so that rows before it came or went`;
   } catch (error) {
@@ -106,6 +121,18 @@ function* numbersBetween(first: number, last: number): Generator<number> {
 /** A page whose rows were all there in one moment, and of which none is on its way to its place. */
 function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean {
   return piece === undefined && unreadable.length === 0 && new Rising().flawIn(rows) === undefined;
+}
+
+/**
+ * Seconds after which an add that took its position before a row was added is over: the service's lock on adding chunks lasts 600 s, and
+ * the time of a row is that when its own add began.
+ */
+export const settledAge = 1_200;
+
+/** Whether no row of a page is young, by the clock of the service. */
+function hasSettled({ rows, answeredAt }: PageRead): boolean {
+  if (answeredAt === undefined) return false;
+  return rows.every(({ created_at: at }) => typeof at === "number" && answeredAt / 1_000 - at >= settledAge);
 }
 
 /** Watches whether positions rise strictly, and all rows are indexed. */

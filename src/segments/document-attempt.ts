@@ -113,6 +113,11 @@ export class DocumentAttempt {
     return this.#checkpoint?.isAnchored === true && !this.#earlier;
   }
 
+  /** Whether nothing was added lately to the chunks. */
+  get isSettled(): boolean {
+    return this.#checkpoint?.isSettled === true;
+  }
+
   /** Whether every list came with one answer, and whether every child list did. */
   get isOneAnswer(): boolean {
     return this.chunkAnswers <= 1 && !this.#splitLists;

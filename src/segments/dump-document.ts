@@ -107,9 +107,9 @@ async function sweep(
 }
 
 /** The proof of a document of which nothing is read again. */
-function proofByCounts({ isAnchored, isOneAnswer, hasShortLists }: DocumentAttempt): Proof {
+function proofByCounts({ isAnchored, isSettled, isOneAnswer, hasShortLists }: DocumentAttempt): Proof {
   if (isOneAnswer) return "one answer";
-  return isAnchored && hasShortLists ? "anchored" : "counts";
+  return isAnchored && isSettled && hasShortLists ? "anchored" : "counts";
 }
 
 /** Removes what an earlier process read of a document. */

@@ -26,6 +26,8 @@ export interface ReadRows {
   readonly chunkAnswers: number;
   /** Whether the chunks were read from their end, and kept their ranks. */
   readonly isAnchored: boolean;
+  /** Whether nothing was added lately, so that ranks can prove them. */
+  readonly isSettled: boolean;
   /** Chunks on a page. */
   readonly pageSize: number;
   /** Rows that came with one answer, in the largest page of a child list: a list of more may have taken several. */
@@ -39,7 +41,7 @@ export interface ReadRows {
 export interface SweepOptions {
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
-  /** Whether ranks alone prove chunks that were read from their end; else their pages before the last are read again. */
+  /** Whether ranks prove settled chunks that were read from their end; else their pages before the last are read again. */
   readonly ranksSuffice: boolean;
 }
 
@@ -58,10 +60,10 @@ export async function sweepsOf(
   read: ReadRows,
   { prefetch, problem, ranksSuffice }: SweepOptions,
 ): Promise<readonly Sweep[]> {
-  const { counts, childPage, hasShortLists, chunkAnswers, isAnchored } = read;
+  const { counts, childPage, hasShortLists, chunkAnswers, isAnchored, isSettled } = read;
   const children = counts.child_chunks > 0 ? paths.childChunks : undefined;
   const sweeps: Sweep[] = [];
-  if (chunkAnswers > 1 && !(isAnchored && ranksSuffice)) {
+  if (chunkAnswers > 1 && !(isAnchored && isSettled && ranksSuffice)) {
     sweeps.push(() => sweepChunks(api, ref, { ...paths, childChunks: children }, read, { prefetch, problem }));
   }
   const split = hasShortLists ? [] : await splitLists(children, paths.aside, childPage);

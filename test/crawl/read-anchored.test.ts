@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Listed } from "../../src/client/check-answer.js";
 import { Prefetch } from "../../src/crawl/prefetch.js";
-import { type AnchoredPage, readAnchored } from "../../src/crawl/read-anchored.js";
+import { type AnchoredPage, type AnchoredReading, readAnchored, settledAge } from "../../src/crawl/read-anchored.js";
 import { SkipError } from "../../src/errors.js";
 
 const size = 5;
@@ -43,21 +43,26 @@ class Moving {
   readonly readPage = async (page: number) => {
     this.#edit();
     this.asked.push(`page ${page}`);
-    return { rows: this.#rows.slice(page * size - size, page * size), total: this.#rows.length, docForm: null };
+    const rows = this.#rows.slice(page * size - size, page * size);
+    return { rows, total: this.#rows.length, docForm: null, answeredAt };
   };
 
   readonly readRow = async (rank: number) => {
     this.#edit();
     this.asked.push(`row ${rank}`);
-    return this.#rows[rank - 1];
+    return { row: this.#rows[rank - 1], total: this.#rows.length };
   };
 }
 
+const answeredAt = 1_741_267_200_000;
+const created_at = answeredAt / 1_000 - settledAge;
 /** Ids do not rise with positions, as those of the service do not. */
-const chunkAt = (position: number): Listed => ({ id: `${position % 7} ${position}`, position, status: "completed" });
+const chunkAt = (position: number): Listed => {
+  return { id: `${position % 7} ${position}`, position, status: "completed", created_at };
+};
 const chunks = (count: number) => Array.from({ length: count }, (_, at) => chunkAt(at + 1));
 
-async function read(list: Pick<Moving, "readPage" | "readRow">) {
+async function read(list: Pick<AnchoredReading, "readPage" | "readRow">) {
   const pages: AnchoredPage[] = [];
   const problems: string[] = [];
   const problem = (text: string) => void problems.push(text);
@@ -137,9 +142,28 @@ describe("lists that this is not made for", () => {
 
 test("a last page that is full is an anchor with its last row, too", async () => {
   const list = new Moving(chunks(15));
-  expect((await read(list)).last?.isAnchored).toBe(true);
+  expect((await read(list)).last).toMatchObject({ isAnchored: true, isSettled: true });
   expect(list.asked.slice(-3)).toEqual(["row 5", "row 11", "row 15"]);
 });
+
+test.each<[string, Partial<Listed>, number | undefined]>([
+  ["a young row on the last page", { created_at: created_at + 1 }, answeredAt],
+  ["a row without a time", { created_at: null }, answeredAt],
+  ["no Date header", {}, undefined],
+])("%s: the list is anchored, and not settled", async (_, differences, time) => {
+  const list = new Moving(chunks(12).map((row, at) => (at === 10 ? { ...row, ...differences } : row)));
+  const readPage = async (page: number) => ({ ...(await list.readPage(page)), answeredAt: time });
+  expect((await read({ readPage, readRow: list.readRow })).last).toMatchObject({ isAnchored: true, isSettled: false });
+});
+
+test.each([3, 4, 5, 6])(
+  "a total that changes before request %i: the list is anchored, and not settled",
+  async (nth) => {
+    const edits = Array.from({ length: nth + 1 }, (_, at): Edit[] => (at === nth - 1 ? ["append"] : []));
+    const { last, problems } = await read(new Moving(chunks(18), edits));
+    expect([problems, last?.isAnchored, last?.isSettled]).toEqual([[], true, false]);
+  },
+);
 
 test("a chunk deleted between the rows and the count of a full last page is noticed", async () => {
   const list = new Moving(chunks(15));
@@ -164,7 +188,7 @@ test("a rank that cannot be looked at again is reported, and costs no row", asyn
 test("a service that gives another row, or none, for a rank is reported", async () => {
   for (const row of [undefined, chunkAt(99), { ...chunkAt(5), position: 6 }]) {
     const list = new Moving(chunks(12));
-    const readRow = async (rank: number) => (rank === size ? row : list.readRow(rank));
+    const readRow = async (rank: number) => (rank === size ? { row, total: 12 } : list.readRow(rank));
     const { last, problems } = await read({ readPage: list.readPage, readRow });
     expect(problems).toEqual(["chunks: row 5 was another at the end, so that rows before it came or went"]);
     expect(last?.isAnchored).toBe(false);

@@ -58,6 +58,8 @@ export interface ServiceShape extends Pick<Behaviour, "hasMore" | "pageCap" | "p
   readonly rateLimit: RateLimit | undefined;
   /** Whether there is a cache between that gives old answers to those who do not ask for new ones. */
   readonly cache: boolean;
+  /** Seconds by which the Date header is ahead of the times of rows. */
+  readonly clockAhead?: number;
   /** Milliseconds of one way. */
   readonly latency: readonly [low: number, high: number];
 }
@@ -81,12 +83,14 @@ export interface FaultShape {
 }
 
 /**
- * append: behind the greatest position, as the service adds chunks. append at once: at the greatest position, which two
+ * append: behind the greatest position, as the service adds chunks. late append: the same, but the row is stored some answers after the
+ * add took its position; some were begun before the simulation, as were adds that took greater positions and are stored. append at once: at the greatest position, which two
  * requests at the same time may get. insert: anywhere. replace: a delete anywhere and an append in one moment. trade: two
  * chunks trade positions. content back: a content that may have been there before. undo: a state comes back.
  */
 export type EditKind =
   | "append"
+  | "late append"
   | "append at once"
   | "delete"
   | "replace"

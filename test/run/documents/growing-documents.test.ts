@@ -29,6 +29,18 @@ test("anchored: a document at rest takes one request a page and two for single r
   expect(asked).toEqual([...pages, "page=100&limit=1", "page=501&limit=1"]);
 });
 
+test("anchored: where the last chunk is young, the pages before the last one are read twice", async () => {
+  const document = makeIndexed({ chunks: 301 });
+  Object.assign(document.chunks.at(-1) ?? {}, { created_at: Math.floor(Date.now() / 1_000) - 600 });
+  const { run, server } = await startPlace([document]);
+  const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
+  expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
+  expect(manifest.proofs[0]?.proof).toBe("anchored");
+  const asked = server.requests.filter(({ path }) => isPage(path)).map(({ query }) => query);
+  const pages = (...numbers: number[]) => numbers.map((page) => `page=${page}&limit=100`);
+  expect(asked).toEqual([...pages(1, 4, 2, 3), "page=100&limit=1", "page=301&limit=1", ...pages(1, 2, 3)]);
+});
+
 test.each([
   ["on page 1", 0],
   ["in the middle", 250],

@@ -5,6 +5,7 @@ import { chance, logarithmic } from "./stream.js";
 /** Edits as people and programs make them. */
 const usual: readonly EditKind[] = [
   "append",
+  "late append",
   "delete",
   "replace",
   "content",

@@ -47,7 +47,7 @@ export function drawMoving(seed: number): Scenario {
 function drawJob(random: Random): JobShape {
   return {
     childChunks: pick(random, ["none", "none", "all", "all", "auto"]),
-    consistency: pick(random, ["sweeps", "sweeps", "sweeps", "sweeps", "anchored", "anchored", "counts"]),
+    consistency: pick(random, ["sweeps", "sweeps", "sweeps", "anchored", "anchored", "anchored", "counts"]),
     documents: chance(random, 0.12) ? "all" : "named",
     concurrency: pick(random, [1, 1, 2, 4]),
     retries: 2,
@@ -88,7 +88,15 @@ function drawDocument(random: Random, { childChunks }: JobShape, pageCap: number
   };
 }
 
-const appending: readonly EditKind[] = ["append", "append", "delete", "replace", "append at once"];
+const appending: readonly EditKind[] = [
+  "append",
+  "append",
+  "delete",
+  "delete",
+  "replace",
+  "late append",
+  "append at once",
+];
 const inPlace: readonly EditKind[] = ["content", "answer", "content back", "re-index"];
 const anywhere: readonly EditKind[] = ["insert", "insert", "trade", "delete", "replace"];
 const ofChildren: readonly EditKind[] = ["delete child", "add child", "replace child", "child content"];

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { drawMoving } from "../moving/draw-moving.js";
 import { play } from "../play.js";
-import type { DocumentShape, EditKind, JobShape, Scenario } from "../scenario.js";
+import type { DocumentShape, EditKind, JobShape, Scenario, ScriptedEdit } from "../scenario.js";
 import { broken, type Rule } from "./broken.js";
 
 /** The program without one of its rules at a time: the judge has to find each out, and nothing wrong with the rule in place. */
@@ -32,12 +32,16 @@ interface Change {
   readonly document?: Partial<DocumentShape>;
   readonly kinds?: readonly EditKind[];
   readonly rate?: number;
+  readonly script?: readonly ScriptedEdit[];
   readonly service?: Partial<Scenario["service"]>;
   readonly interruptions?: Scenario["interruptions"];
 }
 
 /** A drawn scenario in which the rule matters. */
-function scenarioOf(seed: number, { job, document, kinds, rate = 0.2, service, interruptions }: Change): Scenario {
+function scenarioOf(
+  seed: number,
+  { job, document, kinds, rate = 0.2, script, service, interruptions }: Change,
+): Scenario {
   const drawn = drawMoving(seed);
   const edits = kinds ? { ...drawn.edits, kinds, rate: Math.max(rate, drawn.edits.rate) } : drawn.edits;
   const [first] = drawn.documents;
@@ -48,11 +52,20 @@ function scenarioOf(seed: number, { job, document, kinds, rate = 0.2, service, i
     documents: documents.map((shape) => ({ ...shape, unreadable: { chunks: [], status: 400 }, ...document })),
     faults: { ...drawn.faults, kinds: [], rate: 0, heavy: 0 },
     service: { ...drawn.service, ...service },
-    edits: { ...edits, most: Math.max(10, edits.most) },
+    edits: { ...edits, most: Math.max(10, edits.most), ...(script ? { script } : {}) },
     interruptions: interruptions ?? drawn.interruptions,
   };
 }
 
+/** Then no row looks young, and only ranks and positions show what was added. */
+const wrongClock = { clockAhead: 3_600 };
+/** In one moment, so that the total stays: a chunk comes in right before the first one of the last page, which was read. */
+const tieAtOnce: ScriptedEdit = { before: "page=2&", deleted: [5], added: [13] };
+/** An add that took position 12, as another one has 14 already, is stored before the first chunk of the last page, which was read. */
+const slowAdd: readonly ScriptedEdit[] = [
+  { before: "page=1&", deleted: [12], added: [14] },
+  { before: "page=3&", deleted: [5], added: [12] },
+];
 const long = { chunks: 13, ties: 0 };
 const hierarchical = {
   form: "hierarchical_model",
@@ -93,14 +106,40 @@ test.each<[string, Rule, Change, string]>([
   [
     "the ranks are not looked at in the end",
     "ranks",
-    { job: { consistency: "anchored", childChunks: "none" }, document: long, kinds: ["replace"], interruptions: [] },
+    {
+      job: { consistency: "anchored", childChunks: "none" },
+      document: long,
+      kinds: ["replace"],
+      service: wrongClock,
+      interruptions: [],
+    },
     "anchored, but the chunks were not so",
   ],
   [
     "positions need not rise strictly",
     "rising positions",
-    { job: { consistency: "anchored", childChunks: "none" }, document: long, kinds: ["delete", "append at once"] },
+    {
+      job: { consistency: "anchored", childChunks: "none" },
+      document: long,
+      kinds: [],
+      script: [tieAtOnce],
+      service: { pageCap: 3 },
+      interruptions: [],
+    },
     "anchored, but the chunks were not so",
+  ],
+  [
+    "slow adds are forgotten",
+    "settled",
+    {
+      job: { consistency: "anchored", childChunks: "none" },
+      document: long,
+      kinds: [],
+      script: slowAdd,
+      service: { pageCap: 3 },
+      interruptions: [],
+    },
+    "was there all the time",
   ],
   [
     "embedded children are taken without a look at the list",

@@ -15,6 +15,8 @@ export interface Edit {
   readonly number: number;
   readonly random: Random;
   readonly history: History;
+  /** Unix seconds. */
+  readonly now: number;
 }
 
 /**
@@ -70,14 +72,30 @@ function editChunks(edit: Edit): void {
   }
 }
 
+/** An add that was begun, and took its position. */
+export interface BegunAdd {
+  readonly document: TestDocument;
+  readonly position: number;
+  /** Unix seconds. */
+  readonly begunAt: number;
+}
+
+/** Stores the row of an add that began earlier. Rows with its position, or greater ones, may have come in since. */
+export function storeBegun({ document, position, begunAt }: BegunAdd, number: number): void {
+  const content = `added late ${number}`;
+  document.chunks.push(chunkOf(document.id, editedId("chunk", number), position, { content, created_at: begunAt }));
+  document.children.set(editedId("chunk", number), []);
+  sortChunks(document);
+}
+
 /** The greatest position; the service gives the next one to a chunk that is added. */
-function greatest(chunks: readonly ChunkRecord[]): number {
+export function greatest(chunks: readonly ChunkRecord[]): number {
   return Math.max(0, ...chunks.map(positionOf));
 }
 
-function add({ document, number, random }: Edit, position: number, nth = 0): void {
+function add({ document, number, random, now }: Edit, position: number, nth = 0): void {
   const id = editedId("chunk", number, nth);
-  document.chunks.push(chunkOf(document.id, id, position, { content: `added ${number}` }));
+  document.chunks.push(chunkOf(document.id, id, position, { content: `added ${number}`, created_at: now }));
   const children = Array.from({ length: integer(random, 0, 2) }, (_, at) =>
     childOf(id, at + 1, editedId("child", number, 100 * (nth + 1) + at)),
   );
@@ -101,7 +119,7 @@ function change({ document }: Edit, at: number, fields: Readonly<Record<string, 
 }
 
 /** Every chunk is replaced by a new one with the same content; at times they are not indexed until the next edit. */
-function reindex({ document, number, random }: Edit): void {
+function reindex({ document, number, random, now }: Edit): void {
   const old = document.chunks.map(({ id, content }) => ({ content, children: document.children.get(id) ?? [] }));
   const status = random() < 0.5 ? "indexing" : "completed";
   document.children.clear();
@@ -113,7 +131,7 @@ function reindex({ document, number, random }: Edit): void {
       segment_id: id,
     }));
     document.children.set(id, renewed);
-    return chunkOf(document.id, id, at + 1, { content: String(content), status });
+    return chunkOf(document.id, id, at + 1, { content: String(content), status, created_at: now });
   });
 }
 

@@ -2,10 +2,10 @@ import { integer, pick, type Random } from "../../servers/random.js";
 import type { TestDocument } from "../../servers/store.js";
 import { streamOf } from "../draw/stream.js";
 import type { EditKind, Scenario, ScriptedEdit } from "../scenario.js";
-import { applyEdit } from "./edit.js";
+import { applyEdit, type BegunAdd, greatest, storeBegun } from "./edit.js";
 import type { History } from "./history.js";
 import { chunkId, editedId } from "./ids.js";
-import { chunkOf, documentOf, type Knowledge, sortChunks } from "./knowledge.js";
+import { chunkOf, documentOf, type Knowledge, positionOf, sortChunks } from "./knowledge.js";
 
 /** The things that the edits of a scenario change. */
 export interface Edited {
@@ -14,7 +14,12 @@ export interface Edited {
   /** Counts one more moment, and gives it. */
   readonly nextMoment: () => number;
   readonly report: (line: string) => void;
+  /** Unix seconds. */
+  readonly now: () => number;
 }
+
+/** Seconds after which the service lets go of its lock on adding chunks. */
+const lockTime = 600;
 
 /** Edits the knowledge base between the answers of the service, and while no process lives. */
 export class Editing {
@@ -23,18 +28,67 @@ export class Editing {
   readonly #random: Random;
   readonly #asked = new Map<object, number>();
   #edits = 0;
+  /** Adds under way, each with the number of answers until its row is stored. */
+  readonly #begun: (BegunAdd & { left: number })[] = [];
 
   constructor(scenario: Scenario, edited: Edited) {
     this.#scenario = scenario;
     this.#edited = edited;
     this.#random = streamOf(scenario.seed, "edits");
+    if (scenario.edits.kinds.includes("late append"))
+      for (const document of edited.knowledge.documents) this.#beginBefore(document);
+  }
+
+  /**
+   * An add that took its position before some of the last rows did, and lives no longer than the lock of the service. The row with its
+   * position may be deleted since: then no tie gives it away.
+   */
+  #beginBefore(document: TestDocument): void {
+    const later = document.chunks.slice(-integer(this.#random, 1, 3));
+    const [first] = later;
+    if (!first || this.#random() < 0.5) return;
+    const begunAt = this.#edited.now() - integer(this.#random, 0, lockTime);
+    for (const chunk of later) {
+      const at = document.chunks.indexOf(chunk);
+      document.chunks[at] = { ...chunk, created_at: begunAt - integer(this.#random, 0, lockTime) };
+    }
+    this.#begin({ document, position: positionOf(first), begunAt });
+    if (later.length === 1 || this.#random() < 0.5) return;
+    document.chunks = document.chunks.filter(({ id }) => id !== first.id);
+    document.children.delete(first.id);
+  }
+
+  #begin(add: BegunAdd): void {
+    this.#begun.push({ ...add, left: integer(this.#random, 1, 12) });
+  }
+
+  /** Stores the rows of adds that are due; all of them, where much time passes. */
+  #storeDue(all: boolean): void {
+    for (const add of [...this.#begun]) {
+      add.left--;
+      if (add.left > 0 && !all) continue;
+      this.#begun.splice(this.#begun.indexOf(add), 1);
+      const { history, nextMoment, knowledge } = this.#edited;
+      if (!knowledge.dataset.documents.has(add.document.id)) continue;
+      const moment = nextMoment();
+      storeBegun(add, ++this.#edits);
+      history.record(add.document, moment);
+      this.#report(add.document, "late append", moment);
+    }
   }
 
   /** Edits something, with the probability of the scenario, and what its script has for this question. */
   perhaps(target: string): void {
+    this.#storeDue(false);
     for (const scripted of this.#scenario.edits.script ?? []) if (this.#isDue(scripted, target)) this.#follow(scripted);
     const { rate, most } = this.#scenario.edits;
     if (this.#edits < most && this.#random() < rate) this.once();
+  }
+
+  /** So many edits while nobody asks. */
+  moveOn(edits: number): void {
+    this.#storeDue(true);
+    for (let nth = 0; nth < edits; nth++) this.once();
   }
 
   /** Edits something, if the scenario has edits at all. */
@@ -46,7 +100,9 @@ export class Editing {
     const kind = pick(this.#random, [first, ...rest]);
     const { documents, dataset } = this.#edited.knowledge;
     const document = documents[integer(this.#random, 0, documents.length - 1)];
-    if (kind === "add document") this.#addDocument();
+    if (kind === "late append" && document)
+      this.#begin({ document, position: greatest(document.chunks) + 1, begunAt: this.#edited.now() });
+    else if (kind === "add document") this.#addDocument();
     else if (!document || !dataset.documents.has(document.id)) return;
     else if (kind === "drop document" || kind === "replace document") this.#dropDocument(document, kind);
     else this.#editDocument(document, kind);
@@ -68,7 +124,7 @@ export class Editing {
       const kept = document.chunks.filter(({ id }) => !lost.has(id));
       const more = added.map((position, nth) => {
         const id = editedId("chunk", ++this.#edits, nth);
-        return chunkOf(document.id, id, position, { content: "added" });
+        return chunkOf(document.id, id, position, { content: "added", created_at: this.#edited.now() });
       });
       document.chunks = [...kept, ...more];
       sortChunks(document);
@@ -85,7 +141,8 @@ export class Editing {
   #editDocument(document: TestDocument, kind: EditKind): void {
     const { history, nextMoment } = this.#edited;
     const moment = nextMoment();
-    applyEdit({ kind, document, number: this.#edits, random: this.#random, history });
+    const now = this.#edited.now();
+    applyEdit({ kind, document, number: this.#edits, random: this.#random, history, now });
     history.record(document, moment);
     this.#report(document, kind, moment);
   }

@@ -60,10 +60,19 @@ export function chunkOf(
   document: string,
   id: string,
   position: number,
-  fields: { readonly content: string; readonly answer?: string | null; readonly status?: string },
+  fields: {
+    readonly content: string;
+    readonly answer?: string | null;
+    readonly status?: string;
+    readonly created_at?: number;
+  },
 ): ChunkRecord {
-  return { id, position, document_id: document, answer: null, status: "completed", ...fields };
+  return { id, position, document_id: document, answer: null, status: "completed", created_at: longAgo, ...fields };
 }
+
+/** The time of the service when a simulation begins, in Unix seconds, and that of the chunks that are there already. */
+export const beginning = 1_741_267_200;
+const longAgo = beginning - 1_000_000;
 
 /** A child chunk at a position. */
 export function childOf(chunk: string, position: number, id: string): ChildRecord {

@@ -13,7 +13,7 @@ import { Editing } from "./editing.js";
 import { withEmbedded } from "./embedding.js";
 import { FaultScript } from "./faults.js";
 import { History } from "./history.js";
-import { type Knowledge, knowledgeOf } from "./knowledge.js";
+import { beginning, type Knowledge, knowledgeOf } from "./knowledge.js";
 import { type ListName, listOf } from "./list-name.js";
 import type { Reply } from "./reply.js";
 
@@ -39,20 +39,23 @@ export class SimulatedService {
   readonly #cache: Cache;
   readonly #editing: Editing;
   readonly #window = new RateWindow();
+  /** Milliseconds since the beginning. */
+  #now = 0;
 
   constructor(scenario: Scenario, report: (line: string) => void) {
     this.#scenario = scenario;
     this.knowledge = knowledgeOf(scenario);
-    const { latency, rateLimit, cache, ...rest } = scenario.service;
+    const { latency, rateLimit, cache, clockAhead, ...rest } = scenario.service;
     this.#cache = new Cache(cache);
     this.#behaviour = { ...rest, documentError: new Map() };
     for (const [index, { refused }] of scenario.documents.entries()) if (refused) this.#refuse(index, refused);
     this.#faults = new FaultScript(scenario.faults, scenario.seed, streamOf(scenario.seed, "faults"));
     this.#random = streamOf(scenario.seed, "service");
     const { knowledge, history } = this;
+    const now = () => Math.floor(beginning + this.#now / 1_000);
+    this.#editing = new Editing(scenario, { knowledge, history, report, nextMoment: () => ++this.moment, now });
     for (const document of knowledge.documents) history.record(document, 0);
     history.recordDocuments(knowledge.dataset.documents.keys(), 0);
-    this.#editing = new Editing(scenario, { knowledge, history, report, nextMoment: () => ++this.moment });
   }
 
   /** Answers a request that arrives now, or lets a cache do that; `path` from the version on. */
@@ -63,6 +66,7 @@ export class SimulatedService {
 
   #arriveItself(path: string, query: string, now: number): Reply {
     this.arrivals++;
+    this.#now = now;
     const { rateLimit } = this.#scenario.service;
     const wait = rateLimit ? this.#window.arrive(rateLimit, now) : 0;
     if (rateLimit && wait > 0) {
@@ -91,7 +95,7 @@ export class SimulatedService {
 
   /** So many things are edited while nobody asks. */
   moveOn(edits: number): void {
-    for (let nth = 0; nth < edits; nth++) this.#editing.once();
+    this.#editing.moveOn(edits);
   }
 
   #refuse(index: number, { status, code }: { status: number; code: string }): void {
@@ -156,10 +160,17 @@ export class SimulatedService {
 
   #sent(answer: Answer, outcome: string, { slow = 0, fault, list }: Sent = {}): Reply {
     const { status, headers = {} } = answer;
+    const { clockAhead = 0 } = this.#scenario.service;
+    const date = new Date((beginning + clockAhead) * 1_000 + this.#now).toUTCString();
     const bytes = bytesOf(answer, this.#markOf(list), fault);
     const isPage = fault === undefined || fault === "empty-page" || fault === "repeated-page";
     const isSpared = fault === "missing-id" && Array.isArray(answer.json?.data) && answer.json.data.length === 0;
     const isUsable = status === 200 && (isPage || isSpared);
-    return { moment: this.moment, outcome, isUsable, wire: { kind: "answer", slow, status, headers, bytes } };
+    return {
+      moment: this.moment,
+      outcome,
+      isUsable,
+      wire: { kind: "answer", slow, status, headers: { date, ...headers }, bytes },
+    };
   }
 }
