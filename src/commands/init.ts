@@ -236,7 +236,7 @@ datasets:
     # keyword: text                     # only chunks that hold this text
 
 child_chunks: all                       # all; auto: only the child lists that a sample calls for; none
-consistency: sweeps                     # sweeps: lists of several pages are read twice; anchored: once, and ranks are kept; counts: may lose rows
+consistency: anchored                   # anchored: pages of chunks are read once where that proves them whole; sweeps: always twice; counts: may lose rows
 details: false                          # true: also settings of datasets and documents, and metadata values: what a restore needs
 originals: false                        # true: also the files that the documents were made from, and attachments of chunks
 resume_within: 24                       # hours within which a run that broke off is continued

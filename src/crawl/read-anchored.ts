@@ -119,7 +119,7 @@ function* numbersBetween(first: number, last: number): Generator<number> {
 }
 
 /** A page whose rows were all there in one moment, and of which none is on its way to its place. */
-function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean {
+export function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean {
   return piece === undefined && unreadable.length === 0 && new Rising().flawIn(rows) === undefined;
 }
 
@@ -130,7 +130,7 @@ function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean {
 export const settledAge = 1_200;
 
 /** Whether no row of a page is young, by the clock of the service. */
-function hasSettled({ rows, answeredAt }: PageRead): boolean {
+export function hasSettled({ rows, answeredAt }: PageRead): boolean {
   if (answeredAt === undefined) return false;
   return rows.every(({ created_at: at }) => typeof at === "number" && answeredAt / 1_000 - at >= settledAge);
 }

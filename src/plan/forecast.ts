@@ -42,7 +42,7 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
   const none = { all: 0, auto: 0, none: 0 };
   if (total === null) return { children: 0, pages: 1, lists: none, attachments: 0, bytes: perDocument };
   const sample = survey.sample ?? like(survey);
-  const pages = chunkRequests(survey, total, sizes.chunks, job.consistency);
+  const pages = chunkRequests(survey.ref, sample?.anchor, total, { size: sizes.chunks, consistency: job.consistency });
   const share = total / Math.max(1, sample?.children.length ?? 0);
   const children = sample ? Math.round(sum(sample.children) * share) : 0;
   const all = error === null ? Math.round(sum((sample?.children ?? []).map(listRequests)) * share) : 1;
@@ -81,12 +81,18 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
 }
 
 /** Requests that prove that so many chunks, in pages of that size, are all there. */
-function chunkRequests({ ref }: DocumentSurvey, total: number, size: number, consistency: Job["consistency"]): number {
+function chunkRequests(
+  { status, keyword }: DocumentSurvey["ref"],
+  anchor: DocumentSample["anchor"] | undefined,
+  total: number,
+  { size, consistency }: { readonly size: number; readonly consistency: Job["consistency"] },
+): number {
   const once = pagesOf(total, size);
-  const isFiltered = ref.status.length > 0 || ref.keyword !== undefined;
+  const isFiltered = status.length > 0 || keyword !== undefined;
   if (consistency === "counts" || (once === 1 && total !== fullPage)) return once;
-  if (consistency === "sweeps" || isFiltered || once === 1) return 2 * once;
-  return once + (total % size === 0 ? 3 : 2);
+  if (consistency === "sweeps" || isFiltered || once === 1 || anchor === "none") return 2 * once;
+  const rows = total % size === 0 ? 3 : 2;
+  return rows + (anchor === "young" ? 2 * once - 1 : once);
 }
 
 /** Pages of a list: an empty one has one, too. */

@@ -2,6 +2,7 @@ import type { Listed, ListPage } from "../client/check-answer.js";
 import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
 import { type ChildEvidence, embeddedChildren, evidenceOfPage, unlessGone } from "../crawl/child-evidence.js";
 import { mapAhead, type Prefetch } from "../crawl/prefetch.js";
+import { canBeAnchor, hasSettled } from "../crawl/read-anchored.js";
 import { SkipError } from "../errors.js";
 import type { RunProgress } from "../job/run-progress.js";
 import { attachmentsIn } from "../rows/row.js";
@@ -34,6 +35,8 @@ export interface DocumentSample {
   /** Whether the other pages bring rows of page 1 again; undefined where there is one page. */
   readonly repeats: boolean | undefined;
   readonly evidence: ChildEvidence;
+  /** Whether `anchored` can prove the pages with single rows: once, with the pages before the last one read twice, or not. */
+  readonly anchor: "settled" | "young" | "none";
   /** Whether chunks embed what their child lists hold; unknown where no list has children. */
   readonly embedding: "agrees" | "differs" | "absent" | "unknown";
   /** How many children each of these chunks has, as far as that is known. */
@@ -133,6 +136,7 @@ async function surveyPages(
     pageRows: first?.rows.length ?? 0,
     chunks: rows.length,
     repeats: others.length === 0 ? undefined : others.every((page) => isStartOf(page.rows, first?.rows ?? [])),
+    anchor: !pages.every(canBeAnchor) ? "none" : hasSettled(pages.at(-1) ?? noPage) ? "settled" : "young",
     evidence: evidenceOfPage({ records: rows, docForm, total }),
     embedding,
     children: isShown ? rows.map((chunk) => embeddedIn(chunk).length) : lists.map((list) => list.total),
@@ -142,6 +146,8 @@ async function surveyPages(
     childBytes: meanBytes("child_chunks", children, ref),
   };
 }
+
+const noPage: ListPage = { rows: [], total: 0, docForm: null };
 
 function isStartOf(some: readonly Listed[], all: readonly Listed[]): boolean {
   return some.length > 0 && some.every(({ id }, at) => id === all[at]?.id);

@@ -119,7 +119,7 @@ const flagValues: readonly BadInput[] = [
   { line: `run ${flags} --child-chunks some`, says: '--child-chunks: got "some", expected all, auto or none\n' },
   {
     line: `run ${flags} --consistency strict`,
-    says: '--consistency: got "strict", expected sweeps, counts or anchored\n',
+    says: '--consistency: got "strict", expected anchored, sweeps or counts\n',
   },
   {
     line: `run ${flags} --out=`,

@@ -165,7 +165,7 @@ describe("one wrong value, one problem", () => {
       "datasets[0].keyword: got 2024, expected text that is not empty, in quotes where it looks like a number",
     ],
     [{ ...smallJob, child_chunks: true }, "child_chunks: got true, expected all, auto or none"],
-    [{ ...smallJob, consistency: "none" }, 'consistency: got "none", expected sweeps, counts or anchored'],
+    [{ ...smallJob, consistency: "none" }, 'consistency: got "none", expected anchored, sweeps or counts'],
     [withOutput("there"), 'output: got "there", expected a mapping such as {dir: output, formats: [jsonl]}'],
     [
       withOutput({ dir: "s3://B" }),

@@ -30,7 +30,7 @@ datasets:
     status: [completed]            # optional filter of chunks, sent as status=…&status=…
     keyword: text                  # optional filter of chunks
 child_chunks: all                  # all (default): the child list of every chunk · auto: fewest requests · none
-consistency: sweeps                # sweeps (default): read until two sweeps agree · counts · anchored
+consistency: anchored              # anchored (default): each page once, then the ends again · sweeps · counts
 output:
   dir: output
   formats: [jsonl, duckdb]         # of jsonl, csv, parquet, duckdb
@@ -66,7 +66,7 @@ const contractJob: Job = {
     },
   ],
   childChunks: "all",
-  consistency: "sweeps",
+  consistency: "anchored",
   details: false,
   originals: false,
   resumeWithin: 24,
@@ -290,12 +290,12 @@ describe("flags", () => {
       format: ["jsonl,parquet"],
       concurrency: "16",
       childChunks: "none",
-      consistency: "anchored",
+      consistency: "sweeps",
       csvSafe: true,
       keepSignatures: true,
     };
     const { service, output, childChunks, consistency } = await load(job, { flags });
-    expect(consistency).toBe("anchored");
+    expect(consistency).toBe("sweeps");
     expect(service.concurrency).toBe(16);
     expect(output).toEqual({
       ...contractJob.output,
@@ -317,7 +317,7 @@ describe("flags", () => {
     expect(await problems(smallJob, { flags })).toEqual([
       "--concurrency: got 100, expected a whole number from 1 to 64",
       '--child-chunks: got "some", expected all, auto or none',
-      '--consistency: got "often", expected sweeps, counts or anchored',
+      '--consistency: got "often", expected anchored, sweeps or counts',
       '--out: got "", expected the path of a folder, without a question mark in it',
       '--format: got "xml", expected jsonl, csv, parquet or duckdb',
     ]);

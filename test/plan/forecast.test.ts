@@ -9,6 +9,7 @@ const sample: DocumentSample = {
   chunks: 100,
   repeats: false,
   evidence: { docForm: "text_model", chunks: 100, embedding: 0, doubt: null, spread: [], largest: null },
+  anchor: "settled",
   embedding: "absent",
   children: [0, 1, 100, 250],
   childPageRows: 100,
@@ -37,6 +38,8 @@ test("pages are read once, twice, or once with two or three single rows", () => 
   expect(pages("counts")).toEqual([1, 1, 1, 2, 2, 3]);
   expect(pages("sweeps")).toEqual([1, 1, 2, 4, 4, 6]);
   expect(pages("anchored")).toEqual([1, 1, 2, 4, 5, 5]);
+  expect(pages("anchored", { sample: { ...sample, anchor: "young" } })).toEqual([1, 1, 2, 5, 6, 7]);
+  expect(pages("anchored", { sample: { ...sample, anchor: "none" } })).toEqual(pages("sweeps"));
   const ref = { datasetId: "d", documentId: "x", status: ["completed"], keyword: undefined };
   expect(pages("anchored", { ref })).toEqual(pages("sweeps"));
 });

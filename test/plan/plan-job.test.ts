@@ -49,7 +49,7 @@ test("a run sends the requests that its plan forecasts, within 3 % or a request 
   const property = fc.asyncProperty(
     shapes,
     behaviours,
-    fc.constantFrom("counts", "sweeps"),
+    fc.constantFrom("counts", "sweeps", "anchored"),
     fc.constantFrom("all", "auto", "none"),
     async (held, behaviour, consistency, child_chunks) => {
       const { plan, run, server } = await startPlace(held.map(documentOf), behaviour);

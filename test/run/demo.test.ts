@@ -90,8 +90,8 @@ test("with child_chunks: auto, the sample data comes out the same with a quarter
   for (const name of ["chunks.jsonl", "child_chunks.jsonl"]) {
     expect(await readFile(join(auto.folder, name), "utf8")).toBe(await readFile(join(all.folder, name), "utf8"));
   }
-  expect(all.manifest.requests.sent).toBe(5154);
-  expect(auto.manifest.requests.sent).toBe(1306);
+  expect(all.manifest.requests.sent).toBe(5125);
+  expect(auto.manifest.requests.sent).toBe(1277);
   expect((await verifyRun(auto.folder)).findings).toEqual([]);
 
   const { child_lists: lists, documents } = auto.manifest;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { openDump } from "../../../src/dump/open-dump.js";
 import { restoreLost } from "../../../src/restore/restore-lost.js";
 import { exitCodeOf } from "../../../src/restore/restore-options.js";
 import { runJob } from "../../../src/run/run-job.js";
@@ -33,7 +34,7 @@ async function lostBeside(status: "disable" | "archive") {
   const close = () =>
     service.byOthers("PATCH", `/datasets/${datasetId}/documents/status/${status}`, { document_ids: [closed] });
   const { folder: backedUp } = await run();
-  return { service, close, restore: (more = {}) => restoreLost(restoring(backedUp, service.key, more)) };
+  return { service, close, backedUp, restore: (more = {}) => restoreLost(restoring(backedUp, service.key, more)) };
 }
 
 test.each([
@@ -52,4 +53,15 @@ test.each([
   expect([second.status, exitCodeOf(second)]).toEqual(["partial", 3]);
   expect(second.plan.documents.map((document) => document.refused)).toEqual([null, refused]);
   expect(service.store.read(closed).chunks.map(({ row }) => row.content)).toEqual(["chunk 1", "chunk 2", "chunk 3"]);
+});
+
+test("the undo and the proof read every list twice, whatever the job of the dump says", async () => {
+  const { service, restore, backedUp } = await lostBeside("disable");
+  service.store.reindex(open, { seconds: 0 });
+  expect((await restore()).status).toBe("proved");
+  for (const name of ["before", "after"]) {
+    const { manifest } = await openDump(join(`${backedUp}.restore`, name, "latest"), "it is not sound");
+    expect(manifest.options.consistency).toBe("sweeps");
+  }
+  expect((await openDump(backedUp, "it is not sound")).manifest.options.consistency).toBe("anchored");
 });

@@ -20,8 +20,8 @@ export function checkReason(evidence: Evidence, wrong: Complain, coverage: Cover
   const edited = history.isEdited(row.document_id, first, end) || history.isDropped(row.document_id);
   const limited = service.rateLimit !== undefined;
   const hard = isUnreadable || faults.inARow > job.retries || faults.heavy > 0 || limited;
-  const isTied =
-    shape.ties > 0 || shape.childTies || edits.kinds.some((kind) => kind === "insert" || kind === "append at once");
+  const makesTies = ["insert", "append at once", "late append"];
+  const isTied = shape.ties > 0 || shape.childTies || edits.kinds.some((kind) => makesTies.includes(kind));
   const shuffled = service.ties === "shuffled" && isTied;
   if (row.status === "unstable" && !(edited || hard || faults.lies > 0 || shuffled))
     wrong(`for no reason: ${row.error}`);
