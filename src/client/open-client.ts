@@ -114,10 +114,10 @@ export function openClient(options: ClientOptions): Client {
     countRetry(error, progress);
     if (!outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
   };
-  const leased = async (error: unknown) => {
-    const isHeld = (await outageGate?.leased(error)) ?? false;
-    if (isHeld && error instanceof RetryError) countRetry(error, progress);
-    return isHeld;
+  const waitForService = async (error: unknown) => {
+    const hasWaited = (await outageGate?.waitForService(error)) ?? false;
+    if (hasWaited && error instanceof RetryError) countRetry(error, progress);
+    return hasWaited;
   };
   const attempt: Attempt = async (read, retries = mostRetries) => {
     try {
@@ -126,7 +126,7 @@ export function openClient(options: ClientOptions): Client {
         retries: Math.min(retries, mostRetries),
         signal,
         onRetry,
-        leased,
+        waitForService,
       });
     } catch (error) {
       const gone = options.patient ? undefined : neverAnswered(error, progress, names);

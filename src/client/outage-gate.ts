@@ -33,10 +33,9 @@ class HeldBack extends Error {
 }
 
 /**
- * Waits until a service that is gone for a while is back, and likewise a plugin daemon. `guard` wraps what is sent, `hold` is shown what
- * came of a try: true when it shall be made again and is not counted. The daemon is needed for some lists of some datasets:
- * only requests of a kind that it failed wait, all others go on; they wait once, and when its time is over their documents
- * fail, while an outage of the service that lasts too long ends the run.
+ * Waits for a service that is away for a while, and for its plugin daemon. Requests are sent through `guard`; `waitForService` gets the
+ * error of a failed one. The daemon is needed for some lists of some datasets only: requests of a kind that failed for its sake wait for it
+ * once, and their documents fail if it does not come back in time. If the service does not come back in time, the run ends.
  */
 export class OutageGate {
   readonly #options: OutageGateOptions;
@@ -90,8 +89,8 @@ export class OutageGate {
     };
   }
 
-  /** Whether to read again, none of the tries used. Rejects when an outage has lasted too long. */
-  async leased(error: unknown): Promise<boolean> {
+  /** Waits for the end of an outage, if the error is one; true: send again, the try does not count. Rejects when it lasts too long. */
+  async waitForService(error: unknown): Promise<boolean> {
     if (error instanceof HeldBack) {
       await error.outage.wait();
       return true;

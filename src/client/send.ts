@@ -50,8 +50,8 @@ export interface RetryOptions {
   /** Ends a wait at once. */
   readonly signal: AbortSignal;
   readonly onRetry: (error: RetryError, wait: number) => void;
-  /** Shown every error: true, perhaps after a long wait, when to read again without counting the try. */
-  readonly leased?: (error: unknown) => Promise<boolean>;
+  /** Gets every error. Where the service is away, it waits until it is back and gives true: the try does not count. */
+  readonly waitForService?: (error: unknown) => Promise<boolean>;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** A number from 0 up to 1. */
   readonly random?: () => number;
@@ -74,7 +74,7 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
     try {
       return await read();
     } catch (error) {
-      if (await options.leased?.(error)) {
+      if (await options.waitForService?.(error)) {
         options.signal.throwIfAborted();
         continue;
       }
