@@ -23,7 +23,7 @@ const epilog = `Examples:
   kbdump verify nightly
   kbdump verify nightly.yaml
   kbdump verify output/nightly/runs/20261120T020000123Z --duckdb --json
-  kbdump verify nightly --against https://kb.example.com/v1
+  kbdump verify nightly --against https://kb.example.com/v1 --sample 5%
 
 With --against, the run is compared with a service, too: with the copies that copy --to made there, or else with the same documents. The service is only read.
 
@@ -57,6 +57,12 @@ const againstOptions = {
     array: true,
     value: "UUIDS",
     describe: "with --against: documents to compare, by their UUIDs, with commas or repeated; default: all",
+  },
+  sample: {
+    type: "string",
+    value: "PERCENT",
+    conflicts: "document",
+    describe: "with --against: compare this part of the documents, such as 5%, drawn at random each time",
   },
 } as const satisfies Options;
 
@@ -150,9 +156,21 @@ async function checkArguments(args: VerifyArguments): Promise<void> {
   const problems = [
     ...checkServiceFlags({ ...args, to: args.against }, "--against"),
     ...checkIds("--document", itemsOf(args.document)),
+    ...(args.sample !== undefined && shareFrom(args.sample) === undefined ? [wrongSample(args.sample)] : []),
     ...lonelyFlags(args),
   ];
   if (problems.length > 0) throw wrongLine(problems);
+}
+
+/** The share that `5%` names; undefined for any other text. */
+function shareFrom(text: string): number | undefined {
+  const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1];
+  const share = Number(percent) / 100;
+  return share > 0 && share <= 1 ? share : undefined;
+}
+
+function wrongSample(given: string): Problem {
+  return { path: "--sample", message: `got ${JSON.stringify(given)}, expected a percentage above 0, such as 5%` };
 }
 
 /** Flags that mean nothing without `--against`. */
@@ -163,11 +181,12 @@ function lonelyFlags({
   concurrency,
   maxRps,
   document,
+  sample,
 }: VerifyArguments): readonly Problem[] {
   if (against !== undefined) return [];
   const given = Object.entries({
     ...{ "--key-env": keyEnv, "--allow-http": allowHttp, "--concurrency": concurrency },
-    ...{ "--max-rps": maxRps, "--document": document },
+    ...{ "--max-rps": maxRps, "--document": document, "--sample": sample },
   }).filter(([, value]) => value !== undefined);
   return given.map(([path]) => ({ path, message: "only with --against, which names the service to compare with" }));
 }
@@ -185,6 +204,7 @@ async function againstFrom(
     ...{ baseUrl: against, addressFlag: "--against", keyEnv, key: await readKey({ apiKeyEnv: keyEnv }, env) },
     ...{ allowHttp, memory, env, signal, now: () => new Date() },
     documents: itemsOf(args.document),
+    sample: args.sample === undefined ? undefined : shareFrom(args.sample),
     concurrency: numberOf(concurrency),
     maxRps: numberOf(maxRps),
   };

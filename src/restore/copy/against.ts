@@ -39,6 +39,8 @@ export interface AgainstOptions extends TargetService {
   readonly folder: string;
   /** Documents to compare; none: all. */
   readonly documents: readonly string[];
+  /** The share of these that is compared, from 0 to 1; absent: all. */
+  readonly sample?: number | undefined;
   /** Updated while the comparison goes on. */
   readonly progress: AgainstProgress;
 }
@@ -56,7 +58,8 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   const baseUrl = plainBaseUrl(options.baseUrl);
   await refuseLinksBeside(old.folder);
   const facts = await readJournalFacts(copyFolderOf(old.folder, baseUrl), { runId: old.manifest.run_id, baseUrl });
-  const { pairs, notes } = chooseDocuments(old.manifest, facts, options.documents);
+  const chosen = chooseDocuments(old.manifest, facts, options.documents);
+  const { pairs, notes } = options.sample === undefined ? chosen : drawDocuments(chosen, options.sample);
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
   const copies = facts.from === null ? null : copiesOfJournal(facts, isSame);
@@ -155,6 +158,20 @@ export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: re
     "of the run: not compared, as there is no finished copy by the journal",
   );
   return { pairs, notes: [...partial, ...missing] };
+}
+
+/** Draws so much of the documents at random, and at least one, in their order. Each draw takes others, so that many of them see all. */
+export function drawDocuments({ pairs, notes }: Chosen, share: number, random: () => number = Math.random): Chosen {
+  const count = Math.min(pairs.length, Math.max(1, Math.ceil(share * pairs.length)));
+  const drawn = new Set(
+    pairs
+      .map((pair) => ({ pair, place: random() }))
+      .sort((a, b) => a.place - b.place)
+      .slice(0, count)
+      .map(({ pair }) => pair),
+  );
+  const note = `${countOf(count, "document")} of ${pairs.length}, drawn at random, ${count === 1 ? "was" : "were"} compared`;
+  return { pairs: pairs.filter((pair) => drawn.has(pair)), notes: [note, ...notes] };
 }
 
 type Copy = { readonly target_dataset_id: string; readonly target_id: string };

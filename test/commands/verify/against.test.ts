@@ -22,6 +22,28 @@ test("0 where the service has the same documents as the run", async () => {
   });
 });
 
+test("--sample compares a part of the documents, and says so", async () => {
+  const service = await serve(treeOf());
+  const { code, stdout } = await verify(await dumped(), service, "--sample", "5%");
+  expect(code).toBe(0);
+  expect(stdout).toContain("1 document of 1, drawn at random, was compared");
+});
+
+test.each(["5", "0%", "101%", "x%"])("--sample %s: exit 2", async (sample) => {
+  const { code, stderr } = await runHere([
+    "verify",
+    "run",
+    "--against",
+    "https://kb.example.com/v1",
+    "--sample",
+    sample,
+  ]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining(`--sample: got "${sample}", expected a percentage above 0, such as 5%`),
+  ]);
+});
+
 test("4 with a line for each difference", async () => {
   const service = await serve(treeOf(edited, { archived: true }));
   const run = await dumped();

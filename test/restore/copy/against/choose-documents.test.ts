@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../../../src/dump/manifest.js";
-import { chooseDocuments } from "../../../../src/restore/copy/against.js";
+import { chooseDocuments, drawDocuments } from "../../../../src/restore/copy/against.js";
 import { type JournalFacts, noFacts } from "../../../../src/restore/copy/copy-result.js";
 
 const row = (document_id: string, dataset_id = "d", status: "complete" | "unstable" | "failed" = "complete") => ({
@@ -59,4 +59,24 @@ test("a document that the run does not have is refused", () => {
   expect(() => choose(noFacts, ["a", "x", "y"])).toThrow(
     "The documents cannot be compared:\n  --document: the run has no document x\n  --document: the run has no document y",
   );
+});
+
+test.each([
+  [0.05, 20, 1],
+  [0.05, 21, 2],
+  [0.001, 3, 1],
+  [1, 3, 3],
+])("a sample of %d of %i documents has %i of them, in their order", (share, many, expected) => {
+  const ids = Array.from({ length: many }, (_, at) => `${at}`.padStart(2, "0"));
+  const whole = chooseDocuments({ documents: ids.map((id) => row(id)), options } as unknown as Manifest, noFacts, []);
+  const drawn = new Set<string>();
+  for (let time = 0; time < 200; time++) {
+    const { pairs, notes } = drawDocuments(whole, share);
+    const found = pairs.map(({ old }) => old.document_id);
+    expect(found).toEqual(found.toSorted());
+    expect(new Set(found).size).toBe(expected);
+    expect(notes[0]).toContain(`${expected} document${expected === 1 ? "" : "s"} of ${many}, drawn at random, `);
+    for (const id of found) drawn.add(id);
+  }
+  expect(drawn.size).toBeGreaterThan(many / 2);
 });
