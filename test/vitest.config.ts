@@ -28,7 +28,7 @@ export default defineConfig({
     maxWorkers: 4, // on two cores: tests wait for servers and processes half of the time
     maxConcurrency: 2,
     projects: process.env.KBDUMP_LONG
-      ? [{ extends: true, test: { name: "long", include: [...onlyLong, ...cut] } }]
+      ? [{ extends: true, test: { name: "long", include: [...onlyLong, ...cut], testTimeout: 240_000 } }]
       : [
           { extends: true, test: { name: "alone", include: alone, exclude: onlyLong } },
           // A process of its own for each of the other files would double the time that most of them take.

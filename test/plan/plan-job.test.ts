@@ -6,6 +6,7 @@ import { InterruptedError, StopError } from "../../src/errors.js";
 import { planHash } from "../../src/store/earlier-work.js";
 import { lockJob } from "../../src/store/folder/lock.js";
 import { rounds } from "../rounds.js";
+import { makeIndexed } from "../run/documents/proving.js";
 import { jobFor } from "../run/job-for.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { makeDocument, makeStatusEntry, type TestDocument } from "../servers/store.js";
@@ -49,7 +50,7 @@ test("a run sends the requests that its plan forecasts, within 3 % or a request 
   const property = fc.asyncProperty(
     shapes,
     behaviours,
-    fc.constantFrom("counts", "sweeps", "anchored"),
+    fc.constantFrom("counts", "sweeps"),
     fc.constantFrom("all", "auto", "none"),
     async (held, behaviour, consistency, child_chunks) => {
       const { plan, run, server } = await startPlace(held.map(documentOf), behaviour);
@@ -82,6 +83,15 @@ test.each([
     const { manifest } = await run({ job: { child_chunks } });
     expect(Math.abs(requests[child_chunks] / manifest.requests.sent - 1), child_chunks).toBeLessThanOrEqual(0.03);
   }
+});
+
+test.each(["settled", "young"])("consistency: anchored, with chunks that are %s", async (age) => {
+  const documents = [99, 100, 101, 250, 400].map((chunks, at) => makeIndexed({ chunks, seed: at + 1 }));
+  for (const { chunks } of documents)
+    if (age === "young") Object.assign(chunks.at(-1) ?? {}, { created_at: Math.floor(Date.now() / 1_000) });
+  const { plan, run } = await startPlace(documents);
+  const job = { consistency: "anchored", child_chunks: "none" };
+  expect((await plan({ job })).requests.this_job).toBe((await run({ job })).manifest.requests.sent);
 });
 
 test("a large document costs a plan a few requests", async () => {
