@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "./find-program.js";
@@ -31,9 +31,22 @@ export interface TestStore {
 /** The secret of every test; no message may show it. */
 export const secretKey = "wJalr-SECRET-never-shown/bPxRfiCY";
 
+/** moto checks a condition and writes in two steps: only one request at a time makes that one step, as it is in S3. */
+const oneByOne = `
+import threading
+from moto.server import DomainDispatcherApplication, main
+lock, answer = threading.Lock(), DomainDispatcherApplication.__call__
+def locked(self, *request):
+    with lock:
+        return answer(self, *request)
+DomainDispatcherApplication.__call__ = locked
+main(["-H", "127.0.0.1", "-p", "0"])
+`;
+
 /** Starts moto on a free port of this machine. */
 export async function startMoto(): Promise<TestStore> {
-  const server = spawn(findMoto() ?? "", ["-H", "127.0.0.1", "-p", "0"], { stdio: ["ignore", "ignore", "pipe"] });
+  const [, python = "python3"] = /^#!(.+)/.exec(await readFile(findMoto() ?? "", "utf8")) ?? [];
+  const server = spawn(python.trim(), ["-c", oneByOne], { stdio: ["ignore", "ignore", "pipe"] });
   const endpoint = await announced(server, /Running on (http:\S+)/);
   const makeBucket = async (name: string) => void (await fetch(`${endpoint}/${name}`, { method: "PUT" }));
   return { ...storeAt(endpoint), makeBucket, stop: () => stop(server) };
