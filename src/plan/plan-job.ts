@@ -96,7 +96,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
       chunkPage: sizes.chunks,
       isCompressed: answers.isCompressed,
       throttled: progress.requests.throttled,
-      refusedLists: failed.find(({ total }) => total !== null)?.error ?? undefined,
+      refusedLists: failed.find(({ lacksLists }) => lacksLists)?.error ?? undefined,
     }),
     documents: plannedDocuments(surveys, forecasts, job, discovery),
     asked,

@@ -35,7 +35,7 @@ export function quirksOf({
     add(
       "page_cap",
       `at most ${chunkPage} rows per page`,
-      `a run takes ${Math.round(pageSize / chunkPage)} times as many pages of chunks`,
+      `a run takes ${Math.round((10 * pageSize) / chunkPage) / 10} times as many pages of chunks`,
     );
   if (surveys.some(({ sample }) => sample?.repeats))
     add(

@@ -22,6 +22,8 @@ export interface DocumentSurvey {
   readonly docForm: string | null;
   /** Why it cannot be read. */
   readonly error: string | null;
+  /** Whether only its child lists cannot be read. */
+  readonly lacksLists: boolean;
   /** Some of its pages; undefined where none was read. */
   readonly sample: DocumentSample | undefined;
 }
@@ -74,7 +76,12 @@ export async function surveyDocuments(
   const sampled = new Map<DocumentRef, DocumentSurvey>();
   const read = (survey: DocumentSurvey) => withPages(api, survey, hasChildren);
   for await (const survey of mapAhead(largest, prefetch, read)) sampled.set(survey.ref, survey);
-  return surveys.map((survey) => sampled.get(survey.ref) ?? survey);
+  const found = surveys.map((survey) => sampled.get(survey.ref) ?? survey);
+  const asked = [...sampled.values()].filter(({ total }) => total !== null && total > 0);
+  const [refused] = asked;
+  if (!refused || !asked.every(({ lacksLists }) => lacksLists)) return found;
+  const { error, lacksLists } = refused; // a service without child lists has none for the other documents either
+  return found.map((survey) => (survey.total && survey.error === null ? { ...survey, error, lacksLists } : survey));
 }
 
 interface SurveyOptions {
@@ -85,7 +92,7 @@ interface SurveyOptions {
 }
 
 async function countChunks(api: Api, ref: DocumentRef): Promise<DocumentSurvey> {
-  const unknown = { ref, total: null, docForm: null, error: null, sample: undefined };
+  const unknown = { ref, total: null, docForm: null, error: null, lacksLists: false, sample: undefined };
   try {
     const { total, docForm } = await api.chunks(ref, 1, 1);
     return { ...unknown, total, docForm };
@@ -98,16 +105,27 @@ async function countChunks(api: Api, ref: DocumentRef): Promise<DocumentSurvey> 
 async function withPages(api: Api, survey: DocumentSurvey, hasChildren: boolean): Promise<DocumentSurvey> {
   if (!survey.total) return survey;
   const { ref } = survey;
+  const [first] = await readPages(api, ref, [1]);
+  if (!first || first.rows.length === 0) return survey; // a run reads such a page in smaller pieces
+  const { total } = first;
+  const last = Math.ceil(total / first.rows.length);
+  const others = [...new Set([Math.ceil(last / 2), last])].filter((page) => page > 1);
+  const pages = [first, ...(await readPages(api, ref, others))];
   try {
-    const first = await api.chunks(ref, 1);
-    const { total } = first;
-    const last = first.rows.length > 0 ? Math.ceil(total / first.rows.length) : 1;
-    const others = [...new Set([Math.ceil(last / 2), last])].filter((page) => page > 1);
-    const pages = [first, ...(await Promise.all(others.map((page) => api.chunks(ref, page))))];
     return { ...survey, total, sample: await surveyPages(api, ref, pages, hasChildren) };
   } catch (error) {
-    return { ...survey, error: reasonOf(error) };
+    return { ...survey, error: reasonOf(error), lacksLists: true };
   }
+}
+
+/** The pages that can be read, in their order. */
+async function readPages(api: Api, ref: DocumentRef, numbers: readonly number[]): Promise<readonly ListPage[]> {
+  const read = (page: number) =>
+    api.chunks(ref, page).catch((error: unknown) => {
+      reasonOf(error);
+      return undefined;
+    });
+  return (await Promise.all(numbers.map(read))).flatMap((page) => page ?? []);
 }
 
 /** The children that chunks embed are compared with one list. Where they embed none, a few lists are read. */
@@ -128,9 +146,10 @@ async function surveyPages(
   const isAny = few.some(({ total }) => total > 0);
   const lists = isAny && !witness ? await readAll(spread(rows, moreLists)) : few;
   const agrees = lists.every((list) => list.total === (witness ? embeddedIn(witness).length : 0));
-  const embedding = witness ? (agrees ? "agrees" : "differs") : isAny ? "absent" : "unknown";
+  const embedding =
+    lists.length === 0 ? "unknown" : witness ? (agrees ? "agrees" : "differs") : isAny ? "absent" : "unknown";
   const isShown = embedding === "agrees" || embedding === "unknown";
-  const cut = lists.find((list) => list.rows.length < list.total);
+  const cut = lists.find((list) => list.rows.length > 0 && list.rows.length < list.total);
   const children = [...(witness ? rows.flatMap(embeddedIn) : []), ...lists.flatMap((list) => list.rows)];
   return {
     pageRows: first?.rows.length ?? 0,
@@ -171,7 +190,7 @@ const enough = 100;
 /** A row that is nested too deeply to be written fails its document in a run, and is left out here. */
 function meanBytes(kind: "chunks" | "child_chunks", records: readonly Listed[], ref: DocumentRef): number {
   const known = { dataset_id: ref.datasetId, document_id: ref.documentId, segment_id: ref.documentId };
-  const sizes = records.slice(0, enough).flatMap((record) => {
+  const sizes = spread(records, Math.min(enough, records.length)).flatMap((record) => {
     try {
       const row = rowFromRecord(kind, record, known, { keepSignatures: false, drift: () => {} });
       return [Buffer.byteLength(JSON.stringify(row)) + 1];

@@ -23,6 +23,7 @@ const survey = (total: number, more: Partial<DocumentSurvey> = {}): DocumentSurv
   total,
   docForm: "text_model",
   error: null,
+  lacksLists: false,
   sample,
   ...more,
 });

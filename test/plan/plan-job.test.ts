@@ -216,6 +216,19 @@ test("the least time is that of all requests at their median latencies, concurre
   expect(bounded.least_seconds).toBeCloseTo(requests.all / 40, 1);
 });
 
+test("sizes are those of the first, the middle and the last page; a page without rows is none", async () => {
+  const document = makeDocument({ chunks: 300 });
+  for (const [at, chunk] of document.chunks.entries()) chunk.content = "x".repeat(at < 100 ? 1 : 10_000);
+  const { plan, run, server } = await startPlace([document]);
+  const { disk } = await plan();
+  const written = (await run()).manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  expect(disk.run_folder_bytes / written).toBeGreaterThan(0.8);
+  expect(disk.run_folder_bytes / written).toBeLessThan(1.25);
+  server.behaviour.faults = ({ query }) => (query === "page=1&limit=100" ? { kind: "empty-page" } : undefined);
+  const empty = await plan();
+  expect(Number.isSafeInteger(empty.requests.all)).toBe(true);
+});
+
 test("the disk forecast is near what a run then writes", async () => {
   const { plan, run } = await startPlace([makeDocument({ chunks: 240, childrenPerChunk: 3 })]);
   const { disk, counts } = await plan();

@@ -51,6 +51,26 @@ test("a service without child lists is named with what to do", async () => {
   ]);
 });
 
+test("a page that cannot be rendered says nothing about child lists: a run reads it in pieces", async () => {
+  const broken: Fault = { kind: "status", status: 400, code: "invalid_param", message: "year 20000 is out of range" };
+  const { plan } = await startPlace([makeDocument({ chunks: 250 })], {
+    gzip: true,
+    faults: ({ query }) => (query.startsWith("page=3&limit=100") ? broken : undefined),
+  });
+  expect(await plan()).toMatchObject({ status: "complete", quirks: [], counts: { chunks: 250 } });
+});
+
+test("without child lists in the plan, nothing is said about embedded children", async () => {
+  const { plan } = await startPlace(hierarchical(), { gzip: true });
+  expect((await plan({ job: { child_chunks: "none" } })).quirks).toEqual([]);
+});
+
+test("where no sampled document has child lists, all others fail, too", async () => {
+  const documents = Array.from({ length: 103 }, (_, at) => makeDocument({ chunks: 1, seed: at + 1 }));
+  const { plan } = await startPlace(documents, { gzip: true, faults: noLists });
+  expect((await plan()).counts).toMatchObject({ documents: 103, documents_failed: 103 });
+});
+
 test("a service that throttles is named, and the plan is made all the same", async () => {
   const throttled: Fault = { kind: "status", status: 429, headers: { "retry-after": "0" } };
   const { plan, server } = await startPlace(plain(), {
