@@ -43,9 +43,11 @@ interface Page {
   readonly limit: number;
 }
 
-/** Rows from which a list is long. */
+/** A list with this many rows or more is long. */
 const longList = 1_000;
-/** Statements that are kept: pages that are far from the start have statements of their own. */
+/** Rows that are read at a time where all are wanted. */
+const scanned = 1_000;
+/** At most this many prepared statements are cached. */
 const mostStatements = 100;
 
 interface LoadOptions {
@@ -58,14 +60,17 @@ interface LoadOptions {
  * number is rounded. Once it is open, the dump may be moved or deleted.
  */
 export class DumpDatabase {
+  /** The bytes of the longest child list of each document, by `documentKey`. */
+  readonly longestLists: ReadonlyMap<string, number>;
   readonly #connection: Connection;
   readonly #close: () => Promise<void>;
   /** Prepared ones, by their text. */
   readonly #statements = new Map<string, Awaited<ReturnType<Connection["prepare"]>>>();
   readonly #oneByOne = pLimit(1); // a connection runs one statement at a time
 
-  private constructor(connection: Connection, close: () => Promise<void>) {
+  private constructor(connection: Connection, longestLists: ReadonlyMap<string, number>, close: () => Promise<void>) {
     this.#connection = connection;
+    this.longestLists = longestLists;
     this.#close = close;
   }
 
@@ -89,8 +94,9 @@ export class DumpDatabase {
         close();
       }
       const loaded = await openDuckDb(path, { memory, temporary: folder, readOnly: true });
-      await remove().catch(() => {}); // what is open stays until it is closed, and no longer, whatever happens
-      return new DumpDatabase(loaded.connection, async () => {
+      const longest = await readLongestLists(loaded.connection);
+      await remove().catch(() => {}); // the open file stays readable until it is closed, even though its name is gone
+      return new DumpDatabase(loaded.connection, longest, async () => {
         loaded.close();
         await remove(); // where an open file cannot be removed
       });
@@ -108,8 +114,10 @@ export class DumpDatabase {
       const short = await this.#shortList(kind, filter);
       if (short) return page ? short.slice(page.first, page.first + page.limit) : short;
     }
-    const range = page ? ` LIMIT ${page.limit} OFFSET ${page.first}` : "";
-    const found = await this.#ask(`SELECT line FROM ${kind} ${where} ORDER BY rowid${range}`, values);
+    const at = values.length;
+    const range = page ? ` LIMIT $${at + 1}::BIGINT OFFSET $${at + 2}::BIGINT` : "";
+    const bounds = page ? [String(page.limit), String(page.first)] : [];
+    const found = await this.#ask(`SELECT line FROM ${kind} ${where} ORDER BY rowid${range}`, [...values, ...bounds]);
     return found.map(([line]) => rowOfLine(String(line), parseJson));
   }
 
@@ -127,20 +135,23 @@ export class DumpDatabase {
     return (await this.#ask(sql, [...values, ...keys])).map(([line]) => rowOfLine(String(line), parseJson));
   }
 
+  /** Every row, one after the other; some are read at a time. */
+  async *all(kind: Kind, filter: RowFilter | KeyFilter): AsyncGenerator<Row> {
+    const { where, values } = conditionOf(filter, kind);
+    for (let last = "-1"; ; ) {
+      const behind = `${where} AND rowid > $${values.length + 1}::BIGINT`;
+      const sql = `SELECT rowid::VARCHAR, line FROM ${kind} ${behind} ORDER BY rowid LIMIT ${scanned}`;
+      const found = await this.#ask(sql, [...values, last]);
+      for (const [, line] of found) yield rowOfLine(String(line), parseJson);
+      last = String(found.at(-1)?.[0]);
+      if (found.length < scanned) return;
+    }
+  }
+
   async count(kind: Kind, filter: RowFilter | KeyFilter): Promise<number> {
     const { where, values } = conditionOf(filter, kind);
     const [[rows] = []] = await this.#ask(`SELECT count(*)::INTEGER FROM ${kind} ${where}`, values);
     return Number(rows);
-  }
-
-  /** The bytes of the longest child list of each document, by `documentKey`. */
-  async longestLists(): Promise<ReadonlyMap<string, number>> {
-    const lists = `SELECT dataset_id, document_id, sum(strlen(line)) AS bytes FROM child_chunks GROUP BY dataset_id, document_id, key`;
-    const rows = await rowsOf(
-      this.#connection,
-      `SELECT dataset_id, document_id, max(bytes)::DOUBLE AS bytes FROM (${lists}) GROUP BY ALL`,
-    );
-    return new Map(rows.map((row) => [documentKey(row), Number(row.bytes)]));
   }
 
   async close(): Promise<void> {
@@ -164,6 +175,14 @@ export class DumpDatabase {
       return (await statement.runAndReadAll()).getRowsJson();
     });
   }
+}
+
+/** The bytes of the longest child list of each document, by `documentKey`. */
+async function readLongestLists(connection: Connection): Promise<ReadonlyMap<string, number>> {
+  const ids = "dataset_id, document_id";
+  const lists = `SELECT ${ids}, sum(strlen(line)) AS bytes FROM child_chunks GROUP BY ${ids}, key`;
+  const rows = await rowsOf(connection, `SELECT ${ids}, max(bytes)::DOUBLE AS bytes FROM (${lists}) GROUP BY ${ids}`);
+  return new Map(rows.map((row) => [documentKey(row), Number(row.bytes)]));
 }
 
 /** A record of a row. */

@@ -36,21 +36,15 @@ export class DumpKnowledge implements Knowledge {
   readonly #datasets: ReadonlyMap<string, Dataset>;
   readonly #hasChildren: boolean;
   readonly #embedding: ReadonlyMap<string, boolean>;
-  readonly #longestLists: ReadonlyMap<string, number>;
   /** Rows of `document_info` by `documentKey`, for each dataset that was asked for. */
   readonly #info = new Map<string, Promise<ReadonlyMap<string, Row>>>();
 
-  private constructor(manifest: Manifest, rows: DumpDatabase, longestLists: ReadonlyMap<string, number>) {
+  constructor(manifest: Manifest, rows: DumpDatabase) {
     this.#manifest = manifest;
     this.#rows = rows;
-    this.#longestLists = longestLists;
     this.#datasets = datasetMap(manifest);
     this.#hasChildren = manifest.options.child_chunks !== "none";
     this.#embedding = new Map(manifest.child_lists.map((list) => [documentKey(list), list.embedding > 0]));
-  }
-
-  static async over(manifest: Manifest, rows: DumpDatabase): Promise<DumpKnowledge> {
-    return new DumpKnowledge(manifest, rows, await rows.longestLists());
   }
 
   async metadataFields(datasetId: string) {
@@ -147,15 +141,12 @@ export class DumpKnowledge implements Knowledge {
     }
     const found: Row[] = [];
     let total = 0;
-    for (let at = 0; ; at += scanned) {
-      const rows = await this.#rows.rows(kind, wanted, { first: at, limit: scanned });
-      for (const row of rows) {
-        if (!hasKeyword(row.content, keyword)) continue;
-        if (total >= first && total < first + limit) found.push(row);
-        total++;
-      }
-      if (rows.length < scanned) return { rows: found.map((row) => recordOf(kind, row)), total };
+    for await (const row of this.#rows.all(kind, wanted)) {
+      if (!hasKeyword(row.content, keyword)) continue;
+      if (total >= first && total < first + limit) found.push(row);
+      total++;
     }
+    return { rows: found.map((row) => recordOf(kind, row)), total };
   }
 
   async #detailsOf(kind: "datasets" | "document_details", filter: RowFilter): Promise<Details | undefined> {
@@ -168,6 +159,7 @@ export class DumpKnowledge implements Knowledge {
     const rows = this.#rows.rows("document_info", { dataset_id });
     const info = rows.then((found) => new Map(found.map((row) => [documentKey(row), row])));
     this.#info.set(dataset_id, info);
+    info.catch(() => this.#info.delete(dataset_id)); // asked again the next time
     return info;
   }
 
@@ -202,7 +194,7 @@ export class DumpKnowledge implements Knowledge {
     const isSilent = (chunk: Listed) => !Object.hasOwn(chunk, "child_chunks"); // otherwise it is no list, as extra has it
     if (!this.#embedsChildren(document))
       return chunks.map((chunk) => (isSilent(chunk) ? { ...chunk, child_chunks: [] } : chunk));
-    if ((this.#longestLists.get(documentKey(document)) ?? 0) > longestEmbedded) return chunks;
+    if ((this.#rows.longestLists.get(documentKey(document)) ?? 0) > longestEmbedded) return chunks;
     const keys = chunks.map(({ id }) => id);
     const children = new Map<string, Listed[]>(keys.map((id) => [id, []]));
     for (const row of await this.#rows.children(idsOf(document), keys))
@@ -219,9 +211,6 @@ export class DumpKnowledge implements Knowledge {
     return this.#embedding.get(documentKey(document)) ?? (doc_form !== "text_model" && doc_form !== "qa_model");
   }
 }
-
-/** Rows that are looked through at a time for a keyword. */
-const scanned = 1_000;
 
 function idsOf({ dataset_id, document_id }: DocumentRow): RowFilter {
   return { dataset_id, document_id };

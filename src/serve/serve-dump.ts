@@ -49,7 +49,7 @@ export async function serveDump(folder: string, options: ServeOptions = {}): Pro
   await found.checkSizes(manifest.files);
   const rows = await DumpDatabase.load(found, { signal, progress });
   try {
-    const knowledge = await DumpKnowledge.over(manifest, rows);
+    const knowledge = new DumpKnowledge(manifest, rows);
     const service = await startService({ port, key, knowledge, signs: false, jsonText }).catch((error: Error) => {
       throw new StopError(error.message, { cause: error });
     });
