@@ -37,8 +37,8 @@ const lastPageTries = 10;
  * all indexing to be finished, since that adds rows anywhere; and no filter.
  *
  * A slow add breaks the premise: it takes its position when it begins, and stores its row when others have added rows with that position
- * and greater ones. As long as it can be under way, these others are young. So a list whose last page has a row younger than
- * `settledAge`, or whose total changes, is not settled: its pages are to be read a second time.
+ * and greater ones. While such an add can still be running, the rows that overtook it are young. So a list whose last page has a row
+ * younger than `settledAge`, or whose total changes, is not settled: its pages are to be read a second time.
  */
 export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<AnchoredPage> {
   const { readPage, readRow, prefetch, problem } = reading;
@@ -118,14 +118,14 @@ function* numbersBetween(first: number, last: number): Generator<number> {
   for (let number = first + 1; number < last; number++) yield number;
 }
 
-/** A page whose rows were all there in one moment, and of which none is on its way to its place. */
+/** Whether a page came in one answer, with rising positions and every row indexed. */
 export function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean {
   return piece === undefined && unreadable.length === 0 && new Rising().flawIn(rows) === undefined;
 }
 
 /**
- * Seconds after which an add that took its position before a row was added is over: the service's lock on adding chunks lasts 600 s, and
- * the time of a row is that when its own add began.
+ * Seconds after which an add that took its position before a row was added is over: the service's locks on adding chunks last 600 s, and
+ * `created_at` is the time at which the row's own add began.
  */
 export const settledAge = 1_200;
 
