@@ -1,20 +1,20 @@
-/** Smoothing of latencies: the weight of a new one. */
+/** The weight of a new latency in the moving average. */
 const weight = 0.2;
-/** Answers after which a change of the bound has shown its effect. */
+/** Answers after which a change of the bound shows its effect. */
 const patience = 25;
-/** A latency is slow above this many times what it was, and so many milliseconds more. */
+/** A latency is slow above this many times the normal one plus some milliseconds. */
 const slowFactor = 3;
 const slowExtra = 250;
 
 interface Latency {
   smoothed: number;
-  /** The estimated latency of the service without load. */
+  /** The estimated latency without load. */
   normal: number;
 }
 
 /**
- * How many requests may be in flight: halved by a refusal, a quarter less when the latency grows with the number in flight,
- * and one more for as many good answers as there may be in flight. Never above its maximum, never below 1.
+ * How many requests may be in flight: half after a refusal, a quarter less when latency grows with the number in flight, one more
+ * after as many good answers as may be in flight. Never above its maximum, never below 1.
  */
 export class InFlightBound {
   readonly #max: number;
@@ -38,7 +38,7 @@ export class InFlightBound {
     this.#set(Math.floor(this.#bound / 2));
   }
 
-  /** A good answer after so many milliseconds; latencies are compared among requests of one kind. */
+  /** Reports a good answer and its latency; only latencies of the same kind of request are compared. */
   answered(kind: string, milliseconds: number): void {
     const latency = this.#latencies.get(kind) ?? { smoothed: milliseconds, normal: milliseconds };
     latency.smoothed += weight * (milliseconds - latency.smoothed);
@@ -50,7 +50,7 @@ export class InFlightBound {
     else if (this.#good >= this.#bound) this.#set(this.#bound + 1);
   }
 
-  /** Fewer in flight; where that changes nothing, the service is just slower now than it was. */
+  /** Lowers the bound. If that did not help the last time, the service has become slower, and that latency is the normal one now. */
   #yield(latency: Latency): void {
     if (this.#sinceChange < patience) return;
     if (this.#loweredAt !== undefined && latency.smoothed > 0.9 * this.#loweredAt) {

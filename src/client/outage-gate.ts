@@ -4,7 +4,7 @@ import type { SettingNames } from "./failed-request.js";
 import type { RequestCounts } from "./request-counts.js";
 import type { Answer, Request, Send } from "./send.js";
 
-/** Milliseconds of an outage at the start of a run, by whether the address may be wrong. */
+/** Milliseconds that an outage may last at the start of a run: if the service is surely away, and if a page may be the cause. */
 const atStart = 1_000;
 const atStartUnsure = 20_000;
 
@@ -20,10 +20,10 @@ interface OutageGateOptions {
   readonly say: (text: string) => void;
 }
 
-/** A service that does not answer in time is still away. */
+/** The cause when a service does not answer in time during an outage. */
 const silence: Absence = { who: "service", isSure: false };
 
-/** A request that was not sent, as another asks for all. */
+/** A request that was not sent, because another one probes the service for all. */
 class HeldBack extends Error {
   readonly outage: Outage;
   constructor(outage: Outage) {
@@ -109,7 +109,7 @@ export class OutageGate {
     this.#daemon.end();
   }
 
-  /** Whether the error is one of an outage, or may be. */
+  /** Whether the error belongs to an outage, or may belong to one. */
   isAbsence(error: Error): boolean {
     return this.#outages.has(error);
   }
@@ -174,28 +174,28 @@ export class OutageGate {
   }
 }
 
-/** Milliseconds until the first request that looks whether somebody is back; doubled every time. */
+/** Milliseconds until the first probe; doubled every time. */
 const firstProbe = 500;
 const longestProbe = 5_000;
-/** After failures in so many places the service is away: it is not the fault of a page. */
+/** Failures at this many different pages are not the fault of one page: the service is away. */
 const manyPaths = 3;
 
 interface OutageOptions {
-  /** Milliseconds until it is given up, by whether it is sure that the service is away. */
+  /** Milliseconds until an outage ends the run; `isSure`: the service is surely away. */
   readonly patience: (isSure: boolean) => number;
-  /** Failed requests in a row that make an outage; a single one may be the fault of a page. */
+  /** Failed requests in a row that count as an outage; a single one may be the fault of a page. */
   readonly inVain: number;
   readonly now: () => number;
   /** Rejects when everything ends. */
   readonly sleep: (milliseconds: number) => Promise<unknown>;
-  /** Whether somebody was there before: if not, the outage is reported at once, without a probe that confirms it. */
+  /** Whether the service ever answered. If not, the outage is reported at once, before a probe confirms it. */
   readonly isReached: () => boolean;
   /** Whether it was reported. */
   readonly began: (reason: string, patience: number) => boolean;
   readonly ended: (milliseconds: number) => void;
 }
 
-/** An outage: one request probes for all, the others wait. It has a clock of its own. */
+/** An outage: one request probes the service, the others wait. */
 class Outage {
   readonly #options: OutageOptions;
   #since: number | undefined;
@@ -213,7 +213,7 @@ class Outage {
     this.#options = options;
   }
 
-  /** go; or ask for all; or wait until somebody else has. */
+  /** go: send. probe: send, and report for all. wait: another request probes. */
   take(): "go" | "probe" | "wait" {
     if (!this.#isOn || this.#isOver) return "go";
     if (this.#probe !== "due") return "wait";
@@ -235,7 +235,7 @@ class Outage {
     this.#wake();
   }
 
-  /** A request to this place, sent at `sentAt`, found no service. */
+  /** Reports a request for this place, sent at `sentAt`, that found no service. */
   missed(place: string, isSure: boolean, sentAt: number, reason: string, isProbe: boolean): void {
     if (this.#isOver) return;
     const { patience, inVain, now, isReached, began } = this.#options;
@@ -255,7 +255,7 @@ class Outage {
     }
   }
 
-  /** The request that asked for all ended without a word on whether somebody is there. */
+  /** Reports that the probe ended without showing whether the service is back. */
   probedInVain(): void {
     if (this.#isOn && this.#probe === "under way") void this.#lookLater();
   }
@@ -266,18 +266,18 @@ class Outage {
     this.#wake();
   }
 
-  /** It has lasted longer than there is patience for. */
+  /** Whether it lasted too long. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Whether a failed request is not to blame, and uses up none of its tries. */
+  /** Whether failed requests are due to the outage, so that their tries do not count. */
   get isForAll(): boolean {
     const isOfMany = this.#paths.size >= manyPaths || !this.#options.isReached();
     return this.#isOn && (this.#isSure || isOfMany);
   }
 
-  /** Resolves when it is this one's turn to ask for all, when somebody is back, and when it is over. */
+  /** Resolves when this request may probe, when the service is back, and when the outage lasted too long. */
   wait(): Promise<void> {
     if (!this.#isOn || this.#isOver || (this.#probe === "due" && this.#waiting.length === 0)) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -302,14 +302,14 @@ class Outage {
   }
 }
 
-/** The one that is not there: the service, or the daemon that it needs for the lists of some datasets. */
+/** Who is away: the service, or the plugin daemon that it needs for the lists of some datasets. */
 interface Absence {
   readonly who: "service" | "plugin daemon";
   /** The service is surely absent; otherwise one page may be the cause. */
   readonly isSure: boolean;
 }
 
-/** Milliseconds after which a proxy did reach the service, but got no answer from it. */
+/** A proxy that answers later than after this many milliseconds reached the service, which gave it no answer in time. */
 const atOnce = 5_000;
 const reset = /^(ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
 
@@ -321,7 +321,7 @@ export function absenceOfError(error: unknown): Absence | undefined {
   return { who: "service", isSure: !reset.test(code) };
 }
 
-/** Whether an answer that took so many milliseconds is a proxy's, or the service's own, that somebody is not there. */
+/** Whether an answer says that the service, or its plugin daemon, is away. A proxy says so at once. */
 function absenceOfAnswer(answer: Answer, milliseconds: number): Absence | undefined {
   const { status, headers } = answer;
   if (isPluginGone(answer)) return { who: "plugin daemon", isSure: true };
@@ -329,26 +329,26 @@ function absenceOfAnswer(answer: Answer, milliseconds: number): Absence | undefi
   return isProxy && typeof ownError(answer).code !== "string" ? { who: "service", isSure: false } : undefined;
 }
 
-/** The rows that are asked for, to tell two places of lists apart: a page and its halves are one. */
+/** The place in a list that a request is for: a page and its halves are one place. */
 function pathOf({ path, query }: Request): string {
   const numberOf = (name: string) => Number(query.find(([key]) => key === name)?.[1] ?? 0);
   return `${path} ${Math.floor(((numberOf("page") - 1) * numberOf("limit")) / 100)}`;
 }
 
-/** The lists of one kind of one dataset: those that need the daemon, or do not, alike. */
+/** A kind of list of one dataset: either all of these need the daemon, or none. */
 function kindOfList({ path }: Request): string {
   const [, , dataset = "", ...rest] = path.split("/");
   return `${dataset} ${rest.at(-1) ?? ""}`;
 }
 
-/** The end of a run whose service never answered: the address may be wrong. */
+/** The error of a run whose service never answered: the address may be wrong. */
 export function unreachable(error: Error, { baseUrl }: SettingNames): StopError {
   const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
   const hint = trouble === "no proxy" ? "" : `; check ${baseUrl}`; // it is the proxy that cannot be reached
   return new StopError(`the service cannot be reached: ${error.message}${hint}`, { cause: error });
 }
 
-/** A service that never answered anything before it was given up: to try the rest would take hours. */
+/** The error if the service never answered before a request was given up: trying the rest would take hours. */
 export function neverAnswered(error: unknown, progress: RequestCounts, names: SettingNames): StopError | undefined {
   if (!(error instanceof GaveUpError) || error.status !== undefined || progress.answered > 0) return undefined;
   return unreachable(error, names);

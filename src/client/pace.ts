@@ -2,40 +2,40 @@ import { longestRetryAfter } from "./send.js";
 
 /** The pace of a whole run: when the next request may be sent, and how many may be in flight. Pure: time is an argument. */
 
-/** A pause where the service refuses and does not say for how long: 1 s, doubled with every refusal in a row. */
+/** The pause after a refusal without Retry-After: 1 s, doubled with every further refusal. */
 const firstPause = 1_000;
 const longestPause = 60_000;
-/** A limit that only a trial has shown may be none: the first pause is no longer than it takes to send so many requests. */
+/** A limit that only a trial has found may not exist: the first pause lasts at most as long as this many requests take. */
 const pausedRequests = 20;
-/** Refusals in a row, with a pause between them, that make a limit sure. */
+/** Refusals in a row, with a pause after each, that confirm a limit. */
 const sureRefusals = 3;
 
-/** Growth of the rate in a second: while its limit is sought; and before that, for some seconds, where it was just met. */
+/** Growth of the rate per second: while the limit is sought, and during the first seconds (`cruise`) after it was met. */
 const seeking = 0.06;
 const cruising = 0.003;
 const cruise = 20;
-/** The factor for a rate that was a little too fast, and for one that was refused within seconds. */
+/** Factors for a rate that was slightly too fast, and for one that was refused within seconds. */
 const easing = 0.93;
 const yielding = 0.8;
 const atOnce = 2_500;
-/** Answers from which a rate can be told. */
+/** The fewest answers from which a rate is computed. */
 const enough = 5;
-/** A pause of so many milliseconds is short. */
+/** A pause up to this many milliseconds is short. */
 const shortPause = 2_500;
-/** How long the first request after a pause is waited for, and how often it is looked after, in milliseconds. */
+/** Milliseconds to wait for the first request after a pause, and between checks for its answer. */
 const longestProbe = 5_000;
 const probePoll = 20;
-/** Milliseconds that a timer may be late without a place being lost. */
+/** Milliseconds that a timer may be late without lowering the rate. */
 const lateness = 5;
-/** How often a rate that others decide is looked at, in milliseconds: it may have grown. */
+/** Milliseconds between looks at a rate that is set elsewhere. */
 const followPoll = 50;
 
-/** limit: everybody pauses from now on. known: everybody does already. chance: it says nothing of the rate. */
+/** What a refusal means. limit: all requests pause now. known: they already pause. chance: it says nothing about the rate. */
 export type Cause = "limit" | "known" | "chance";
 
 /**
- * A smooth rate that finds the limit of the service. Unbounded, or at `maxRps`, until a refusal shows a limit. Everybody
- * pauses for as long as the service says; then the rate is what was let through before, the pause included, and grows slowly.
+ * A smooth rate that finds the limit of the service. It is unbounded, or `maxRps`, until a refusal shows a limit. Then all requests
+ * pause for as long as the service says, and continue at the rate that got through before, pause included. From there it grows slowly.
  */
 export class Pace {
   readonly #maxRate: () => number;
@@ -45,10 +45,10 @@ export class Pace {
   #rateSince = 0;
   /** Seconds of cruising after `rateSince`. */
   #cruise = 0;
-  /** When the last place was, had no timer been late. */
+  /** When the last request was due, had no timer been late. */
   #last = Number.NEGATIVE_INFINITY;
   #pauseStart = 0;
-  /** After a pause one request goes ahead; until it is answered, or this moment, the others wait. */
+  /** After a pause, one request goes first. The others wait for its answer, or until this time. */
   #probeUntil = 0;
   #pausedUntil = 0;
   #refusals = 0;
@@ -56,36 +56,36 @@ export class Pace {
   #stretchStart: number | undefined;
   #tooFew: { readonly count: number; readonly start: number } | undefined;
   #isLimited = false;
-  /** Whether the limit has refused more than one request now and then. */
+  /** Whether the limit is confirmed. */
   #isSure = false;
   readonly #causes = new Refusals();
 
-  /** `maxRps`: requests a second at the most; a function where that changes, which may be 0 for a while. */
+  /** `maxRps`: the maximum requests per second; a function if it changes. It may return 0 for a while. */
   constructor(maxRps: number | (() => number) = Number.POSITIVE_INFINITY) {
     this.#isFollowing = typeof maxRps === "function";
     this.#maxRate = typeof maxRps === "function" ? maxRps : () => maxRps;
     this.#rate = typeof maxRps === "function" ? Number.POSITIVE_INFINITY : maxRps;
   }
 
-  /** Requests a second that are sent at the most. */
+  /** The maximum requests per second at this time. */
   rateAt(now: number): number {
     const seconds = (now - this.#rateSince) / 1000;
     const slowly = Math.min(seconds, this.#cruise);
     return Math.min(this.#maxRate(), this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly));
   }
 
-  /** Whether the maximum alone holds requests back: no pause, no limit that was met. */
+  /** Whether only `maxRps` holds requests back: there is no pause, and no limit was met. */
   isAtMost(now: number): boolean {
     const most = this.#maxRate();
     return now >= this.#pausedUntil && this.rateAt(now) >= most && this.#causes.cap >= most;
   }
 
-  /** Milliseconds for which everybody still pauses. */
+  /** Milliseconds until the pause ends. */
   pauseLeft(now: number): number {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  /** 0: go, and the place is taken. Otherwise the milliseconds after which to ask again. */
+  /** 0: send now; the request is counted. Otherwise the milliseconds after which to ask again. */
   take(now: number): number {
     const rate = Math.min(this.rateAt(now), this.#causes.cap);
     if (rate === 0) return followPoll;
@@ -101,7 +101,7 @@ export class Pace {
     return 0;
   }
 
-  /** An answer that was no refusal, to a request sent at `sentAt`. */
+  /** Reports an answer other than a refusal to a request sent at `sentAt`. */
   accepted(sentAt: number, now: number): void {
     this.#letThrough++;
     const { count, start } = this.#stretch(now);
@@ -116,7 +116,7 @@ export class Pace {
     this.#stretchStart = now;
   }
 
-  /** A refusal; `retryAfter`: the milliseconds that the service asks to wait, if it does. */
+  /** Reports a refusal; `retryAfter`: the milliseconds that the service asks to wait, if it says. */
   refused(sentAt: number, now: number, retryAfter: number | undefined): Cause {
     const asked = retryAfter === undefined ? undefined : Math.min(longestRetryAfter, retryAfter);
     if (sentAt < this.#pausedUntil) {
@@ -152,7 +152,7 @@ export class Pace {
     this.#stretchStart = now;
   }
 
-  /** Requests let through, and since when; earlier stretches with too few requests to tell a rate are added if needed. */
+  /** How many requests got through, and since when. An earlier stretch is added if this one has too few requests for a rate. */
   #stretch(now: number): { readonly count: number; readonly start: number } {
     const start = this.#stretchStart ?? now;
     const before = this.#letThrough < enough ? this.#tooFew : undefined;
@@ -160,8 +160,8 @@ export class Pace {
   }
 
   /**
-   * The first answer after a pause; one of nothing says nothing. Where the pause is short against the time before it, the
-   * rate was just a little too fast. Where it is long, what was let through counts, the pause included.
+   * Sets the rate after a pause. If the pause was short compared with the time before it, the rate was only slightly too fast. If it was
+   * long, the new rate is the number of requests that got through, divided by the time including the pause.
    */
   #adjust(now: number, count: number, start: number): void {
     if (this.#pausedUntil === this.#pauseStart) return;
@@ -177,40 +177,40 @@ export class Pace {
 }
 
 /**
- * Tells refusals of a limit from refusals by chance, which come whatever the rate. Both are a 429 without Retry-After. Pure.
+ * Tells the refusals of a rate limit from random ones, which come at any rate. Both are a 429 without Retry-After. Pure.
  *
- * A run far above a limit is refused nearly always. A level goes up by one for every refusal and down by one for every other
- * answer; a level of seven is a limit. Chance that refuses a share p reaches a level n with a probability of about
- * (p / (1 - p)) ** n: 2e-7 for a tenth. The level is higher where a larger share is known.
+ * Far above a limit, nearly every request is refused. A level rises by one with every refusal and falls by one with every other
+ * answer; at seven, there is a limit. Random refusals of a share p reach level n with a probability of about
+ * (p / (1 - p)) ** n: 2e-7 for p = 0.1. If a larger share is known, the level has to be higher.
  *
- * A run a little above a limit is refused now and then, as by chance. The two differ below the rate that is let through: a
- * limit refuses nothing there, chance refuses the same share. Five refusals therefore start a trial at 0.7 times that rate,
- * which ends when the shares before and during the trial are clearly one, or clearly two. A share that stays is known from
- * then on: only an excess over it starts the next trial.
+ * Slightly above a limit, some requests are refused, as if at random. The two differ below the rate that gets through: a limit
+ * refuses nothing there, random refusals keep their share. So five refusals start a trial at 0.7 times that rate. It ends when the
+ * shares before and during the trial are clearly equal or clearly different. A share that stays is known from then on: only more
+ * refusals than it predicts start the next trial.
  *
- * A limit that was found refuses rarely, as the rate eases with each of its refusals. If they go on until the rate is a
- * quarter, the limit is doubtful, and a trial decides. So a limit beside chance is kept to, and chance alone is found out.
+ * A limit that was found refuses rarely, because each refusal lowers the rate. If refusals continue until the rate is a quarter, the
+ * limit is doubtful, and a trial decides. So a limit is kept even if there are random refusals, and random refusals alone do not slow a run.
  */
 
-/** Refusals above the expected ones that start a trial: while no share is known, and afterwards. */
+/** Unexpected refusals that start a trial: while no share is known, and later. */
 const firstExcess = 5;
 const laterExcess = 10;
-/** The expected share: this one; or so many times the known one, and at most so much above it. */
+/** The expected share of random refusals; or, once a share is known, `leeway` times that, at most `mostLeeway` above it. */
 const usualShare = 0.015;
 const [leeway, mostLeeway] = [1.5, 0.06];
-/** The level of a limit while no share is known; later, the probability with which chance reaches it. */
+/** The level that shows a limit while no share is known; later, the probability of reaching the level at random. */
 const firstTop = 7;
 const improbable = 1e-7;
-/** The rate of a trial, against what is let through since the first refusal, and against what was before, with a burst in it. */
+/** The rate of a trial, relative to what got through since the first refusal, and to what got through before, bursts included. */
 const [slower, muchSlower] = [0.7, 0.2];
-/** The logarithm of how many times as likely two shares are than one: at most so much if they are one, more if they are two. */
+/** Log-likelihood ratio of two different shares against one: below `same` they are equal, above `different` they are not. */
 const same = 1;
 const different = { free: 11, limited: 4.5 };
-/** Refusals and answers of a trial from which a share is known; it may be no larger than this. */
+/** The fewest refusals and answers in a trial that give a share, and the largest share that counts as random. */
 const enoughRefusals = 3;
 const enoughAnswers = 40;
 const largestShare = 0.35;
-/** Refusals of a limit, each so many milliseconds after the one before, that lower the rate so much make it doubtful. */
+/** A limit is doubtful if refusals at most `soon` milliseconds apart lower the rate by the factor `fall`. */
 const soon = 20_000;
 const fall = 4;
 
@@ -223,37 +223,37 @@ interface Sample {
 interface Trial {
   readonly before: Sample;
   readonly sample: Sample;
-  /** Requests a second. */
+  /** Requests per second. */
   readonly cap: number;
-  /** Requests a second that were let through before. */
+  /** Requests per second that got through before. */
   readonly rate: number;
   readonly isLimited: boolean;
 }
 
-/** The outcome of a trial: the rate to go on with, and whether it is that of a limit that was not known. */
+/** The outcome of a trial: the rate to continue with, and whether the trial found a limit. */
 interface Outcome {
   readonly rate: number;
   readonly isLimit: boolean;
 }
 
 class Refusals {
-  /** The known share that chance refuses. */
+  /** The share of random refusals, once known. */
   #share = 0;
   #level = 0;
   #excess = 0;
-  /** From the first refusal above the expected ones on, that one left out. */
+  /** Answers since the first unexpected refusal, which is not counted. */
   #sample = emptySample(0);
   #trial: Trial | undefined;
-  /** The rate of a limit before refusals followed one another, and the time of the last one. */
+  /** The rate before the current series of refusals, and the time of the last refusal. */
   #calmRate = 0;
   #lastAt = Number.NEGATIVE_INFINITY;
 
-  /** Requests a second that may be sent during a trial. */
+  /** The maximum requests per second during a trial. */
   get cap(): number {
     return this.#trial?.cap ?? Number.POSITIVE_INFINITY;
   }
 
-  /** An answer that was no refusal, to a request sent at `sentAt`; `rate`: requests let through a second until now. */
+  /** Reports an answer other than a refusal; `rate`: requests per second that got through until now. */
   accepted(sentAt: number, now: number, isLimited: boolean, rate: number): Outcome | undefined {
     this.#level = Math.max(0, this.#level - 1);
     this.#count(sentAt, 0);
@@ -262,7 +262,7 @@ class Refusals {
     return undefined;
   }
 
-  /** A refusal; `limit`: the rate to which a limit holds the run, if one was found. */
+  /** Reports a refusal; `limit`: the rate of the limit, if one was found. */
   refused(sentAt: number, now: number, limit: number | undefined): "limit" | "chance" | Outcome {
     this.#level++;
     this.#count(sentAt, 1);
@@ -351,12 +351,12 @@ function shareOf({ answers, refused }: Sample): number {
   return refused / Math.max(1, answers);
 }
 
-/** Requests a second that were let through; one at the least, as the next one would be. */
+/** Requests per second that got through; at least one request counts. */
 function letThrough({ since, answers, refused }: Sample, now: number): number {
   return (1000 * Math.max(1, answers - refused)) / Math.max(1, now - since);
 }
 
-/** The logarithm of how many times as likely the samples are if the second has a smaller share than if both have the same. */
+/** The log-likelihood ratio of a smaller share in the second sample against one share in both. */
 function evidenceOfTwoShares(first: Sample, second: Sample): number {
   if (shareOf(second) >= shareOf(first)) return 0;
   const both = { since: 0, answers: first.answers + second.answers, refused: first.refused + second.refused };

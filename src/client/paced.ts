@@ -4,9 +4,9 @@ import type { InFlightBound } from "./in-flight.js";
 import type { Cause, Pace } from "./pace.js";
 import type { Answer, Request, Send } from "./send.js";
 
-/** Tries of a request that chance refuses before its caller hears of it. */
+/** Tries of a request that is refused at random, before its caller gets the refusal. */
 const quickTries = 4;
-/** The wait before the second try, in times of what the first one took. */
+/** The wait before the second try, relative to the duration of the first. */
 const firstWait = 0.25;
 
 interface PacedOptions extends WaitOptions {
@@ -14,16 +14,16 @@ interface PacedOptions extends WaitOptions {
   /** The bounds of all processes that read the service. */
   readonly shared?: SharedBounds | undefined;
   readonly pace: Pace;
-  /** Called with a refusal by chance whose request is sent again at once. */
+  /** Called with a random refusal whose request is sent again at once. */
   readonly onAgain?: (answer: Answer) => void;
-  /** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */
+  /** Whether an answer is a refusal because of too many requests, and the milliseconds that the service asks to wait. */
   readonly refusal: (answer: Answer) => { readonly retryAfter: number | undefined } | undefined;
 }
 
 /**
- * Lets no more requests be in flight than the bound says, sends them at the pace, and learns from the answers. The others
- * wait in order. The slot is free when the body is in. A request that chance refuses keeps its slot: it waits a quarter
- * of the time that the answer took, twice that the next time, and is sent again.
+ * Keeps to the bound of requests in flight and to the pace, and learns from the answers. Other requests wait in order. A slot is free once
+ * the body is received. A request that is refused at random keeps its slot: it waits a quarter of the time that the answer took, twice that
+ * the next time, and is sent again.
  */
 export function paced(send: Send, options: PacedOptions): Send {
   const { bound, pace, shared, signal, refusal, now = () => performance.now(), sleep = pause } = options;
@@ -71,7 +71,7 @@ export function paced(send: Send, options: PacedOptions): Send {
   return (request) => limit(() => once(request, 1));
 }
 
-/** Latencies of one operation can be compared: it is the last word of the path. */
+/** The operation, which is the last word of the path: only latencies of the same operation are compared. */
 function kindOf({ path }: Request): string {
   return path.slice(path.lastIndexOf("/"));
 }
@@ -84,7 +84,7 @@ interface WaitOptions {
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Waits until the pace lets one more request go. */
+/** Waits until the pace allows one more request. */
 export async function waitForPace(
   pace: Pace,
   { signal, now = () => performance.now(), sleep = pause }: WaitOptions,
@@ -96,8 +96,8 @@ export async function waitForPace(
 }
 
 /**
- * Waits for a place among the requests of all processes, and then until the pace lets one more request go. A place that was
- * lost meanwhile is given back, and another one waited for: with the result, send at once.
+ * Waits for a slot among the requests of all processes, and then until the pace allows one more request. A slot that was lost in the
+ * meantime is released, and another one waited for. Send as soon as you have the result.
  */
 export async function waitForSlot(shared: SharedBounds, pace: Pace, options: WaitOptions): Promise<SharedSlot> {
   const { signal } = options;
@@ -113,7 +113,7 @@ export async function waitForSlot(shared: SharedBounds, pace: Pace, options: Wai
   }
 }
 
-/** Whether the turn came while the place was ours. */
+/** Whether the pace allowed the request while the slot was still ours. */
 async function waitForPaceInSlot(
   slot: SharedSlot,
   shared: SharedBounds,
@@ -130,29 +130,29 @@ async function waitForPaceInSlot(
   return false;
 }
 
-/** Waits so many milliseconds; rejects once the signal is aborted. */
+/** Waits for some milliseconds; rejects once the signal is aborted. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
   return delay(milliseconds, undefined, { signal });
 }
 
-/** A place among the requests in flight of all processes that read one service. */
+/** A slot among the requests in flight of all processes that read one service. */
 export interface SharedSlot {
-  /** Whether the place is certainly ours at this moment. Once it is not, another process may have it: nothing is sent any more. */
+  /** Whether the slot is certainly ours now. If not, another process may have it, and nothing more is sent. */
   readonly isSure: () => boolean;
-  /** Gives the place back, once the answer is in. */
+  /** Releases the slot, once the answer is received. */
   readonly leave: () => void;
 }
 
-/** The bounds to which all processes that read one service keep together. */
+/** The bounds that all processes that read one service share. */
 export interface SharedBounds {
-  /** Resolves with a place as soon as this process has one. Rejects with the reason of the signal. */
+  /** Resolves as soon as this process has a slot. Rejects with the reason of the signal. */
   readonly enter: (signal: AbortSignal) => Promise<SharedSlot>;
-  /** Requests a second that this process may send at this moment: 0 without a place; Infinity without a bound. */
+  /** Requests per second that this process may send now: 0 without a slot; Infinity without a bound. */
   readonly rate: () => number;
-  /** Says that this rate holds a request back, so that a larger share of it is of use. */
+  /** Reports that this rate holds a request back: a larger share would help. */
   readonly slowed: () => void;
-  /** Lets all other processes wait so many milliseconds, because the service refused a request. */
+  /** Makes all other processes wait for some milliseconds, because the service refused a request. */
   readonly pause: (milliseconds: number) => void;
-  /** Calls the listener with the milliseconds to wait whenever another process met a refusal. */
+  /** Calls the listener with the milliseconds to wait whenever another process was refused. */
   readonly onPause: (listener: (milliseconds: number) => void) => void;
 }
