@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isThere } from "../../../src/files/files.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { makeDumpsInBucket } from "./dumps-in-bucket.js";
 
@@ -77,7 +78,8 @@ describe.skipIf(!hasS3)("verify of a run in a bucket", () => {
     expect(missing).toMatchObject({ code: 2 });
     expect(missing.stderr).toContain(`there is no ${job}/test.duckdb. Put duckdb into output.formats`);
     const page = join(environment.folder, "page.html");
-    expect((await kbdump(["report", job, "--out", page])).code).toBe(0);
+    expect((await kbdump(["report", job, "--file", page])).code).toBe(0);
+    expect(await isThere(page)).toBe(true);
     expect((await readdir(join(cache, job.replace("s3://", "s3/")))).sort()).toEqual([".copy", "latest", "runs"]);
   });
 });
