@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Listed } from "../demo/knowledge.js";
-import { type Connection, lackOf, openDuckDb } from "../duckdb/open-duckdb.js";
+import { type Connection, lackOf, openDuckDb, withDuckDb } from "../duckdb/open-duckdb.js";
 import { rowsOf } from "../duckdb/read-rows.js";
 import { checkRowCounts } from "../dump/load.js";
 import type { DumpTable } from "../dump/manifest.js";
@@ -84,17 +84,15 @@ export class DumpDatabase {
     const remove = () => rm(folder, { recursive: true, force: true });
     try {
       const path = join(folder, "rows.duckdb");
-      const { connection, close } = await openDuckDb(path, { memory, temporary: folder, signal: options.signal });
       const columns = ["dataset_id", "document_id", "key", "status", "line"].map((name) => `${name} VARCHAR`);
-      for (const kind of kinds) await connection.run(`CREATE TABLE ${kind} (${columns.join(", ")})`);
       for (const table of tables) options.progress.expected += 2 * table.bytes;
-      try {
+      const duckdb = { memory, temporary: folder, signal: options.signal };
+      const longest = await withDuckDb(path, duckdb, async (connection) => {
+        for (const kind of kinds) await connection.run(`CREATE TABLE ${kind} (${columns.join(", ")})`);
         for (const table of tables) await loadTable(connection, dump, table, { ...options, folder });
-      } finally {
-        close();
-      }
+        return readLongestLists(connection);
+      });
       const loaded = await openDuckDb(path, { memory, temporary: folder, readOnly: true });
-      const longest = await readLongestLists(loaded.connection);
       await remove().catch(() => {}); // the open file stays readable until it is closed, even though its name is gone
       return new DumpDatabase(loaded.connection, longest, async () => {
         loaded.close();
