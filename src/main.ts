@@ -3,7 +3,7 @@ import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
 import { programText, runCommandLine } from "./cli/cli.js";
 import { outputFlags, printError, printReason, unwritten } from "./cli/output.js";
-import { exitCodes, InterruptedError, workError } from "./errors.js";
+import { exitCodes, InterruptedError, StopError, workError } from "./errors.js";
 import type { CommitState } from "./job/open-service.js";
 
 const args = process.argv.slice(2);
@@ -11,6 +11,9 @@ const args = process.argv.slice(2);
 // undici parses answers in WebAssembly. After some ten answers, V8 compiles its largest function again for 100 ms, and the process
 // cannot end before that. With this budget, V8 begins after several hundred. Versions of Node that may not know the flag keep theirs.
 if (Number.parseInt(process.versions.node, 10) <= 24) setFlagsFromString("--wasm-tiering-budget=1000000000");
+
+/** The oldest Node that can run kbdump, as package.json says it: parts of the language and of packages are missing before. */
+const oldestNode = [22, 19] as const;
 
 /** How long a command may take to end itself after a signal, in milliseconds. */
 const grace = 4_000;
@@ -52,6 +55,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])) {
+    const needed = `kbdump needs ${oldestNode.join(".")} or later`;
+    throw new StopError(`Node.js ${process.versions.node} is too old: ${needed}; install it from https://nodejs.org`);
+  }
   const { stdout, stderr, env } = process;
   const committing = (state: CommitState) => {
     commit = state;

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -111,4 +111,25 @@ test.runIf(existsSync("/dev/full"))("a full stdout: exit 3, as the run is publis
     1,
     "kbdump: the result could not be written to stdout: the disk is full\n",
   ]);
+});
+
+test("an old Node is told which one is needed, before it fails at what it lacks", async () => {
+  const { engines } = JSON.parse(await readFile("package.json", "utf8"));
+  const pretend = (version: string) => {
+    const versions = `{ value: { ...process.versions, node: "${version}" } }`;
+    return `data:text/javascript,Object.defineProperty(process, "versions", ${versions})`;
+  };
+  const run = (version: string) =>
+    finished(spawn(process.execPath, ["--import", pretend(version), program, "run", "--help"], { stdio: "pipe" }));
+  expect(engines.node).toBe(">=22.19.0");
+  for (const version of ["18.0.0", "20.20.2", "22.18.0"]) {
+    const { code, stdout, stderr } = await run(version);
+    const cause = `Node.js ${version} is too old: kbdump needs 22.19 or later`;
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `kbdump: ${cause}; install it from https://nodejs.org\n`,
+    });
+  }
+  for (const version of ["22.19.0", "24.0.0", "26.1.0"]) expect((await run(version)).code, version).toBe(0);
 });
