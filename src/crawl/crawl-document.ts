@@ -1,27 +1,37 @@
+import type { Listed } from "../client/check-answer.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
-import type { Batch, Checkpoint } from "./batch.js";
-import { ChildLists, type KeptChildren, noEvidence, withPage } from "./child-evidence.js";
-import { crawlChildren } from "./crawl-children.js";
-import { childTextIn } from "./digests.js";
+import { planChildren, type SampledChunk, sampleOf, withPage } from "./auto.js";
+import { ChildLists, type ListRows, readChildList, unlessGone, wholeList } from "./child-lists.js";
+import { firstDifference } from "./compare-sample.js";
+import { ChildDigest, type ChildText, childTextIn } from "./digests.js";
+import { EmbeddedSource, type KeptChildren } from "./embedded-children.js";
 import { halvingPages } from "./halve-pages.js";
+import {
+  type ChildrenSoFar,
+  type ChunksSoFar,
+  type HowFar,
+  noChildrenYet,
+  withChunkPage,
+  withListRows,
+  withPlan,
+} from "./how-far.js";
 import type { IdSet } from "./id-set.js";
-import type { Prefetch } from "./prefetch.js";
+import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type AnchoredPage, readAnchored } from "./read-anchored.js";
 import {
-  answersOf,
-  type KnownList,
   ListProof,
+  type PageRead,
   Problems,
+  type ReadPage,
   type ReportProblem,
   readList,
   readRest,
-  rowsOn,
 } from "./read-list.js";
 
 export interface CrawlOptions {
   /** auto: the child lists that the evidence asks for, and what the chunks embed. */
   readonly childChunks: "all" | "auto" | "none";
-  /** For `auto`: gives back what the chunks of all batches embed, those of an earlier crawl included. */
+  /** Gives back what the chunks embed, those of an earlier crawl included, as far as it is kept; asked for after all chunks were given out. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
   /** Whether rows keep the signatures of their links: children are compared as rows. */
   readonly keepSignatures: boolean;
@@ -30,78 +40,179 @@ export interface CrawlOptions {
   readonly problem: ReportProblem;
   /** Whether to read the chunks from their end, which proves a list that only grows; a crawl that goes on reads in order. */
   readonly fromTheEnd: boolean;
-  /** The checkpoint of an earlier crawl, and the ids of the chunks that it read, in order. */
-  readonly from?: { readonly checkpoint: Checkpoint; readonly ids: IdSet } | undefined;
+  /** How far an earlier crawl came, and the ids of the chunks that it read, in order. */
+  readonly from?: { readonly howFar: HowFar; readonly ids: IdSet } | undefined;
+}
+
+/** Children of one chunk, as they come. */
+export interface ChildRows {
+  readonly chunkId: string;
+  readonly rows: readonly Listed[];
+  /** Whether all children of the chunk have come with these: then a later crawl can go on behind them. */
+  readonly isWhole: boolean;
+}
+
+/** The children of one chunk before they are read. Where there is a list, its first page is there unless the chunk is gone. */
+interface Item {
+  readonly index: number;
+  readonly chunkId: string;
+  /** The children that the chunk embeds; undefined where that is nothing, or not kept. */
+  readonly embedded: readonly Listed[] | undefined;
+  /** Undefined where it is not asked for. */
+  readonly list: { readonly readPage: ReadPage; readonly first: PageRead | undefined } | undefined;
 }
 
 /**
- * Reads one document: every page of its chunks, then the children of every chunk, from every page of its child list unless
- * `auto` finds that it need not. Rejects with SkipError when the document cannot be read at all; lists that do not add up
- * are passed to `problem`.
+ * Reads one document, in this order: all `chunks`, then `decideSource`, then all `children`. Rejects with SkipError when the document
+ * cannot be read at all; lists that do not add up are passed to `problem`.
  */
-export async function* crawlDocument(
-  api: KnowledgeApi,
-  document: DocumentRef,
-  options: CrawlOptions,
-): AsyncGenerator<Batch> {
-  const { from, childChunks, keepSignatures } = options;
-  const textOf = childTextIn(document, keepSignatures);
-  const problems = new Problems(options.problem, from?.checkpoint);
-  const chunks = new ListProof("chunks", problems.report, from && knownChunks(from));
-  let at = from?.checkpoint;
-  for await (const page of chunkPages(api, document, problems, options)) {
-    const { docForm, piece, isAnchored, isSettled } = page;
-    const records = chunks.add(page);
-    const before = at ?? { ...begun, total: page.total, pageSize: rowsOn(page) };
-    const evidence = withPage(before.children.evidence, { records, docForm, total: before.total }, textOf);
-    at = {
-      ...before,
-      ...problems.first,
-      chunkPages: before.chunkPages + 1,
-      answers: before.answers + answersOf(page),
-      unreadableChunks: chunks.unreadable,
-      isAnchored,
-      isSettled,
-      children: { ...before.children, evidence },
-    };
-    yield { kind: "chunks", records, chunkId: undefined, docForm, isPage: true, piece, checkpoint: at };
-    if (chunks.isStuck) break;
+export class DocumentCrawl {
+  readonly #api: KnowledgeApi;
+  readonly #document: DocumentRef;
+  readonly #options: CrawlOptions;
+  readonly #problems: Problems;
+  readonly #textOf: ChildText;
+  readonly #lists: ChildLists;
+  readonly #proof: ListProof;
+  #chunks: ChunksSoFar | undefined;
+  #children: ChildrenSoFar;
+
+  constructor(api: KnowledgeApi, document: DocumentRef, options: CrawlOptions) {
+    const { howFar, ids } = { howFar: undefined, ids: undefined, ...options.from };
+    this.#api = api;
+    this.#document = document;
+    this.#options = options;
+    this.#problems = new Problems(options.problem, howFar?.problems);
+    this.#textOf = childTextIn(document, options.keepSignatures);
+    this.#lists = new ChildLists(api, document, this.#problems.report);
+    const known = howFar && { ids, total: howFar.chunks.total, unreadable: howFar.chunks.unreadable };
+    this.#proof = new ListProof("chunks", this.#problems.report, known);
+    // Another process saw them keep their ranks, up to a moment that has passed.
+    this.#chunks = howFar && { ...howFar.chunks, isAnchored: false };
+    this.#children = howFar?.children ?? noChildrenYet;
   }
-  chunks.finish();
-  if (childChunks === "none" || !at) return;
-  const lists = new ChildLists(api, document, problems.report);
-  yield* crawlChildren({ ...options, childChunks, textOf, chunkIds: chunks.ids, lists, problems }, at);
-}
 
-/** The pages of chunks behind the checkpoint, or all of them. */
-async function* chunkPages(
-  api: KnowledgeApi,
-  document: DocumentRef,
-  { report: problem }: Problems,
-  { prefetch, from, fromTheEnd }: CrawlOptions,
-): AsyncGenerator<AnchoredPage> {
-  const size = from?.checkpoint.pageSize;
-  const read = (page: number, limit: number, retries?: number) => api.chunks(document, page, limit, retries);
-  const readPage = halvingPages(read, { name: "chunks", problem, size });
-  if (fromTheEnd && !from) {
-    const readRow = async (rank: number) => {
-      const { rows, total } = await api.chunks(document, rank, 1);
-      return { row: rows.length === 1 ? rows[0] : undefined, total };
-    };
-    return yield* readAnchored({ readPage, readRow, prefetch, problem });
+  /** What was given out so far; undefined before the first page. */
+  get howFar(): HowFar | undefined {
+    return this.#chunks && { chunks: this.#chunks, children: this.#children, problems: this.#problems.first };
   }
-  const at = from?.checkpoint;
-  const pages = at ? readRest(readPage, prefetch, at, at.chunkPages) : readList(readPage, prefetch);
-  for await (const page of pages) yield { ...page, isAnchored: false, isSettled: false };
+
+  /** The chunks that are not read yet, page by page. */
+  async *chunks(): AsyncGenerator<readonly Listed[]> {
+    const proof = this.#proof;
+    for await (const page of this.#pages()) {
+      const rows = proof.add(page);
+      this.#chunks = withChunkPage(this.#chunks, page, { rows: rows.length, unreadable: proof.unreadable });
+      const witness = { records: rows, docForm: page.docForm, total: this.#chunks.total };
+      this.#children = {
+        ...this.#children,
+        evidence: withPage(this.#children.evidence, witness, this.#textOf),
+      };
+      yield rows;
+      if (proof.isStuck) break;
+    }
+    proof.finish();
+  }
+
+  /** Decides for `auto` where the children come from, unless an earlier crawl did. Asks for the child lists of a sample. */
+  async decideSource(): Promise<void> {
+    if (this.#options.childChunks !== "auto" || this.#children.plan || !this.#chunks) return;
+    const { evidence } = this.#children;
+    const chunkIdOf = (index: number) => this.#proof.ids.at(index) ?? "";
+    const sample = sampleOf(evidence);
+    const open = (chunkId: string) => this.#lists.keep(chunkId);
+    const embeddedAt = (index: number) => findEmbedded(this.#options.embedded(), index);
+    const { prefetch } = this.#options;
+    const differing = await firstDifference(sample, { prefetch, textOf: this.#textOf, chunkIdOf, open, embeddedAt });
+    const plan = planChildren(evidence, differing);
+    if (plan.source !== "lists") for (const { index } of sample) this.#lists.drop(chunkIdOf(index));
+    this.#children = withPlan(this.#children, plan, differing);
+  }
+
+  /** The children of the chunks that are not read yet: from their lists, or from where the evidence allows it. */
+  async *children(): AsyncGenerator<ChildRows> {
+    const { childChunks, embedded, prefetch } = this.#options;
+    if (childChunks === "none" || !this.#chunks) return;
+    const sample = new Map(sampleOf(this.#children.evidence).map((chunk) => [chunk.index, chunk]));
+    const source = new EmbeddedSource(embedded());
+    try {
+      const places = indexesFrom(this.#children.chunks, this.#proof.ids.size);
+      for await (const item of mapAhead(places, prefetch, (index) => this.#open(index, source))) {
+        const { chunkId, list, index } = item;
+        this.#children = { ...this.#children, chunks: index + 1 };
+        this.#lists.drop(chunkId);
+        const whole = list?.first && !sample.has(index) ? wholeList(list.first) : undefined;
+        if (!list) yield this.#fromChunk(item);
+        else if (whole) yield this.#fromList(chunkId, whole, { isFirst: true });
+        else yield* this.#fromPages(item, list, sample.get(index));
+      }
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** The pages of chunks that are not read yet. */
+  async *#pages(): AsyncGenerator<AnchoredPage> {
+    const { prefetch, from, fromTheEnd } = this.#options;
+    const { report: problem } = this.#problems;
+    const read = (page: number, limit: number, retries?: number) =>
+      this.#api.chunks(this.#document, page, limit, retries);
+    const readPage = halvingPages(read, { name: "chunks", problem, size: from?.howFar.chunks.pageSize });
+    if (fromTheEnd && !from) {
+      const readRow = async (rank: number) => {
+        const { rows, total } = await this.#api.chunks(this.#document, rank, 1);
+        return { row: rows.length === 1 ? rows[0] : undefined, total };
+      };
+      return yield* readAnchored({ readPage, readRow, prefetch, problem });
+    }
+    const at = from?.howFar.chunks;
+    const pages = at ? readRest(readPage, prefetch, at, at.pages) : readList(readPage, prefetch);
+    for await (const page of pages) yield { ...page, isAnchored: false, isSettled: false };
+  }
+
+  async #open(index: number, source: EmbeddedSource): Promise<Item> {
+    const chunkId = this.#proof.ids.at(index) ?? "";
+    const embedded = await source.take(index);
+    if (embedded && this.#children.plan?.source === "embedded") return { index, chunkId, embedded, list: undefined };
+    const readPage = this.#lists.open(chunkId);
+    return { index, chunkId, embedded, list: { readPage, first: await unlessGone(readPage, 1) } };
+  }
+
+  #fromChunk({ chunkId, embedded: rows = [] }: Item): ChildRows {
+    this.#children = { ...this.#children, rows: this.#children.rows + rows.length };
+    return { chunkId, rows, isWhole: true };
+  }
+
+  async *#fromPages(
+    { chunkId, embedded }: Item,
+    { readPage, first }: NonNullable<Item["list"]>,
+    chunk: SampledChunk | undefined,
+  ): AsyncGenerator<ChildRows> {
+    const { report } = this.#problems;
+    if (!first) return report(`chunk ${chunkId} was deleted while the document was read`);
+    const digest = new ChildDigest(chunkId, this.#textOf);
+    // A child list that grew says nothing about the list of chunks.
+    const problem: ReportProblem = (text, kind) => report(text, kind === "grew" ? "moved" : kind);
+    const reading = { prefetch: this.#options.prefetch, problem };
+    let isFirst = true;
+    for await (const listed of readChildList({ chunkId, readPage, first }, embedded, reading)) {
+      if (chunk) digest.add(listed.rows);
+      yield this.#fromList(chunkId, listed, { isFirst, sample: chunk && { chunk, digest: digest.value } });
+      isFirst = false;
+    }
+  }
+
+  #fromList(chunkId: string, listed: ListRows, place: Parameters<typeof withListRows>[2]): ChildRows {
+    this.#children = withListRows(this.#children, listed, place);
+    return { chunkId, rows: listed.rows, isWhole: listed.all !== undefined };
+  }
 }
 
-function knownChunks({ checkpoint, ids }: NonNullable<CrawlOptions["from"]>): KnownList {
-  return { ids, total: checkpoint.total, unreadable: checkpoint.unreadableChunks };
+function* indexesFrom(first: number, end: number): Generator<number> {
+  for (let index = first; index < end; index++) yield index;
 }
 
-const begun = {
-  chunkPages: 0,
-  answers: 0,
-  childLists: 0,
-  children: { evidence: noEvidence, plan: null, empty: 0, differing: null },
-};
+async function findEmbedded(kept: AsyncIterable<KeptChildren>, index: number): Promise<readonly Listed[]> {
+  for await (const one of kept) if (one.index === index) return one.children;
+  return [];
+}

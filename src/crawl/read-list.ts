@@ -187,7 +187,7 @@ export class ListProof {
   }
 }
 
-/** Problems that a checkpoint remembers. */
+/** Problems of each kind that are remembered. */
 const remembered = 5;
 
 /**
@@ -199,7 +199,7 @@ export type ProblemKind = "moved" | "grew" | "unreadable";
 /** Receives everything that shows that a list is not whole; it may throw to end the reading. */
 export type ReportProblem = (text: string, kind?: ProblemKind) => void;
 
-/** The first problems of a reading, as a checkpoint remembers them. */
+/** The first problems of a reading. */
 export interface ProblemsSoFar {
   readonly problems: readonly string[];
   /** A sentence for each of the first rows that the service cannot render. */

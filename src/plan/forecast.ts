@@ -1,5 +1,6 @@
 import { pageSize as fullPage } from "../client/knowledge-api.js";
-import { forecastLists, keptPages, noEvidence, sampleOf } from "../crawl/child-evidence.js";
+import { forecastLists, noEvidence, sampleOf } from "../crawl/auto.js";
+import { keptPages } from "../crawl/child-lists.js";
 import type { Job } from "../job/job.js";
 import { attachmentRequests } from "../originals/ask-for-file.js";
 import type { DocumentSample, DocumentSurvey } from "./survey.js";

@@ -1,6 +1,8 @@
 import type { Listed, ListPage } from "../client/check-answer.js";
 import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
-import { type ChildEvidence, embeddedChildren, evidenceOfPage, unlessGone } from "../crawl/child-evidence.js";
+import { type ChildEvidence, evidenceOfPage } from "../crawl/auto.js";
+import { unlessGone } from "../crawl/child-lists.js";
+import { embeddedChildren } from "../crawl/embedded-children.js";
 import { mapAhead, type Prefetch } from "../crawl/prefetch.js";
 import { canBeAnchor, hasSettled } from "../crawl/read-anchored.js";
 import { SkipError } from "../errors.js";

@@ -1,13 +1,13 @@
 import * as v from "valibot";
-import type { Checkpoint, ChildrenSoFar } from "../crawl/batch.js";
-import { listCounts, planChildren } from "../crawl/child-evidence.js";
+import { listCounts, planChildren } from "../crawl/auto.js";
 import type { DocumentNames } from "../crawl/discovery.js";
+import type { ChildrenSoFar, HowFar } from "../crawl/how-far.js";
 import { type ChildLists, childListsSchema, documentSchema } from "../dump/manifest.js";
 import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
 import type { DocumentRow } from "../rows/row.js";
 import { driftSchema } from "../rows/row-from-record.js";
-import { count, isMapping, object, oneOf, text, truth } from "../schema.js";
+import { count, isMapping, object, oneOf, truth } from "../schema.js";
 import { countOf, nameAndId } from "../words.js";
 
 /**
@@ -50,17 +50,11 @@ const attemptSchema = object({
 /** Everything that an attempt has read so far. */
 const readSchema = object({
   /** This version wrote it, which the plan of the work folder vouches for: nothing but its outline is checked. */
-  checkpoint: v.custom<Checkpoint>((value) => isMapping(value) && isMapping(value.children), "a checkpoint"),
-  docForm: v.nullable(text),
-  /** Rows of the largest page of child chunks. */
-  childPage: count,
-  /** Whether a child list took more than one answer. */
-  splitLists: truth,
-  counts: object({ chunks: count, child_chunks: count }),
+  howFar: v.custom<HowFar>((value) => isMapping(value) && isMapping(value.chunks) && isMapping(value.children)),
   drift: driftSchema,
 });
 
-/** How far a document is that is not finished; `read` is null where the attempt is to begin. */
+/** A document that is not finished; `read` is null where the attempt is to begin. */
 export const progressSchema = object({ attempt: attemptSchema, read: v.nullable(readSchema) });
 
 export type AttemptNumber = v.InferOutput<typeof attemptSchema>;

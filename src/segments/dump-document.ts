@@ -1,7 +1,7 @@
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
+import type { HowFar } from "../crawl/how-far.js";
 import { IdSet } from "../crawl/id-set.js";
-import type { ReportProblem } from "../crawl/read-list.js";
-import { type Flaws, MovedError, readUntilStill } from "../crawl/read-whole-list.js";
+import { type Flaws, MovedError, readUntilStill } from "../crawl/read-until-still.js";
 import { SkipError } from "../errors.js";
 import type { SegmentFile } from "../files/join-segments.js";
 import type { RunProgress } from "../job/run-progress.js";
@@ -19,7 +19,7 @@ import {
 } from "./document-result.js";
 import { DocumentStore } from "./document-store.js";
 import { readLines, segmentPath } from "./segment.js";
-import { type SegmentPaths, sweepsOf } from "./sweep-document.js";
+import { type SegmentPaths, type Sweep, sweepsOf } from "./sweep-document.js";
 
 /** Flaws that are named. */
 const most = 5;
@@ -58,14 +58,16 @@ export async function dumpDocument(
   let at = saved?.attempt ?? { number: 1, sweeps: 0, fromTheEnd: consistency === "anchored" };
   const read = async (flaws: Flaws): Promise<DumpedDocument> => {
     const attempt = new DocumentAttempt(ref, store, at, options, earlier);
+    let sweeps = at.sweeps + 1;
     try {
       await attempt.read(api, flaws.report);
       const isSwept = flaws.texts.length === 0 && (consistency !== "counts" || earlier !== undefined);
-      const proof = isSwept
-        ? await sweep(api, ref, attempt, () => pathsOf(options, name, store), options, flaws.report)
-        : proofByCounts(attempt);
+      const again = isSwept ? await sweepsFor(attempt) : [];
+      if (again.length > 0) sweeps++;
+      for (const sweep of again) await sweep();
       const error = flaws.texts.join("; ") || null;
-      const result = attempt.result(error === null ? "complete" : "unstable", error, proof);
+      const proof = proofOf(attempt.howFar, again.length, isSwept);
+      const result = attempt.result(error === null ? "complete" : "unstable", error, proof, sweeps);
       const files = await store.finish(result, error === null ? options.shared : undefined);
       return documentOf(result, files, false);
     } catch (error) {
@@ -76,40 +78,37 @@ export async function dumpDocument(
       attempt.takeBack();
       if (error instanceof SkipError) {
         await store.discard();
-        return documentOf(attempt.result("failed", error.message, "none"), [], false);
+        return documentOf(attempt.result("failed", error.message, "none", sweeps), [], false);
       }
-      at = { number: at.number + 1, sweeps: attempt.sweeps, fromTheEnd: error.kind === "grew" };
+      at = { number: at.number + 1, sweeps, fromTheEnd: error.kind === "grew" };
       earlier = undefined;
       await store.discard({ attempt: at, read: null });
       throw error;
+    }
+
+    /** What is to be read a second time: every list that took more than one answer. */
+    async function sweepsFor({ howFar }: DocumentAttempt): Promise<readonly Sweep[]> {
+      if (!howFar || isOneAnswer(howFar)) return [];
+      const { prefetch } = options;
+      const sweeping = { prefetch, problem: flaws.report, ranksSuffice: consistency !== "sweeps" };
+      return sweepsOf(api, ref, await pathsOf(options, name, store), howFar, sweeping);
     }
   };
   return readUntilStill(read, { first: at.number, most });
 }
 
-/** Reads every list again that took more than one answer, and names the proof that this is. */
-async function sweep(
-  api: KnowledgeApi,
-  ref: DocumentRef,
-  attempt: DocumentAttempt,
-  pathsOf: () => Promise<SegmentPaths>,
-  { job, prefetch }: DumpOptions,
-  problem: ReportProblem,
-): Promise<Proof> {
-  const ranksSuffice = job.consistency !== "sweeps";
-  const sweeps = attempt.isOneAnswer
-    ? []
-    : await sweepsOf(api, ref, await pathsOf(), attempt, { prefetch, problem, ranksSuffice });
-  if (sweeps.length > 0) attempt.sweeps++;
-  for (const one of sweeps) await one();
-  if (attempt.isAnchored) return "anchored";
-  return sweeps.length > 0 ? "sweeps" : "one answer";
+/** The proof of a document in which nothing is wrong. `sweeps`: lists that were read twice; `isSwept`: every one that had to be. */
+function proofOf(howFar: HowFar | undefined, sweeps: number, isSwept: boolean): Proof {
+  if (!howFar) return "none";
+  const { chunks, children } = howFar;
+  if (isSwept) return chunks.isAnchored ? "anchored" : sweeps > 0 ? "sweeps" : "one answer";
+  if (isOneAnswer(howFar)) return "one answer";
+  return chunks.isAnchored && chunks.isSettled && !children.isSplit ? "anchored" : "counts";
 }
 
-/** The proof of a document of which nothing is read again. */
-function proofByCounts({ isAnchored, isSettled, isOneAnswer, hasShortLists }: DocumentAttempt): Proof {
-  if (isOneAnswer) return "one answer";
-  return isAnchored && isSettled && hasShortLists ? "anchored" : "counts";
+/** Whether every list came with one answer. */
+function isOneAnswer({ chunks, children }: HowFar): boolean {
+  return chunks.answers <= 1 && !children.isSplit;
 }
 
 /** Removes what an earlier process read of a document. */
@@ -131,7 +130,7 @@ const segment = ({ segments }: DumpOptions, name: string, kind: Kind) => segment
 /** The ids of the chunks that an earlier process read stand in their rows. */
 async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
   const ids = new IdSet();
-  if (read.counts.chunks > 0) for await (const line of readLines(chunks)) ids.add(String(JSON.parse(line).id));
+  if (read.howFar.chunks.rows > 0) for await (const line of readLines(chunks)) ids.add(String(JSON.parse(line).id));
   return { read, ids };
 }
 

@@ -1,8 +1,10 @@
 import { isListed, type Listed } from "../client/check-answer.js";
 import { type DocumentRef, pageSize as fullPage, type KnowledgeApi } from "../client/knowledge-api.js";
-import { type ChildSource, embeddedChildren, type KeptChildren } from "../crawl/child-evidence.js";
+import type { ChildSource } from "../crawl/auto.js";
 import { ContentDigest, type Fingerprinted } from "../crawl/digests.js";
+import { embeddedChildren, type KeptChildren } from "../crawl/embedded-children.js";
 import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
+import { type ChunksSoFar, type HowFar, rowsOfOneAnswer } from "../crawl/how-far.js";
 import type { Prefetch } from "../crawl/prefetch.js";
 import { pagesOf, type ReportProblem } from "../crawl/read-list.js";
 import { sweepList, sweepPages } from "../crawl/sweep-list.js";
@@ -17,26 +19,8 @@ export interface SegmentPaths {
   readonly aside: string | undefined;
 }
 
-/** The facts of a reading that a sweep needs. */
-export interface ReadRows {
-  readonly counts: { readonly chunks: number; readonly child_chunks: number };
-  /** Chunks that the service counted. */
-  readonly total: number;
-  /** Answers with which the chunks came, at the least. */
-  readonly chunkAnswers: number;
-  /** Whether the chunks were read from their end, and kept their ranks. */
-  readonly isAnchored: boolean;
-  /** Whether nothing was added lately, so that ranks can prove them. */
-  readonly isSettled: boolean;
-  /** Chunks on a page. */
-  readonly pageSize: number;
-  /** Rows that came with one answer, in the largest page of a child list: a list of more may have taken several. */
-  readonly childPage: number;
-  /** Whether every child list came with one answer: then none is read again. */
-  readonly hasShortLists: boolean;
-  /** The source of the children; those that chunks embed came with these, and are read again with them. */
-  readonly source: ChildSource;
-}
+/** The same, without the part of child chunks where there are no rows. */
+type StoredPaths = Omit<SegmentPaths, "childChunks"> & { readonly childChunks: string | undefined };
 
 export interface SweepOptions {
   readonly prefetch: Prefetch;
@@ -57,16 +41,16 @@ export async function sweepsOf(
   api: KnowledgeApi,
   ref: DocumentRef,
   paths: SegmentPaths,
-  read: ReadRows,
+  { chunks, children }: HowFar,
   { prefetch, problem, ranksSuffice }: SweepOptions,
 ): Promise<readonly Sweep[]> {
-  const { counts, childPage, hasShortLists, chunkAnswers, isAnchored, isSettled } = read;
-  const children = counts.child_chunks > 0 ? paths.childChunks : undefined;
+  const stored = { ...paths, childChunks: children.rows > 0 ? paths.childChunks : undefined };
   const sweeps: Sweep[] = [];
-  if (chunkAnswers > 1 && !(isAnchored && isSettled && ranksSuffice)) {
-    sweeps.push(() => sweepChunks(api, ref, { ...paths, childChunks: children }, read, { prefetch, problem }));
+  if (chunks.answers > 1 && !(chunks.isAnchored && chunks.isSettled && ranksSuffice)) {
+    const source = children.plan?.source ?? "lists";
+    sweeps.push(() => sweepChunks(api, ref, stored, { ...chunks, source }, { prefetch, problem }));
   }
-  const split = hasShortLists ? [] : await splitLists(children, paths.aside, childPage);
+  const split = children.isSplit ? await splitLists(stored, rowsOfOneAnswer(children)) : [];
   for (const [chunkId, stored] of split) {
     const name = `children of chunk ${chunkId}`;
     const readSized: ReadSizedPage = (page, limit, retries) => api.childChunks(ref, chunkId, page, limit, retries);
@@ -80,14 +64,14 @@ export async function sweepsOf(
 async function sweepChunks(
   api: KnowledgeApi,
   ref: DocumentRef,
-  paths: Omit<SegmentPaths, "childChunks"> & { readonly childChunks: string | undefined },
-  { counts, total, isAnchored, pageSize, source }: ReadRows,
+  paths: StoredPaths,
+  { rows, total, isAnchored, pageSize, source }: ChunksSoFar & { readonly source: ChildSource },
   { prefetch, problem }: Pick<SweepOptions, "prefetch" | "problem">,
 ): Promise<void> {
   const pages = pagesOf({ total, pageSize }) - 1;
-  const compared = isAnchored ? pages * pageSize : counts.chunks;
-  const { stored, ids } = await storedChunks(counts.chunks > 0 ? paths.chunks : undefined, compared);
-  if (source === "embedded") await addEmbedded(stored, paths.childChunks, paths.aside, ids);
+  const compared = isAnchored ? pages * pageSize : rows;
+  const { stored, ids } = await storedChunks(rows > 0 ? paths.chunks : undefined, compared);
+  if (source === "embedded") await addEmbedded(stored, paths, ids);
   const readSized: ReadSizedPage = (page, limit, retries) => api.chunks(ref, page, limit, retries);
   const readPage = halvingPages(readSized, { name: "chunks", problem, size: isAnchored ? pageSize : undefined });
   const fingerprints = source === "lists" ? fingerprintOf : fingerprintsWithChildren;
@@ -98,13 +82,12 @@ async function sweepChunks(
 
 /** The stored lists that may have come with several answers, and are not what their chunk embedded, ids and contents. */
 async function splitLists(
-  path: string | undefined,
-  aside: string | undefined,
-  childPage: number,
+  { childChunks, aside }: StoredPaths,
+  ofOneAnswer: number,
 ): Promise<ReadonlyMap<string, ContentDigest>> {
   const lists = new Map<string, ContentDigest>();
-  for await (const { chunkId, digest } of digestsByParent(path))
-    if (digest.rows > childPage || digest.rows === fullPage) lists.set(chunkId, digest);
+  for await (const { chunkId, digest } of digestsByParent(childChunks))
+    if (digest.rows > ofOneAnswer || digest.rows === fullPage) lists.set(chunkId, digest);
   if (lists.size === 0 || aside === undefined) return lists;
   for await (const { chunkId, children } of readEmbedded(aside)) {
     const embedded = new ContentDigest();
@@ -133,13 +116,12 @@ async function storedChunks(
 /** Adds the stored children of the chunks that embed any, but for some; both stand in the order of the chunks. */
 async function addEmbedded(
   stored: ContentDigest,
-  path: string | undefined,
-  aside: string | undefined,
+  { childChunks, aside }: StoredPaths,
   without: ReadonlySet<string>,
 ): Promise<void> {
   const embedding = aside === undefined ? undefined : readEmbedded(aside);
   let next = await embedding?.next();
-  for await (const { chunkId, digest } of digestsByParent(path)) {
+  for await (const { chunkId, digest } of digestsByParent(childChunks)) {
     if (next?.done !== false || next.value.chunkId !== chunkId) continue;
     next = await embedding?.next();
     if (!without.has(chunkId)) stored.merge(digest);

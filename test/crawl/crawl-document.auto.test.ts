@@ -1,9 +1,8 @@
 import { describe, expect, it, test } from "vitest";
-import type { Batch } from "../../src/crawl/batch.js";
 import { IdSet } from "../../src/crawl/id-set.js";
 import { closeAfterEach } from "../servers/ask.js";
 import type { ChunkRecord } from "../servers/json.js";
-import { askedOf, type Crawling, crawl, isChildPage, recordsOf, startCrawling } from "./crawling.js";
+import { askedOf, type Batch, type Crawling, crawl, isChildPage, recordsOf, startCrawling } from "./crawling.js";
 
 closeAfterEach();
 
@@ -13,7 +12,7 @@ function listsAsked(crawling: Crawling): number[] {
   return asked.map((id) => crawling.document.chunks.findIndex((chunk) => chunk.id === id)).sort((a, b) => a - b);
 }
 
-const planOf = (batches: readonly Batch[]) => batches.at(-1)?.checkpoint?.children.plan;
+const planOf = (batches: readonly Batch[]) => batches.at(-1)?.howFar?.children.plan;
 const childrenOf = (batches: readonly Batch[]) => JSON.stringify(recordsOf(batches).children);
 
 /** Crawls with `all` and with `auto`. */
@@ -32,7 +31,7 @@ test("text without children: five lists, from the first chunk to the last", asyn
     expect(listsAsked(crawling)).toEqual([0, 50, 100, 150, 200]);
     expect(problems).toEqual([]);
     expect(recordsOf(batches).chunks).toHaveLength(201);
-    expect(batches.at(-1)?.checkpoint).toMatchObject({ childLists: 201, children: { empty: 5 } });
+    expect(batches.at(-1)?.howFar?.children).toMatchObject({ chunks: 201, empty: 5 });
   }
 });
 
@@ -168,20 +167,20 @@ test.each([
   ["embedded", { docForm: "hierarchical_model" }],
   ["lists", { docForm: "hierarchical_model", embedChildren: false }],
   ["none", { childrenPerChunk: 0 }],
-])("a crawl that goes on comes to the same from every checkpoint: %s", async (source, options) => {
+])("a crawl that goes on comes to the same from every place: %s", async (source, options) => {
   const crawling = await startCrawling({ chunks: 120, childrenPerChunk: (at) => at % 4, ...options }, { pageCap: 50 });
   const { batches } = await crawl(crawling, { childChunks: "auto" });
   expect(planOf(batches)?.source).toBe(source);
-  for (const [index, { checkpoint }] of batches.entries()) {
-    if (!checkpoint || (index > 12 && index % 10 > 0)) continue;
+  for (const [index, { howFar }] of batches.entries()) {
+    if (!howFar || (index > 12 && index % 10 > 0)) continue;
     const read = batches.slice(0, index + 1);
     const chunks = recordsOf(read).chunks;
-    const from = { checkpoint: JSON.parse(JSON.stringify(checkpoint)), ids: new IdSet(chunks.map(({ id }) => id)) };
+    const from = { howFar: JSON.parse(JSON.stringify(howFar)), ids: new IdSet(chunks.map(({ id }) => id)) };
     crawling.server.reset();
     const rest = await crawl(crawling, { childChunks: "auto", from, read });
     expect(rest.batches).toEqual(batches.slice(index + 1));
-    if (checkpoint.children.plan) {
-      expect(listsAsked(crawling).every((at) => at >= checkpoint.childLists)).toBe(true);
+    if (howFar.children.plan) {
+      expect(listsAsked(crawling).every((at) => at >= howFar.children.chunks)).toBe(true);
     }
   }
 });

@@ -24,8 +24,8 @@ describe("a page that can be had in halves alone", () => {
     expect(askedOf(crawling).filter((url) => !url.endsWith("limit=100"))).toEqual(halves);
 
     const [first] = batches;
-    if (!first?.checkpoint) throw new Error("no checkpoint");
-    const from = { checkpoint: first.checkpoint, ids: new IdSet(first.records.map(({ id }) => id)) };
+    if (!first?.howFar) throw new Error("no page");
+    const from = { howFar: first.howFar, ids: new IdSet(first.records.map(({ id }) => id)) };
     const rest = await crawl(crawling, { childChunks: "none", from });
     expect(rest.batches).toEqual(batches.slice(1));
   });

@@ -8,25 +8,25 @@ closeAfterEach();
 
 const childrenPerChunk = (index: number) => [0, 1, 100, 101, 250][index] ?? 0;
 
-describe("a crawl that goes on at a checkpoint", () => {
-  it("gives what is left, asks for nothing twice, and comes to the same, from every checkpoint", async () => {
+describe("a crawl that goes on", () => {
+  it("gives what is left, asks for nothing twice, and comes to the same, from every place", async () => {
     const crawling = await startCrawling({ chunks: 120, childrenPerChunk }, { pageCap: 50 });
     const { batches } = await crawl(crawling);
     const all = askedOf(crawling);
     expect(all).toHaveLength(neededOf(crawling, 50).length);
-    for (const [index, { checkpoint }] of batches.entries()) {
-      if (!checkpoint || (index > 12 && index % 20 > 0)) continue;
+    for (const [index, { howFar }] of batches.entries()) {
+      if (!howFar || (index > 12 && index % 20 > 0)) continue;
       const read = batches.slice(0, index + 1);
       const ids = new IdSet(recordsOf(read).chunks.map(({ id }) => id));
       crawling.server.reset();
-      const rest = await crawl(crawling, { from: { checkpoint, ids } });
+      const rest = await crawl(crawling, { from: { howFar, ids } });
       expect(rest.problems).toEqual([]);
       expect(rest.batches).toEqual(batches.slice(index + 1));
-      const left = neededOf(crawling, 50).slice(checkpoint.chunkPages);
-      const lists = crawling.document.chunks.slice(0, checkpoint.childLists).map(({ id }) => id);
+      const left = neededOf(crawling, 50).slice(howFar.chunks.pages);
+      const lists = crawling.document.chunks.slice(0, howFar.children.chunks).map(({ id }) => id);
       expect(askedOf(crawling).sort()).toEqual(left.filter((url) => !lists.some((id) => url.includes(id))).sort());
     }
-    const inTheMiddle = batches.filter(({ checkpoint }) => !checkpoint);
+    const inTheMiddle = batches.filter(({ howFar }) => !howFar);
     const perList = inTheMiddle.map(({ chunkId }) => crawling.document.chunks.findIndex(({ id }) => id === chunkId));
     expect(perList).toEqual([2, 3, 3, 4, 4, 4, 4]); // all but the last page of 100, 101 and 250 children
   });
@@ -35,8 +35,8 @@ describe("a crawl that goes on at a checkpoint", () => {
     const crawling = await startCrawling({ chunks: 250 }, {}, 1);
     const { batches } = await crawl(crawling, { childChunks: "none" });
     const [first] = batches;
-    if (!first?.checkpoint) throw new Error("no checkpoint");
-    const from = { checkpoint: first.checkpoint, ids: new IdSet(first.records.map(({ id }) => id)) };
+    if (!first?.howFar) throw new Error("no page");
+    const from = { howFar: first.howFar, ids: new IdSet(first.records.map(({ id }) => id)) };
     deleteChunks(crawling.document, 0, 10);
     const { problems } = await crawl(crawling, { childChunks: "none", from });
     expect(problems[0]).toBe("total of chunks went from 250 to 240 between two pages");
@@ -58,12 +58,12 @@ describe("a crawl that goes on at a checkpoint", () => {
     ]);
     server.behaviour.onRequest = () => {};
     if (chunk) document.chunks.splice(1, 0, chunk); // all is well again, to which the rows do not bear witness
-    for (const [index, { checkpoint }] of batches.entries()) {
-      if (!checkpoint || index === 0 || (index > 4 && index < batches.length - 2)) continue;
+    for (const [index, { howFar }] of batches.entries()) {
+      if (!howFar || index === 0 || (index > 4 && index < batches.length - 2)) continue;
       const ids = new IdSet(recordsOf(batches.slice(0, index + 1)).chunks.map(({ id }) => id));
-      const rest = await crawl(crawling, { from: { checkpoint: JSON.parse(JSON.stringify(checkpoint)), ids } });
+      const rest = await crawl(crawling, { from: { howFar: JSON.parse(JSON.stringify(howFar)), ids } });
       expect(rest.problems).toContain(problems[0]);
-      if (checkpoint.childLists > 1) expect(rest.problems).toEqual(expect.arrayContaining([...problems]));
+      if (howFar.children.chunks > 1) expect(rest.problems).toEqual(expect.arrayContaining([...problems]));
     }
   });
 });

@@ -72,15 +72,17 @@ describe("batches", () => {
     });
     const { batches } = await crawl(crawling);
     const [first, second] = crawling.document.chunks;
-    const shape = batches.map(({ kind, records, chunkId, docForm }) => [kind, records.length, chunkId, docForm]);
+    const shape = batches.map(({ kind, records, chunkId }) => [kind, records.length, chunkId]);
     expect(shape.slice(0, 5)).toEqual([
-      ["chunks", 100, undefined, "qa_model"],
-      ["chunks", 5, undefined, "qa_model"],
-      ["child_chunks", 0, first?.id, null],
-      ["child_chunks", 100, second?.id, null],
-      ["child_chunks", 50, second?.id, null],
+      ["chunks", 100, undefined],
+      ["chunks", 5, undefined],
+      ["child_chunks", 0, first?.id],
+      ["child_chunks", 100, second?.id],
+      ["child_chunks", 50, second?.id],
     ]);
     expect(batches).toHaveLength(2 + 105 + 1);
+    expect(batches[0]?.howFar?.chunks).toMatchObject({ docForm: "qa_model", pages: 1, rows: 100, total: 105 });
+    expect(batches.at(-1)?.howFar?.children).toMatchObject({ chunks: 105, rows: 150, empty: 104, isSplit: true });
   });
 
   it("of an empty document are one, without records", async () => {

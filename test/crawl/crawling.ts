@@ -1,9 +1,10 @@
 import { onTestFinished } from "vitest";
+import type { Listed } from "../../src/client/check-answer.js";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
 import { type Client, openClient } from "../../src/client/open-client.js";
-import type { Batch } from "../../src/crawl/batch.js";
-import { embeddedChildren, type KeptChildren } from "../../src/crawl/child-evidence.js";
-import { type CrawlOptions, crawlDocument } from "../../src/crawl/crawl-document.js";
+import { type CrawlOptions, DocumentCrawl } from "../../src/crawl/crawl-document.js";
+import { embeddedChildren, type KeptChildren } from "../../src/crawl/embedded-children.js";
+import type { HowFar } from "../../src/crawl/how-far.js";
 import { Prefetch } from "../../src/crawl/prefetch.js";
 import { type ServedDocument, serveDocument } from "../servers/ask.js";
 import type { Behaviour, RequestRecord } from "../servers/behaviour.js";
@@ -31,6 +32,14 @@ export async function startCrawling(
   };
 }
 
+/** Records as the crawl gives them out, and how far it is then; undefined in the middle of a child list, or of one that is not whole. */
+export interface Batch {
+  readonly kind: "chunks" | "child_chunks";
+  readonly records: readonly Listed[];
+  readonly chunkId: string | undefined;
+  readonly howFar: HowFar | undefined;
+}
+
 export interface Crawled {
   readonly batches: readonly Batch[];
   readonly problems: readonly string[];
@@ -47,7 +56,16 @@ export async function crawl(
   const prefetch = new Prefetch(32);
   const embedded = () => keptOf(recordsOf([...read, ...batches]).chunks);
   const all = { childChunks: "all", embedded, keepSignatures: true, prefetch, problem, fromTheEnd: false } as const;
-  for await (const batch of crawlDocument(client, ref, { ...all, ...options })) batches.push(batch);
+  const crawling = new DocumentCrawl(client, ref, { ...all, ...options });
+  for await (const records of crawling.chunks())
+    batches.push({ kind: "chunks", records, chunkId: undefined, howFar: crawling.howFar });
+  const decided = crawling.howFar?.children.plan;
+  await crawling.decideSource();
+  const { howFar } = crawling;
+  if (howFar?.children.plan !== decided)
+    batches.push({ kind: "child_chunks", records: [], chunkId: undefined, howFar });
+  for await (const { chunkId, rows, isWhole } of crawling.children())
+    batches.push({ kind: "child_chunks", records: rows, chunkId, howFar: isWhole ? crawling.howFar : undefined });
   return { batches, problems };
 }
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { noChildren } from "../../src/crawl/child-evidence.js";
+import { type ListRows, noChildren, readChildList, wholeList } from "../../src/crawl/child-lists.js";
 import { Prefetch } from "../../src/crawl/prefetch.js";
-import { type ChildRows, readChildList, wholeList } from "../../src/crawl/read-child-list.js";
 import type { PageRead } from "../../src/crawl/read-list.js";
 
 const page: fc.Arbitrary<PageRead> = fc.record({
@@ -19,7 +18,7 @@ test("a list is whole with its first page exactly where reading it in full finds
       const problems: string[] = [];
       const list = { chunkId: "chunk", readPage: async () => noChildren, first };
       const reading = { prefetch: new Prefetch(1), problem: (text: string) => void problems.push(text) };
-      const read: ChildRows[] = [];
+      const read: ListRows[] = [];
       for await (const rows of readChildList(list, undefined, reading)) read.push(rows);
       const whole = wholeList(first);
       expect(whole === undefined).toBe(problems.length > 0);

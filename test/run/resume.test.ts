@@ -131,7 +131,8 @@ test("what a kill tore is cut off: half a journal line, rows without a commit", 
   const names = await readdir(segments);
   expect(names.some((name) => name.endsWith(".journal"))).toBe(true);
   for (const name of names) {
-    if (name.endsWith(".journal")) await appendFile(join(segments, name), '{"state":{"sweep":1,"checkpoint":{"tot');
+    if (name.endsWith(".journal"))
+      await appendFile(join(segments, name), '{"state":{"attempt":{"number":1},"read":{"howFar":{"chunks":{"tot');
     else if (!name.endsWith(".json")) await appendFile(join(segments, name), '{"dataset_id":"torn');
   }
   const { folder } = await run(job);

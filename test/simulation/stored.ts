@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { DocumentProgress } from "../../src/segments/document-result.js";
 import { journalFile } from "../../src/segments/shared-segments.js";
 
 /** How far the documents are that a process leaves behind, by the names of their files. */
@@ -23,8 +24,10 @@ export function storedIn(segments: string): Stored {
   };
   const begun = textsOf(".journal").flatMap(([name, text]) => {
     const line = text.split("\n").at(-2);
-    const read = line && JSON.parse(line).state.read;
-    return read ? [[name, read.checkpoint] as const] : [];
+    const state: DocumentProgress | undefined = line && JSON.parse(line).state;
+    if (!state?.read) return [];
+    const { chunks, children } = state.read.howFar;
+    return [[name, { chunkPages: chunks.pages, childLists: children.chunks }] as const];
   });
   const finished = textsOf(".result.json").filter(([, text]) => text.endsWith("}"));
   return { finished: new Set([...finished.map(([name]) => name), ...sharedIn(segments)]), begun: new Map(begun) };

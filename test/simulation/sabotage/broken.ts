@@ -1,7 +1,8 @@
 import type { Listed } from "../../../src/client/check-answer.js";
+import type { DocumentRef, KnowledgeApi } from "../../../src/client/knowledge-api.js";
+import type * as childLists from "../../../src/crawl/child-lists.js";
 import type * as crawlDocument from "../../../src/crawl/crawl-document.js";
 import type * as readAnchored from "../../../src/crawl/read-anchored.js";
-import type * as readChildList from "../../../src/crawl/read-child-list.js";
 import type * as sweepList from "../../../src/crawl/sweep-list.js";
 import type * as sweepDocument from "../../../src/segments/sweep-document.js";
 
@@ -102,7 +103,7 @@ async function* risingAnyway(
 }
 
 /** Takes the children that a chunk embeds wherever they are as many as its list counts. */
-export function withoutContainment(actual: typeof readChildList): typeof readChildList {
+export function withoutContainment(actual: typeof childLists): typeof childLists {
   return {
     ...actual,
     readChildList: (list, embedded, reading) => {
@@ -113,21 +114,19 @@ export function withoutContainment(actual: typeof readChildList): typeof readChi
   };
 }
 
-async function* allOf(records: readonly Listed[]): ReturnType<(typeof readChildList)["readChildList"]> {
-  yield { records: [], isPage: true, piece: undefined, all: undefined };
-  yield { records, isPage: false, piece: undefined, all: records.length };
+async function* allOf(rows: readonly Listed[]): ReturnType<(typeof childLists)["readChildList"]> {
+  yield { rows, from: "embedded", all: rows.length };
 }
 
 /** Leaves rows out that cannot be rendered, and says nothing of it. */
 export function withoutUnreadable(actual: typeof crawlDocument): typeof crawlDocument {
-  return {
-    ...actual,
-    crawlDocument: (api, document, options) => {
-      if (broken.rule !== "unreadable rows") return actual.crawlDocument(api, document, options);
+  class Silent extends actual.DocumentCrawl {
+    constructor(api: KnowledgeApi, document: DocumentRef, options: crawlDocument.CrawlOptions) {
       const problem: typeof options.problem = (text, kind) => {
-        if (kind !== "unreadable") options.problem(text, kind);
+        if (broken.rule !== "unreadable rows" || kind !== "unreadable") options.problem(text, kind);
       };
-      return actual.crawlDocument(api, document, { ...options, problem });
-    },
-  };
+      super(api, document, { ...options, problem });
+    }
+  }
+  return { ...actual, DocumentCrawl: Silent };
 }

@@ -16,7 +16,7 @@ vi.mock("../../../src/crawl/sweep-list.js", async (original) =>
 vi.mock("../../../src/crawl/read-anchored.js", async (original) =>
   (await import("./broken.js")).withoutProofOfOrder(await original()),
 );
-vi.mock("../../../src/crawl/read-child-list.js", async (original) =>
+vi.mock("../../../src/crawl/child-lists.js", async (original) =>
   (await import("./broken.js")).withoutContainment(await original()),
 );
 vi.mock("../../../src/crawl/crawl-document.js", async (original) =>

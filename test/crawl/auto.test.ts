@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import type { Listed } from "../../src/client/check-answer.js";
 import {
   type ChildEvidence,
-  embeddedChildren,
   evidenceOfPage,
   forecastLists,
   listCounts,
@@ -13,7 +12,8 @@ import {
   sampleSize,
   supposedChildren,
   withPage,
-} from "../../src/crawl/child-evidence.js";
+} from "../../src/crawl/auto.js";
+import { embeddedChildren } from "../../src/crawl/embedded-children.js";
 
 const textOf = (child: Listed) => JSON.stringify(child);
 const children = (count: number) => Array.from({ length: count }, (_, at) => ({ id: `k${at}` }));

@@ -1,9 +1,6 @@
-import { isListed, type Listed, type ListPage } from "../client/check-answer.js";
-import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
-import { SkipError } from "../errors.js";
+import type { Listed } from "../client/check-answer.js";
 import { ChildDigest, type ChildText } from "./digests.js";
-import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
-import type { PageRead, ReadPage, ReportProblem } from "./read-list.js";
+import { embeddedChildren } from "./embedded-children.js";
 
 /** The evidence, forecast and decision of `child_chunks: auto`, as pure functions: the crawl, the forecast and the summary share them. */
 
@@ -145,70 +142,6 @@ export function forecastLists(evidence: ChildEvidence, total: number): ListCount
   return { asked: total - embedded, embedded, skipped: 0 };
 }
 
-/** Pages of one list that are kept: few, since a chunk can have very many children. */
-export const keptPages = 10;
-
-/** Opens the child lists of a document. The first pages of a list that is to be kept are not asked for again. */
-export class ChildLists {
-  readonly #api: KnowledgeApi;
-  readonly #document: DocumentRef;
-  readonly #problem: ReportProblem;
-  readonly #kept = new Map<string, ReadPage>();
-
-  /** `problem` gets a list that moves between two halves of a page; it may throw. */
-  constructor(api: KnowledgeApi, document: DocumentRef, problem: ReportProblem) {
-    this.#api = api;
-    this.#document = document;
-    this.#problem = problem;
-  }
-
-  /** Reads the pages of a chunk's list. */
-  open(chunkId: string): ReadPage {
-    return this.#kept.get(chunkId) ?? this.#fresh(chunkId);
-  }
-
-  /** The same, and who opens the list again has the first pages that were read. */
-  keep(chunkId: string): ReadPage {
-    const read = remembering(this.open(chunkId));
-    this.#kept.set(chunkId, read);
-    return read;
-  }
-
-  /** Forgets the pages of a list. */
-  drop(chunkId: string): void {
-    this.#kept.delete(chunkId);
-  }
-
-  #fresh(chunkId: string): ReadPage {
-    const list = { name: `children of chunk ${chunkId}`, problem: this.#problem };
-    const read: ReadSizedPage = (page, limit, retries) =>
-      this.#api.childChunks(this.#document, chunkId, page, limit, retries);
-    return halvingPages(read, list);
-  }
-}
-
-function remembering(read: ReadPage): ReadPage {
-  const pages = new Map<number, Promise<PageRead>>();
-  return (page) => {
-    const known = pages.get(page) ?? read(page);
-    if (page <= keptPages) pages.set(page, known);
-    return known;
-  };
-}
-
-/** A page of a child list that there is not any more. */
-export const noChildren: ListPage = { rows: [], total: 0, docForm: null };
-
-/** Undefined when the chunk is gone, which its 404 tells; a service that does not know child lists is a SkipError. */
-export async function unlessGone(readPage: ReadPage, page: number): Promise<PageRead | undefined> {
-  try {
-    return await readPage(page);
-  } catch (error) {
-    if (error instanceof SkipError && error.status === 404 && error.code === "not_found") return undefined;
-    throw error;
-  }
-}
-
 /** A page of chunks, as far as it bears witness. */
 interface WitnessPage {
   /** Rows that no earlier page had. */
@@ -259,66 +192,4 @@ function stretchOf(index: number, total: number): number {
 
 function sampled(index: number, chunk: Listed, children: readonly Listed[], textOf: ChildText): SampledChunk {
   return { index, rows: children.length, digest: new ChildDigest(chunk.id, textOf).add(children).value };
-}
-
-const none: readonly Listed[] = [];
-
-/**
- * The children that a chunk carries, in the order of the service: none where the field is absent, null or empty. Undefined
- * where they cannot be taken for child chunks: no array of objects with an id each, or an id twice.
- */
-export function embeddedChildren({ child_chunks: value }: Listed): readonly Listed[] | undefined {
-  if (value === undefined || value === null) return none;
-  if (!Array.isArray(value)) return undefined;
-  if (value.length === 0) return none;
-  if (!value.every(isListed)) return undefined;
-  return new Set(value.map(({ id }) => id)).size === value.length ? value : undefined;
-}
-
-/** The children that one chunk embeds, as they were kept when its page came. */
-export interface KeptChildren {
-  /** Place of the chunk in the document, from 0. */
-  readonly index: number;
-  readonly children: readonly Listed[];
-}
-
-/** Gives kept children back, chunk by chunk, in the order of the chunks; one chunk's at a time is in memory. */
-export class EmbeddedSource {
-  readonly #kept: AsyncIterator<KeptChildren>;
-  #head: Promise<KeptChildren | undefined> | undefined;
-  #pending: Promise<unknown> = Promise.resolve();
-  #isOver = false;
-
-  constructor(kept: AsyncIterable<KeptChildren>) {
-    this.#kept = kept[Symbol.asyncIterator]();
-  }
-
-  /** The children of the chunk at this place; undefined where it embedded none. Places are asked for in ascending order. */
-  async take(index: number): Promise<readonly Listed[] | undefined> {
-    if (this.#isOver) return undefined;
-    const taken = this.#pending.then(() => this.#find(index));
-    this.#pending = taken.catch(() => {});
-    return taken;
-  }
-
-  async close(): Promise<void> {
-    await this.#pending;
-    await this.#kept.return?.();
-  }
-
-  async #find(index: number): Promise<readonly Listed[] | undefined> {
-    for (;;) {
-      this.#head ??= this.#next();
-      const head = await this.#head;
-      if (!head || head.index > index) return undefined;
-      this.#head = undefined;
-      if (head.index === index) return head.children;
-    }
-  }
-
-  async #next(): Promise<KeptChildren | undefined> {
-    const { done, value } = await this.#kept.next();
-    this.#isOver = done === true;
-    return done ? undefined : value;
-  }
 }
