@@ -9,8 +9,8 @@ import { openWriter } from "../../dist/client/write/writer.js";
 import { demoKnowledge } from "../../dist/demo/demo-knowledge.js";
 import { startService } from "../../dist/demo/start-service.js";
 import { BatchSize, largestSize } from "../../dist/restore/copy/apply/apply-options.js";
-import { emptyMoveTally } from "../../dist/restore/copy/copy-result.js";
-import { openMoveJournal } from "../../dist/restore/copy/journal.js";
+import { emptyCopyProgress } from "../../dist/restore/copy/copy-result.js";
+import { openCopyJournal } from "../../dist/restore/copy/journal.js";
 import { copyRows } from "../../dist/restore/copy/rows/copy-rows.js";
 
 const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);
@@ -35,17 +35,32 @@ const { url: baseUrl, key } = service;
 const signal = new AbortController().signal;
 const api = openClient({ baseUrl, key });
 const writer = openWriter({ baseUrl, key, concurrency: 1 });
-const journal = await openMoveJournal(folder, {
+const journal = await openCopyJournal(folder, {
   ...{ runId: "20260301T000000000Z", baseUrl, from: "chunks", another: false },
   ...{ now: () => new Date(), checkOwn: async () => {} },
 });
-const tally = emptyMoveTally();
-const options = {
-  ...{ api, writer, journal, signal, tally, concurrency: 1, settle: 60_000, batchSize: new BatchSize() },
-  ...{ log: () => {}, now: Date.now, sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) },
-};
+const progress = emptyCopyProgress();
 const plan = { dataset_id: datasetId, document_id: oldId, doc_form: "text_model", attachments: [] };
 const rows = { dataset_id: datasetId, document_id: oldId, doc_form: "text_model", chunks: oldChunks, children: [] };
+const options = {
+  ...{
+    api,
+    writer,
+    journal,
+    signal,
+    progress,
+    concurrency: 1,
+    settle: 60_000,
+    lockTime: 600_000,
+    batchSize: new BatchSize(),
+  },
+  ...{
+    log: () => {},
+    readRows: async () => rows,
+    now: Date.now,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  },
+};
 try {
   const begun = performance.now();
   const { failed, reason } = await copyRows({ options, plan, place: { datasetId, documentId } }, rows);
@@ -53,7 +68,7 @@ try {
   const least = (Math.ceil(count / largestSize) * delay) / 1000;
   if (failed.length > 0 || reason !== null) throw new Error(reason ?? failed[0].reason);
   process.stdout.write(
-    `${count} chunks, ${tally.writes} requests of ${delay} ms, ${seconds.toFixed(2)} s\n` +
+    `${count} chunks, ${progress.writes} requests of ${delay} ms, ${seconds.toFixed(2)} s\n` +
       `least possible: ${least.toFixed(2)} s; ratio ${(seconds / least).toFixed(2)}\n`,
   );
 } finally {
