@@ -21,7 +21,7 @@ To index a document of the sample data again, as if somebody had changed its chu
   curl -X POST -H "Authorization: Bearer local-key" http://127.0.0.1:8080/demo/reindex/ID
 This replaces every chunk and loses what was made or edited by hand. It takes 5 seconds, or as many as ?seconds= says; ?max_characters= sets the chunk size. The answer names the new batch; with -H "Accept: text/plain" it is nothing else.
 
-With --demo, the service also takes writes to datasets, documents, chunks, child chunks, metadata, tags and files. They are gone when it ends.
+With --demo, the service also takes writes to chunks and child chunks. They are gone when it ends.
 
 Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port is taken, or the dump is not as a run left it · 2 wrong usage, no such run, or no key in the variable`;
 

@@ -1,47 +1,87 @@
-import { indexKnowledge, type StoredDataset } from "./index-knowledge.js";
-import type { Knowledge } from "./knowledge.js";
-import { DocumentStore } from "./store/document-store.js";
-import { FileStore } from "./store/file-store.js";
-import { DatasetWrites } from "./write/datasets.js";
-import { DocumentWrites } from "./write/documents.js";
-import { MetadataWrites } from "./write/metadata.js";
-import { TagWrites } from "./write/tags.js";
-import type { WritableKnowledge } from "./write/writable-knowledge.js";
-import { type WriteOptions, withDefaults } from "./write/write-options.js";
-import { Writes } from "./write/writes.js";
+import { ChunkWrites, type ParentIds } from "./chunk-writes.js";
+import { type DocumentStore, reindexRoute } from "./document-store.js";
+import type { Knowledge, Listed } from "./knowledge.js";
+import { fileRoutes, noUploads, signChunk, type Uploads } from "./originals.js";
+import { addRequest, bodyOf, changeRequest, childRequest } from "./requests.js";
+import { type Asked, jsonReply, noContent, type Route, route } from "./routes.js";
+import { storeKnowledge } from "./store-knowledge.js";
 
-/** A knowledge in memory that changes: it can be written to, and its documents can be indexed again. `writes` are those to chunks. */
+/** A knowledge in memory that changes: its chunks can be written, and its documents can be indexed again. */
 export interface DemoKnowledge {
   readonly reads: Knowledge;
-  readonly writes: WritableKnowledge;
-  readonly datasets: DatasetWrites;
-  readonly documents: DocumentWrites;
-  readonly metadata: MetadataWrites;
-  readonly tags: TagWrites;
+  /** What it answers beside the reads. */
+  readonly routes: readonly Route[];
+  readonly writes: ChunkWrites;
   /** The datasets and documents as they are now. */
   readonly store: DocumentStore;
-  readonly files: FileStore;
-  readonly options: Required<WriteOptions>;
 }
 
-/** A knowledge over the datasets given, which themselves stay as they are. */
-export function demoKnowledge(
-  stored: readonly StoredDataset[],
-  clock: () => Date,
-  options: WriteOptions = {},
-): DemoKnowledge {
-  const store = new DocumentStore(stored, clock);
-  const known = withDefaults(options);
-  const files = new FileStore();
-  return {
-    reads: indexKnowledge(store),
-    writes: new Writes(store, files, known),
-    datasets: new DatasetWrites(store, known),
-    documents: new DocumentWrites(store, files, known),
-    metadata: new MetadataWrites(store, known),
-    tags: new TagWrites(store, known),
-    store,
-    files,
-    options: known,
-  };
+interface DemoOptions {
+  readonly writes?: ChunkWrites;
+  /** Files that the data did not bring; none by default. */
+  readonly uploads?: Uploads;
+}
+
+/** A knowledge over a store. The data that the store began with stays as it is. */
+export function demoKnowledge(store: DocumentStore, options: DemoOptions = {}): DemoKnowledge {
+  const { uploads = noUploads, writes = new ChunkWrites(store) } = options;
+  const reads = storeKnowledge(store);
+  const routes = [
+    ...writeRoutes(writes, store),
+    ...fileRoutes(reads, store, uploads),
+    route("GET", "/v1/datasets/:dataset/tags", ({ id }) => {
+      const { tags } = store.dataset(id("dataset"));
+      const data = Array.isArray(tags) ? tags : [];
+      return jsonReply(200, { data, total: data.length });
+    }),
+    reindexRoute(store),
+  ];
+  return { reads, routes, writes, store };
+}
+
+const segments = "/v1/datasets/:dataset/documents/:document/segments";
+
+/** The routes of the writes to chunks and child chunks, and the one that reads a single chunk. */
+function writeRoutes(writes: ChunkWrites, store: DocumentStore): readonly Route[] {
+  const segment = `${segments}/:segment`;
+  const children = `${segment}/child_chunks`;
+  const child = `${children}/:child`;
+  const shown = (chunk: Listed) => signChunk(chunk, store.now());
+  return [
+    route("POST", segments, async (asked) => {
+      const { segments } = await bodyOf(addRequest, asked);
+      const { data, doc_form } = writes.addChunks(asked.id("dataset"), asked.id("document"), segments);
+      return jsonReply(200, { data: data.map(shown), doc_form });
+    }),
+    route("GET", segment, async ({ id }) => {
+      const { data, doc_form } = writes.readChunk(id("dataset"), id("document"), id("segment"));
+      return jsonReply(200, { data: shown(data), doc_form });
+    }),
+    route("POST", segment, async (asked) => {
+      const { segment } = await bodyOf(changeRequest, asked);
+      const { datasetId, documentId, chunkId } = parentOf(asked);
+      const { data, doc_form } = writes.updateChunk(datasetId, documentId, chunkId, segment);
+      return jsonReply(200, { data: shown(data), doc_form });
+    }),
+    route("DELETE", segment, async ({ id }) => {
+      writes.deleteChunk(id("dataset"), id("document"), id("segment"));
+      return noContent;
+    }),
+    route("POST", children, async (asked) => {
+      const { content } = await bodyOf(childRequest, asked);
+      return jsonReply(200, { data: writes.addChild(parentOf(asked), content) });
+    }),
+    route("PATCH", child, async (asked) => {
+      const { content } = await bodyOf(childRequest, asked);
+      return jsonReply(200, { data: writes.updateChild(parentOf(asked), asked.id("child"), content) });
+    }),
+    route("DELETE", child, async (asked) => {
+      writes.deleteChild(parentOf(asked), asked.id("child"));
+      return noContent;
+    }),
+  ];
+}
+
+function parentOf({ id }: Asked): ParentIds {
+  return { datasetId: id("dataset"), documentId: id("document"), chunkId: id("segment") };
 }

@@ -1,10 +1,79 @@
-import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac, hash, randomBytes } from "node:crypto";
 import { isMapping } from "../schema.js";
-import { type Attachment, type Details, type Knowledge, type Listed, notFound } from "./knowledge.js";
-import { jsonReply, type Reply, type Route, route } from "./routes.js";
-import { sampleFacts, sampleText } from "./sample/outline.js";
-import type { DocumentStore } from "./store/document-store.js";
-import type { FileStore, StoredFile } from "./store/file-store.js";
+import type { DocumentStore } from "./document-store.js";
+import { type Details, type Knowledge, type Listed, notFound, Refusal } from "./knowledge.js";
+import { type Asked, jsonReply, type Reply, type Route, route } from "./routes.js";
+import type { Attachment } from "./rows.js";
+
+/** A file as the service reports it, and its bytes. `created_at` in Unix seconds. */
+export interface StoredFile {
+  readonly facts: {
+    readonly id: string;
+    readonly name: string;
+    readonly size: number;
+    readonly extension: string;
+    readonly mime_type: string;
+    readonly created_by: string;
+    readonly created_at: number;
+  };
+  readonly bytes: Buffer | string;
+}
+
+/** Files that were uploaded, by id. */
+export type Uploads = (id: unknown) => StoredFile | undefined;
+
+export const noUploads: Uploads = () => undefined;
+
+/**
+ * The routes of files: where the original of a document is, and the file itself, whose address is relative and signed, as that of a
+ * service without an address of its own for files; and the files of chunks, for holders of a signed link. Files that were not uploaded
+ * are made up, and the same at every read.
+ */
+export function fileRoutes(knowledge: Knowledge, store: DocumentStore, uploads: Uploads): readonly Route[] {
+  const document = "/v1/datasets/:dataset/documents/:document";
+  const original = (reply: (details: Details, file: StoredFile, dataset: string) => Reply) => async (asked: Asked) => {
+    const details = await knowledge.document(asked.id("dataset"), asked.id("document"));
+    const file = uploads(fileIdOf(details)) ?? sampleFile(details);
+    if (!file) throw notFound("Document", "UploadFile not found.");
+    return reply(details, file, asked.id("dataset"));
+  };
+  const links = ["file-preview", "image-preview"].map((kind): Route => {
+    const link = route("GET", `/files/:file/${kind}`, ({ id, query }) => {
+      const fileId = id("file");
+      if (!isSigned(`/files/${fileId}/${kind}`, query, store.now()))
+        throw new Refusal(403, "forbidden", "The signature of the link is wrong, or has expired.");
+      const file = uploads(fileId);
+      return file ? fileReply(file) : sampleAttachment(store, fileId);
+    });
+    return { ...link, isOpen: true };
+  });
+  return [
+    ...links,
+    route("GET", `${document}/upload-file`, original(addressOf)),
+    route(
+      "GET",
+      `${document}/original`,
+      original((_details, file) => fileReply(file)),
+    ),
+  ];
+}
+
+function addressOf(document: Details, { facts }: StoredFile, dataset: string): Reply {
+  const path = `/v1/datasets/${dataset}/documents/${document.id}/original`;
+  const sign = createHash("sha256").update(path).digest("base64url").slice(0, 43);
+  const url = `${path}?timestamp=1741267200&nonce=${"0".repeat(32)}&sign=${sign}=`;
+  const { id, name, size, extension, ...others } = facts;
+  return jsonReply(200, { id, name, size, extension, url, download_url: `${url}&as_attachment=true`, ...others });
+}
+
+function fileReply({ facts, bytes }: StoredFile): Reply {
+  return { status: 200, type: facts.mime_type, content: bytes };
+}
+
+function fileIdOf({ id, data_source_info: source }: Details): unknown {
+  const file = isMapping(source) ? source.upload_file : undefined;
+  return isMapping(file) ? file.id : id;
+}
 
 /** Sample documents whose files have the faults that files of real services have. */
 const faults: ReadonlyMap<string, "none" | "empty" | "cut"> = new Map([
@@ -13,59 +82,46 @@ const faults: ReadonlyMap<string, "none" | "empty" | "cut"> = new Map([
   ["Handbook of 2019.docx", "cut"],
 ]);
 
-/** The route that says where an original is: that of Dify until 1.8, from 1.13.1 on, or between the two. */
-export type OriginalsRelease = "upload-file" | "download" | "none";
-
-/**
- * The routes of original files: where a file is, and the file itself, whose address is relative and signed, as that of a service
- * without an address of its own for files. Those of sample documents are made up, and the same at every read.
- */
-export function originalRoutes(knowledge: Knowledge, files: FileStore, release: OriginalsRelease): readonly Route[] {
-  const document = "/v1/datasets/:dataset/documents/:document";
-  const address = route("GET", `${document}/${release}`, async ({ id }) => {
-    const details = await knowledge.document(id("dataset"), id("document"));
-    const upload = uploadFile(details, id("dataset"), files.find(fileIdOf(details)));
-    return jsonReply(200, release === "download" ? { url: upload.download_url } : upload);
-  });
-  return [
-    ...(release === "none" ? [] : [address]),
-    route("GET", `${document}/original`, async ({ id }) => {
-      const details = await knowledge.document(id("dataset"), id("document"));
-      const file = files.find(fileIdOf(details));
-      return file ? { status: 200, type: file.facts.mime_type, content: file.bytes } : sampleFile(details);
-    }),
-  ];
+/** The file of a document that came with the data; undefined for one without a file. */
+function sampleFile(document: Details): StoredFile | undefined {
+  const text = sampleText(document);
+  const fault = faults.get(String(document.name));
+  if (fault === "none") return undefined;
+  const bytes = fault === "empty" ? "" : text.slice(0, fault === "cut" ? text.length / 2 : text.length);
+  return { facts: sampleFacts(String(fileIdOf(document)), document), bytes };
 }
 
-function uploadFile(document: Details, dataset: string, file: StoredFile | undefined) {
-  if (!file && faults.get(String(document.name)) === "none") throw notFound("Document", "UploadFile not found.");
-  const path = `/v1/datasets/${dataset}/documents/${document.id}/original`;
-  const url = `${path}?timestamp=1741267200&nonce=${"0".repeat(32)}&sign=${signOfOriginal(path)}=`;
-  const { id, name, size, extension, ...others } = file?.facts ?? factsOf(document);
-  return { id, name, size, extension, url, download_url: `${url}&as_attachment=true`, ...others };
-}
-
-function factsOf(document: Details): StoredFile["facts"] {
-  const { id, name, created_by, created_at } = document;
-  const file = { fileId: String(fileIdOf(document)), by: String(created_by), createdAt: Number(created_at) };
-  return sampleFacts({ id: String(id), name: String(name), ...file });
-}
-
-function sampleFile(document: Details): Reply {
+/** The facts of the file of a sample document, by the row of that. */
+export function sampleFacts(id: string, document: Details): StoredFile["facts"] {
   const name = String(document.name);
-  const text = sampleText(String(document.id), name);
-  const fault = faults.get(name);
-  const shown = fault === "empty" ? "" : text.slice(0, fault === "cut" ? text.length / 2 : text.length);
-  return { status: 200, type: "text/plain; charset=UTF-8", content: shown };
+  const [created_by, created_at] = [String(document.created_by), Number(document.created_at)];
+  const facts = { id, name, size: Buffer.byteLength(sampleText(document)), extension: name.split(".").at(-1) ?? "" };
+  return { ...facts, mime_type: "text/plain", created_by, created_at };
 }
 
-function fileIdOf({ id, data_source_info: source }: Details): unknown {
-  const file = isMapping(source) ? source.upload_file : undefined;
-  return isMapping(file) ? file.id : id;
+/** A stable text of some kilobytes. */
+function sampleText({ id, name }: Details): string {
+  const lines = 100 + (Number.parseInt(String(id).slice(0, 4), 16) % 400 || 0);
+  return Array.from({ length: lines }, (_, at) => `${name}: line ${at + 1} of the original file\n`).join("");
 }
 
-function signOfOriginal(path: string): string {
-  return createHash("sha256").update(path).digest("base64url").slice(0, 43);
+/** The file of an attachment that came with the data, of as many bytes as it says. Throws a 404 for one that no chunk has. */
+function sampleAttachment(store: DocumentStore, id: string): Reply {
+  const found = findAttachment(store, id);
+  if (!found) throw notFound("File");
+  const piece = hash("sha256", id);
+  const size = Number(found.size);
+  const content = piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
+  return { status: 200, type: "application/octet-stream", content };
+}
+
+/** The attachment with an id, of whatever chunk; undefined where none has it. */
+export function findAttachment(store: DocumentStore, id: string): Attachment | undefined {
+  for (const { chunk } of store.chunks()) {
+    const found = chunk.row.attachments?.find((attachment) => attachment.id === id);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** A link, and the question mark behind it, whose place the signature takes; the rest of its query becomes plain text. */
@@ -76,10 +132,10 @@ const lifetime = 300;
 const secret = randomBytes(32);
 
 /**
- * The chunk as it is answered at `now`: every link to a file in `sign_content` and in its attachments carries a fresh
- * signature (`timestamp` in Unix seconds, `nonce`, `sign`). The content itself and a chunk without links stay as they are.
+ * The chunk as it is answered at `now`, in Unix seconds: every link to a file in `sign_content` and in its attachments carries a fresh
+ * signature (`timestamp`, `nonce`, `sign`). The content itself and a chunk without links stay as they are.
  */
-export function signChunk(chunk: Listed, now: Date): Listed {
+export function signChunk(chunk: Listed, now: number): Listed {
   const { sign_content, attachments } = chunk;
   const hasLink = typeof sign_content === "string" && sign_content.includes("/files/");
   const files = Array.isArray(attachments) ? attachments : [];
@@ -94,47 +150,20 @@ export function signChunk(chunk: Listed, now: Date): Listed {
 }
 
 /** Right behind the path, whatever follows: `…/image-previewtail` becomes `…/image-preview?timestamp=…=tail`. */
-function signLinks(text: string, now: Date): string {
-  return text.replace(fileLink, (_link, path: string) => `${path}?${signature(path, now)}`);
+function signLinks(text: string, now: number): string {
+  return text.replace(fileLink, (_link, path: string) => {
+    const timestamp = String(Math.floor(now));
+    const nonce = randomBytes(16).toString("hex");
+    return `${path}?timestamp=${timestamp}&nonce=${nonce}&sign=${signOf(path, timestamp, nonce)}`;
+  });
 }
 
 /** Whether the query of a link is a signature of its path, not older than 300 s. */
-export function isSigned(path: string, query: URLSearchParams, now: Date): boolean {
+function isSigned(path: string, query: URLSearchParams, now: number): boolean {
   const [timestamp, nonce] = [query.get("timestamp") ?? "", query.get("nonce") ?? ""];
-  const age = now.getTime() / 1000 - Number(timestamp);
-  return query.get("sign") === signOf(path, timestamp, nonce) && age <= lifetime;
-}
-
-function signature(path: string, now: Date): string {
-  const timestamp = String(Math.floor(now.getTime() / 1000));
-  const nonce = randomBytes(16).toString("hex");
-  return `timestamp=${timestamp}&nonce=${nonce}&sign=${signOf(path, timestamp, nonce)}`;
+  return query.get("sign") === signOf(path, timestamp, nonce) && now - Number(timestamp) <= lifetime;
 }
 
 function signOf(path: string, timestamp: string, nonce: string): string {
   return `${createHmac("sha256", secret).update(`${path}|${timestamp}|${nonce}`).digest("base64url")}=`;
-}
-
-/**
- * The file of an attachment that came with the data. It is made up: as many bytes as the attachment says, the same at every read. Throws
- * a 404 for one that no chunk has.
- */
-export function sampleAttachment(store: DocumentStore, id: string): Reply {
-  const found = findAttachment(store, id);
-  if (!found) throw notFound("File");
-  return { status: 200, type: "application/octet-stream", content: madeUpBytes(id, Number(found.size)) };
-}
-
-/** The attachment with an id, of whatever chunk; undefined where none has it. */
-export function findAttachment(store: DocumentStore, id: string): Attachment | undefined {
-  const chunks = store
-    .datasets()
-    .flatMap((dataset) => store.documents(dataset.id))
-    .flatMap((document) => document.chunks);
-  return chunks.flatMap(({ row }) => row.attachments ?? []).find((attachment) => attachment.id === id);
-}
-
-function madeUpBytes(id: string, size: number): string {
-  const piece = createHash("sha256").update(id).digest("hex");
-  return piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
 }

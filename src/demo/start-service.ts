@@ -1,16 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { DemoKnowledge } from "./demo-knowledge.js";
-import type { Knowledge, Listed } from "./knowledge.js";
-import { type OriginalsRelease, originalRoutes, signChunk } from "./originals.js";
-import { createRoutes, type Route, randomKey } from "./routes.js";
+import type { Knowledge } from "./knowledge.js";
+import { createRoutes, randomKey } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
-import { reindexRoute } from "./store/document-store.js";
-import { datasetRoutes } from "./write/datasets.js";
-import { documentRoutes } from "./write/documents.js";
-import { fileRoutes } from "./write/files.js";
-import { metadataRoutes } from "./write/metadata.js";
-import { writeRoutes } from "./write/routes.js";
-import { tagRoutes } from "./write/tags.js";
 
 const host = "127.0.0.1";
 
@@ -21,13 +13,10 @@ export interface ServiceOptions {
   readonly key?: string;
   /** The data to serve, read-only. */
   readonly knowledge?: Knowledge;
-  /** The data to serve, with writes and re-indexes, where no `knowledge` is given; the sample data by default. */
-  readonly demo?: DemoKnowledge;
-  /** The release whose route of originals the demo has; upload-file by default. */
-  readonly originals?: OriginalsRelease;
+  /** The data to serve where no `knowledge` is given, with the routes that it brings; the sample data by default. */
+  readonly demo?: Pick<DemoKnowledge, "reads" | "routes">;
+  /** The time of the sample data. */
   readonly clock?: () => Date;
-  /** Whether links to files are signed again at every read, as the service does; true by default. */
-  readonly signs?: boolean;
   /** JSON text of an answer, for rows that JSON.stringify would not write as they are. */
   readonly jsonText?: (answer: object) => string;
 }
@@ -42,26 +31,14 @@ export interface RunningService {
 
 /**
  * Starts the embedded knowledge service on loopback and resolves once it answers. Rejects with an error that says what
- * to do when the port cannot be had. Every service has its own batch under way; nothing is shared between two of them.
+ * to do when the port cannot be had.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
-  const { port = 0, key = randomKey(), clock = () => new Date() } = options;
-  const { signs = true, jsonText = JSON.stringify } = options;
-  const shown = signs ? (chunk: Listed) => signChunk(chunk, clock()) : (chunk: Listed) => chunk;
-  const server = createServer(createRoutes({ ...contents(options, clock, shown), key, shown, jsonText }));
+  const { port = 0, key = randomKey(), clock = () => new Date(), jsonText = JSON.stringify, knowledge } = options;
+  const { reads, routes } = knowledge ? { reads: knowledge, routes: [] } : (options.demo ?? sampleKnowledge(clock));
+  const server = createServer(createRoutes({ knowledge: reads, more: routes, key, jsonText }));
   const boundPort = await listen(server, port);
   return { url: `http://${host}:${boundPort}/v1`, key, close: () => close(server) };
-}
-
-/** A knowledge that is given alone is read-only. */
-function contents(
-  { knowledge, demo, originals = "upload-file" }: ServiceOptions,
-  clock: () => Date,
-  shown: (chunk: Listed) => Listed,
-): { readonly knowledge: Knowledge; readonly more: readonly Route[] } {
-  if (knowledge) return { knowledge, more: [] };
-  const writable = demo ?? sampleKnowledge(clock);
-  return { knowledge: writable.reads, more: demoRoutes(writable, shown, originals) };
 }
 
 async function listen(server: Server, port: number): Promise<number> {
@@ -91,22 +68,4 @@ async function close(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}
-
-/** Every route that a knowledge in memory has beside the reads. `shown` makes a chunk what is answered. */
-function demoRoutes(
-  demo: DemoKnowledge,
-  shown: (chunk: Listed) => Listed,
-  originals: OriginalsRelease,
-): readonly Route[] {
-  return [
-    ...datasetRoutes(demo.datasets),
-    ...documentRoutes(demo.documents),
-    ...writeRoutes(demo.writes, shown),
-    ...metadataRoutes(demo.metadata),
-    ...tagRoutes(demo.tags),
-    reindexRoute(demo.store),
-    ...fileRoutes(demo),
-    ...originalRoutes(demo.reads, demo.files, originals),
-  ];
 }

@@ -1,12 +1,14 @@
-import { shownStatus, statusFilter } from "../demo/index-knowledge.js";
 import {
   type Details,
+  hasKeyword,
   type Knowledge,
   type Listed,
   type ListQuery,
   notFound,
+  pageOf,
   type Slice,
-  type StatusQuery,
+  shownStatus,
+  statusFilter,
   UnknownPath,
 } from "../demo/knowledge.js";
 import { filteredDatasets, type Manifest } from "../dump/manifest.js";
@@ -53,7 +55,7 @@ export class DumpKnowledge implements Knowledge {
     return rows.map(({ name, type }) => ({ name, type }));
   }
 
-  async chunks(datasetId: string, documentId: string, query: StatusQuery) {
+  async chunks(datasetId: string, documentId: string, query: ListQuery) {
     const document = this.#document(datasetId, documentId);
     const { rows, total } = await this.#page("chunks", idsOf(document), query);
     return { doc_form: document.doc_form, rows: await this.#withChildren(document, rows), total };
@@ -83,7 +85,7 @@ export class DumpKnowledge implements Knowledge {
     return pageOf(rows, query, ({ name }) => name);
   }
 
-  async documents(datasetId: string, query: StatusQuery) {
+  async documents(datasetId: string, query: ListQuery) {
     const dataset = this.#dataset(datasetId);
     const info = await this.#infoOf(dataset.id);
     const isWanted = statusFilter(query.statuses) ?? (() => true);
@@ -130,7 +132,7 @@ export class DumpKnowledge implements Knowledge {
   }
 
   /** One page of a list. With a keyword, the whole list is looked through. */
-  async #page(kind: Kind, filter: RowFilter | KeyFilter, query: StatusQuery): Promise<Slice<Listed>> {
+  async #page(kind: Kind, filter: RowFilter | KeyFilter, query: ListQuery): Promise<Slice<Listed>> {
     const { page, limit, keyword, statuses } = query;
     const first = (page - 1) * limit;
     const wanted = { ...filter, statuses };
@@ -214,20 +216,6 @@ export class DumpKnowledge implements Knowledge {
 
 function idsOf({ dataset_id, document_id }: DocumentRow): RowFilter {
   return { dataset_id, document_id };
-}
-
-/** One page of a list in memory, whose filter looks at the name. */
-function pageOf<Item>(
-  items: readonly Item[],
-  { page, limit, keyword }: ListQuery,
-  nameOf: (item: Item) => unknown,
-): Slice<Item> {
-  const found = keyword === "" ? items : items.filter((item) => hasKeyword(nameOf(item), keyword));
-  return { rows: found.slice((page - 1) * limit, page * limit), total: found.length };
-}
-
-function hasKeyword(text: unknown, keyword: string): boolean {
-  return typeof text === "string" && text.toLowerCase().includes(keyword.toLowerCase());
 }
 
 /** The newest reading of each document, in the order of the dump. */

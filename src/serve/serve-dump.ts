@@ -50,7 +50,7 @@ export async function serveDump(folder: string, options: ServeOptions = {}): Pro
   const rows = await DumpDatabase.load(found, { signal, progress });
   try {
     const knowledge = new DumpKnowledge(manifest, rows);
-    const service = await startService({ port, key, knowledge, signs: false, jsonText }).catch((error: Error) => {
+    const service = await startService({ port, key, knowledge, jsonText }).catch((error: Error) => {
       throw new StopError(error.message, { cause: error });
     });
     const { job, run_id: runId, counts } = manifest;

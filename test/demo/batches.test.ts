@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
-import { restingBatch } from "../../src/demo/sample/build-dataset.js";
+import { DocumentStore } from "../../src/demo/document-store.js";
+import { restingBatch } from "../../src/demo/sample/batches.js";
 import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import type { RunningService } from "../../src/demo/start-service.js";
 import { ask, type Row, readRows, started } from "./ask.js";
@@ -73,7 +74,7 @@ describe("a batch id", () => {
     async (id) => {
       const [dataset] = smallDatasets([]);
       const batches = [restingBatch(id, dataset?.documents ?? [])];
-      const demo = demoKnowledge(dataset ? [{ ...dataset, batches }] : [], () => new Date());
+      const demo = demoKnowledge(new DocumentStore(dataset ? [{ ...dataset, batches }] : [], () => new Date()));
       const service = await started({ demo });
       const encoded = encodeURIComponent(id);
       const path = (batchId: string) => `/datasets/${datasetId}/documents/${batchId}/indexing-status`;

@@ -26,7 +26,8 @@ describe("links to files", () => {
     ["no link", "no link"],
     ["", ""],
   ])("in sign_content: %s", async (content, signed) => {
-    const service = await started({ clock, knowledge: smallKnowledge([{ content, sign_content: content }]) });
+    const knowledge = smallKnowledge([{ content, sign_content: content }], clock);
+    const service = await started({ knowledge });
     const [row] = await readRows(service, segments);
     expect(row?.content).toBe(content);
     expect(withoutRandom(row?.sign_content)).toBe(signed);
@@ -34,7 +35,7 @@ describe("links to files", () => {
 
   it("in attachments, whose other fields stay", async () => {
     const attachments = [{ id: uuid(7), source_url: file, size: 3 }];
-    const service = await started({ clock, knowledge: smallKnowledge([{ attachments }]) });
+    const service = await started({ knowledge: smallKnowledge([{ attachments }], clock) });
     const [row] = await readRows(service, segments);
     const [attachment] = rowsFrom(row?.attachments);
     expect(attachment).toMatchObject({ id: uuid(7), size: 3 });
@@ -43,8 +44,8 @@ describe("links to files", () => {
   });
 
   it("are signed anew at every read", async () => {
-    const knowledge = smallKnowledge([{ sign_content: `${file} ${image}`, attachments: [{ source_url: file }] }]);
-    const service = await started({ clock, knowledge });
+    const sketch = { sign_content: `${file} ${image}`, attachments: [{ source_url: file }] };
+    const service = await started({ knowledge: smallKnowledge([sketch], clock) });
     const nonces = new Set<string>();
     for (let read = 0; read < 3; read++) {
       const text = JSON.stringify(await readRows(service, segments));

@@ -1,6 +1,7 @@
 import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
-import type { StoredDataset } from "../../src/demo/index-knowledge.js";
-import type { Chunk, Knowledge } from "../../src/demo/knowledge.js";
+import { DocumentStore } from "../../src/demo/document-store.js";
+import type { Knowledge } from "../../src/demo/knowledge.js";
+import type { Chunk, StoredDataset } from "../../src/demo/rows.js";
 
 /** A UUID that ends in the number. */
 export function uuid(number: number): string {
@@ -21,8 +22,8 @@ export interface SmallShape {
 }
 
 /** One dataset with one document; its chunks have ids from uuid(101) on, their children from uuid(1001) on. */
-export function smallKnowledge(sketches: readonly ChunkSketch[]): Knowledge {
-  return demoKnowledge(smallDatasets(sketches), () => new Date()).reads;
+export function smallKnowledge(sketches: readonly ChunkSketch[], clock = () => new Date()): Knowledge {
+  return demoKnowledge(new DocumentStore(smallDatasets(sketches), clock)).reads;
 }
 
 /** The tree of the same; its rows count words and tokens. */

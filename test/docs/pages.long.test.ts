@@ -17,6 +17,7 @@ const bare = ["README.md", "docs/installation.md", history];
 const spare = ["38277434", "59c3b3b9", "72eeb179", "d904c614", "09988155", "aab965a4"];
 /** These pages have tests of their own, which take all of their blocks. */
 const elsewhere = [
+  { page: "docs/move.md", file: "test/docs/move.long.test.ts", languages: ["sh"] },
   {
     page: "docs/reindex.md",
     file: "test/cli/recipe.long.test.ts",

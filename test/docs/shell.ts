@@ -10,13 +10,16 @@ import { exampleUrl } from "./example-folder.js";
 export interface StandIn {
   readonly url: string;
   readonly key: string;
+  /** A service to copy to, which stands in for that of the examples. */
+  readonly target?: { readonly url: string; readonly key: string };
   /** The address of an object store, which stands in for the one of the examples. */
   readonly store?: string;
   /** The address of a broker, likewise. */
   readonly broker?: string;
 }
 
-/** The addresses of an object store and of a broker that the documentation uses. */
+/** The addresses of a service to copy to, of an object store and of a broker that the documentation uses. */
+const exampleTarget = "https://new-kb.example.com/v1";
 const exampleStore = "https://minio.example.com";
 const exampleBroker = "redis://queue.example.com:6379";
 
@@ -48,9 +51,11 @@ export class Shell {
     if (text.includes("8080")) this.#port ??= await freePort();
     return text
       .replaceAll(exampleUrl, this.#service.url)
+      .replaceAll(exampleTarget, this.#service.target?.url ?? exampleTarget)
       .replaceAll(exampleStore, this.#service.store ?? exampleStore)
       .replaceAll(exampleBroker, this.#service.broker ?? exampleBroker)
       .replace(/(?<=KNOWLEDGE_API_KEY=)\S*…/g, this.#service.key)
+      .replace(/(?<=KNOWLEDGE_RESTORE_KEY=)\S*…/g, this.#service.target?.key ?? this.#service.key)
       .replace(/(?<=127\.0\.0\.1:|--port )8080/g, String(this.#port));
   }
 

@@ -4,10 +4,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runnerImport } from "vite";
 import { openClient } from "../../dist/client/open-client.js";
 import { openWriter } from "../../dist/client/write/writer.js";
-import { demoKnowledge } from "../../dist/demo/demo-knowledge.js";
-import { startService } from "../../dist/demo/start-service.js";
 import { BatchSize, largestSize } from "../../dist/restore/copy/apply/apply-options.js";
 import { emptyCopyProgress } from "../../dist/restore/copy/copy-result.js";
 import { openCopyJournal } from "../../dist/restore/copy/journal.js";
@@ -29,7 +28,10 @@ const oldChunks = Array.from({ length: count }, (_, at) => ({
 const row = { id: documentId, name: "one.txt", doc_form: "text_model", created_at: 1, word_count: 0, tokens: 0 };
 const dataset = { id: datasetId, name: "Target", indexing_technique: "high_quality" };
 const stored = [{ row: dataset, documents: [{ row, chunks: [] }], batches: [] }];
-const service = await startService({ demo: demoKnowledge(stored, () => new Date(), { delay }) });
+const { module } = await runnerImport(`${import.meta.dirname}/../servers/writable/start-writable.ts`, {
+  ...{ configFile: false, logLevel: "error" },
+});
+const service = await module.startWritable(stored, { delay });
 const folder = await mkdtemp(join(tmpdir(), "kbdump-move-"));
 const { url: baseUrl, key } = service;
 const signal = new AbortController().signal;

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openClient } from "../../src/client/open-client.js";
 import { sumOfOriginals } from "../../src/commands/run/summary.js";
+import { jsonReply, type Route, route } from "../../src/demo/routes.js";
+import { sampleKnowledge } from "../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../src/demo/start-service.js";
 import { askerOfFiles } from "../../src/originals/ask-for-file.js";
 import { planJob } from "../../src/plan/plan-job.js";
@@ -230,12 +232,25 @@ test("documents that ask at once wait for the first of them, and those behind a 
   await api.close();
 });
 
+/** A route of the demo as a release has it. */
+function ofRelease(release: "upload-file" | "download" | "none", each: Route): readonly Route[] {
+  if (release === "upload-file" || !each.path.source.endsWith("/upload-file$")) return [each];
+  if (release === "none") return [];
+  const path = "/v1/datasets/:dataset/documents/:document/download";
+  const download = route("GET", path, async (asked) => {
+    const { download_url: url } = JSON.parse(String((await each.reply(asked)).content));
+    return jsonReply(200, { url });
+  });
+  return [download];
+}
+
 test.each([
   ["upload-file", { complete: 10, wrong_size: 1, missing: 2 }],
   ["download", { complete: 10, wrong_size: 1, missing: 2 }],
   ["none", { complete: 0, wrong_size: 0, missing: 13 }],
 ] as const)("the demo service as a release with the route %s", async (originals, sum) => {
-  const service = await startService({ originals });
+  const { reads, routes } = sampleKnowledge(() => new Date());
+  const service = await startService({ demo: { reads, routes: routes.flatMap((each) => ofRelease(originals, each)) } });
   onTestFinished(() => service.close());
   const folder = await testFolder();
   const about = { service: { base_url: service.url }, datasets: "all", child_chunks: "none", consistency: "counts" };

@@ -1,10 +1,20 @@
-import { hash } from "node:crypto";
-import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
-import type { ChildChunk, Chunk, Document } from "../knowledge.js";
-import { type DocumentDetails, newDetails, newDocument, sampleRule } from "../store/new-rows.js";
-import { accounts, type DatasetOutline, type DocumentOutline, documentId, sampleFacts, stableId } from "./outline.js";
+import { sampleFacts } from "../originals.js";
 import {
-  characters,
+  accounts,
+  type ChildChunk,
+  type Chunk,
+  countsOf,
+  type Document,
+  newChild,
+  newChunk,
+  newDocument,
+  type StoredChunk,
+  type StoredDocument,
+  stableId,
+  sumOf,
+} from "../rows.js";
+import { type DatasetOutline, type DocumentOutline, documentId } from "./outline.js";
+import {
   english,
   keywords,
   type Language,
@@ -22,132 +32,87 @@ const day = 86_400;
 
 /** Builds a document with all its chunks; it is the same whenever and wherever it is built. */
 export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline): StoredDocument {
-  const id = documentId(dataset, outline.name);
+  const { name, form, error = null, embedsChildren = false } = outline;
+  const id = documentId(dataset, name);
   const position = dataset.documents.indexOf(outline) + 1;
   const createdAt = firstDay + position * day;
-  const countsTokens = dataset.technique === "high_quality";
-  const source = { documentId: id, outline, countsTokens, createdAt, random: randomFrom(id) };
-  const chunks = Array.from({ length: outline.chunkCount }, (_, index) => buildChunk(source, index + 1));
-  const { name, form } = outline;
   const by = accounts.author;
-  const file = sampleFacts({ id, name, fileId: stableId(`${id}/file`), by, createdAt });
-  const placed = { id, name, form, position, createdAt, by, file };
-  const embedsChildren = outline.embedsChildren ?? false;
-  return {
-    row: documentRow(outline, newDocument(placed), chunks),
-    details: documentDetails(outline, newDetails(placed, "English", sampleRule(form, embedsChildren))),
-    chunks,
-    embedsChildren,
+  const file = sampleFacts(stableId(`${id}/file`), { id, name, created_by: by, created_at: createdAt });
+  const rule = sampleRule(form, embedsChildren);
+  const made = newDocument({ id, name, form, position, createdAt, by, file, language: "English", rule });
+  const source = { document: made.row, outline, countsTokens: dataset.technique === "high_quality" };
+  const random = randomFrom(id);
+  const chunks = Array.from({ length: outline.chunkCount }, (_, index) => buildChunk(source, random, index + 1));
+  const rows = chunks.map(({ row }) => row);
+  const row = {
+    ...made.row,
+    ...{ tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count"), hit_count: sumOf(rows, "hit_count") },
+    ...(error === null
+      ? { indexing_status: "completed", display_status: "available" }
+      : { indexing_status: "error", error, display_status: "error" }),
   };
+  const ended = error === null ? { completed_at: createdAt + 60, indexing_latency: 60 } : {};
+  return { row, details: { ...made.details, ...ended }, chunks, embedsChildren };
 }
 
-function documentRow(outline: DocumentOutline, row: Document, chunks: readonly StoredChunk[]): Document {
-  const error = outline.error ?? null;
-  const rows = chunks.map((chunk) => chunk.row);
-  return {
-    ...row,
-    tokens: sumOf(rows, "tokens"),
-    indexing_status: error === null ? "completed" : "error",
-    error,
-    display_status: error === null ? "available" : "error",
-    word_count: sumOf(rows, "word_count"),
-    hit_count: sumOf(rows, "hit_count"),
-  };
+/** The way in which a document of this form was cleaned and cut. */
+function sampleRule(form: string, embedsChildren: boolean) {
+  const pre_processing_rules = [
+    { id: "remove_extra_spaces", enabled: true },
+    { id: "remove_urls_emails", enabled: false },
+  ];
+  const rules = { pre_processing_rules, segmentation: { separator: "\n\n", max_tokens: 1024, chunk_overlap: 50 } };
+  if (form !== "hierarchical_model") return { mode: "custom", rules };
+  const subchunk_segmentation = { separator: "\n", max_tokens: 512, chunk_overlap: 0 };
+  const parent_mode = embedsChildren ? "paragraph" : "full-doc";
+  return { mode: "hierarchical", rules: { ...rules, parent_mode, subchunk_segmentation } };
 }
 
-/** Every document of the sample took a minute. */
-function documentDetails({ error }: DocumentOutline, details: DocumentDetails): DocumentDetails {
-  if (error !== undefined) return details;
-  return { ...details, completed_at: details.updated_at + 60, indexing_latency: 60 };
-}
-
-/** The sum of a field over rows; what is no number counts as 0. */
-export function sumOf(rows: readonly { readonly [field: string]: unknown }[], field: string): number {
-  return rows.reduce((sum, row) => {
-    const value = row[field];
-    return typeof value === "number" ? sum + value : sum;
-  }, 0);
-}
-
-/** The document that chunks are built for. `createdAt` in Unix seconds. */
+/** The document that chunks are built for. */
 interface ChunkSource {
-  readonly documentId: string;
+  readonly document: Document;
   readonly outline: DocumentOutline;
   readonly countsTokens: boolean;
-  readonly createdAt: number;
-  readonly random: Random;
 }
 
 /** Builds the chunk with this number (from 1) and its child chunks; chunks are built in order, for the sake of the random. */
-function buildChunk(source: ChunkSource, number: number): StoredChunk {
-  const { outline } = source;
-  const turns = outline.languages ?? languages;
-  const language = turns[(number - 1) % turns.length] ?? english;
-  const id = stableId(`${source.documentId}/${number}`);
+function buildChunk(source: ChunkSource, random: Random, number: number): StoredChunk {
+  const { outline, document, countsTokens } = source;
+  const language = languageOf(outline, number);
+  const id = stableId(`${document.id}/${number}`);
   const childCount = outline.childCount?.(number) ?? 0;
-  const parts = partsOf(source, number, language, childCount);
-  const children = parts
-    .slice(0, childCount)
-    .map((content, index) => childRow(id, index + 1, content, { time: timeOf(source, number), language }));
+  const parts = partsOf(outline, random, number, { language, least: childCount });
+  const fraction = outline.fractionalTimes ? ((number * 7919) % 1_000_000) / 1_000_000 : 0; // six digits, as a database keeps them
+  const time = document.created_at + number + fraction;
+  const children = parts.slice(0, childCount).map((part, index) => childRow(id, index + 1, part, { time, language }));
   const content = paragraph(language, parts);
-  const plain = chunkRow(source, { id, number, content, children: outline.embedsChildren ? children : [], language });
+  const answer = outline.form === "qa_model" ? paragraph(language, sentences(random, language, outline.topic, 3)) : "";
+  const text = { content, answer, keywords: keywords(random, language, outline.topic) };
+  const plain: Chunk = {
+    ...newChunk(document, text, countsTokens, { id, position: number, time, by: accounts.author }),
+    ...countsOf(content, null, countsTokens),
+    ...{ hit_count: Math.max(0, wholeFrom(random, -20, 20)), indexing_at: time + 1, completed_at: time + 2 },
+    child_chunks: outline.embedsChildren ? children : [],
+  };
   const row = (outline.peculiarities ?? []).reduce((chunk, peculiarity) => peculiarity(chunk, number), plain);
   return { row, children };
 }
 
+function languageOf({ languages: turns = languages }: DocumentOutline, number: number): Language {
+  return turns[(number - 1) % turns.length] ?? english;
+}
+
+/** The sentences of a chunk, each of which can be a child. */
 function partsOf(
-  { outline, random }: ChunkSource,
+  { texts, form, topic }: DocumentOutline,
+  random: Random,
   number: number,
-  language: Language,
-  least: number,
+  { language, least }: { readonly language: Language; readonly least: number },
 ): readonly string[] {
-  const text = outline.texts?.[number - 1];
+  const text = texts?.[number - 1];
   if (text !== undefined) return [text];
-  if (outline.form === "qa_model") return [question(random, language)];
-  return sentences(random, language, outline.topic, Math.max(least, wholeFrom(random, 2, 6)));
-}
-
-interface ChunkText {
-  readonly id: string;
-  readonly number: number;
-  readonly content: string;
-  readonly children: readonly ChildChunk[];
-  readonly language: Language;
-}
-
-function chunkRow(source: ChunkSource, { id, number, content, children, language }: ChunkText): Chunk {
-  const { outline, random } = source;
-  const time = timeOf(source, number);
-  const length = characters(content);
-  return {
-    id,
-    position: number,
-    document_id: source.documentId,
-    content,
-    sign_content: content,
-    answer: outline.form === "qa_model" ? paragraph(language, sentences(random, language, outline.topic, 3)) : "",
-    word_count: length,
-    tokens: source.countsTokens ? Math.ceil(length / 3) : 0,
-    keywords: keywords(random, language, outline.topic),
-    index_node_id: stableId(`${id}/node`),
-    index_node_hash: hash("sha256", content),
-    hit_count: Math.max(0, wholeFrom(random, -20, 20)),
-    enabled: true,
-    disabled_at: null,
-    disabled_by: null,
-    status: "completed",
-    created_by: accounts.author,
-    created_at: time,
-    updated_at: time,
-    updated_by: null,
-    indexing_at: time + 1,
-    completed_at: time + 2,
-    error: null,
-    stopped_at: null,
-    child_chunks: children,
-    attachments: [],
-    summary: null,
-  };
+  if (form === "qa_model") return [question(random, language)];
+  return sentences(random, language, topic, Math.max(least, wholeFrom(random, 2, 6)));
 }
 
 /** People make child chunks in English, so that a reader can judge what a re-index takes. */
@@ -157,20 +122,6 @@ function childRow(
   content: string,
   { time, language }: { readonly time: number; readonly language: Language },
 ): ChildChunk {
-  return {
-    id: stableId(`${segmentId}/${position}`),
-    segment_id: segmentId,
-    content,
-    position,
-    word_count: characters(content),
-    type: language === english && position % 7 === 3 ? "customized" : "automatic",
-    created_at: time,
-    updated_at: time,
-  };
-}
-
-/** Fractions have six digits, as a database keeps them. */
-function timeOf({ outline, createdAt }: ChunkSource, number: number): number {
-  const fraction = outline.fractionalTimes ? ((number * 7919) % 1_000_000) / 1_000_000 : 0;
-  return createdAt + number + fraction;
+  const type = language === english && position % 7 === 3 ? "customized" : "automatic";
+  return newChild(segmentId, content, type, { id: stableId(`${segmentId}/${position}`), position, time });
 }

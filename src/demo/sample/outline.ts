@@ -1,7 +1,5 @@
-import { hash } from "node:crypto";
-import type { Chunk } from "../knowledge.js";
-import type { StoredFile } from "../store/file-store.js";
-import { characters, type Language, type Topic } from "./prose.js";
+import { accounts, type Chunk, characters, stableId } from "../rows.js";
+import type { Language, Topic } from "./prose.js";
 
 export interface DatasetOutline {
   readonly name: string;
@@ -52,6 +50,8 @@ export function documentId(dataset: DatasetOutline, documentName: string): strin
 
 type Peculiarity = (chunk: Chunk, number: number) => Chunk;
 
+export const tooLong = "Embedding failed: the input is too long";
+
 const disabledAt = Date.UTC(2025, 4, 1, 8) / 1000;
 
 /** Links to files in some contents, also with another right behind. */
@@ -73,14 +73,9 @@ export const withAttachments: Peculiarity = (chunk, number) => {
   if (number % 10 !== 3) return chunk;
   const attachments = Array.from({ length: number % 20 === 3 ? 2 : 1 }, (_, index) => {
     const id = stableId(`${chunk.id}/attachment/${index}`);
-    return {
-      id,
-      name: `Wiring "${number}", sheet ${index + 1}.png`,
-      size: 20_480 + number,
-      extension: "png",
-      mime_type: "image/png",
-      source_url: `/files/${id}/${index === 0 ? "file-preview" : "image-preview"}`,
-    };
+    const name = `Wiring "${number}", sheet ${index + 1}.png`;
+    const source_url = `/files/${id}/${index === 0 ? "file-preview" : "image-preview"}`;
+    return { id, name, size: 20_480 + number, extension: "png", mime_type: "image/png", source_url };
   });
   return { ...chunk, attachments };
 };
@@ -125,12 +120,7 @@ export const inEveryStatus: Peculiarity = (chunk, number) => {
     case 2:
       return { ...unfinished, status: "indexing" };
     case 3:
-      return {
-        ...unfinished,
-        status: "error",
-        error: "Embedding failed: the input is too long",
-        stopped_at: disabledAt,
-      };
+      return { ...unfinished, status: "error", error: tooLong, stopped_at: disabledAt };
     case 4:
       return { ...unfinished, status: "error", error: { code: "rate_limit", retry_after: 1.5, detail: [null, "\n"] } };
     case 5:
@@ -139,46 +129,3 @@ export const inEveryStatus: Peculiarity = (chunk, number) => {
       return chunk;
   }
 };
-
-/** A UUID (version 4 in shape) that is always the same for the same name. */
-export function stableId(name: string): string {
-  const hex = hash("sha256", name);
-  const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-/** The people who wrote the sample data, and the owner of the key, who writes through the service. */
-export const accounts = {
-  author: stableId("account/author"),
-  editor: stableId("account/editor"),
-  owner: stableId("account/owner"),
-} as const;
-
-/** A document whose file is made up: the same at every read. */
-interface FiledDocument {
-  readonly id: string;
-  readonly name: string;
-  readonly fileId: string;
-  readonly by: string;
-  /** Unix seconds. */
-  readonly createdAt: number;
-}
-
-/** The facts of the file of a sample document, as the service reports them. */
-export function sampleFacts({ id, name, fileId, by, createdAt }: FiledDocument): StoredFile["facts"] {
-  return {
-    id: fileId,
-    name,
-    size: Buffer.byteLength(sampleText(id, name)),
-    extension: name.split(".").at(-1) ?? "",
-    mime_type: "text/plain",
-    created_by: by,
-    created_at: createdAt,
-  };
-}
-
-/** A stable text of some kilobytes. */
-export function sampleText(id: string, name: string): string {
-  const lines = 100 + (Number.parseInt(id.slice(0, 4), 16) % 400 || 0);
-  return Array.from({ length: lines }, (_, at) => `${name}: line ${at + 1} of the original file\n`).join("");
-}

@@ -253,13 +253,6 @@ export interface Language {
   readonly questions: readonly string[];
 }
 
-const secondHalf = /[\udc00-\udfff]/g;
-
-/** How many characters (code points, not UTF-16 units) a text has; this is what the service calls its word count. */
-export function characters(text: string): number {
-  return text.length - (text.match(secondHalf)?.length ?? 0);
-}
-
 /** So many sentences about the topic. */
 export function sentences(random: Random, language: Language, topic: Topic, count: number): readonly string[] {
   return Array.from({ length: count }, () => sentence(random, language, topic));

@@ -1,6 +1,8 @@
 import { type DemoKnowledge, demoKnowledge } from "../demo-knowledge.js";
-import type { WriteOptions } from "../write/write-options.js";
-import { buildDataset } from "./build-dataset.js";
+import { DocumentStore } from "../document-store.js";
+import { accounts, newDataset, type StoredDataset, sumOf } from "../rows.js";
+import { batchUnderWay, restingBatch } from "./batches.js";
+import { buildDocument } from "./build-document.js";
 import { oddContents } from "./odd-contents.js";
 import {
   asOlderServer,
@@ -8,6 +10,7 @@ import {
   datasetId,
   documentId,
   inEveryStatus,
+  tooLong,
   withAttachments,
   withEdits,
   withLanguageHint,
@@ -20,15 +23,34 @@ import { english, languages } from "./prose.js";
 
 /**
  * The sample data: about 5,000 chunks and 3,000 child chunks, always the same until something is written or a document is
- * indexed again. The batch under way counts the reads of this knowledge alone; `clock` says when they were.
+ * indexed again. Only the batch under way asks the clock; it counts the reads of this knowledge alone.
  */
-export function sampleKnowledge(clock: () => Date, options: WriteOptions = {}): DemoKnowledge {
-  return demoKnowledge(
-    outlines.map((outline) => buildDataset(outline, clock)),
-    clock,
-    options,
-  );
+export function sampleKnowledge(clock: () => Date): DemoKnowledge {
+  const datasets = outlines.map((outline) => buildDataset(outline, clock));
+  return demoKnowledge(new DocumentStore(datasets, clock));
 }
+
+/** Builds a dataset with its documents and batches. */
+export function buildDataset(outline: DatasetOutline, clock: () => Date): StoredDataset {
+  const documents = outline.documents.map((document) => buildDocument(outline, document));
+  const batches = outline.batches.map(({ id, documents: names, underWay }) => {
+    const members = documents.filter(({ row }) => names.includes(row.name));
+    return underWay ? batchUnderWay(id, members, clock) : restingBatch(id, members);
+  });
+  const rows = documents.map(({ row }) => row);
+  const time = Math.min(...rows.map(({ created_at }) => created_at));
+  const { name, description, technique } = outline;
+  const row = {
+    ...newDataset({ id: datasetId(outline), name, description, technique, time, by: accounts.author }),
+    ...{ permission: "all_team_members", data_source_type: "upload_file", document_count: rows.length },
+    ...{ word_count: sumOf(rows, "word_count"), doc_form: rows[0]?.doc_form ?? null, built_in_field_enabled: true },
+    total_documents: rows.length,
+    total_available_documents: rows.filter(({ error }) => error === null).length,
+  };
+  return { row, documents, batches };
+}
+
+const policy = { form: "text_model", topic: "policy" } as const;
 
 /** The second dataset: plain text only, long and short documents, older rows, and an import that went wrong. */
 const companyHandbook: DatasetOutline = {
@@ -36,43 +58,15 @@ const companyHandbook: DatasetOutline = {
   description: "Rules for work, leave and travel, in the languages of all offices.",
   technique: "economy",
   documents: [
+    { ...policy, name: "Employee handbook.docx", chunkCount: 1180, peculiarities: [withEdits] },
+    { ...policy, name: "Travel and expenses.pdf", chunkCount: 300 },
+    { ...policy, name: "Announcements.txt", chunkCount: 0 },
     {
-      name: "Employee handbook.docx",
-      form: "text_model",
-      topic: "policy",
-      chunkCount: 1180,
-      peculiarities: [withEdits],
-    },
-    {
-      name: "Travel and expenses.pdf",
-      form: "text_model",
-      topic: "policy",
-      chunkCount: 300,
-    },
-    { name: "Announcements.txt", form: "text_model", topic: "policy", chunkCount: 0 },
-    {
-      name: "Handbook of 2019.docx",
-      form: "text_model",
-      topic: "policy",
-      languages: [english],
-      chunkCount: 250,
+      ...{ ...policy, name: "Handbook of 2019.docx", languages: [english], chunkCount: 250 },
       peculiarities: [withNulls, asOlderServer],
     },
-    {
-      name: "Works agreements.pdf",
-      form: "text_model",
-      topic: "policy",
-      chunkCount: 200,
-      fractionalTimes: true,
-    },
-    {
-      name: "Interrupted import.csv",
-      form: "text_model",
-      topic: "policy",
-      chunkCount: 64,
-      peculiarities: [inEveryStatus],
-      error: "Embedding failed: the input is too long",
-    },
+    { ...policy, name: "Works agreements.pdf", chunkCount: 200, fractionalTimes: true },
+    { ...policy, name: "Interrupted import.csv", chunkCount: 64, peculiarities: [inEveryStatus], error: tooLong },
   ],
   batches: [
     {
@@ -80,16 +74,14 @@ const companyHandbook: DatasetOutline = {
       documents: ["Employee handbook.docx", "Travel and expenses.pdf"],
       underWay: true,
     },
-    {
-      id: "import/März 2025 #3? 100%",
-      documents: ["Announcements.txt", "Interrupted import.csv"],
-      underWay: false,
-    },
+    { id: "import/März 2025 #3? 100%", documents: ["Announcements.txt", "Interrupted import.csv"], underWay: false },
   ],
 };
 
 const oddTexts = oddContents();
 const guideChildren = [250, 101, 100, 1, 0];
+const languageTag = (number: number) => languages[(number - 1) % languages.length]?.tag ?? english.tag;
+const hierarchical = { form: "hierarchical_model", topic: "product" } as const;
 
 /** The first dataset: every document form, both kinds of parents, and the contents that break exports. */
 export const productKnowledge: DatasetOutline = {
@@ -98,67 +90,33 @@ export const productKnowledge: DatasetOutline = {
   technique: "high_quality",
   documents: [
     {
-      name: "Administrator guide.docx",
-      form: "hierarchical_model",
-      topic: "product",
-      chunkCount: 600,
+      ...{ ...hierarchical, name: "Administrator guide.docx", chunkCount: 600, embedsChildren: true },
       childCount: (number) => guideChildren[number - 1] ?? number % 4,
-      embedsChildren: true,
       peculiarities: [withLinks, withSummaries],
     },
     {
-      name: "User manual.pdf",
-      form: "hierarchical_model",
-      topic: "product",
-      chunkCount: 740,
+      ...{ ...hierarchical, name: "User manual.pdf", chunkCount: 740, embedsChildren: true },
       childCount: (number) => number % 3,
-      embedsChildren: true,
-      peculiarities: [
-        withAttachments,
-        withEdits,
-        withLanguageHint((number) => languages[(number - 1) % languages.length]?.tag ?? english.tag),
-      ],
+      peculiarities: [withAttachments, withEdits, withLanguageHint(languageTag)],
     },
+    { ...hierarchical, name: "Release notes.md", languages: [english], chunkCount: 1, childCount: () => 250 },
     {
-      name: "Release notes.md",
-      form: "hierarchical_model",
-      topic: "product",
-      languages: [english],
-      chunkCount: 1,
-      childCount: () => 250,
-    },
-    {
-      name: "Installation leaflets.pdf",
-      form: "hierarchical_model",
-      topic: "product",
-      chunkCount: 40,
+      ...{ ...hierarchical, name: "Installation leaflets.pdf", chunkCount: 40 },
       childCount: (number) => number % 25,
       peculiarities: [withLinks],
     },
     {
-      name: "Answers of the support team.csv",
-      form: "qa_model",
-      topic: "support",
-      chunkCount: 900,
+      ...{ name: "Answers of the support team.csv", form: "qa_model", topic: "support", chunkCount: 900 },
       peculiarities: [withoutSignedCopy, withEdits],
     },
     {
-      name: "Troubleshooting.md",
-      form: "text_model",
-      topic: "product",
-      chunkCount: 700,
+      ...{ name: "Troubleshooting.md", form: "text_model", topic: "product", chunkCount: 700 },
       childCount: (number) => (number % 10 === 0 ? 2 : 0),
       peculiarities: [withLinks, withAttachments, withSummaries, withNulls],
     },
     {
-      name: "Contents that break exports.txt",
-      form: "hierarchical_model",
-      topic: "product",
-      languages: [english],
-      chunkCount: oddTexts.length,
-      texts: oddTexts,
-      childCount: () => 1,
-      embedsChildren: true,
+      ...{ ...hierarchical, name: "Contents that break exports.txt", languages: [english], embedsChildren: true },
+      ...{ chunkCount: oddTexts.length, texts: oddTexts, childCount: () => 1 },
     },
   ],
   batches: [

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cutText, sentencesIn } from "../../../src/demo/reindex.js";
+import { cutText, sentencesIn } from "../../../src/demo/source.js";
 
 test.each([
   ["nothing", " \n", 10, []],

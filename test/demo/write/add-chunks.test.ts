@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { accounts } from "../../../src/demo/sample/outline.js";
+import { accounts } from "../../../src/demo/rows.js";
 import { read, rowsFrom } from "../ask.js";
 import { datasetId, documentId, segments, uuid } from "../small-knowledge.js";
 import { documentRow, refused, send, start, startWriting } from "./writing.js";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { describe, expect, it, test } from "vitest";
-import { accounts } from "../../../src/demo/sample/outline.js";
+import { accounts } from "../../../src/demo/rows.js";
 import { type ChunkSketch, documentId, uuid } from "../small-knowledge.js";
 import { documentRow, refused, start, startWriting, type Writing } from "./writing.js";
 

@@ -1,6 +1,6 @@
-import { type DemoKnowledge, demoKnowledge } from "../../../src/demo/demo-knowledge.js";
 import type { RunningService } from "../../../src/demo/start-service.js";
-import type { WriteOptions } from "../../../src/demo/write/write-options.js";
+import type { WriteOptions } from "../../servers/writable/writable-knowledge.js";
+import { type WritableKnowledge, writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 import { ask, type Row, rowFrom, rowsFrom, started } from "../ask.js";
 import { type ChunkSketch, documentId, type SmallShape, segments, smallDatasets } from "../small-knowledge.js";
 
@@ -9,7 +9,7 @@ export const start = 1_750_000_000;
 
 export interface Writing {
   readonly service: RunningService;
-  readonly demo: DemoKnowledge;
+  readonly demo: WritableKnowledge;
   /** So many seconds pass. */
   readonly pass: (seconds: number) => void;
   /** Sends a JSON body to a path below the segments of the document; none for a method without one. */
@@ -32,7 +32,7 @@ export async function startWriting(
 ): Promise<Writing> {
   let now = start;
   const clock = () => new Date(now * 1000);
-  const demo = demoKnowledge(smallDatasets(sketches, shape), clock, options);
+  const demo = writableKnowledge(smallDatasets(sketches, shape), clock, options);
   const service = await started({ demo, clock });
   return {
     service,

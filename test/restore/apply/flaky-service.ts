@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
-import type { StoredDataset } from "../../../src/demo/index-knowledge.js";
+import type { StoredDataset } from "../../../src/demo/rows.js";
 import { startService } from "../../../src/demo/start-service.js";
-import type { WriteOptions } from "../../../src/demo/write/write-options.js";
+import type { WriteOptions } from "../../servers/writable/writable-knowledge.js";
+import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 
 /** A request as it came. */
 export interface Seen {
@@ -39,7 +39,7 @@ export interface FlakyOptions extends WriteOptions {
 /** The embedded service behind a line on which answers get lost. */
 export async function startFlaky(datasets: readonly StoredDataset[], options: FlakyOptions) {
   const { clock, faultOf = () => undefined, ...writes } = options;
-  const demo = demoKnowledge(datasets, clock, writes);
+  const demo = writableKnowledge(datasets, clock, writes);
   const service = await startService({ demo, clock });
   const seen: Seen[] = [];
   const late: { left: number; readonly request: Seen }[] = [];

@@ -6,8 +6,7 @@ import type {
   DocumentPlan,
   TargetChunk,
 } from "../../../src/compare/lost/restore-plan.js";
-import type { StoredDataset } from "../../../src/demo/index-knowledge.js";
-import type { Chunk } from "../../../src/demo/knowledge.js";
+import type { Chunk, StoredDataset } from "../../../src/demo/rows.js";
 import { applyPlan, withWriter } from "../../../src/restore/apply/apply-plan.js";
 import type { ApplyOptions } from "../../../src/restore/apply/document-work.js";
 import { openJournal } from "../../../src/restore/apply/journal.js";

@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
-import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { type Fate, openLossyWire } from "../../servers/lossy-wire.js";
+import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 import { datasetId, storedDataset } from "./random/knowledge-base.js";
 import type { Scenario } from "./random/scenario.js";
 
@@ -12,9 +12,9 @@ export const key = "restore-key";
 /** A run of the drawn knowledge base, an empty service, and a wire before it that decides on writes. */
 export async function backUp(drawn: Scenario) {
   const clock = () => new Date();
-  const source = await startService({ demo: demoKnowledge([storedDataset(drawn)], clock), key });
+  const source = await startService({ demo: writableKnowledge([storedDataset(drawn)], clock), key });
   const options = { indexingSeconds: 0, indexingTime: 0, maxPerRequest: drawn.cap };
-  const target = await startService({ demo: demoKnowledge([], clock, options), key });
+  const target = await startService({ demo: writableKnowledge([], clock, options), key });
   const kinds: string[] = [];
   const decider = { url: "", decide: (): Fate => "pass" };
   const { url, close } = await openLossyWire(target.url, ({ method, path }) => {

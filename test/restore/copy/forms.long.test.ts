@@ -1,7 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
-import { buildDataset } from "../../../src/demo/sample/build-dataset.js";
-import { productKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
+import { buildDataset, productKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { compareWithService } from "../../../src/restore/copy/against.js";
 import { type CopyOptions, exitCodeOf } from "../../../src/restore/copy/copy-result.js";
@@ -11,6 +9,7 @@ import { readRows } from "../../demo/ask.js";
 import { rounds } from "../../rounds.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { type Fate, openLossyWire } from "../../servers/lossy-wire.js";
+import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 import { handbook } from "./made-copy.js";
 import { moving } from "./moving.js";
 import { shortOutline } from "./short-outline.js";
@@ -25,7 +24,7 @@ async function backedUp(most: number) {
   const clock = () => new Date();
   const options = { indexingTime: 0, indexingSeconds: 0 };
   const service = await startService({
-    demo: demoKnowledge([buildDataset(shortOutline(productKnowledge, most), clock)], clock, options),
+    demo: writableKnowledge([buildDataset(shortOutline(productKnowledge, most), clock)], clock, options),
   });
   const { key } = service;
   const decider = { url: "", decide: (_path: string): Fate => "pass" };

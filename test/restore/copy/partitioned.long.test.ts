@@ -1,12 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
-import { buildDataset } from "../../../src/demo/sample/build-dataset.js";
-import { outlines } from "../../../src/demo/sample/sample-knowledge.js";
+import { buildDataset, outlines } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import type { CopyOptions } from "../../../src/restore/copy/copy-result.js";
 import { moveRun } from "../../../src/restore/copy/copy-run.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
+import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 import { moving } from "./moving.js";
 import { readCopies } from "./random/copies.js";
 import { shortOutline } from "./short-outline.js";
@@ -17,7 +16,7 @@ const key = "restore-key";
 /** A service with the datasets of the sample, whose documents have three chunks at the most, or with nothing. */
 async function startShort(datasets = outlines) {
   const stored = datasets.map((outline) => buildDataset(shortOutline(outline, 3), clock));
-  const demo = demoKnowledge(stored, clock, { indexingTime: 0, indexingSeconds: 0 });
+  const demo = writableKnowledge(stored, clock, { indexingTime: 0, indexingSeconds: 0 });
   const service = await startService({ demo, key });
   onTestFinished(() => service.close());
   return service;

@@ -1,5 +1,5 @@
-import { type DemoKnowledge, demoKnowledge } from "../../../src/demo/demo-knowledge.js";
-import type { StoredChunk, StoredDocument } from "../../../src/demo/index-knowledge.js";
+import type { StoredChunk, StoredDocument } from "../../../src/demo/rows.js";
+import { type WritableKnowledge, writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 import type { ManualEdit, Scenario } from "./scenario.js";
 
 export const datasetId = "00000000-0000-4000-8000-000000000001";
@@ -28,7 +28,7 @@ export interface Standing extends Texts {
 
 /** A service with one document, and the work of persons on it. No two texts that they write are equal, but for parts and twins. */
 export class KnowledgeBase {
-  readonly demo: DemoKnowledge;
+  readonly demo: WritableKnowledge;
   readonly #form: Scenario["form"];
   #texts = 0;
 
@@ -44,7 +44,7 @@ export class KnowledgeBase {
       embedsChildren: form === "hierarchical_model",
     };
     const dataset = { id: datasetId, name: "Random", indexing_technique: "economy" };
-    this.demo = demoKnowledge([{ row: dataset, documents: [document], batches: [] }], () => new Date(), {
+    this.demo = writableKnowledge([{ row: dataset, documents: [document], batches: [] }], () => new Date(), {
       indexingSeconds: 0,
     });
   }

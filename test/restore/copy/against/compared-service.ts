@@ -1,13 +1,13 @@
 import { basename, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { demoKnowledge } from "../../../../src/demo/demo-knowledge.js";
-import type { StoredDataset } from "../../../../src/demo/index-knowledge.js";
+import type { StoredDataset } from "../../../../src/demo/rows.js";
 import { startService } from "../../../../src/demo/start-service.js";
 import { copyFolderOf } from "../../../../src/restore/copy/copy-result.js";
 import { openCopyJournal } from "../../../../src/restore/copy/journal.js";
 import { runJob } from "../../../../src/run/run-job.js";
 import { datasetId, documentId, smallDatasets } from "../../../demo/small-knowledge.js";
 import { jobFor, testFolder } from "../../../run/job-for.js";
+import { writableKnowledge } from "../../../servers/writable/writable-knowledge.js";
 
 /** A dataset with one document of three chunks, the first of which has two children. */
 export const sketches = [
@@ -38,7 +38,7 @@ export function copyOf(tree: readonly StoredDataset[]): readonly StoredDataset[]
 
 /** Serves a tree. */
 export async function serve(tree: readonly StoredDataset[]) {
-  const service = await startService({ demo: demoKnowledge(tree, () => new Date()) });
+  const service = await startService({ demo: writableKnowledge(tree, () => new Date()) });
   onTestFinished(service.close);
   return service;
 }

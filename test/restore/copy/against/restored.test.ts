@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test } from "vitest";
-import { demoKnowledge } from "../../../../src/demo/demo-knowledge.js";
 import { startService } from "../../../../src/demo/start-service.js";
 import { compareWithService } from "../../../../src/restore/copy/against.js";
 import { moveRun } from "../../../../src/restore/copy/copy-run.js";
 import { documentId, uuid } from "../../../demo/small-knowledge.js";
+import { writableKnowledge } from "../../../servers/writable/writable-knowledge.js";
 import { moving } from "../moving.js";
 import { dumped, sketches, treeOf } from "./compared-service.js";
 
 async function emptyService() {
-  const service = await startService({ demo: demoKnowledge([], () => new Date()) });
+  const service = await startService({ demo: writableKnowledge([], () => new Date()) });
   onTestFinished(service.close);
   return service;
 }

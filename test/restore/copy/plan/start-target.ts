@@ -1,9 +1,9 @@
 import { onTestFinished } from "vitest";
 import { type Client, openClient } from "../../../../src/client/open-client.js";
-import { demoKnowledge } from "../../../../src/demo/demo-knowledge.js";
-import type { StoredDataset } from "../../../../src/demo/index-knowledge.js";
+import type { StoredDataset } from "../../../../src/demo/rows.js";
 import { startService } from "../../../../src/demo/start-service.js";
 import type { Row } from "../../../../src/rows/row.js";
+import { writableKnowledge } from "../../../servers/writable/writable-knowledge.js";
 
 /** A dataset of a target, with documents of these ids. */
 export function targetDataset(
@@ -21,7 +21,7 @@ export function targetDataset(
 
 /** A client of a service with these datasets, until the test ends. */
 export async function startTarget(...datasets: readonly StoredDataset[]): Promise<Client> {
-  const service = await startService({ demo: demoKnowledge(datasets, () => new Date()) });
+  const service = await startService({ demo: writableKnowledge(datasets, () => new Date()) });
   const client = openClient({ baseUrl: service.url, key: service.key, retries: 0 });
   onTestFinished(async () => {
     await client.close();

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { demoKnowledge } from "../../../../src/demo/demo-knowledge.js";
-import { sentencesIn } from "../../../../src/demo/reindex.js";
+import { sentencesIn } from "../../../../src/demo/source.js";
 import { startService } from "../../../../src/demo/start-service.js";
 import type { CopyResult } from "../../../../src/restore/copy/copy-result.js";
 import { moveRun } from "../../../../src/restore/copy/copy-run.js";
@@ -12,6 +11,7 @@ import { runJob } from "../../../../src/run/run-job.js";
 import { rounds } from "../../../rounds.js";
 import { jobFor } from "../../../run/job-for.js";
 import { openFatedWire } from "../../../servers/fated-wire.js";
+import { writableKnowledge } from "../../../servers/writable/writable-knowledge.js";
 import { freezeRestore } from "../../frozen-restore.js";
 import { expectLinkRefused } from "../../planted.js";
 import { moving } from "../moving.js";
@@ -52,13 +52,13 @@ test("a knowledge base arrives whole, once and in order, whatever the wire does"
 async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]; result: CopyResult }> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
   const clock = () => new Date();
-  const source = await startService({ demo: demoKnowledge([storedDataset(drawn)], clock), key });
+  const source = await startService({ demo: writableKnowledge([storedDataset(drawn)], clock), key });
   let { unindexed } = drawn;
   const embeddingFails = (content: string) => content.includes("pump") && unindexed-- > 0;
   const options = {
     ...{ indexingSeconds: 0, indexingTime: 0, maxPerRequest: drawn.cap, embeddingFails },
   };
-  const target = await startService({ demo: demoKnowledge([], clock, options), key });
+  const target = await startService({ demo: writableKnowledge([], clock, options), key });
   const wire = await openFatedWire(target.url, drawn.fates);
   try {
     const job = await jobFor(folder, {

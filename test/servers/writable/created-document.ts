@@ -1,4 +1,4 @@
-import { rowFrom, rowsFrom } from "../ask.js";
+import { rowFrom, rowsFrom } from "../../demo/ask.js";
 import type { EmptyService } from "./empty-service.js";
 
 export const text = "# First piece. It goes on.\n\nSecond <|piece|>.";

@@ -1,21 +1,26 @@
 import { hash } from "node:crypto";
-import type { StoredChunk, StoredDocument } from "./index-knowledge.js";
-import type { ChildChunk, Chunk, StatusEntry } from "./knowledge.js";
-import { sumOf } from "./sample/build-document.js";
-import { stableId } from "./sample/outline.js";
-import { characters } from "./sample/prose.js";
-import type { DocumentDetails } from "./store/new-rows.js";
+import type { Details } from "./knowledge.js";
+import {
+  type ChildChunk,
+  type Chunk,
+  known,
+  type StatusEntry,
+  type StoredChunk,
+  type StoredDocument,
+  stableId,
+  sumOf,
+} from "./rows.js";
+import type { Source } from "./source.js";
 
 /** An indexing that began: the first one of a document, or another. All that there is to be seen of it follows from the time since then. */
 export interface IndexingJob {
+  readonly batch: string;
   readonly before: StoredDocument;
   readonly after: StoredDocument;
   /** Unix seconds, with their fraction. */
   readonly startedAt: number;
   /** How long it takes. */
   readonly seconds: number;
-  /** The reason why it fails at the end; undefined if it does not. */
-  readonly error?: string | undefined;
 }
 
 /** The stages in their order, and the share of the time at which each begins. */
@@ -46,7 +51,7 @@ function countsAt({ after }: IndexingJob, share: number): { readonly split: numb
 }
 
 /**
- * The document at a time. As in real deployments the old chunks are listed as `re_segment`, and not counted, until the
+ * The document at a time before the end. As in real deployments the old chunks are listed as `re_segment`, and not counted, until the
  * document is cleaned; new ones appear while it is split, as `waiting`, and then are indexed one after another.
  */
 export function documentAt(job: IndexingJob, now: number): StoredDocument {
@@ -70,38 +75,26 @@ const unended = { completed_at: null, indexing_latency: null };
 /** The state of a chunk that is not indexed yet. */
 const underWay = { status: "indexing", completed_at: null };
 
-/** The document that an indexing leaves. If it failed, its new chunks are there, and were never indexed to the end. */
-export function outcomeOf({ after, error }: IndexingJob): StoredDocument {
-  if (error === undefined) return after;
-  const state = { indexing_status: "error", display_status: "error", error };
-  const chunks = after.chunks.map((chunk) => withState(chunk, underWay));
-  return { ...withDetails(after, unended), row: { ...after.row, ...state }, chunks };
-}
-
 function withState({ row, children }: StoredChunk, state: Partial<Chunk>): StoredChunk {
   return { row: { ...row, ...state }, children };
 }
 
 /** The entry of the document in the indexing status of a batch, at a time. */
 export function entryAt(job: IndexingJob, now: number): StatusEntry {
-  const { before, startedAt, seconds, error } = job;
+  const { before, startedAt, seconds } = job;
   const share = shareAt(job, now);
   const { split, done } = countsAt(job, share);
-  const hasFailed = error !== undefined && share === 1;
   const timeOf = (stage: Stage) => (share >= begins[stage] ? Math.floor(startedAt + seconds * begins[stage]) : null);
   return {
     id: before.row.id,
-    indexing_status: hasFailed ? "error" : stageAt(share),
+    indexing_status: stageAt(share),
     processing_started_at: timeOf("parsing"),
     parsing_completed_at: timeOf("cleaning"),
     cleaning_completed_at: timeOf("splitting"),
     splitting_completed_at: timeOf("indexing"),
-    completed_at: hasFailed ? null : timeOf("completed"),
-    paused_at: null,
-    error: hasFailed ? error : null,
-    stopped_at: hasFailed ? timeOf("completed") : null,
-    completed_segments: hasFailed ? 0 : done,
-    total_segments: split,
+    completed_at: timeOf("completed"),
+    ...{ paused_at: null, error: null, stopped_at: null },
+    ...{ completed_segments: done, total_segments: split },
   };
 }
 
@@ -134,7 +127,7 @@ export function reindexedDocument(
 }
 
 /** The document with other details, if its details are known. */
-function withDetails(document: StoredDocument, details: Partial<DocumentDetails>): StoredDocument {
+function withDetails(document: StoredDocument, details: Details): StoredDocument {
   return document.details ? { ...document, details: { ...document.details, ...details } } : document;
 }
 
@@ -144,11 +137,12 @@ interface Place {
   readonly startedAt: number;
 }
 
-function chunkOf(piece: StoredChunk, { id, position, startedAt }: Place, embedsChildren: boolean): StoredChunk {
-  const { row } = piece;
-  const children = piece.children.map((child, index) =>
-    childOf(child, id, { id: stableId(`${id}/${index + 1}`), position: index + 1, startedAt }),
-  );
+function chunkOf({ row, children }: StoredChunk, place: Place, embedsChildren: boolean): StoredChunk {
+  const { id, position, startedAt } = place;
+  const made = children.map((child, index): ChildChunk => {
+    const moved = { id: stableId(`${id}/${index + 1}`), segment_id: id, position: index + 1 };
+    return { ...child, ...moved, created_at: startedAt, updated_at: startedAt };
+  });
   const fresh = {
     index_node_id: stableId(`${id}/node`),
     index_node_hash: hash("sha256", row.content),
@@ -156,80 +150,7 @@ function chunkOf(piece: StoredChunk, { id, position, startedAt }: Place, embedsC
     ...{ enabled: true, disabled_at: null, disabled_by: null },
     ...{ created_at: startedAt, updated_at: startedAt, updated_by: null },
     ...{ indexing_at: startedAt, completed_at: startedAt, error: null, stopped_at: null },
-    child_chunks: embedsChildren ? children : [],
+    child_chunks: embedsChildren ? made : [],
   };
-  const known = Object.entries(fresh).filter(([field]) => field in row); // older servers have fewer
-  return { row: { ...row, ...Object.fromEntries(known), id, position, status: "completed" }, children };
-}
-
-function childOf(child: ChildChunk, segmentId: string, { id, position, startedAt }: Place): ChildChunk {
-  return { ...child, id, segment_id: segmentId, position, created_at: startedAt, updated_at: startedAt };
-}
-
-/** Cuts a text into pieces of at most so many characters (from 2): behind a sentence, else at white space, else anywhere. */
-export function cutText(text: string, most: number): readonly string[] {
-  const pieces: string[] = [];
-  let rest = text.trim();
-  while (rest.length > most) {
-    const end = endOfPiece(rest.slice(0, most));
-    pieces.push(rest.slice(0, end).trimEnd());
-    rest = rest.slice(end).trimStart();
-  }
-  return rest === "" ? pieces : [...pieces, rest];
-}
-
-/** The sentences of a text, each without the white space around it. */
-export function sentencesIn(text: string): readonly string[] {
-  const parts = text.split(/(?<=[.!?؟])\s+|(?<=[。！？])|\n+/);
-  return parts.map((part) => part.trim()).filter((part) => part !== "");
-}
-
-function endOfPiece(head: string): number {
-  const sentence = head.search(/[.!?。！？؟][^.!?。！？؟]*$/) + 1;
-  if (sentence > 0) return sentence;
-  const space = head.search(/\s\S*$/);
-  if (space > 0) return space;
-  return /[\ud800-\udbff]$/.test(head) ? head.length - 1 : head.length; // never through the middle of a character
-}
-
-/**
- * The source of a document, as the indexer cuts it: a chunk for each piece, as if none had been edited. Only what a re-index keeps
- * of these rows counts.
- */
-export type Source = readonly StoredChunk[];
-
-/**
- * The source of a document that holds people's work already: without their chunks, their edits, and the child chunks that they made.
- * The rows do not tell a chunk that was made by hand from one that was edited: the later half are taken as made.
- */
-export function sourceOf({ chunks }: StoredDocument): Source {
-  const edited = chunks.filter(isEdited);
-  const dropped = new Set(edited.slice(Math.floor(edited.length / 2)));
-  return chunks.filter((chunk) => !dropped.has(chunk) && chunk.row.status !== "re_segment").map(pieceOf);
-}
-
-function pieceOf(chunk: StoredChunk): StoredChunk {
-  const row = isEdited(chunk) ? withoutEdit(chunk.row) : chunk.row;
-  const children = chunk.children.filter(({ type, content }) => type !== "customized" && row.content.includes(content));
-  return { row, children };
-}
-
-function isEdited({ row }: StoredChunk): boolean {
-  return typeof row.updated_by === "string";
-}
-
-/** The row as its source has it: the last sentence, of the answer where there is one, was added by hand. */
-function withoutEdit(row: Chunk): Chunk {
-  if (typeof row.answer === "string" && row.answer !== "") return { ...row, answer: withoutLastSentence(row.answer) };
-  const content = withoutLastSentence(row.content);
-  const length = characters(content);
-  const tokens = row.tokens === 0 ? 0 : Math.ceil(length / 3);
-  const sign_content = row.sign_content === row.content ? content : row.sign_content;
-  return { ...row, content, word_count: length, tokens, ...(sign_content !== undefined && { sign_content }) };
-}
-
-/** A text of one sentence loses its second half. */
-function withoutLastSentence(text: string): string {
-  const earlier = /^(.*[.!?。！？؟])\s*[^.!?。！？؟]+[.!?。！？؟]\s*$/su.exec(text)?.[1];
-  return earlier ?? text.slice(0, Math.ceil(text.length / 2)).toWellFormed();
+  return { row: { ...row, ...known(fresh, row), id, position, status: "completed" }, children: made };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { rowFrom } from "../ask.js";
-import { uuid } from "../small-knowledge.js";
+import { rowFrom } from "../../demo/ask.js";
+import { uuid } from "../../demo/small-knowledge.js";
+import { refused, start } from "../../demo/write/writing.js";
 import { withDocument } from "./created-document.js";
 import { startEmpty } from "./empty-service.js";
-import { refused, start } from "./writing.js";
 
 /** A dataset with one document, and functions for its metadata. */
 async function withMetadata() {

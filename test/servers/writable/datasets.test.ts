@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { refused, start } from "../../demo/write/writing.js";
 import { startEmpty } from "./empty-service.js";
-import { refused, start } from "./writing.js";
 
 const taken = refused(
   "The dataset name already exists. Please modify your dataset name.",

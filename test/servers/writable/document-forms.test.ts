@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { rowFrom } from "../ask.js";
+import { rowFrom } from "../../demo/ask.js";
+import { refused } from "../../demo/write/writing.js";
 import { custom, pre_processing_rules, text, withDocument } from "./created-document.js";
 import { startEmpty } from "./empty-service.js";
-import { refused } from "./writing.js";
 
 const paragraphs = { mode: "hierarchical", rules: { ...custom.rules, parent_mode: "paragraph" } };
 const wholeText = { mode: "hierarchical", rules: { ...custom.rules, parent_mode: "full-doc" } };

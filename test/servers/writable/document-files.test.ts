@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ask, rowFrom, rowsFrom } from "../ask.js";
+import { ask, rowFrom, rowsFrom } from "../../demo/ask.js";
+import { refused, start } from "../../demo/write/writing.js";
 import { custom, economy, text, withDocument } from "./created-document.js";
 import { type EmptyService, startEmpty } from "./empty-service.js";
-import { refused, start } from "./writing.js";
 
 const byFile = (dataset: string) => `/${dataset}/document/create-by-file`;
 const guide = new File([text], "Guide ü.MD", { type: "text/markdown" });

@@ -1,12 +1,12 @@
-import { type DemoKnowledge, demoKnowledge } from "../../../src/demo/demo-knowledge.js";
 import type { RunningService } from "../../../src/demo/start-service.js";
-import type { WriteOptions } from "../../../src/demo/write/write-options.js";
-import { ask, rowFrom, started } from "../ask.js";
-import { type Sent, send, start } from "./writing.js";
+import { ask, rowFrom, started } from "../../demo/ask.js";
+import { type Sent, send, start } from "../../demo/write/writing.js";
+import type { WriteOptions } from "./writable-knowledge.js";
+import { type WritableKnowledge, writableKnowledge } from "./writable-knowledge.js";
 
 export interface EmptyService {
   readonly service: RunningService;
-  readonly demo: DemoKnowledge;
+  readonly demo: WritableKnowledge;
   /** So many seconds pass. */
   readonly pass: (seconds: number) => void;
   /** Sends a JSON body to a path below `/datasets`; none for a method without one. */
@@ -21,7 +21,7 @@ export interface EmptyService {
 export async function startEmpty(options: WriteOptions = {}): Promise<EmptyService> {
   let now = start;
   const clock = () => new Date(now * 1000);
-  const demo = demoKnowledge([], clock, options);
+  const demo = writableKnowledge([], clock, options);
   const service = await started({ demo, clock });
   const sendBelow = (method: string, path: string, body?: unknown) => send(service, method, `/datasets${path}`, body);
   let datasets = 0;

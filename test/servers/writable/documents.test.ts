@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { rowFrom, rowsFrom } from "../ask.js";
+import { rowFrom, rowsFrom } from "../../demo/ask.js";
+import { refused, start } from "../../demo/write/writing.js";
 import { economy, pre_processing_rules, text, withDocument } from "./created-document.js";
 import { startEmpty } from "./empty-service.js";
-import { refused, start } from "./writing.js";
 
 describe("a document that is created from a text", () => {
   it("is answered and listed as waiting, with a batch", async () => {

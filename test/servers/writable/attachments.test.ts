@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { sampleKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
-import { ask, readRows, rowFrom, rowsFrom, started } from "../ask.js";
-import { uuid } from "../small-knowledge.js";
+import { ask, readRows, rowFrom, rowsFrom, started } from "../../demo/ask.js";
+import { uuid } from "../../demo/small-knowledge.js";
+import { refused, send, start } from "../../demo/write/writing.js";
 import { withDocument } from "./created-document.js";
 import { type EmptyService, startEmpty } from "./empty-service.js";
-import { refused, send, start } from "./writing.js";
 
 const productId = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const manualId = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";

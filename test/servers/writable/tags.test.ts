@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ask, rowsFrom } from "../ask.js";
-import { uuid } from "../small-knowledge.js";
+import { ask, rowsFrom } from "../../demo/ask.js";
+import { uuid } from "../../demo/small-knowledge.js";
 import { type EmptyService, startEmpty } from "./empty-service.js";
 
 const listed = async ({ service }: EmptyService) => rowsFrom(JSON.parse((await ask(service, "/datasets/tags")).text));

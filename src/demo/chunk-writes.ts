@@ -1,0 +1,251 @@
+import { hash } from "node:crypto";
+import type { DocumentStore, Located } from "./document-store.js";
+import { type Details, invalidParam, notFound, Refusal } from "./knowledge.js";
+import { findAttachment, noUploads, type Uploads } from "./originals.js";
+import type { AddedChunk, ChunkChange } from "./requests.js";
+import {
+  type Attachment,
+  accounts,
+  type ChildChunk,
+  type Chunk,
+  type ChunkText,
+  characters,
+  countsOf,
+  type Document,
+  isHighQuality,
+  isQa,
+  newChild,
+  newChunk,
+  type StoredChunk,
+  stableId,
+  withChildren,
+} from "./rows.js";
+import { automaticChildren, makesChildren } from "./source.js";
+
+interface WriteOptions {
+  /** Seconds after a request that changed `enabled` in which the chunk takes no other; 600 by default. */
+  readonly lockSeconds?: number;
+  /** Files that the data did not bring; none by default. */
+  readonly uploads?: Uploads;
+}
+
+/** What is answered to a write, or a read of one chunk. */
+interface Answer<Data> {
+  readonly data: Data;
+  readonly doc_form: string;
+}
+
+/** The path of a chunk that has child chunks. */
+export interface ParentIds {
+  readonly datasetId: string;
+  readonly documentId: string;
+  readonly chunkId: string;
+}
+
+/**
+ * The writes to the chunks of a store. Ids arrive as they stand in the path; a method that does not know one throws a 404, and nothing
+ * of a refused request is stored. A chunk need not belong to the document of its path, as in releases up to 1.12: every chunk of the
+ * service is found. A child chunk must belong to the chunk, and that to the document.
+ */
+export class ChunkWrites {
+  protected readonly store: DocumentStore;
+  readonly #options: Required<WriteOptions>;
+  /** Chunk id → the time, in Unix seconds, until which it takes no change. */
+  readonly #busyUntil = new Map<string, number>();
+  #written = 0;
+
+  constructor(store: DocumentStore, { lockSeconds = 600, uploads = noUploads }: WriteOptions = {}) {
+    this.store = store;
+    this.#options = { lockSeconds, uploads };
+  }
+
+  readChunk(datasetId: string, documentId: string, chunkId: string): Answer<Chunk> {
+    const { row } = this.store.readIn(datasetId, documentId);
+    return { data: this.store.locate(chunkId).chunk.row, doc_form: row.doc_form };
+  }
+
+  addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]): Answer<readonly Chunk[]> {
+    const document = this.store.readIn(datasetId, documentId);
+    checkReady(document.row);
+    const texts = checkTexts(added, document.row);
+    const dataset = this.store.dataset(datasetId);
+    const last = document.chunks.reduce((greatest, { row }) => Math.max(greatest, row.position), 0);
+    const chunks = texts.map((text, index) => {
+      const place = { id: this.#newId(document.row.id), position: last + index + 1, time: this.time() };
+      const row = newChunk(document.row, text, isHighQuality(dataset), { ...place, by: accounts.owner });
+      const children = automaticChildren(row, document, dataset, { time: this.time(), round: 0 });
+      return withChildren({ row, children: [] }, children, document);
+    });
+    this.store.writeChunks(document, [...document.chunks, ...chunks]);
+    return { data: chunks.map(({ row }) => row), doc_form: document.row.doc_form };
+  }
+
+  updateChunk(datasetId: string, documentId: string, chunkId: string, change: ChunkChange): Answer<Chunk> {
+    const { row } = this.store.readIn(datasetId, documentId);
+    const located = this.store.locate(chunkId);
+    const { id, enabled } = located.chunk.row;
+    const now = this.store.now();
+    if (now < (this.#busyUntil.get(id) ?? 0)) throw invalidParam("Segment is indexing, please try again later");
+    const fileOf: FileOf = (file) => this.#options.uploads(file)?.facts ?? findAttachment(this.store, file);
+    const changed = changedChunk(located, change, { time: this.time(), round: ++this.#written, fileOf });
+    this.store.writeChunk(located.document, changed);
+    const isSwitched = typeof change.enabled === "boolean" && change.enabled !== (enabled !== false);
+    if (isSwitched) this.#busyUntil.set(id, now + this.#options.lockSeconds);
+    return { data: changed.row, doc_form: row.doc_form };
+  }
+
+  deleteChunk(datasetId: string, documentId: string, chunkId: string): void {
+    this.store.readIn(datasetId, documentId);
+    const { document, chunk } = this.store.locate(chunkId);
+    this.store.writeChunks(
+      document,
+      document.chunks.filter((each) => each !== chunk),
+    );
+  }
+
+  addChild(place: ParentIds, content: string): ChildChunk {
+    const parent = this.#parent(place);
+    const { row, children } = parent.chunk;
+    const position = children.reduce((greatest, child) => Math.max(greatest, child.position), 0) + 1;
+    const child = newChild(row.id, content, "customized", { id: this.#newId(row.id), position, time: this.time() });
+    this.#writeChildren(parent, [...children, child]);
+    return child;
+  }
+
+  updateChild(place: ParentIds, childId: string, content: string): ChildChunk {
+    const parent = this.#parent(place);
+    const child = childOf(parent.chunk, childId);
+    const word_count = characters(content);
+    const changed = { ...child, content, word_count, type: "customized", updated_at: this.time() };
+    this.#writeChildren(
+      parent,
+      parent.chunk.children.map((each) => (each === child ? changed : each)),
+    );
+    return changed;
+  }
+
+  deleteChild(place: ParentIds, childId: string): void {
+    const parent = this.#parent(place);
+    const child = childOf(parent.chunk, childId);
+    this.#writeChildren(
+      parent,
+      parent.chunk.children.filter((each) => each !== child),
+    );
+  }
+
+  /** Unix seconds, as rows have them. */
+  protected time(): number {
+    return Math.floor(this.store.now());
+  }
+
+  #parent({ datasetId, documentId, chunkId }: ParentIds): Located {
+    const { row } = this.store.readIn(datasetId, documentId);
+    const parent = this.store.locate(chunkId);
+    if (parent.document.row.id !== row.id) throw notFound("Segment");
+    return parent;
+  }
+
+  #writeChildren({ document, chunk }: Located, children: readonly ChildChunk[]): void {
+    this.store.writeChunk(document, withChildren(chunk, children, document));
+  }
+
+  #newId(owner: string): string {
+    return stableId(`${owner}/written ${++this.#written}`);
+  }
+}
+
+function childOf({ children }: StoredChunk, childId: string): ChildChunk {
+  const child = children.find(({ id }) => id === childId.toLowerCase());
+  if (!child) throw notFound("Child chunk");
+  return child;
+}
+
+/** The file with an id: one that was uploaded, or that a chunk has. */
+type FileOf = (id: string) => Details | undefined;
+
+/** `time` in Unix seconds; `round` is the number of the write, from 1. */
+interface Circumstances {
+  readonly time: number;
+  readonly round: number;
+  readonly fileOf: FileOf;
+}
+
+/**
+ * The chunk as a change leaves it. `enabled: false` disables it, and nothing else happens. Throws a 400 for a disabled chunk, unless
+ * `enabled: true` comes with the change.
+ */
+function changedChunk(located: Located, change: ChunkChange, circumstances: Circumstances): StoredChunk {
+  const { document, dataset, chunk } = located;
+  const { time, round, fileOf } = circumstances;
+  const isEnabled = chunk.row.enabled !== false;
+  if (change.enabled === false && isEnabled) {
+    const disabled = { enabled: false, disabled_at: time, disabled_by: accounts.owner };
+    return { ...chunk, row: { ...chunk.row, ...disabled } };
+  }
+  if (!isEnabled && change.enabled !== true) throw invalidParam("Can't update disabled segment");
+  const row = changedRow(located, change, time, fileOf);
+  if (!change.regenerate_child_chunks || !makesChildren(document, dataset)) return { ...chunk, row };
+  return withChildren({ ...chunk, row }, automaticChildren(row, document, dataset, { time, round }), document);
+}
+
+/** The fields left out are not always kept: an answer gets lost, and files that are not named are unbound. */
+function changedRow(
+  { dataset, document, chunk: { row } }: Located,
+  change: ChunkChange,
+  time: number,
+  fileOf: FileOf,
+): Chunk {
+  const content = change.content || row.content;
+  const answer = isQa(document.row) ? (change.answer ?? null) : row.answer;
+  const { word_count, tokens } = countsOf(content, answer, isHighQuality(dataset));
+  const attachments = row.attachments && boundFiles(row.attachments, change.attachment_ids ?? [], fileOf);
+  const same: Chunk = {
+    ...row,
+    ...(answer !== undefined && { answer }),
+    word_count,
+    ...(attachments && { attachments }),
+    ...(typeof change.summary === "string" && { summary: change.summary }),
+    ...{ enabled: true, disabled_at: null, disabled_by: null },
+  };
+  const keywords = change.keywords?.length ? { keywords: change.keywords } : {};
+  if (content === row.content) return { ...same, ...keywords };
+  const signed = row.sign_content === row.content ? { sign_content: content } : {};
+  return {
+    ...same,
+    // High-quality datasets keep the keywords whenever the content changes: these must come with a request of their own.
+    ...(isHighQuality(dataset) ? {} : keywords),
+    ...{ content, ...signed, tokens, index_node_hash: hash("sha256", content), status: "completed" },
+    ...{ indexing_at: time, completed_at: time, updated_by: accounts.owner, updated_at: time },
+  };
+}
+
+/** The files that are named: those that the chunk has already, and behind them others. Throws a 400 for a file that is unknown. */
+function boundFiles(present: readonly Attachment[], ids: readonly string[], fileOf: FileOf): readonly Attachment[] {
+  const named = [...new Set(ids.map((id) => id.toLowerCase()))];
+  const kept = present.filter(({ id }) => named.includes(String(id)));
+  const others = named.filter((id) => !kept.some((file) => file.id === id));
+  const added = others.map((id) => {
+    const file = fileOf(id);
+    if (!file) throw invalidParam(`Attachment ${id} not found.`);
+    const { name, size, extension, mime_type } = file;
+    return { id, name, size, extension, mime_type, source_url: `/files/${id}/file-preview` };
+  });
+  return [...kept, ...added];
+}
+
+/** Throws a 404 or 400 for a document that takes no new chunks. */
+function checkReady({ indexing_status = "completed", enabled = true, archived = false }: Document): void {
+  if (indexing_status !== "completed") throw new Refusal(404, "not_found", "Document is not completed.");
+  if (enabled !== true) throw new Refusal(404, "not_found", "Document is disabled.");
+  if (archived === true) throw invalidParam("The document is archived.");
+}
+
+/** The texts to add. Throws a 400 for one that says nothing. */
+function checkTexts(added: readonly AddedChunk[], document: Document): readonly ChunkText[] {
+  return added.map(({ content, answer, keywords }) => {
+    if (isQa(document) && !answer) throw invalidParam("Answer is required");
+    if (isQa(document) && answer?.trim() === "") throw invalidParam("Answer is empty");
+    if (!content?.trim()) throw invalidParam("Content is empty");
+    return { content, answer: answer ?? null, keywords: keywords ?? [] };
+  });
+}

@@ -1,0 +1,270 @@
+import { documentAt, entryAt, type IndexingJob, isOver, reindexedDocument } from "./indexing.js";
+import { invalidParam, notFound, Refusal, shownStatus } from "./knowledge.js";
+import { jsonReply, type Route, route } from "./routes.js";
+import {
+  type Batch,
+  type Dataset,
+  known,
+  type StatusEntry,
+  type StoredChunk,
+  type StoredDataset,
+  type StoredDocument,
+  sumOf,
+} from "./rows.js";
+import { cutAgain, type Source, sourceOf } from "./source.js";
+
+/** A chunk, and the document that has it. */
+export interface Located {
+  readonly dataset: Dataset;
+  readonly document: StoredDocument;
+  readonly chunk: StoredChunk;
+}
+
+/** How a document is indexed again. */
+interface Manner {
+  readonly seconds: number;
+  /** The size of the new chunks; undefined for those that the source has. */
+  readonly maxCharacters?: number | undefined;
+}
+
+/** The answer to who has a document indexed: nothing else says which batch that is. */
+interface Begun {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  readonly batch: string;
+}
+
+/** A dataset of the store. Its row is never changed, but replaced. */
+export interface HeldDataset {
+  row: Dataset;
+  readonly documents: Map<string, HeldDocument>;
+  /** The batches that it began with. */
+  readonly batches: ReadonlyMap<string, Batch>;
+}
+
+/** A document of the store. Its versions are never changed, but replaced. */
+export interface HeldDocument {
+  readonly dataset: HeldDataset;
+  version: StoredDocument;
+  /** The texts that an indexing makes it from. No write changes them. */
+  source: Source;
+  /** Every indexing that began here, in order. */
+  readonly jobs: IndexingJob[];
+}
+
+/**
+ * The datasets and documents that are there at the moment: writes replace chunks, and an indexing makes documents again while time
+ * passes. Ids may come in upper case. Throws a 404 for a dataset or document that is not there. A document that did not change since it
+ * was last asked for is the same object.
+ */
+export class DocumentStore {
+  /** By id, in the order in which they are listed. */
+  protected held: Map<string, HeldDataset>;
+  readonly #clock: () => Date;
+  #jobs = 0;
+
+  constructor(datasets: readonly StoredDataset[], clock: () => Date) {
+    this.#clock = clock;
+    this.held = new Map(datasets.map((dataset) => [dataset.row.id, heldDataset(dataset)]));
+  }
+
+  /** Unix seconds, with their fraction. */
+  now(): number {
+    return this.#clock().getTime() / 1000;
+  }
+
+  datasets(): readonly Dataset[] {
+    return [...this.held.keys()].map((id) => this.dataset(id));
+  }
+
+  /** The row of a dataset, with counts that follow its documents. */
+  dataset(datasetId: string): Dataset {
+    const { row } = this.findDataset(datasetId);
+    const rows = this.documents(datasetId).map((document) => document.row);
+    const counts = {
+      word_count: sumOf(rows, "word_count"),
+      document_count: rows.length,
+      total_documents: rows.length,
+      total_available_documents: rows.filter((document) => shownStatus(document) === "available").length,
+      doc_form: rows.at(-1)?.doc_form ?? null,
+    };
+    return { ...row, ...known(counts, row) };
+  }
+
+  /** Newest first. */
+  documents(datasetId: string): readonly StoredDocument[] {
+    return [...this.findDataset(datasetId).documents.values()].map((held) => this.#present(held)).sort(newestFirst);
+  }
+
+  /** The document as it is now. */
+  read(documentId: string): StoredDocument {
+    return this.#present(this.find(documentId));
+  }
+
+  /** The same, where the path names its dataset, too. */
+  readIn(datasetId: string, documentId: string): StoredDocument {
+    const held = this.findDataset(datasetId).documents.get(documentId.toLowerCase());
+    if (!held) throw notFound("Document");
+    return this.#present(held);
+  }
+
+  /** The entries of a batch, whether it came with the data or began here. */
+  statusEntries(datasetId: string, batch: string): readonly StatusEntry[] {
+    const { documents, batches } = this.findDataset(datasetId);
+    const newest = (held: HeldDocument | undefined) => {
+      const job = held?.jobs.at(-1);
+      return job && entryAt(job, this.now());
+    };
+    const given = (batches.get(batch)?.entries() ?? []).filter(({ id }) => documents.has(id));
+    const begun = [...documents.values()].filter(({ jobs }) => jobs.some((each) => each.batch === batch));
+    if (given.length + begun.length === 0) throw notFound("Documents");
+    return [
+      ...given.map((entry) => newest(documents.get(entry.id)) ?? entry),
+      ...begun.flatMap((held) => newest(held) ?? []),
+    ];
+  }
+
+  /** Every chunk, as it is now. */
+  *chunks(): Generator<Located> {
+    for (const dataset of this.held.values())
+      for (const held of dataset.documents.values()) {
+        const document = this.#present(held);
+        for (const chunk of document.chunks) yield { dataset: dataset.row, document, chunk };
+      }
+  }
+
+  /** A chunk of any document. Throws a 404 for one that is unknown. */
+  locate(chunkId: string): Located {
+    const id = chunkId.toLowerCase();
+    for (const located of this.chunks()) if (located.chunk.row.id === id) return located;
+    throw notFound("Segment");
+  }
+
+  /** Puts another version in the place of a document. Throws a 400 for one that is being indexed. */
+  write(version: StoredDocument): void {
+    this.checkIdle(version.row.id);
+    this.find(version.row.id).version = version;
+  }
+
+  /** Gives a document other chunks, and counts that follow them. The same. */
+  writeChunks(document: StoredDocument, chunks: readonly StoredChunk[]): void {
+    const rows = chunks.map(({ row }) => row);
+    const counts = { tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count") };
+    this.write({ ...document, row: { ...document.row, ...known(counts, document.row) }, chunks });
+  }
+
+  /** Replaces one of the chunks of a document. The same. */
+  writeChunk(document: StoredDocument, chunk: StoredChunk): void {
+    this.writeChunks(
+      document,
+      document.chunks.map((each) => (each.row.id === chunk.row.id ? chunk : each)),
+    );
+  }
+
+  /** Throws a 400 for a document that is being indexed. */
+  checkIdle(documentId: string): void {
+    if (!this.#running(this.find(documentId))) return;
+    throw new Refusal(400, "document_indexing", "Cannot operate document during indexing.");
+  }
+
+  /** Begins at once and takes so many seconds. Throws a 404 for an unknown document, a 400 for one that is being indexed. */
+  reindex(documentId: string, { seconds, maxCharacters }: Manner): Begun {
+    this.checkIdle(documentId);
+    const held = this.find(documentId);
+    const { version, source, dataset } = held;
+    const pieces = maxCharacters === undefined ? source : cutAgain(source, maxCharacters, version, dataset.row);
+    return this.begin(held, pieces, seconds);
+  }
+
+  /** Begins to index a document that is idle. Its version is at once the one that the indexing leaves. */
+  protected begin(held: HeldDocument, source: Source, seconds: number): Begun {
+    const { version: before, dataset } = held;
+    const startedAt = this.now();
+    const batch = batchName(new Date(startedAt * 1000), ++this.#jobs);
+    const generation = held.jobs.length + 1;
+    const after = reindexedDocument(before, source, { generation, startedAt: Math.floor(startedAt), seconds });
+    held.jobs.push({ batch, before, after, startedAt, seconds });
+    held.version = after;
+    return { dataset_id: dataset.row.id, document_id: before.row.id, batch };
+  }
+
+  protected findDataset(datasetId: string): HeldDataset {
+    const held = this.held.get(datasetId.toLowerCase());
+    if (!held) throw notFound("Dataset");
+    return held;
+  }
+
+  protected find(documentId: string): HeldDocument {
+    const id = documentId.toLowerCase();
+    const dataset = [...this.held.values()].find(({ documents }) => documents.has(id));
+    const held = dataset?.documents.get(id);
+    if (!held) throw notFound("Document");
+    return held;
+  }
+
+  #present(held: HeldDocument): StoredDocument {
+    const job = this.#running(held);
+    return job ? documentAt(job, this.now()) : held.version;
+  }
+
+  #running({ jobs }: HeldDocument): IndexingJob | undefined {
+    const newest = jobs.at(-1);
+    return newest && !isOver(newest, this.now()) ? newest : undefined;
+  }
+}
+
+/** The time, as the service names batches, and a number that tells apart those of one second. */
+function batchName(time: Date, number: number): string {
+  return time.toISOString().slice(0, 19).replace(/\D/g, "") + String(number).padStart(6, "0");
+}
+
+/** A dataset as it is held, with its documents. */
+function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
+  const dataset: HeldDataset = { row, documents: new Map(), batches: new Map(batches.map((each) => [each.id, each])) };
+  for (const document of documents) {
+    const version = { ...document, embedsChildren: document.embedsChildren ?? embedsAny(document) };
+    dataset.documents.set(document.row.id, { dataset, version, source: sourceOf(document), jobs: [] });
+  }
+  return dataset;
+}
+
+/** The order of a list of documents. */
+function newestFirst({ row: a }: StoredDocument, { row: b }: StoredDocument): number {
+  return b.created_at - a.created_at || Number(b.position ?? 0) - Number(a.position ?? 0);
+}
+
+function embedsAny({ chunks }: StoredDocument): boolean {
+  return chunks.some(({ row }) => Array.isArray(row.child_chunks) && row.child_chunks.length > 0);
+}
+
+/** How long a re-index takes by default, and at most, in seconds. */
+const usual = 5;
+const longest = 86_400;
+
+const fewestCharacters = 20;
+
+/**
+ * `POST /demo/reindex/<document id>?seconds=5` indexes a document of the demo again. It is no part of the interface
+ * that the service stands in for, and lies outside of its base URL. The answer is 202 with what was begun, as JSON; or the
+ * batch alone, where plain text is asked for. `max_characters` cuts the source into chunks of that size.
+ */
+export function reindexRoute(store: DocumentStore): Route {
+  return route("POST", "/demo/reindex/:document", ({ id, query, headers }) => {
+    const begun = store.reindex(id("document"), { seconds: secondsFrom(query), maxCharacters: charactersFrom(query) });
+    if (!headers.accept?.startsWith("text/plain")) return jsonReply(202, begun);
+    return { status: 202, type: "text/plain; charset=UTF-8", content: `${begun.batch}\n` };
+  });
+}
+
+function secondsFrom(query: URLSearchParams): number {
+  const text = query.get("seconds") ?? String(usual);
+  if (/^\d+(\.\d+)?$/.test(text) && Number(text) <= longest) return Number(text);
+  throw invalidParam(`seconds must be a number from 0 to ${longest}.`);
+}
+
+function charactersFrom(query: URLSearchParams): number | undefined {
+  const text = query.get("max_characters");
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text) && Number(text) >= fewestCharacters) return Number(text);
+  throw invalidParam(`max_characters must be a whole number from ${fewestCharacters}.`);
+}

@@ -1,0 +1,233 @@
+import { hash } from "node:crypto";
+import type { Details } from "./knowledge.js";
+
+/** The rows of a knowledge in memory. Named here is only what the service itself looks at. */
+export interface Dataset extends Details {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface Document extends Details {
+  readonly id: string;
+  readonly name: string;
+  readonly doc_form: string;
+  readonly created_at: number;
+}
+
+/** Links in `sign_content` and `attachments` are kept unsigned here, and signed again for every answer. */
+export interface Chunk extends Details {
+  readonly id: string;
+  readonly position: number;
+  readonly content: string;
+  readonly status: string;
+  readonly sign_content?: string;
+  readonly attachments?: readonly Attachment[];
+}
+
+export interface Attachment extends Details {
+  readonly source_url: string;
+}
+
+export interface ChildChunk extends Details {
+  readonly id: string;
+  readonly position: number;
+  readonly content: string;
+}
+
+/** How far the indexing of the document with this id is. */
+export interface StatusEntry extends Details {
+  readonly id: string;
+}
+
+/** The plain tree that a knowledge in memory is made from: datasets, their documents and batches, chunks, child chunks. */
+export interface StoredDataset {
+  readonly row: Dataset;
+  readonly documents: readonly StoredDocument[];
+  readonly batches: readonly Batch[];
+}
+
+export interface StoredDocument {
+  readonly row: Document;
+  /** The facts that the list of documents does not tell, where they are known. */
+  readonly details?: Details;
+  readonly chunks: readonly StoredChunk[];
+  /** Whether chunks embed their children, as those of paragraph parents do; by default, if one of them does. */
+  readonly embedsChildren?: boolean;
+}
+
+/** `children` is what the child list answers; what the chunk embeds is `row.child_chunks`, and the two may differ. */
+export interface StoredChunk {
+  readonly row: Chunk;
+  readonly children: readonly ChildChunk[];
+}
+
+/** The documents that were created in one go. `entries` is called at every read, so that a batch can move. */
+export interface Batch {
+  readonly id: string;
+  entries(): readonly StatusEntry[];
+}
+
+/** A UUID (version 4 in shape) that is always the same for the same name. */
+export function stableId(name: string): string {
+  const hex = hash("sha256", name);
+  const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** The people who wrote the sample data, and the owner of the key, who writes through the service. */
+export const accounts = {
+  author: stableId("account/author"),
+  editor: stableId("account/editor"),
+  owner: stableId("account/owner"),
+} as const;
+
+/** How many characters (code points, not UTF-16 units) a text has; this is what the service calls its word count. */
+export function characters(text: string): number {
+  return text.length - (text.match(/[\udc00-\udfff]/g)?.length ?? 0);
+}
+
+/** The sum of a field over rows; what is no number counts as 0. */
+export function sumOf(rows: readonly Details[], field: string): number {
+  return rows.reduce((sum, { [field]: value }) => (typeof value === "number" ? sum + value : sum), 0);
+}
+
+/** The fields that a row has, too: older servers have fewer. */
+export function known(fields: Details, row: Details): Details {
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => field in row));
+}
+
+/** A dataset that is new. `time` in Unix seconds; `by` is an account. */
+interface NewDataset {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly technique: string | null;
+  readonly time: number;
+  readonly by: string;
+}
+
+/** A dataset without documents, with the defaults of the service. Only high-quality ones embed. */
+export function newDataset({ id, name, description, technique, time, by }: NewDataset): Dataset {
+  return {
+    ...{ id, name, description, provider: "vendor", permission: "only_me", data_source_type: null },
+    indexing_technique: technique,
+    ...{ app_count: 0, document_count: 0, word_count: 0, created_by: by, author_name: "Sample author" },
+    ...{ created_at: time, updated_by: by, updated_at: time },
+    embedding_model: technique === "high_quality" ? "text-embedding-3-small" : null,
+    embedding_model_provider: technique === "high_quality" ? "openai" : null,
+    embedding_available: true,
+    retrieval_model_dict: {
+      search_method: technique === "economy" ? "keyword_search" : "semantic_search",
+      ...{ reranking_enable: false, reranking_mode: null },
+      reranking_model: { reranking_provider_name: "", reranking_model_name: "" },
+      ...{ weights: null, top_k: 4, score_threshold_enabled: false, score_threshold: null },
+    },
+    ...{ summary_index_setting: null, tags: [], doc_form: null, doc_metadata: [], built_in_field_enabled: false },
+    ...{ pipeline_id: null, runtime_mode: "general", total_documents: 0, total_available_documents: 0 },
+    ...{ enable_api: true, is_multimodal: false },
+  };
+}
+
+/** A document that is new. `createdAt` in Unix seconds; `by` is an account. */
+interface NewDocument {
+  readonly id: string;
+  readonly name: string;
+  readonly form: string;
+  readonly position: number;
+  readonly createdAt: number;
+  readonly by: string;
+  /** The file that it was made from. */
+  readonly file: { readonly id: string; readonly name: string };
+  readonly language: string;
+  /** The way in which its texts are cleaned and cut. */
+  readonly rule: Details;
+}
+
+/** A document right after it was created, as it is listed, and what its details say beside that: it is not indexed yet. */
+export function newDocument(made: NewDocument): { readonly row: Document; readonly details: Details } {
+  const { id, name, form, position, createdAt, by, file, language, rule } = made;
+  const ruleId = stableId(`${id}/rule`);
+  const row = {
+    ...{ id, position, data_source_type: "upload_file", data_source_info: { upload_file_id: file.id } },
+    ...{ data_source_detail_dict: { upload_file: file }, dataset_process_rule_id: ruleId, name, created_from: "api" },
+    ...{ created_by: by, created_at: createdAt, tokens: 0, indexing_status: "waiting", error: null, enabled: true },
+    ...{ disabled_at: null, disabled_by: null, archived: false, display_status: "queuing", word_count: 0 },
+    ...{ hit_count: 0, doc_form: form, doc_metadata: [], summary_index_status: null, need_summary: false },
+  };
+  const details = {
+    ...{ data_source_info: { upload_file: file }, doc_language: language, doc_type: null },
+    document_process_rule: { id: ruleId, ...rule },
+    ...{ updated_at: createdAt, completed_at: null, indexing_latency: null },
+  };
+  return { row, details };
+}
+
+/** Whether a dataset embeds its texts: only then are tokens counted. */
+export function isHighQuality({ indexing_technique }: Dataset): boolean {
+  return indexing_technique === "high_quality";
+}
+
+/** Whether a document consists of questions and answers. */
+export function isQa({ doc_form }: Document): boolean {
+  return doc_form === "qa_model";
+}
+
+/** The texts of a chunk. The answer counts in documents of questions and answers alone. */
+export interface ChunkText {
+  readonly content: string;
+  readonly answer?: string | null;
+  readonly keywords?: readonly string[] | null;
+}
+
+/** A place in a document for a row that is new. `time` in Unix seconds; `by` is an account. */
+interface NewPosition {
+  readonly id: string;
+  readonly position: number;
+  readonly time: number;
+  readonly by: unknown;
+}
+
+/** A chunk as the service stores one that is added; it has no children yet. */
+export function newChunk(document: Document, text: ChunkText, countsTokens: boolean, place: NewPosition): Chunk {
+  const { id, position, time, by } = place;
+  const { content } = text;
+  const answer = isQa(document) ? (text.answer ?? null) : "";
+  return {
+    ...{ id, position, document_id: document.id, content, sign_content: content, answer },
+    ...countsOf(content, answer, countsTokens),
+    ...{
+      keywords: text.keywords ?? [],
+      index_node_id: stableId(`${id}/node`),
+      index_node_hash: hash("sha256", content),
+    },
+    ...{ hit_count: 0, enabled: true, disabled_at: null, disabled_by: null, status: "completed" },
+    ...{ created_by: by, created_at: time, updated_at: time, updated_by: null, indexing_at: time, completed_at: time },
+    ...{ error: null, stopped_at: null, child_chunks: [], attachments: [], summary: null },
+  };
+}
+
+/** The counts of a chunk; three characters are taken for a token. */
+export function countsOf(content: string, answer: unknown, countsTokens: boolean) {
+  const word_count = characters(content) + (typeof answer === "string" ? characters(answer) : 0);
+  return { word_count, tokens: countsTokens ? Math.ceil(word_count / 3) : 0 };
+}
+
+/** A child chunk as it was made, without edits. */
+export function newChild(
+  segmentId: string,
+  content: string,
+  type: "automatic" | "customized",
+  { id, position, time }: Omit<NewPosition, "by">,
+): ChildChunk {
+  const word_count = characters(content);
+  return { id, segment_id: segmentId, content, position, word_count, type, created_at: time, updated_at: time };
+}
+
+/** The chunk with other children, which it embeds where its document does so. */
+export function withChildren(
+  { row }: StoredChunk,
+  children: readonly ChildChunk[],
+  { embedsChildren = false }: StoredDocument,
+): StoredChunk {
+  return { row: embedsChildren ? { ...row, child_chunks: children } : row, children };
+}

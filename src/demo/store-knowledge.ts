@@ -1,0 +1,136 @@
+import type { DocumentStore } from "./document-store.js";
+import {
+  type Details,
+  type Knowledge,
+  type Listed,
+  type MetadataField,
+  notFound,
+  pageOf,
+  shownStatus,
+  statusFilter,
+} from "./knowledge.js";
+import { signChunk } from "./originals.js";
+import type { ChildChunk, Chunk, Dataset, StoredDocument } from "./rows.js";
+
+interface IndexedDocument extends StoredDocument {
+  readonly sorted: readonly Chunk[];
+  readonly childLists: ReadonlyMap<string, readonly ChildChunk[]>;
+}
+
+/**
+ * The reads of a store. The chunks of a document are sorted and indexed by id when it is first asked for, and again after it changed, so
+ * that no request searches; only a keyword or a status filter looks at the rows of one list. Links are signed again at every read.
+ */
+export function storeKnowledge(store: DocumentStore): Knowledge {
+  const indexed = new WeakMap<StoredDocument, IndexedDocument>();
+
+  const documentOf = (datasetId: string, id: string): IndexedDocument => {
+    const document = store.readIn(datasetId, id);
+    const index = indexed.get(document) ?? indexDocument(document);
+    indexed.set(document, index);
+    return index;
+  };
+
+  return {
+    metadataFields(datasetId) {
+      store.dataset(datasetId);
+      return builtInFields;
+    },
+    chunks(datasetId, documentId, query) {
+      const { row, sorted } = documentOf(datasetId, documentId);
+      const wanted = new Set(query.statuses);
+      const chunks = wanted.size === 0 ? sorted : sorted.filter(({ status }) => wanted.has(status));
+      const { rows, total } = pageOf(chunks, query, contentOf);
+      return { doc_form: row.doc_form, rows: rows.map((chunk) => signChunk(chunk, store.now())), total };
+    },
+    childChunks(datasetId, documentId, chunkId, query) {
+      const children = documentOf(datasetId, documentId).childLists.get(chunkId.toLowerCase());
+      if (!children) throw notFound("Segment");
+      return pageOf(children, query, contentOf);
+    },
+    indexingStatus: (datasetId, batchId) => store.statusEntries(datasetId, batchId),
+    datasets: (query) => pageOf(store.datasets().map(withBuiltInFields), query, nameOf),
+    documents(datasetId, query) {
+      const isWanted = statusFilter(query.statuses) ?? (() => true);
+      const dataset = store.dataset(datasetId);
+      const rows = store.documents(datasetId).map((document) => withBuiltInValues(document, dataset));
+      return pageOf(
+        rows.filter((row) => isWanted(shownStatus(row))),
+        query,
+        nameOf,
+      );
+    },
+    dataset: (id) => withBuiltInFields(store.dataset(id)),
+    document(datasetId, id) {
+      const document = store.readIn(datasetId, id);
+      const { row, details, chunks } = document;
+      const average_segment_length = Math.floor(Number(row.word_count ?? 0) / Math.max(1, chunks.length));
+      const shown = withBuiltInValues(document, store.dataset(datasetId));
+      return { ...shown, ...details, segment_count: chunks.length, average_segment_length };
+    },
+    datasetMetadata(datasetId) {
+      const { doc_metadata = [], built_in_field_enabled = false } = store.dataset(datasetId);
+      return { doc_metadata, built_in_field_enabled };
+    },
+  };
+}
+
+function contentOf({ content }: Listed): unknown {
+  return content;
+}
+
+function nameOf({ name }: Listed): unknown {
+  return name;
+}
+
+function indexDocument(document: StoredDocument): IndexedDocument {
+  const { chunks } = document;
+  return {
+    ...document,
+    sorted: chunks.map((chunk) => chunk.row).sort(byPositionThenId),
+    childLists: new Map(chunks.map((chunk) => [chunk.row.id, chunk.children.toSorted(byPositionThenId)])),
+  };
+}
+
+function byPositionThenId(a: Chunk | ChildChunk, b: Chunk | ChildChunk): number {
+  if (a.position !== b.position) return a.position - b.position;
+  return a.id < b.id ? -1 : 1;
+}
+
+/** The built-in metadata fields, the same for every dataset. */
+export const builtInFields: readonly MetadataField[] = [
+  { name: "document_name", type: "string" },
+  { name: "uploader", type: "string" },
+  { name: "upload_date", type: "time" },
+  { name: "last_update_date", type: "time" },
+  { name: "source", type: "string" },
+];
+
+/** The id that the service gives to each built-in field, in place of one of its own. */
+const builtIn = "built-in";
+
+/** The dataset as it is answered: behind its own metadata fields are the built-in ones, if it has enabled them. */
+function withBuiltInFields(dataset: Dataset): Dataset {
+  const { doc_metadata, built_in_field_enabled } = dataset;
+  if (built_in_field_enabled !== true || !Array.isArray(doc_metadata)) return dataset;
+  return { ...dataset, doc_metadata: [...doc_metadata, ...builtInFields.map((field) => ({ id: builtIn, ...field }))] };
+}
+
+/**
+ * The row of a document as it is answered: behind its own metadata values are the built-in ones, if its dataset has enabled them or if
+ * there are own ones. Times are texts, as in the service.
+ */
+function withBuiltInValues({ row, details }: StoredDocument, dataset: Dataset): Listed {
+  const { doc_metadata, created_at, name } = row;
+  const { built_in_field_enabled, author_name = null } = dataset;
+  if (!Array.isArray(doc_metadata) || (built_in_field_enabled !== true && doc_metadata.length === 0)) return row;
+  const updatedAt = Number(details?.updated_at ?? created_at);
+  const values = [name, author_name, timeText(created_at), timeText(updatedAt), "file_upload"];
+  const shown = builtInFields.map((field, index): Details => ({ id: builtIn, ...field, value: values[index] }));
+  return { ...row, doc_metadata: [...doc_metadata, ...shown] };
+}
+
+/** Seconds with a fraction, as Python writes them. */
+function timeText(seconds: number): string {
+  return Number.isInteger(seconds) ? `${seconds}.0` : String(seconds);
+}

@@ -1,0 +1,276 @@
+import * as v from "valibot";
+import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
+import { bodyOf, checked, parseJson } from "../../../src/demo/requests.js";
+import { type Asked, jsonReply, noContent, type Reply, type Route, route } from "../../../src/demo/routes.js";
+import {
+  accounts,
+  type ChunkText,
+  type Dataset,
+  type Document,
+  newDocument,
+  type StoredDocument,
+} from "../../../src/demo/rows.js";
+import { cutText, sentencesIn } from "../../../src/demo/source.js";
+import { count, isMapping, listOf, object, oneOf, openObject, text, truth } from "../../../src/schema.js";
+import { changedDataset } from "./datasets.js";
+import { fileFrom, formOf, type IncomingFile } from "./uploads.js";
+import type { Place } from "./writable-knowledge.js";
+
+/** The routes of the writes to documents. Each write is done at once; the indexing takes longer. */
+export function documentRoutes(place: Place): readonly Route[] {
+  const { store } = place;
+  const dataset = "/v1/datasets/:dataset";
+  const byText = async (asked: Asked): Promise<Reply> => {
+    const body = parseJson((await asked.bytes()).toString());
+    const { name, text, process_rule, ...settings } = checked(creation, body);
+    const file = { name, mimeType: "text/plain", extension: "txt", bytes: Buffer.from(text) };
+    return createDocument(place, asked.id("dataset"), file, { ...settings, rule: ruleFrom(process_rule, body) });
+  };
+  const byFile = async (asked: Asked): Promise<Reply> => {
+    const fields = await formOf(asked);
+    const data = fields.get("data");
+    const body = typeof data === "string" ? parseJson(data) : {};
+    const { process_rule, ...settings } = checked(fileSettings, body);
+    const rule = ruleFrom(process_rule, body) ?? newestRule(store.documents(asked.id("dataset")));
+    const file = await fileFrom(fields);
+    if (!rule) throw invalidParam("process_rule is required.");
+    return createDocument(place, asked.id("dataset"), file, { ...settings, rule });
+  };
+  return [
+    route("POST", `${dataset}/document/create-by-text`, byText),
+    route("POST", `${dataset}/document/create_by_text`, byText),
+    route("POST", `${dataset}/document/create-by-file`, byFile),
+    route("POST", `${dataset}/document/create_by_file`, byFile),
+    route("DELETE", `${dataset}/documents/:document`, ({ id }) => {
+      const { row } = store.readIn(id("dataset"), id("document"));
+      if (row.archived === true) {
+        throw new Refusal(403, "archived_document_immutable", "The archived document is not editable.");
+      }
+      store.removeDocument(row.id);
+      return noContent;
+    }),
+    // All of the documents are changed, or none.
+    route("PATCH", `${dataset}/documents/status/:action`, async (asked) => {
+      const { document_ids } = await bodyOf(named, asked);
+      const action = checkAction(asked.id("action"));
+      const documents = document_ids.map((id) => store.readIn(asked.id("dataset"), id));
+      const rows = documents.map(({ row }) => statusAfter(action, row, Math.floor(store.now())));
+      for (const row of rows) store.setFields(row.id, row);
+      return jsonReply(200, { result: "success" });
+    }),
+  ];
+}
+
+/** Creates a document from a file, and begins to index it. Throws a 400 for what its dataset does not take, and a 415 for a file without text. */
+function createDocument(place: Place, datasetId: string, incoming: IncomingFile, settings: CreationSettings): Reply {
+  const { store, files, options } = place;
+  const { name } = incoming;
+  const form = settings.doc_form ?? "text_model";
+  const others = store.documents(datasetId);
+  const text = textOf(incoming);
+  const createdAt = Math.floor(store.now());
+  store.writeDataset(readyDataset(store.dataset(datasetId), settings, form, options, createdAt));
+  const { facts: file } = files.add(incoming, options.newId(), createdAt);
+  const position = others.reduce((greatest, { row }) => Math.max(greatest, Number(row.position ?? 0)), 0) + 1;
+  const rule = settings.rule ?? newestRule(others) ?? automaticRule;
+  const made = { id: options.newId(), name, form, position, createdAt, by: accounts.owner, file };
+  const { row, details } = newDocument({ ...made, language: settings.doc_language ?? "English", rule });
+  const document = { row, details, chunks: [], embedsChildren: embedsChildren(rule) };
+  const batch = store.addDocument(datasetId, document, textPieces(text, form, rule), {
+    seconds: options.indexingTime,
+    error: options.indexingFails(name) ? "Embedding failed: the model did not answer" : undefined,
+  });
+  return jsonReply(200, { document: row, batch });
+}
+
+/** The way in which the texts of a document are cleaned and cut, as the service stores and answers it. */
+interface ProcessRule {
+  readonly [field: string]: unknown;
+  readonly mode: "automatic" | "custom" | "hierarchical";
+  readonly rules: ProcessRules;
+}
+
+interface ProcessRules {
+  readonly pre_processing_rules: readonly { readonly id: string; readonly enabled: boolean }[];
+  readonly segmentation: Segmentation;
+  readonly parent_mode?: "full-doc" | "paragraph" | null | undefined;
+  readonly subchunk_segmentation?: Segmentation | null | undefined;
+}
+
+/** Only the automatic rule has a `delimiter` in place of a `separator`. */
+interface Segmentation {
+  readonly separator?: string | null | undefined;
+  readonly delimiter?: string;
+  readonly max_tokens: number;
+  readonly chunk_overlap?: number | null | undefined;
+}
+
+/** The rule that stands where none is sent. */
+const automaticRule: ProcessRule = {
+  mode: "automatic",
+  rules: {
+    pre_processing_rules: [
+      { id: "remove_extra_spaces", enabled: true },
+      { id: "remove_urls_emails", enabled: false },
+    ],
+    segmentation: { delimiter: "\n", max_tokens: 500, chunk_overlap: 50 },
+  },
+};
+
+/** Whether the chunks that a rule makes embed their children: those of paragraph parents do. */
+function embedsChildren({ mode, rules }: ProcessRule): boolean {
+  return mode === "hierarchical" && rules.parent_mode === "paragraph";
+}
+
+/** The rule of the newest document that has one, without its id. */
+function newestRule(newestFirst: readonly StoredDocument[]): ProcessRule | undefined {
+  const rule = newestFirst.find(({ details }) => details)?.details?.document_process_rule;
+  return isRule(rule) ? { mode: rule.mode, rules: rule.rules } : undefined;
+}
+
+/** Every rule that is stored was checked, or came with the data. */
+function isRule(value: unknown): value is ProcessRule {
+  return isMapping(value) && isMapping(value.rules);
+}
+
+/** The text of a file. Throws a 415 for bytes that are no UTF-8. */
+function textOf({ bytes }: IncomingFile): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refusal(415, "unsupported_file_type", "File type not allowed.");
+  }
+}
+
+/**
+ * The dataset that a document is created in, with all that its first document decides. Throws a 400 for a dataset without an indexing
+ * technique, if the document brings none, and for a form that the other documents do not have. `time` in Unix seconds.
+ */
+function readyDataset(
+  dataset: Dataset,
+  settings: CreationSettings,
+  form: string,
+  { mixedForms, embeddingModels }: Place["options"],
+  time: number,
+): Dataset {
+  const { indexing_technique, retrieval_model, embedding_model, embedding_model_provider } = settings;
+  if (!dataset.indexing_technique && !indexing_technique) throw invalidParam("indexing_technique is required.");
+  if (!mixedForms && dataset.doc_form && dataset.doc_form !== form) {
+    throw invalidParam("doc_form is different from the dataset doc_form.");
+  }
+  const begun = { ...dataset, data_source_type: dataset.data_source_type ?? "upload_file" };
+  if (dataset.indexing_technique) return begun;
+  const change = { indexing_technique, retrieval_model, embedding_model, embedding_model_provider };
+  return changedDataset(begun, change, { models: embeddingModels, time });
+}
+
+/**
+ * The chunks that a text becomes: it is cleaned, split at the separator of the rule, and longer pieces are cut. As in the service, a piece
+ * loses symbols that it begins with, so that no text comes back word for word. In qa_model, each piece becomes a question and its answer.
+ */
+function textPieces(text: string, form: string, { rules }: ProcessRule): readonly ChunkText[] {
+  const { separator, max_tokens } = rules.segmentation;
+  const cleaned = cleanText(text);
+  const isWhole = form === "hierarchical_model" && rules.parent_mode === "full-doc";
+  const parts = isWhole ? [cleaned] : cleaned.split(separator ? unescaped(separator) : /\n\s*\n/);
+  const pieces = parts.flatMap((part) => (isWhole ? [part.trim()] : cutText(part, Math.max(2, max_tokens))));
+  const contents = pieces.map(withoutSymbols).filter((piece) => piece !== "");
+  return contents.map((content) => (form === "qa_model" ? questionAbout(content) : { content }));
+}
+
+/** Marks of language models lose their bars; three line breaks and more become two. */
+function cleanText(text: string): string {
+  return text
+    .replace(/<\|/g, "<")
+    .replace(/\|>/g, ">")
+    .replace(/\r\n?/g, "\n")
+    .replace(/\n{3,}/g, "\n\n");
+}
+
+/** People write line breaks as `\n` in their settings. */
+function unescaped(separator: string): string {
+  return separator.replace(/\\n/g, "\n").replace(/\\t/g, "\t");
+}
+
+function withoutSymbols(piece: string): string {
+  return piece.replace(/^[#"(.[*\s]+/, "");
+}
+
+/** The language model of the demo: it asks for the first sentence of what it was given. */
+function questionAbout(answer: string): ChunkText {
+  return { content: `What follows from “${sentencesIn(answer)[0] ?? answer}”?`, answer };
+}
+
+const filledText = "a text that is not blank";
+const filled = v.pipe(
+  v.string(filledText),
+  v.check((value) => value.trim() !== "", filledText),
+);
+
+const segmentation = openObject({
+  separator: v.pipe(text, v.minLength(1, "a text that is not empty")),
+  max_tokens: v.pipe(count, v.minValue(1, "a whole number from 1")),
+  chunk_overlap: v.nullish(count),
+});
+const rules = openObject({
+  pre_processing_rules: listOf(openObject({ id: text, enabled: truth })),
+  segmentation,
+  parent_mode: v.nullish(oneOf("full-doc", "paragraph")),
+  subchunk_segmentation: v.nullish(segmentation),
+});
+const ruledRequest = object({ process_rule: object({ rules }) });
+
+const settings = {
+  doc_form: v.nullish(oneOf("text_model", "qa_model", "hierarchical_model")),
+  doc_language: v.nullish(text),
+  indexing_technique: v.nullish(oneOf("high_quality", "economy")),
+  process_rule: v.nullish(object({ mode: oneOf("automatic", "custom", "hierarchical") })),
+  retrieval_model: v.nullish(openObject({})),
+  embedding_model: v.nullish(text),
+  embedding_model_provider: v.nullish(text),
+};
+
+const creation = object({ name: filled, text: filled, ...settings });
+const fileSettings = object(settings);
+const named = object({ document_ids: listOf(text) });
+
+/** The settings of a document to create. `rule` is undefined if the request has none. */
+interface CreationSettings extends Readonly<Omit<v.InferOutput<typeof fileSettings>, "process_rule">> {
+  readonly rule: ProcessRule | undefined;
+}
+
+/** The rule of a request. Rules that come with the automatic mode are ignored. */
+function ruleFrom(
+  given: { readonly mode: ProcessRule["mode"] } | null | undefined,
+  body: unknown,
+): ProcessRule | undefined {
+  if (!given) return undefined;
+  if (given.mode === "automatic") return automaticRule;
+  return { mode: given.mode, rules: checked(ruledRequest, body).process_rule.rules };
+}
+
+const statusActions = ["enable", "disable", "archive", "un_archive"] as const;
+type StatusAction = (typeof statusActions)[number];
+
+/** The action of a path. Throws a 400 for any other word. */
+function checkAction(word: string): StatusAction {
+  const action = statusActions.find((each) => each === word);
+  if (action) return action;
+  throw new Refusal(400, "invalid_action", `Invalid action: ${word}.`);
+}
+
+/** The document after an action; one that is so already stays as it is. Throws a 400 for one that is not indexed. */
+function statusAfter(action: StatusAction, row: Document, time: number): Document {
+  if (row.indexing_status !== "completed") {
+    throw new Refusal(400, "invalid_action", `Document: ${row.name} is not completed.`);
+  }
+  const enabled = action === "enable" || action === "disable" ? action === "enable" : row.enabled === true;
+  const archived = action === "archive" || action === "un_archive" ? action === "archive" : row.archived === true;
+  if (enabled === row.enabled && archived === row.archived) return row;
+  const switched =
+    enabled === row.enabled
+      ? {}
+      : { enabled, disabled_at: enabled ? null : time, disabled_by: enabled ? null : accounts.owner };
+  const display_status = archived ? "archived" : enabled ? "available" : "disabled";
+  return { ...row, ...switched, archived, display_status };
+}

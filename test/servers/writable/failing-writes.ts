@@ -1,0 +1,81 @@
+import { ChunkWrites, type ParentIds } from "../../../src/demo/chunk-writes.js";
+import type { DocumentStore } from "../../../src/demo/document-store.js";
+import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
+import type { Uploads } from "../../../src/demo/originals.js";
+import type { AddedChunk, ChunkChange } from "../../../src/demo/requests.js";
+import type { Chunk } from "../../../src/demo/rows.js";
+
+/** How the service takes writes to chunks. */
+export interface FailingOptions {
+  /** Chunks that one request may add; 0, the default, for any number. */
+  readonly maxPerRequest?: number;
+  /** Whether a chunk with this content cannot be indexed. None fails by default. */
+  readonly embeddingFails?: (content: string) => boolean;
+  /** Whether a child chunk with this content cannot be indexed. None fails by default. */
+  readonly childIndexFails?: (content: string) => boolean;
+  /** Seconds after a request that changed `enabled` in which the chunk takes no other; 600 by default. */
+  readonly indexingSeconds?: number;
+}
+
+/** Writes to chunks that have a limit, and whose embedding may fail. */
+export class FailingWrites extends ChunkWrites {
+  readonly #options: Required<Omit<FailingOptions, "indexingSeconds">>;
+
+  constructor(store: DocumentStore, uploads: Uploads, options: FailingOptions = {}) {
+    super(store, { uploads, lockSeconds: options.indexingSeconds ?? 600 });
+    const none = () => false;
+    const { maxPerRequest = 0, embeddingFails = none, childIndexFails = none } = options;
+    this.#options = { maxPerRequest, embeddingFails, childIndexFails };
+  }
+
+  /** The chunks of a request fail together: then they are stored, and disabled. */
+  override addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]) {
+    const most = this.#options.maxPerRequest;
+    if (most > 0 && added.length > most) throw invalidParam(`Exceeded maximum segments limit of ${most}.`);
+    const answer = super.addChunks(datasetId, documentId, added);
+    if (!answer.data.map(({ content }) => this.#options.embeddingFails(content)).some((fails) => fails)) return answer;
+    const document = this.store.readIn(datasetId, documentId);
+    const data = answer.data.map((row) => this.#failed({ ...row, child_chunks: [] }));
+    const kept = document.chunks.slice(0, -data.length);
+    this.store.writeChunks(document, [...kept, ...data.map((row) => ({ row, children: [] }))]);
+    return { ...answer, data };
+  }
+
+  override updateChunk(datasetId: string, documentId: string, chunkId: string, change: ChunkChange) {
+    const before = this.store.locate(chunkId).chunk;
+    const answer = super.updateChunk(datasetId, documentId, chunkId, change);
+    const { content, keywords, enabled } = answer.data;
+    const isOther = content !== before.row.content || String(keywords) !== String(before.row.keywords);
+    const isIndexed = enabled !== false && (isOther || change.enabled === true);
+    if (!isIndexed || !this.#options.embeddingFails(content)) return answer;
+    const data = this.#failed({ ...answer.data, ...childrenIn(before.row) });
+    this.store.writeChunk(this.store.locate(chunkId).document, { ...before, row: data });
+    return { ...answer, data };
+  }
+
+  override addChild(place: ParentIds, content: string) {
+    return this.#unlessFailing(content, () => super.addChild(place, content));
+  }
+
+  override updateChild(place: ParentIds, childId: string, content: string) {
+    return this.#unlessFailing(content, () => super.updateChild(place, childId, content));
+  }
+
+  /** Nothing is stored of a child chunk that cannot be indexed. */
+  #unlessFailing<T>(content: string, write: () => T): T {
+    if (!this.#options.childIndexFails(content)) return write();
+    const message = "Create child chunk index failed: the model did not answer";
+    throw new Refusal(500, "child_chunk_indexing_error", message);
+  }
+
+  /** The row of a chunk that could not be indexed. */
+  #failed(row: Chunk): Chunk {
+    const error = "Embedding failed: the model did not answer";
+    return { ...row, enabled: false, disabled_at: this.time(), disabled_by: null, status: "error", error };
+  }
+}
+
+/** The children that a chunk embeds, if it says anything of them. */
+function childrenIn({ child_chunks }: Chunk) {
+  return child_chunks === undefined ? {} : { child_chunks };
+}

@@ -1,0 +1,97 @@
+import { DocumentStore, type HeldDocument } from "../../../src/demo/document-store.js";
+import type { ChunkText, Dataset, Document, StatusEntry, StoredChunk, StoredDocument } from "../../../src/demo/rows.js";
+import { sourceFrom } from "../../../src/demo/source.js";
+
+/** How a new document is indexed. It fails at the end if there is an `error`. */
+interface Manner {
+  readonly seconds: number;
+  readonly error: string | undefined;
+}
+
+/** A store whose datasets and documents come and go, and whose sources can be changed. */
+export class WritableStore extends DocumentStore {
+  /** The indexings that fail: batch → the reason. */
+  readonly #failures = new Map<string, string>();
+
+  /** Adds a dataset without documents, or replaces the row of one that is there. */
+  writeDataset(row: Dataset): void {
+    const held = this.held.get(row.id);
+    if (held) held.row = row;
+    else this.held = new Map([[row.id, { row, documents: new Map(), batches: new Map() }], ...this.held]);
+  }
+
+  /** Removes a dataset with all its documents. */
+  removeDataset(datasetId: string): void {
+    this.held.delete(this.findDataset(datasetId).row.id);
+  }
+
+  /** Adds a document that has no chunks yet, and begins to index it from these texts. Returns the batch. */
+  addDocument(
+    datasetId: string,
+    version: StoredDocument,
+    texts: readonly ChunkText[],
+    { seconds, error }: Manner,
+  ): string {
+    const dataset = this.findDataset(datasetId);
+    const held: HeldDocument = { dataset, version, source: sourceFrom(texts, version, dataset.row), jobs: [] };
+    dataset.documents.set(version.row.id, held);
+    const { batch } = this.begin(held, held.source, seconds);
+    if (error !== undefined) {
+      this.#failures.set(batch, error);
+      held.version = failed(held.version, error);
+    }
+    return batch;
+  }
+
+  /** Removes a document. Throws a 400 for one that is being indexed. */
+  removeDocument(documentId: string): void {
+    this.checkIdle(documentId);
+    const { dataset, version } = this.find(documentId);
+    dataset.documents.delete(version.row.id);
+  }
+
+  /** Changes fields of a document, such as `enabled`, `archived`, `indexing_status` or `doc_form`. The same. */
+  setFields(documentId: string, fields: Partial<Document>): void {
+    const version = this.read(documentId);
+    this.write({ ...version, row: { ...version.row, ...fields } });
+  }
+
+  /** The source of a document, piece by piece. */
+  source(documentId: string): readonly ChunkText[] {
+    return this.find(documentId).source.map(textsOf);
+  }
+
+  /** Gives a document another source, which the next re-index takes. */
+  setSource(documentId: string, texts: readonly ChunkText[]): void {
+    const held = this.find(documentId);
+    held.source = sourceFrom(texts, held.version, held.dataset.row);
+  }
+
+  override statusEntries(datasetId: string, batch: string): readonly StatusEntry[] {
+    return super.statusEntries(datasetId, batch).map((entry) => {
+      const error = this.#failures.get(this.find(entry.id).jobs.at(-1)?.batch ?? "");
+      if (error === undefined || entry.indexing_status !== "completed") return entry;
+      const ended = { completed_at: null, stopped_at: entry.completed_at, completed_segments: 0 };
+      return { ...entry, ...ended, indexing_status: "error", error };
+    });
+  }
+}
+
+/** The document that a failed indexing leaves: its new chunks are there, and were never indexed to the end. */
+function failed(document: StoredDocument, error: string): StoredDocument {
+  const row = { ...document.row, indexing_status: "error", display_status: "error", error };
+  const details = { ...document.details, completed_at: null, indexing_latency: null };
+  const chunks = document.chunks.map((chunk) => {
+    return { ...chunk, row: { ...chunk.row, status: "indexing", completed_at: null } };
+  });
+  return { ...document, row, details, chunks };
+}
+
+/** The texts of a chunk. */
+function textsOf({ row: { content, answer, keywords } }: StoredChunk): ChunkText {
+  return {
+    content,
+    answer: typeof answer === "string" ? answer : null,
+    keywords: Array.isArray(keywords) ? keywords.map(String) : null,
+  };
+}
