@@ -1,80 +1,38 @@
 import { hash } from "node:crypto";
 
+export type Topic = "product" | "policy" | "support";
+
+/** Beginnings, middles and ends of sentences, to be combined freely. `{n}` becomes a number. */
+type Fragments = readonly [readonly string[], readonly string[], readonly string[]];
+
+/** The material for sentences of one language. */
+export interface Language {
+  /** BCP 47. */
+  readonly tag: string;
+  /** The separator of words and sentences. */
+  readonly space: string;
+  readonly sentences: Readonly<Record<Topic, Fragments>>;
+  readonly keywords: Readonly<Record<Topic, readonly string[]>>;
+  /** Questions to the support; `{n}` is a number. */
+  readonly questions: readonly string[];
+}
+
 export const english: Language = {
   tag: "en",
   space: " ",
   sentences: {
-    product: [
-      ["The gateway", "Each sensor", "The mobile app", "The control unit", "The web console", "A paired thermostat"],
-      [
-        "stores the last {n} readings",
-        "restarts on its own",
-        "reports its battery level",
-        "switches to the backup channel",
-        "shows a yellow light",
-        "keeps the schedule it was given",
-      ],
-      [
-        "until the next synchronisation.",
-        "when the mains supply returns.",
-        "after a firmware update.",
-        "as long as the network is out of reach.",
-        "unless maintenance mode is active.",
-        "and writes an entry to the event log.",
-      ],
-    ],
-    policy: [
-      [
-        "Every employee",
-        "A part-time colleague",
-        "The line manager",
-        "Anyone who works remotely",
-        "A new starter",
-        "Whoever is on a business trip",
-      ],
-      [
-        "may request up to {n} days of leave",
-        "receives written confirmation",
-        "records working hours in the portal",
-        "keeps receipts for {n} months",
-        "completes the safety training",
-        "hands in borrowed equipment",
-      ],
-      [
-        "before the end of the quarter.",
-        "within {n} working days.",
-        "unless the contract says otherwise.",
-        "in agreement with the team.",
-        "as described in the travel policy.",
-        "and informs the HR department.",
-      ],
-    ],
-    support: [
-      [
-        "Our support team",
-        "The order desk",
-        "Your account manager",
-        "The repair centre",
-        "The help desk",
-        "The billing team",
-      ],
-      [
-        "replaces the device free of charge",
-        "refunds the full amount",
-        "sends a return label",
-        "resets the password",
-        "checks the invoice",
-        "unlocks the account",
-      ],
-      [
-        "within {n} hours.",
-        "as soon as the serial number is confirmed.",
-        "if the warranty is still valid.",
-        "after you have confirmed your e-mail address.",
-        "and keeps you informed by e-mail.",
-        "on request, even on public holidays.",
-      ],
-    ],
+    product: fragments(`
+      The gateway | Each sensor | The mobile app | The control unit | The web console | A paired thermostat
+      stores the last {n} readings | restarts on its own | reports its battery level | switches to the backup channel | shows a yellow light | keeps the schedule it was given
+      until the next synchronisation. | when the mains supply returns. | after a firmware update. | as long as the network is out of reach. | unless maintenance mode is active. | and writes an entry to the event log.`),
+    policy: fragments(`
+      Every employee | A part-time colleague | The line manager | Anyone who works remotely | A new starter | Whoever is on a business trip
+      may request up to {n} days of leave | receives written confirmation | records working hours in the portal | keeps receipts for {n} months | completes the safety training | hands in borrowed equipment
+      before the end of the quarter. | within {n} working days. | unless the contract says otherwise. | in agreement with the team. | as described in the travel policy. | and informs the HR department.`),
+    support: fragments(`
+      Our support team | The order desk | Your account manager | The repair centre | The help desk | The billing team
+      replaces the device free of charge | refunds the full amount | sends a return label | resets the password | checks the invoice | unlocks the account
+      within {n} hours. | as soon as the serial number is confirmed. | if the warranty is still valid. | after you have confirmed your e-mail address. | and keeps you informed by e-mail. | on request, even on public holidays.`),
   },
   keywords: {
     product: ["gateway", "sensor", "firmware", "battery", "schedule", "event log"],
@@ -97,42 +55,18 @@ const chinese: Language = {
   tag: "zh",
   space: "",
   sentences: {
-    product: [
-      ["固件更新后，", "恢复供电时，", "网络中断期间，", "在下次同步之前，", "维护模式关闭时，", "正常情况下，"],
-      ["网关", "每个传感器", "手机应用", "控制器", "网页控制台", "已配对的温控器"],
-      [
-        "会保存最近{n}条读数。",
-        "会自动重新启动。",
-        "会报告电池电量。",
-        "会切换到备用通道。",
-        "会亮起黄色指示灯。",
-        "会按既定计划运行。",
-      ],
-    ],
-    policy: [
-      [
-        "在季度结束之前，",
-        "在{n}个工作日内，",
-        "除非合同另有约定，",
-        "经团队同意后，",
-        "按照差旅制度，",
-        "通知人力资源部之后，",
-      ],
-      ["每位员工", "直属经理", "远程办公的员工", "兼职员工", "新入职的员工", "出差的员工"],
-      [
-        "可以申请最多{n}天假期。",
-        "会收到书面确认。",
-        "应在系统中登记工时。",
-        "应将票据保存{n}个月。",
-        "应完成安全培训。",
-        "应归还借用的设备。",
-      ],
-    ],
-    support: [
-      ["{n}小时内，", "确认序列号之后，", "在保修期内，", "验证您的邮箱之后，", "应您的要求，", "即使在节假日，"],
-      ["客服团队", "订单部门", "您的客户经理", "维修中心", "服务台", "账单部门"],
-      ["会免费更换设备。", "会全额退款。", "会寄出退货标签。", "会重置密码。", "会核对发票。", "会解锁账户。"],
-    ],
+    product: fragments(`
+      固件更新后， | 恢复供电时， | 网络中断期间， | 在下次同步之前， | 维护模式关闭时， | 正常情况下，
+      网关 | 每个传感器 | 手机应用 | 控制器 | 网页控制台 | 已配对的温控器
+      会保存最近{n}条读数。 | 会自动重新启动。 | 会报告电池电量。 | 会切换到备用通道。 | 会亮起黄色指示灯。 | 会按既定计划运行。`),
+    policy: fragments(`
+      在季度结束之前， | 在{n}个工作日内， | 除非合同另有约定， | 经团队同意后， | 按照差旅制度， | 通知人力资源部之后，
+      每位员工 | 直属经理 | 远程办公的员工 | 兼职员工 | 新入职的员工 | 出差的员工
+      可以申请最多{n}天假期。 | 会收到书面确认。 | 应在系统中登记工时。 | 应将票据保存{n}个月。 | 应完成安全培训。 | 应归还借用的设备。`),
+    support: fragments(`
+      {n}小时内， | 确认序列号之后， | 在保修期内， | 验证您的邮箱之后， | 应您的要求， | 即使在节假日，
+      客服团队 | 订单部门 | 您的客户经理 | 维修中心 | 服务台 | 账单部门
+      会免费更换设备。 | 会全额退款。 | 会寄出退货标签。 | 会重置密码。 | 会核对发票。 | 会解锁账户。`),
   },
   keywords: {
     product: ["网关", "传感器", "固件", "电池", "计划", "日志"],
@@ -155,63 +89,18 @@ const arabic: Language = {
   tag: "ar",
   space: " ",
   sentences: {
-    product: [
-      ["الموجّه", "كل مستشعر", "التطبيق", "جهاز التحكم", "منظّم الحرارة", "النظام"],
-      [
-        "يحفظ آخر القراءات",
-        "يعيد التشغيل تلقائيًا",
-        "يعرض شحن البطارية بنسبة {n}%",
-        "ينتقل إلى القناة الاحتياطية",
-        "يضيء المؤشر الأصفر",
-        "يلتزم بالجدول المحدد",
-      ],
-      [
-        "حتى المزامنة التالية.",
-        "عند عودة التيار الكهربائي.",
-        "بعد كل تحديث للبرنامج الثابت.",
-        "ما دامت الشبكة غير متاحة.",
-        "ما لم يكن وضع الصيانة مفعّلًا.",
-        "ويضيف سطرًا إلى السجل.",
-      ],
-    ],
-    policy: [
-      ["كل موظف", "المدير المباشر", "الموظف عن بُعد", "الموظف بدوام جزئي", "الزميل الجديد", "الموظف المسافر"],
-      [
-        "يطلب الإجازة عبر البوابة",
-        "يحصل على تأكيد خطي",
-        "يسجّل ساعات العمل",
-        "يحتفظ بالإيصالات",
-        "يحضر تدريب السلامة",
-        "يعيد المعدات المستعارة",
-      ],
-      [
-        "قبل نهاية الربع.",
-        "خلال المهلة المحددة.",
-        "ما لم ينص العقد على خلاف ذلك.",
-        "بالاتفاق مع الفريق.",
-        "وفق البند رقم {n} من سياسة السفر.",
-        "ويُبلغ قسم الموارد البشرية.",
-      ],
-    ],
-    support: [
-      ["فريق الدعم", "قسم الطلبات", "مدير حسابك", "مركز الصيانة", "مكتب المساعدة", "قسم الفواتير"],
-      [
-        "يستبدل الجهاز مجانًا",
-        "يعيد المبلغ كاملًا",
-        "يرسل ملصق الإرجاع",
-        "يعيد ضبط كلمة المرور",
-        "يراجع الفاتورة رقم {n}",
-        "يفتح الحساب المقفل",
-      ],
-      [
-        "في أقرب وقت.",
-        "بعد تأكيد الرقم التسلسلي.",
-        "إذا كان الضمان ساريًا.",
-        "بعد تأكيد بريدك الإلكتروني.",
-        "ويُبلغك بالنتيجة.",
-        "حتى في أيام العطل.",
-      ],
-    ],
+    product: fragments(`
+      الموجّه | كل مستشعر | التطبيق | جهاز التحكم | منظّم الحرارة | النظام
+      يحفظ آخر القراءات | يعيد التشغيل تلقائيًا | يعرض شحن البطارية بنسبة {n}% | ينتقل إلى القناة الاحتياطية | يضيء المؤشر الأصفر | يلتزم بالجدول المحدد
+      حتى المزامنة التالية. | عند عودة التيار الكهربائي. | بعد كل تحديث للبرنامج الثابت. | ما دامت الشبكة غير متاحة. | ما لم يكن وضع الصيانة مفعّلًا. | ويضيف سطرًا إلى السجل.`),
+    policy: fragments(`
+      كل موظف | المدير المباشر | الموظف عن بُعد | الموظف بدوام جزئي | الزميل الجديد | الموظف المسافر
+      يطلب الإجازة عبر البوابة | يحصل على تأكيد خطي | يسجّل ساعات العمل | يحتفظ بالإيصالات | يحضر تدريب السلامة | يعيد المعدات المستعارة
+      قبل نهاية الربع. | خلال المهلة المحددة. | ما لم ينص العقد على خلاف ذلك. | بالاتفاق مع الفريق. | وفق البند رقم {n} من سياسة السفر. | ويُبلغ قسم الموارد البشرية.`),
+    support: fragments(`
+      فريق الدعم | قسم الطلبات | مدير حسابك | مركز الصيانة | مكتب المساعدة | قسم الفواتير
+      يستبدل الجهاز مجانًا | يعيد المبلغ كاملًا | يرسل ملصق الإرجاع | يعيد ضبط كلمة المرور | يراجع الفاتورة رقم {n} | يفتح الحساب المقفل
+      في أقرب وقت. | بعد تأكيد الرقم التسلسلي. | إذا كان الضمان ساريًا. | بعد تأكيد بريدك الإلكتروني. | ويُبلغك بالنتيجة. | حتى في أيام العطل.`),
   },
   keywords: {
     product: ["الموجّه", "مستشعر", "تحديث", "البطارية", "الجدول", "السجل"],
@@ -236,21 +125,13 @@ const arabic: Language = {
  */
 export const languages: readonly Language[] = [english, english, chinese, english, arabic];
 
-export type Topic = "product" | "policy" | "support";
-
-/** Beginnings, middles and ends of sentences, to be combined freely. `{n}` becomes a number. */
-type Fragments = readonly [readonly string[], readonly string[], readonly string[]];
-
-/** The material for sentences of one language. */
-export interface Language {
-  /** BCP 47. */
-  readonly tag: string;
-  /** The separator of words and sentences. */
-  readonly space: string;
-  readonly sentences: Readonly<Record<Topic, Fragments>>;
-  readonly keywords: Readonly<Record<Topic, readonly string[]>>;
-  /** Questions to the support; `{n}` is a number. */
-  readonly questions: readonly string[];
+/** A line each for beginnings, middles and ends. */
+function fragments(text: string): Fragments {
+  const [firsts = [], seconds = [], thirds = []] = text
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(" | "));
+  return [firsts, seconds, thirds];
 }
 
 /** So many sentences about the topic. */
@@ -279,8 +160,7 @@ export function keywords(random: Random, language: Language, topic: Topic): read
 function sentence(random: Random, { sentences, space }: Language, topic: Topic): string {
   const [firsts, seconds, thirds] = sentences[topic];
   const third = pick(random, thirds);
-  const gap = third.startsWith(",") ? "" : space;
-  return withNumbers(random, `${pick(random, firsts)}${space}${pick(random, seconds)}${gap}${third}`);
+  return withNumbers(random, [pick(random, firsts), pick(random, seconds), third].join(space));
 }
 
 function withNumbers(random: Random, text: string): string {
