@@ -188,7 +188,7 @@ function changedChunk(located: Located, change: ChunkChange, circumstances: Circ
   return withChildren({ ...chunk, row }, automaticChildren(row, document, dataset, { time, round }), document);
 }
 
-/** The fields left out are not always kept: an answer gets lost, and files that are not named are unbound. */
+/** As in the service, a change without an answer loses the answer, and one that does not name files unbinds them. */
 function changedRow(
   { dataset, document, chunk: { row } }: Located,
   change: ChunkChange,

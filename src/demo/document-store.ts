@@ -27,7 +27,7 @@ interface Manner {
   readonly maxCharacters?: number | undefined;
 }
 
-/** The answer to who has a document indexed: nothing else says which batch that is. */
+/** The answer to a re-index. Only this names the batch. */
 interface Begun {
   readonly dataset_id: string;
   readonly document_id: string;
@@ -38,7 +38,7 @@ interface Begun {
 export interface HeldDataset {
   row: Dataset;
   readonly documents: Map<string, HeldDocument>;
-  /** The batches that it began with. */
+  /** The batches that came with the data. */
   readonly batches: ReadonlyMap<string, Batch>;
 }
 
@@ -46,9 +46,9 @@ export interface HeldDataset {
 export interface HeldDocument {
   readonly dataset: HeldDataset;
   version: StoredDocument;
-  /** The texts that an indexing makes it from. No write changes them. */
+  /** No write to chunks changes it. */
   source: Source;
-  /** Every indexing that began here, in order. */
+  /** Every indexing that was started here, in order. */
   readonly jobs: IndexingJob[];
 }
 
@@ -140,20 +140,20 @@ export class DocumentStore {
     throw notFound("Segment");
   }
 
-  /** Puts another version in the place of a document. Throws a 400 for one that is being indexed. */
+  /** Replaces a document. Throws a 400 for one that is being indexed. */
   write(version: StoredDocument): void {
     this.checkIdle(version.row.id);
     this.find(version.row.id).version = version;
   }
 
-  /** Gives a document other chunks, and counts that follow them. The same. */
+  /** Gives a document other chunks, and the counts of these. Throws likewise. */
   writeChunks(document: StoredDocument, chunks: readonly StoredChunk[]): void {
     const rows = chunks.map(({ row }) => row);
     const counts = { tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count") };
     this.write({ ...document, row: { ...document.row, ...known(counts, document.row) }, chunks });
   }
 
-  /** Replaces one of the chunks of a document. The same. */
+  /** Replaces a chunk of a document. Throws likewise. */
   writeChunk(document: StoredDocument, chunk: StoredChunk): void {
     this.writeChunks(
       document,
@@ -167,7 +167,7 @@ export class DocumentStore {
     throw new Refusal(400, "document_indexing", "Cannot operate document during indexing.");
   }
 
-  /** Begins at once and takes so many seconds. Throws a 404 for an unknown document, a 400 for one that is being indexed. */
+  /** Starts a re-index. Throws a 404 for an unknown document, a 400 for one that is being indexed. */
   reindex(documentId: string, { seconds, maxCharacters }: Manner): Begun {
     this.checkIdle(documentId);
     const held = this.find(documentId);
@@ -176,7 +176,7 @@ export class DocumentStore {
     return this.begin(held, pieces, seconds);
   }
 
-  /** Begins to index a document that is idle. Its version is at once the one that the indexing leaves. */
+  /** Starts to index a document that is idle. Its version is the result from the start; `#present` hides it until the end. */
   protected begin(held: HeldDocument, source: Source, seconds: number): Begun {
     const { version: before, dataset } = held;
     const startedAt = this.now();

@@ -12,14 +12,14 @@ import {
 } from "./rows.js";
 import type { Source } from "./source.js";
 
-/** An indexing that began: the first one of a document, or another. All that there is to be seen of it follows from the time since then. */
+/** An indexing, under way or over. What it shows depends only on the time since its start. */
 export interface IndexingJob {
   readonly batch: string;
   readonly before: StoredDocument;
   readonly after: StoredDocument;
   /** Unix seconds, with their fraction. */
   readonly startedAt: number;
-  /** How long it takes. */
+  /** Its duration. */
   readonly seconds: number;
 }
 
@@ -107,8 +107,8 @@ interface Generation {
 
 /**
  * The document as a re-index makes it from its source: the same id, and every chunk another one with an id of its own, counted
- * from 1 and never hit. People's work is lost: their chunks, their edits, what they switched off, and the child chunks that
- * they made or changed. Ids are always the same for the same generation.
+ * from 1 and never hit. Manual edits are lost: chunks that people added, edited or disabled, and child chunks that they added or
+ * edited. The same generation always has the same ids.
  */
 export function reindexedDocument(
   document: StoredDocument,

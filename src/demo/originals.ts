@@ -115,7 +115,7 @@ function sampleAttachment(store: DocumentStore, id: string): Reply {
   return { status: 200, type: "application/octet-stream", content };
 }
 
-/** The attachment with an id, of whatever chunk; undefined where none has it. */
+/** The attachment with an id, of any chunk; undefined if none has it. */
 export function findAttachment(store: DocumentStore, id: string): Attachment | undefined {
   for (const { chunk } of store.chunks()) {
     const found = chunk.row.attachments?.find((attachment) => attachment.id === id);

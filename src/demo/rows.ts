@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Details } from "./knowledge.js";
 
-/** The rows of a knowledge in memory. Named here is only what the service itself looks at. */
+/** The rows of a knowledge in memory. Only the fields that the service itself reads are named. */
 export interface Dataset extends Details {
   readonly id: string;
   readonly name: string;
@@ -91,7 +91,7 @@ export function sumOf(rows: readonly Details[], field: string): number {
   return rows.reduce((sum, { [field]: value }) => (typeof value === "number" ? sum + value : sum), 0);
 }
 
-/** The fields that a row has, too: older servers have fewer. */
+/** Those of the fields that the row already has: rows of older servers have fewer. */
 export function known(fields: Details, row: Details): Details {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field in row));
 }

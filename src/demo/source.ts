@@ -13,10 +13,7 @@ import {
   stableId,
 } from "./rows.js";
 
-/**
- * The source of a document, as the indexer cuts it: a chunk for each piece, as if none had been edited. Only what a re-index keeps
- * of these rows counts.
- */
+/** The original text of a document as the indexer cuts it: a chunk for each piece, without manual edits. A re-index makes its chunks from these. */
 export type Source = readonly StoredChunk[];
 
 /** A source of these texts, for a document. */
@@ -47,7 +44,7 @@ export function makesChildren({ row }: StoredDocument, dataset: Dataset): boolea
   return row.doc_form === "hierarchical_model" && isHighQuality(dataset);
 }
 
-/** The source of a document, cut into pieces of another size, from its first word to its last. Questions and answers stay pairs. */
+/** The source, cut into pieces of another size. Questions and answers stay pairs. */
 export function cutAgain(source: Source, most: number, document: StoredDocument, dataset: Dataset): Source {
   if (isQa(document.row)) return source;
   const pieces = cutText(source.map(({ row }) => row.content).join("\n\n"), most);
@@ -85,8 +82,8 @@ export function sentencesIn(text: string): readonly string[] {
 }
 
 /**
- * The source of a document that holds people's work already: without their chunks, their edits, and the child chunks that they made.
- * The rows do not tell a chunk that was made by hand from one that was edited: the later half are taken as made.
+ * The source of a document that already has manual edits, without them. The rows do not tell a chunk that a person added from one that was
+ * edited: the later half of them counts as added, and has no source.
  */
 export function sourceOf({ chunks }: StoredDocument): Source {
   const edited = chunks.filter(isEdited);
@@ -104,7 +101,7 @@ function isEdited({ row }: StoredChunk): boolean {
   return typeof row.updated_by === "string";
 }
 
-/** The row as its source has it: the last sentence, of the answer where there is one, was added by hand. */
+/** The row before its edit: a person added the last sentence, to the answer if there is one. */
 function withoutEdit(row: Chunk): Chunk {
   if (typeof row.answer === "string" && row.answer !== "") return { ...row, answer: withoutLastSentence(row.answer) };
   const content = withoutLastSentence(row.content);

@@ -48,7 +48,7 @@ export class FailingWrites extends ChunkWrites {
     const isOther = content !== before.row.content || String(keywords) !== String(before.row.keywords);
     const isIndexed = enabled !== false && (isOther || change.enabled === true);
     if (!isIndexed || !this.#options.embeddingFails(content)) return answer;
-    const data = this.#failed({ ...answer.data, ...childrenIn(before.row) });
+    const data = this.#failed({ ...answer.data, child_chunks: before.row.child_chunks });
     this.store.writeChunk(this.store.locate(chunkId).document, { ...before, row: data });
     return { ...answer, data };
   }
@@ -73,9 +73,4 @@ export class FailingWrites extends ChunkWrites {
     const error = "Embedding failed: the model did not answer";
     return { ...row, enabled: false, disabled_at: this.time(), disabled_by: null, status: "error", error };
   }
-}
-
-/** The children that a chunk embeds, if it says anything of them. */
-function childrenIn({ child_chunks }: Chunk) {
-  return child_chunks === undefined ? {} : { child_chunks };
 }

@@ -41,8 +41,8 @@ export interface WritableKnowledge extends DemoKnowledge {
 }
 
 /**
- * The knowledge of the demo that takes all writes of the service: to datasets, documents, metadata, tags and files, too. A write is done
- * at once, before its answer waits for the delay.
+ * The knowledge of the demo, extended by the writes to datasets, documents, metadata, tags and files. A write is done at once, before its
+ * answer waits for the delay.
  */
 export function writableKnowledge(
   stored: readonly StoredDataset[],
