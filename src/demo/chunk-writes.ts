@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { DocumentStore, Located } from "./document-store.js";
+import { findAttachment, noUploads, type Uploads } from "./files.js";
 import { type Details, invalidParam, notFound, Refusal } from "./knowledge.js";
-import { findAttachment, noUploads, type Uploads } from "./originals.js";
 import type { AddedChunk, ChunkChange } from "./requests.js";
 import {
   type Attachment,

@@ -1,7 +1,7 @@
 import { ChunkWrites, type ParentIds } from "./chunk-writes.js";
 import { type DocumentStore, reindexRoute } from "./document-store.js";
+import { fileRoutes, noUploads, signChunk, type Uploads } from "./files.js";
 import type { Knowledge, Listed } from "./knowledge.js";
-import { fileRoutes, noUploads, signChunk, type Uploads } from "./originals.js";
 import { addRequest, bodyOf, changeRequest, childRequest } from "./requests.js";
 import { type Asked, jsonReply, noContent, type Route, route } from "./routes.js";
 import { storeKnowledge } from "./store-knowledge.js";

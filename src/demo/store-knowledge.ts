@@ -1,4 +1,5 @@
 import type { DocumentStore } from "./document-store.js";
+import { signChunk } from "./files.js";
 import {
   type Details,
   type Knowledge,
@@ -9,7 +10,6 @@ import {
   shownStatus,
   statusFilter,
 } from "./knowledge.js";
-import { signChunk } from "./originals.js";
 import type { ChildChunk, Chunk, Dataset, StoredDocument } from "./rows.js";
 
 interface IndexedDocument extends StoredDocument {

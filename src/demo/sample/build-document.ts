@@ -1,4 +1,4 @@
-import { sampleFacts } from "../originals.js";
+import { sampleFacts } from "../files.js";
 import {
   accounts,
   type ChildChunk,

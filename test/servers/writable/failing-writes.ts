@@ -1,7 +1,7 @@
 import { ChunkWrites, type ParentIds } from "../../../src/demo/chunk-writes.js";
 import type { DocumentStore } from "../../../src/demo/document-store.js";
+import type { Uploads } from "../../../src/demo/files.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
-import type { Uploads } from "../../../src/demo/originals.js";
 import type { AddedChunk, ChunkChange } from "../../../src/demo/requests.js";
 import type { Chunk } from "../../../src/demo/rows.js";
 

@@ -1,5 +1,5 @@
+import type { StoredFile } from "../../../src/demo/files.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
-import type { StoredFile } from "../../../src/demo/originals.js";
 import { type Asked, jsonReply, type Route, route } from "../../../src/demo/routes.js";
 import { accounts } from "../../../src/demo/rows.js";
 import type { Place } from "./writable-knowledge.js";
