@@ -62,7 +62,7 @@ export type LogLine = v.InferOutput<typeof logLine>;
 export type ProgressFacts = v.InferOutput<typeof progressFacts>;
 export type ReadingFacts = v.InferOutput<typeof readingFacts>;
 
-/** The object that a command ends with that does not come to its result. */
+/** The JSON object printed when a command fails before its result. */
 export const errorResult = v.pipe(
   result({
     status: v.pipe(
