@@ -112,7 +112,7 @@ export const tables: Readonly<Record<string, Table>> = {
   },
 };
 
-/** The comments on columns of a table by name: on those that are named, or on all. */
+/** The comments on the named columns of a table, or on all columns. */
 export function commentsOf(table: string, ...names: readonly string[]): Readonly<Record<string, string>> {
   const found = tables[table]?.columns ?? [];
   const wanted = found.filter(({ name }) => names.length === 0 || names.includes(name));
