@@ -6,7 +6,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "not permitted",
   EROFS: "the file system is read-only",
-  ENOTDIR: "a part of the path is no folder",
+  ENOTDIR: "a part of the path is not a folder",
   EEXIST: "something of another kind is there already",
   ENOTEMPTY: "the folder there is not empty",
   EISDIR: "it is a folder",
@@ -30,8 +30,8 @@ export interface DiskAdvice {
 }
 
 const resumed: DiskAdvice = {
-  full: "What was read is kept: make room, and the next run goes on from there",
-  broken: "Nothing was published. Check the disk; the next run goes on with what can be read",
+  full: "What was read is kept: make room, and the next run continues from there",
+  broken: "Nothing was published. Check the disk; the next run continues with what can be read",
 };
 
 /**

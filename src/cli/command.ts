@@ -97,7 +97,7 @@ export const commonOptions = {
     names: "file",
     value: "FILE",
     group: "Every command",
-    describe: "PEM file of a certificate authority to trust besides the usual ones",
+    describe: "PEM file of a certificate authority to trust in addition to the usual ones",
   },
 } as const satisfies Options;
 

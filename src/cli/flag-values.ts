@@ -55,7 +55,7 @@ export function brokerFrom(path: string, given: string, env: NodeJS.ProcessEnv):
   if (rule === undefined) return url ?? "";
   const expected = "expected an address such as redis://host:6379";
   const message = isNamed
-    ? `the variable ${given} holds no address of a broker: ${expected}; ${rule}`
+    ? `the variable ${given} holds no broker address: ${expected}; ${rule}`
     : `this is no address of a broker: ${expected}, or the name of a variable that holds one; ${rule}`;
   return { path, message };
 }

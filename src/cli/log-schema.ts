@@ -70,7 +70,7 @@ export const errorResult = v.pipe(
       v.description("partial: the run is published, but its result could not be written"),
     ),
     exit_code: count,
-    error: v.pipe(text, v.description("the message that stands on stderr, too")),
+    error: v.pipe(text, v.description("the same message as on stderr")),
     problems,
   }),
   v.title("Error of kbdump with --json"),

@@ -24,7 +24,7 @@ export function jsonOf(answer: Answer, key: string): unknown {
     // No cause, because a SyntaxError quotes the body, which may contain the key. No query of a link, because it may be a
     // signature.
     const start = plainText(textOf(answer), key, 60).replace(/\?.*/s, "?…") || "(empty)";
-    throw new RetryError(`GET ${answer.url}: the body is no JSON: ${start}`, { status: answer.status });
+    throw new RetryError(`GET ${answer.url}: the body is not valid JSON: ${start}`, { status: answer.status });
   }
 }
 
@@ -201,7 +201,7 @@ export function checkTagList(value: unknown, url: string): readonly Listed[] {
 /** Checks that the answer is an object. Throws RetryError, naming the URL. */
 export function checkRecord(value: unknown, url: string): RawRecord {
   if (isRecord(value)) return value;
-  throw new RetryError(`GET ${url}: the answer is no JSON object`);
+  throw new RetryError(`GET ${url}: the answer is not a JSON object`);
 }
 
 /** Checks that the answer is an object with an id. Throws RetryError, naming the URL. */
@@ -224,7 +224,7 @@ function checked<const Schema extends v.GenericSchema>(
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
   const [{ path, message }] = result.issues;
-  throw new RetryError(`GET ${url}: ${path ? message : "the answer is no JSON object"}`);
+  throw new RetryError(`GET ${url}: ${path ? message : "the answer is not a JSON object"}`);
 }
 
 /** Whether a value is an object whose id is a non-empty, well-formed string. */

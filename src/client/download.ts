@@ -126,7 +126,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
 
 function urlFrom(address: string, base: URL): URL {
   const url = fileUrl(address, base);
-  if (!url) throw new SkipError("the address of the file is no http or https URL");
+  if (!url) throw new SkipError("the address of the file is not an http or https URL");
   return url;
 }
 
@@ -167,7 +167,7 @@ function redirectFrom({ statusCode: status, headers: { location } }: Headed, fro
   const [address = ""] = [location].flat();
   const url = fileUrl(address, from);
   if (url) return url;
-  throw new SkipError(`GET ${from.origin}: redirected to an address that is no http or https URL`, { status });
+  throw new SkipError(`GET ${from.origin}: redirected to an address that is not an http or https URL`, { status });
 }
 
 /** Maximum bytes to buffer. Beyond this, the connection is paused. */

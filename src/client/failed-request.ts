@@ -6,7 +6,7 @@ import type { Answer } from "./send.js";
 
 const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 const wrongCertificate = /^(CERT_|ERR_TLS_CERT_)/;
-const noTls = "no TLS is spoken there; is it http?";
+const noTls = "the server there does not speak TLS; is it http?";
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused; is the service running there?",
   ECONNRESET: "the connection was reset",
@@ -47,7 +47,7 @@ export function failedRequest(
   if (atProxy) return new RetryError(`${method} ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
   const via = proxy ? `, through the proxy ${proxy.host} that ${proxy.variable} names` : "";
   if (untrusted.test(code)) {
-    const hint = `${names.caFile} names a file of certificates to trust beside the usual ones`;
+    const hint = `${names.caFile} names a file of certificates to trust in addition to the usual ones`;
     return new StopError(`${method} ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });
   }
   if (wrongCertificate.test(code)) {
@@ -55,7 +55,7 @@ export function failedRequest(
   }
   if (error instanceof errors.HTTPParserError) {
     // no cause: it would include the received bytes
-    return new RetryError(`${method} ${url}: what answers there speaks no HTTP${via}`, { trouble: "no service" });
+    return new RetryError(`${method} ${url}: the server there does not speak HTTP${via}`, { trouble: "no service" });
   }
   if (code === "UND_ERR_INVALID_ARG") {
     return new StopError(`${method} ${url}: cannot be sent: ${sentenceOf(error)}`, { cause: error });

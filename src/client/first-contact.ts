@@ -115,7 +115,9 @@ async function judgeFailure(
   if (!(error instanceof RetryError) || error.status !== undefined) return undefined;
   const isTls = mayBeTls(error) && (await speaksTls?.());
   if (isTls)
-    return new StopError(`${error.message}; TLS is spoken there: ${names.baseUrl} begins with https`, { cause: error });
+    return new StopError(`${error.message}; the server speaks TLS: ${names.baseUrl} begins with https`, {
+      cause: error,
+    });
   return error.trouble === "no service" ? new StopError(error.message, { cause: error }) : undefined;
 }
 

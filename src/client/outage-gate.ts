@@ -30,7 +30,7 @@ const silence: Absence = { who: "service", isSure: false };
 class HeldBack extends Error {
   readonly outage: Outage;
   constructor(outage: Outage) {
-    super("the service is away");
+    super("the service is down");
     this.outage = outage;
   }
 }
@@ -61,7 +61,7 @@ export class OutageGate {
         sleep,
         isReached: () => this.#isReached,
         began: (reason, left) => {
-          if (left > atStart) say(`${who} is away: ${reason}; waiting for it, ${seconds(left)} at the most`);
+          if (left > atStart) say(`${who} is down: ${reason}; waiting for up to ${seconds(left)}`);
           return left > atStart;
         },
         ended: (milliseconds) => say(`${who} is back after ${seconds(milliseconds)}`),
@@ -172,11 +172,11 @@ export class OutageGate {
   #givenUp(outage: Outage, error: Error): StopError | SkipError {
     const seconds = Math.round(this.#options.patience / 1_000);
     outage.end();
-    if (outage === this.#daemon) return new SkipError(`${error.message} (away for ${seconds} s)`, { cause: error });
+    if (outage === this.#daemon) return new SkipError(`${error.message} (down for ${seconds} s)`, { cause: error });
     if (!this.#isReached) return unreachable(error, this.#options.names);
     const { outage: setting } = this.#options.names;
     const patience = setting === null ? `${seconds} s` : `${seconds} s, which ${setting} sets`;
-    const what = `the service was away for ${patience}: ${error.message}; what was read is kept`;
+    const what = `the service was down for ${patience}: ${error.message}; what was read is kept`;
     return new StopError(what, { cause: error });
   }
 }

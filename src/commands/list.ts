@@ -51,7 +51,7 @@ const job = result({
     v.description("the run that is at work; null where none is"),
   ),
   runs: v.pipe(listOf(run), v.description("newest first")),
-  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are no runs of this job")),
+  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are not runs of this job")),
   shards: v.pipe(
     listOf(result({ count, with_run: count, missing: listOf(count), newest_run_id: orNull(text) })),
     v.description(

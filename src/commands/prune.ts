@@ -57,7 +57,7 @@ const pruneResult = result({
   kept: listOf(run),
   removed: listOf(run),
   failed: listOf(result({ run_id: text, error: text })),
-  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are no runs of this job")),
+  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are not runs of this job")),
   set_aside: v.pipe(truth, v.description("whether old unfinished work is removed, too")),
 });
 

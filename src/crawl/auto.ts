@@ -162,7 +162,7 @@ export function withPage(before: ChildEvidence, page: WitnessPage, textOf: Child
   let most: { readonly index: number; readonly chunk: Listed; readonly children: readonly Listed[] } | undefined;
   for (const [at, chunk] of page.records.entries()) {
     const children = embeddedChildren(chunk);
-    if (!children) doubt ??= "child_chunks of some chunks are no lists of child chunks with an id each";
+    if (!children) doubt ??= "child_chunks of some chunks is not a list of child chunks with ids";
     if (!children || children.length === 0) continue;
     embedding++;
     const index = before.chunks + at;

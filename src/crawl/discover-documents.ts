@@ -153,7 +153,7 @@ export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch
   );
   if (skipped.length === rows.length) throw new StopError(`no dataset can be read; the first: ${notes[0]}`);
   if (limited)
-    notes.push("the service does not take include_all: datasets of which the key is no member may be missing");
+    notes.push("the service does not support include_all: datasets that the key is not a member of may be missing");
   return {
     wanted: judged.filter(({ reason }) => reason === undefined).map(({ row }) => wantedFrom(row)),
     skipped: skipped.map(({ row }) => ({ dataset_id: row.id, name: nameOf(row), state: "skipped", documents: 0 })),

@@ -132,7 +132,7 @@ function reasonsAgainst(file: ListFile, job: Job): readonly Problem[] {
     ...datasetProblems(file, listed, job),
     ...(isWhole(file, listed)
       ? []
-      : [{ path: "rows", message: "they are not those of its documents: list them again" }]),
+      : [{ path: "rows", message: "they do not match its documents: create the list again" }]),
   ];
 }
 
@@ -229,7 +229,9 @@ function checkJson<const Schema extends v.GenericSchema>(
   try {
     return check(schema, parseJson(json));
   } catch (error) {
-    return { problems: [{ path: "", message: `it is no JSON: ${error instanceof Error ? error.message : error}` }] };
+    return {
+      problems: [{ path: "", message: `it is not valid JSON: ${error instanceof Error ? error.message : error}` }],
+    };
   }
 }
 

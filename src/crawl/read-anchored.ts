@@ -92,10 +92,10 @@ async function flawAt(
   try {
     const { row: now } = await readRow(rank);
     const isSame = then !== undefined && then.id === now?.id && then.position === now.position;
-    return isSame ? undefined : `chunks: row ${rank} was another at the end, so that rows before it came or went`;
+    return isSame ? undefined : `chunks: row ${rank} changed during the read, so rows before it were added or deleted`;
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;
-    return `chunks: row ${rank} could not be looked at again: ${error.message}`;
+    return `chunks: row ${rank} could not be read again: ${error.message}`;
   }
 }
 
@@ -147,7 +147,7 @@ class Rising {
       if (status !== "completed" && status !== "error") return `chunk ${id} is not indexed yet`;
       const before = this.#before;
       this.#before = position;
-      if (before !== undefined && position <= before) return `chunk ${id} does not stand behind the one before it`;
+      if (before !== undefined && position <= before) return `chunk ${id} does not come after the one before it`;
     }
     return undefined;
   }

@@ -103,7 +103,7 @@ function sentencesOf(missing: readonly Missing[]): readonly string[] {
 
 /** An older service answers an unknown URL with a web page. */
 function reasonOf({ status, code, message }: SkipError): string {
-  return status === 404 && code === undefined ? "this service does not know the question (404)" : message;
+  return status === 404 && code === undefined ? "this service does not know this request (404)" : message;
 }
 
 /** Rows of `metadata_fields`, with a sentence for every dataset that failed and for every dataset whose service has no such list. */

@@ -69,7 +69,7 @@ function digestOf(rows: readonly Listed[]): ContentDigest {
 
 /** Describes a list that is still incomplete after all attempts. */
 export function flawText({ problems, moved }: WholeList): string {
-  return `${moved ? "moved whenever it was read, and " : ""}may lack some: ${problems.slice(0, 5).join("; ")}`;
+  return `${moved ? "changed during every read, and " : ""}may lack some: ${problems.slice(0, 5).join("; ")}`;
 }
 
 /** All datasets that the key can see. `limited`: the service rejected include_all, so some may be missing. */

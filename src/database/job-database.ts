@@ -99,7 +99,7 @@ export async function mendPublished(leased: LeasedJob, job: Job, log: Log): Prom
   await mendPending(leased, job, log);
   await mendLatest(leased, job.name, log).catch(async (error: unknown) => {
     if (error instanceof UsageError || !(await isThere(leased.own))) throw error; // our folder is gone: we were fenced
-    log("warn", `latest could not be mended: ${problemText(error)}`);
+    log("warn", `latest could not be repaired: ${problemText(error)}`);
   });
 }
 

@@ -44,6 +44,6 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalidParam("The body is no JSON.");
+    throw invalidParam("The body is not valid JSON.");
   }
 }

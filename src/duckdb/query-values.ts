@@ -34,7 +34,7 @@ export function jsonValueFrom(value: DuckDBValue): unknown {
   return isTimestamp(value) ? isoFrom(value, "") : String(value);
 }
 
-/** Parses a text of DuckDB's type JSON; if it is not JSON, returns the text. */
+/** Parses a text of DuckDB's type JSON; if it is not valid JSON, returns the text. */
 export function jsonFromText(text: DuckDBValue): unknown {
   if (typeof text !== "string") return text;
   try {

@@ -242,7 +242,7 @@ export type DiscoveredIds = NonNullable<Manifest["discovered"]>;
 /** The kind, format, dataset and compression of a file. Its name was already checked. */
 export function partsOf({ path }: Pick<ManifestFile, "path">): FileParts {
   const parts = partsOfName(path);
-  if (!parts) throw new Error(`${path} is no file of a dump`);
+  if (!parts) throw new Error(`${path} is not a file of a dump`);
   return parts;
 }
 

@@ -170,7 +170,7 @@ export class UnsoundError extends StopError {
 
   constructor(folder: string, consequence: string, problems: readonly string[], cause?: unknown) {
     const name = /^[\w./@%+=:,-]+$/.test(folder) ? folder : JSON.stringify(folder);
-    const hint = `kbdump verify ${name} tells everything that is wrong with it`;
+    const hint = `kbdump verify ${name} shows everything that is wrong with it`;
     const more = problems.length - shown;
     const lines = [...problems.slice(0, shown), ...(more > 0 ? [`and ${countOf(more, "other problem")}`] : [])];
     super(`${folder} is not sound, so ${consequence}:\n  ${lines.join("\n  ")}\n${hint}`, { cause });

@@ -100,7 +100,7 @@ function manifestFrom(text: string): ReadManifest {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return unsound(`is no JSON: ${error instanceof Error ? error.message : error}`);
+    return unsound(`is not valid JSON: ${error instanceof Error ? error.message : error}`);
   }
   const format = valueIf(object({ format: v.number() }), value)?.format ?? manifestFormat;
   if (format !== manifestFormat) return unsound(otherFormat(format));
@@ -256,7 +256,7 @@ function inChildLists({ documents, child_lists: lists }: Manifest): readonly str
     return [
       ...(recorded === has
         ? []
-        : [`child_lists: document ${id} has ${countOf(has, "chunk")}, ${recorded} are told of`]),
+        : [`child_lists: document ${id} has ${countOf(has, "chunk")}, child_lists counts ${recorded}`]),
       ...(empty <= asked ? [] : [`child_lists: of document ${id}, ${empty} lists of ${asked} are empty`]),
       ...(embedding <= recorded
         ? []
@@ -277,7 +277,7 @@ function inProofs({ documents, proofs }: Manifest): readonly string[] {
     ...documents.flatMap((document) => {
       const proof = recorded.get(documentKey(document));
       const { document_id: id, status } = document;
-      if (proof === undefined) return [`proofs: document ${id} is not told of`];
+      if (proof === undefined) return [`proofs: document ${id} is missing`];
       return (proof === "none") === (status !== "complete")
         ? []
         : [`proofs: document ${id} is ${status}, its proof is ${proof}`];

@@ -164,7 +164,7 @@ function countKeys(value: unknown): number {
   return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
 }
 
-/** Loads the YAML library only for the first text that is not JSON, because loading takes 60 ms. */
+/** Loads the YAML library only for the first text that is not valid JSON, because loading takes 60 ms. */
 function valueOfYaml(text: string, what: string): unknown {
   const { LineCounter, parseDocument }: typeof yaml = require("yaml");
   const lines = new LineCounter();
@@ -198,12 +198,12 @@ function onePerLine(errors: readonly YAMLError[], lines: LineCounter): readonly 
 /** Rewords errors of the YAML parser. */
 const wordings: Readonly<Record<string, string>> = {
   BAD_INDENT: "wrong indentation, or a [ or { that is not closed",
-  DUPLICATE_KEY: "this key stands here for the second time",
+  DUPLICATE_KEY: "this key occurs a second time",
   MULTIPLE_DOCS: "a second document begins here; a job file holds one",
   NON_STRING_KEY: "this key is not a text",
   RESOURCE_EXHAUSTION: depthText,
   TAB_AS_INDENT: "a tab; indent with blanks",
-  TAG_RESOLVE_FAILED: "unknown tag; a text that begins with ! stands in quotes",
+  TAG_RESOLVE_FAILED: "unknown tag; put a text that begins with ! in quotes",
   UNEXPECTED_TOKEN: "unexpected text; put a value that holds : , # | [ ] { or } in quotes",
 };
 

@@ -128,9 +128,9 @@ function outputOf(
 }
 
 const startErrors: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such program. Give its whole path, or correct PATH",
+  ENOENT: "there is no such program. Give its full path, or correct PATH",
   EACCES: "it is not executable",
-  ENOEXEC: "it is no program. A script says in its first line what runs it, as in #!/bin/sh",
+  ENOEXEC: "it is not a program. The first line of a script must say what runs it, as in #!/bin/sh",
 };
 
 function startError(error: unknown): string {

@@ -27,7 +27,7 @@ export function prefixFromUrl(url: string): BucketPrefix {
   const rule = brokenRule(url);
   if (rule !== undefined)
     throw new UsageError(
-      `${JSON.stringify(url).slice(0, 120)} is no address of a bucket: expected s3://bucket/prefix; ${rule}`,
+      `${JSON.stringify(url).slice(0, 120)} is not a bucket address: expected s3://bucket/prefix; ${rule}`,
       [],
     );
   return split(url);

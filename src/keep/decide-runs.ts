@@ -142,7 +142,7 @@ export async function readPastRuns(folder: string, job: string): Promise<PastRun
 
 /** The run, or why it is not one. */
 async function runFrom(folder: string, name: string, job: string): Promise<RunFolder | string> {
-  if (timeOfRun(name) === undefined) return "its name is no run id";
+  if (timeOfRun(name) === undefined) return "its name is not a run id";
   const facts = await lstat(join(folder, name));
   if (facts.isSymbolicLink()) return "it is a symbolic link";
   if (!facts.isDirectory()) return "it is no folder";

@@ -156,7 +156,7 @@ const reasons: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
   ENOTFOUND: "unknown host name",
   EAI_AGAIN: "the host name could not be looked up",
-  ERR_INVALID_URL: "its URL is no URL",
+  ERR_INVALID_URL: "its URL is invalid",
 };
 
 /**

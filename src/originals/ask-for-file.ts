@@ -31,7 +31,7 @@ export interface AskOptions {
 }
 
 /** The reason for every original that is missing because the release has no route for it. */
-export const noOriginals = "this release gives no originals";
+export const noOriginals = "this release does not provide originals";
 
 /**
  * Returns a function that asks for a file's address and facts, as often as an address is needed. It rejects with SkipError if the
@@ -165,13 +165,13 @@ async function askForAttachment(
 ): Promise<OfferedFile> {
   const chunk = await api.chunk(ref, chunkId);
   const record = attachmentsIn(chunk.attachments).find((each) => each.id === id);
-  if (!record) throw new SkipError("the chunk has it no longer");
+  if (!record) throw new SkipError("the chunk no longer has it");
   return { ...factsIn(record), address: linkIn(record.source_url, baseUrl), isOwn: false };
 }
 
 function linkIn(value: unknown, baseUrl: string): string {
   const address = textOr(value);
-  if (address === null || !isLink(address, baseUrl)) throw new SkipError("the service gives no link to it");
+  if (address === null || !isLink(address, baseUrl)) throw new SkipError("the service returns no link to it");
   return address;
 }
 

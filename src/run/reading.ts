@@ -54,9 +54,7 @@ export function warningsOf(reading: Reading, job: Job): readonly string[] {
   return [
     ...incompleteTexts(reading),
     ...reading.warnings,
-    ...(unsafe
-      ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"]
-      : []),
+    ...(unsafe ? ["csv: not lossless: cells that a spreadsheet would run as formulas start with an apostrophe"] : []),
   ];
 }
 

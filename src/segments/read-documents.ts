@@ -160,7 +160,7 @@ export async function findMovedDocuments(
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;
       notes.push(
-        `the documents of dataset ${datasetId} could not be listed again, so that no further look was taken at those that changed: ${error.message}`,
+        `the documents of dataset ${datasetId} could not be listed again, so documents that changed meanwhile were not read again: ${error.message}`,
       );
     }
   };

@@ -245,7 +245,7 @@ async function loadTable(
 function rowOfLine(line: string, parse: (text: string) => unknown): Row {
   const value = parse(line);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  throw new SyntaxError("a row is no JSON object");
+  throw new SyntaxError("a row is not a JSON object");
 }
 
 /** SQL: the rows that match a filter. The index is used only if there is no other condition. */

@@ -194,7 +194,7 @@ interface Earlier {
 
 /**
  * Whether an unreadable batch ends the watch. Temporary failures do not, once the service has answered; before that, a refused
- * connection or a page that is not JSON means a wrong address. A refusal does end it: the batch is unknown or forbidden. A proxy
+ * connection or a page that is not valid JSON means a wrong address. A refusal does end it: the batch is unknown or forbidden. A proxy
  * may refuse while the service restarts, so for a batch that was read before, only the service's own refusal counts, which has a
  * code.
  */
@@ -246,7 +246,7 @@ function warningOf(document: WatchedDocument, now: number): WatchWarning | undef
   const { row, state } = document;
   if (state === "error") return { about: "error", text: `ended in an error: ${errorText(row.error)}` };
   if (state === "gone") return { about: "gone", text: "is no longer in its batch: it was removed or re-indexed" };
-  if (state === "paused") return { about: "paused", text: "is paused until somebody resumes it" };
+  if (state === "paused") return { about: "paused", text: "is paused until someone resumes it" };
   if (isStuck(document, now)) {
     return { about: document.moved === undefined ? "still" : "stuck", text: stuckText(document, now) };
   }

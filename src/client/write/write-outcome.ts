@@ -157,7 +157,7 @@ export const readDocument: ReadAnswer<CreatedDocument> = (answer, key) => {
 /** Accepts a 204, or any JSON object such as `{"result": "success"}`. */
 export const readNothing: ReadAnswer<null> = (answer, key) => {
   if (answer.status === 204 || isMapping(jsonOf(answer, key))) return null;
-  throw new RetryError(`${answer.url}: the answer is no JSON object`);
+  throw new RetryError(`${answer.url}: the answer is not a JSON object`);
 };
 
 /** Accepts any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. Rejects web pages. */

@@ -58,7 +58,7 @@ async function seal(connection: Connection): Promise<void> {
 /** Explains why a database cannot be opened; undefined for any other error. */
 function openingError(error: unknown, database: string): Error | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (/not a valid DuckDB database/.test(error.message)) return notOpened(database, "it is no DuckDB database");
+  if (/not a valid DuckDB database/.test(error.message)) return notOpened(database, "it is not a DuckDB database");
   if (!/Could not set lock/.test(error.message)) return undefined;
   const message = `${database} is open for writing in another program; close it there, or ask a copy of the file`;
   return new StopError(message, { cause: error });

@@ -149,7 +149,7 @@ function cellsOf(record: string, row: number): readonly (string | null)[] {
     const isQuoted = record[at] === '"';
     const end = isQuoted ? endOfQuoted(record, at) : endOfBare(record, at);
     if (end < 0 || (end < record.length && record[end] !== ","))
-      throw new UnreadableError(`row ${row} is no CSV at character ${at + 1}`);
+      throw new UnreadableError(`row ${row} is not valid CSV at character ${at + 1}`);
     cells.push(isQuoted ? record.slice(at + 1, end - 1).replaceAll('""', '"') : record.slice(at, end) || null);
     at = end + 1;
   }
