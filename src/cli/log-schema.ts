@@ -2,12 +2,12 @@ import * as v from "valibot";
 import { time } from "../rows/result-rows.js";
 import { amount, count, listOf, oneOf, orNull, result, share, text } from "../schema.js";
 
-const remaining = v.pipe(orNull(amount), v.description("null as long as nothing can be said"));
+const remaining = v.pipe(orNull(amount), v.description("null while unknown"));
 
 const progress = {
-  step: v.pipe(text, v.description("the work in hand, in a word or two")),
+  step: v.pipe(text, v.description("the current step, in a word or two")),
   done: count,
-  of: v.pipe(orNull(count), v.description("null as long as it is not known, and where the work has no end")),
+  of: v.pipe(orNull(count), v.description("null while unknown, and for work without an end")),
   unit: oneOf("byte", "chunk", "document", "request"),
   per_second: v.pipe(amount, v.description("the rate of the last ten seconds")),
   share: v.pipe(orNull(share), v.description("done / of, at most 1")),
@@ -17,7 +17,7 @@ const progress = {
   ),
   elapsed_seconds: amount,
   remaining_seconds: remaining,
-  silent_seconds: v.pipe(orNull(amount), v.description("time without an answer; null where it is short")),
+  silent_seconds: v.pipe(orNull(amount), v.description("time without an answer; null if short")),
 };
 const reading = {
   dataset_id: text,
@@ -35,21 +35,21 @@ const progressLine = { ...line, level: v.literal("info"), message: v.literal("pr
 
 const problems = v.pipe(
   listOf(result({ path: text, message: text })),
-  v.description("with exit code 2: everything that is wrong with the command line or the job file"),
+  v.description("with exit code 2: all problems with the command line or the job file"),
 );
 
 /** One line of `--log-format json` on stderr. */
 export const logLine = v.pipe(
   v.union([
     result({ ...line, message: text }),
-    v.pipe(result({ ...progressLine, ...progress }), v.description("how far the work is, every 10 s")),
+    v.pipe(result({ ...progressLine, ...progress }), v.description("the progress, every 10 s")),
     v.pipe(
       result({ ...line, level: v.literal("info"), message: v.literal("reading"), ...reading }),
-      v.description("a document whose indexing status changed, as status --watch read it"),
+      v.description("a document whose indexing status changed, from status --watch"),
     ),
     v.pipe(
       result({ ...line, level: v.literal("error"), message: text, exit_code: count, problems, stack: orNull(text) }),
-      v.description("the error that ended the command; a stack only where kbdump itself is at fault"),
+      v.description("the error that ended the command; a stack only for a bug in kbdump"),
     ),
   ]),
   v.title("Line of kbdump --log-format json"),

@@ -86,7 +86,7 @@ export function printError(
   if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message, ...failed, stack });
   else {
     stderr.write(`kbdump: ${plainLines(message)}\n`);
-    if (stack !== null) stderr.write(`This is a fault of kbdump.\n${plainLines(stack)}\n`);
+    if (stack !== null) stderr.write(`This is a bug in kbdump.\n${plainLines(stack)}\n`);
   }
   if (json) stdout.write(`${jsonLine({ status, error: message, ...failed } satisfies ErrorResult)}\n`);
   return exitCode;

@@ -38,7 +38,7 @@ const run = result({
   bytes: count,
   kept_by: v.pipe(
     orNull(listOf(oneOf("newest", "last", "daily", "weekly", "monthly"))),
-    v.description("rules of output.keep; empty: the next run removes it; null: no rules are known"),
+    v.description("rules of output.keep that keep it; empty: the next run removes it; null: the rules are unknown"),
   ),
 });
 
@@ -48,7 +48,7 @@ const job = result({
   newest_complete: orNull(result({ run_id: text, age_seconds: amount })),
   at_work: v.pipe(
     orNull(result({ pid: orNull(count), host: orNull(text), since: orNull(text) })),
-    v.description("the run that is at work; null where none is"),
+    v.description("the active run; null if there is none"),
   ),
   runs: v.pipe(listOf(run), v.description("newest first")),
   ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are not runs of this job")),

@@ -167,9 +167,9 @@ function isWord(text: string): boolean {
 const serveResult = result({
   status: v.literal("serving"),
   base_url: text,
-  key: v.pipe(orNull(text), v.description("the key that requests carry; null with --key-env")),
+  key: v.pipe(orNull(text), v.description("the key that requests must carry; null with --key-env")),
   key_env: v.pipe(orNull(text), v.description("the variable that holds the key")),
-  job: v.pipe(orNull(text), v.description("null for sample data, as run_id and counts are")),
+  job: v.pipe(orNull(text), v.description("null for sample data, like run_id and counts")),
   run_id: orNull(text),
   counts: orNull(result({ documents: count, chunks: count, child_chunks: count })),
 });

@@ -111,7 +111,10 @@ const sqlResult = result({
   columns: listOf(result({ name: text, type: v.pipe(text, v.description("the type of DuckDB")) })),
   row_count: count,
   truncated: v.pipe(truth, v.description("whether --limit left rows out")),
-  rows: v.pipe(listOf(v.record(v.string(), v.unknown())), v.description("an object a row, with the names of columns")),
+  rows: v.pipe(
+    listOf(v.record(v.string(), v.unknown())),
+    v.description("one object per row, with the names of columns"),
+  ),
 });
 
 interface TableView {

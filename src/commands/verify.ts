@@ -215,7 +215,7 @@ const verifyResult = result({
   ...verification.entries,
   against: v.pipe(
     orNull(againstResult),
-    v.description("the comparison with a service; null without --against, and where the dump is not sound"),
+    v.description("the comparison with a service; null without --against, and if the dump is not sound"),
   ),
 });
 

@@ -9,7 +9,7 @@ const latency = result({ chunk_page: orNull(amount), child_list: orNull(amount),
 
 const document = result({
   dataset_id: text,
-  dataset_name: v.pipe(orNull(text), v.description("null where the job names the documents")),
+  dataset_name: v.pipe(orNull(text), v.description("null if the job names the documents")),
   document_id: text,
   document_name: orNull(text),
   doc_form: orNull(text),
@@ -21,7 +21,7 @@ const document = result({
 
 /** The result of `kbdump plan --json`: what the service has, and what a run would need. Sizes are in bytes. */
 export const planResult = result({
-  status: v.pipe(oneOf("complete", "partial"), v.description("partial: some documents or lists could not be asked")),
+  status: v.pipe(oneOf("complete", "partial"), v.description("partial: some documents or lists could not be read")),
   job: text,
   service: result({ base_url: text }),
   child_chunks: mode,
@@ -41,16 +41,16 @@ export const planResult = result({
   least_seconds: v.pipe(amount, v.description("if every request takes the median latency; a run takes longer")),
   latency,
   disk: result({
-    folder: v.pipe(text, v.description("output.dir, or what exists of the path to it")),
+    folder: v.pipe(text, v.description("output.dir, or its nearest existing parent folder")),
     needed_bytes: v.pipe(count, v.description("during the run: segments, files, the new database, the old one")),
     run_folder_bytes: count,
     database_bytes: count,
     free_bytes: orNull(count),
-    enough: v.pipe(orNull(truth), v.description("null where it is not known")),
+    enough: v.pipe(orNull(truth), v.description("null if unknown")),
   }),
   quirks: v.pipe(
     listOf(result({ name: text, finding: text, meaning: text })),
-    v.description("what this service does differently, where it matters to a run"),
+    v.description("quirks of this service that matter to a run"),
   ),
   documents: listOf(document),
   asked: v.pipe(result({ ...requests, seconds: amount }), v.description("the requests of the plan itself")),

@@ -6,7 +6,7 @@ const place = {
   rows: v.pipe(listOf(rowOf("indexing_status")), v.description("the columns of indexing_status")),
   drift,
   database: text,
-  added: v.pipe(truth, v.description("false: the rows wait beside the database until the next run adds them")),
+  added: v.pipe(truth, v.description("false: the rows wait next to the database until the next run adds them")),
 };
 
 /** The result of `kbdump status --json`. */
@@ -24,11 +24,11 @@ export const watchResult = v.pipe(
   result({
     status: v.pipe(
       oneOf("completed", "error", "timeout"),
-      v.description("error: every document has ended, some in an error; timeout: some have not ended"),
+      v.description("error: every document has finished, some with errors; timeout: some have not finished"),
     ),
     seconds: amount,
     polls: count,
-    readings: v.pipe(count, v.description("readings that were kept")),
+    readings: v.pipe(count, v.description("statuses that were stored")),
     ...place,
   }),
   v.title("Result of kbdump status --watch --json"),

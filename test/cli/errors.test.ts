@@ -46,7 +46,7 @@ test("an error is a line on stderr, and with --json one object on stdout", () =>
 test("a fault of our own has its stack, in one line of JSON where that is asked for", () => {
   const error = new TypeError("x is not a function");
   expect(say(error, { json: false, logFormat: "text" }).stderr).toMatch(
-    /^kbdump: x is .*\nThis is a fault of kbdump\.\n/,
+    /^kbdump: x is .*\nThis is a bug in kbdump\.\n/,
   );
   const { stderr } = say(error, { json: false, logFormat: "json" });
   expect(stderr.trimEnd().split("\n")).toHaveLength(1);

@@ -38,7 +38,7 @@ export function endText({ name, pid, code, stderr }: Ended): string {
 
 function unclearWords({ code, stdout, stderr }: Ended): readonly string[] {
   const problems: string[] = [];
-  if (/^\s+at .+:\d+|This is a fault of kbdump/m.test(stderr)) problems.push("tells a stack or a fault of its own");
+  if (/^\s+at .+:\d+|This is a bug in kbdump/m.test(stderr)) problems.push("tells a stack or a fault of its own");
   if (/ENOENT/.test(stderr)) problems.push("tells a bare ENOENT");
   if (code !== 0 && !/\w/.test(stderr)) problems.push("does not say why it ended so");
   const object = lastObject(stdout);

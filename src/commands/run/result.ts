@@ -11,8 +11,8 @@ export const runResult = result({
   job: text,
   run_id: text,
   folder: text,
-  database: v.pipe(orNull(text), v.description("null where the job writes none, or where it could not be replaced")),
-  report: v.pipe(orNull(text), v.description("null without --report, or where it could not be written")),
+  database: v.pipe(orNull(text), v.description("null if the job writes none, or if it could not be replaced")),
+  report: v.pipe(orNull(text), v.description("null without --report, or if it could not be written")),
   seconds: amount,
   counts: rowCounts,
   requests: result(requests),
@@ -51,9 +51,9 @@ export const runResult = result({
         ),
       }),
     ),
-    v.description("null unless the job asks which documents there are, and in a shard"),
+    v.description("null in a shard, and unless the job lists documents"),
   ),
-  shard: v.pipe(orNull(result({ index: count, count })), v.description("null unless --shard chose a part of the job")),
+  shard: v.pipe(orNull(result({ index: count, count })), v.description("null without --shard")),
 });
 
 export type RunSummary = v.InferOutput<typeof runResult>;
