@@ -124,6 +124,10 @@ describe("records of CSV that are no rows", () => {
     ["has 1 cells instead of 4$", "\n"],
     ["is not valid CSV at character 13$", 'd,1,"author"x,string\n'],
     ["is not valid CSV at character 5$", "d,1,a\rb,string\n"],
+    ["is not valid CSV at character 1$", "d\r,1,é,string\n"],
+    ["is not valid CSV at character 5$", ',"é"x,author,string\n'],
+    ["is not valid CSV at character 5$", 'd,1,é"thor",string\n'],
+    ["is not valid CSV at character 12$", 'd,"1",a,"\0"\0\n'],
     ["is not UTF-8$", Buffer.from("d,1,author,\xff\n", "latin1")],
     ["position is not of type integer: 01$", "d,01,author,string\n"],
   ];

@@ -8,7 +8,7 @@ import type { RowText } from "./row-text.js";
 /** The bytes of a file. A symlink is not followed. */
 export async function* readPieces(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  yield* file.createReadStream({ highWaterMark: 1 << 20 }); // closes the file
+  yield* file.createReadStream({ highWaterMark: 1 << 18 }); // closes the file
 }
 
 /**

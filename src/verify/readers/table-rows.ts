@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { join } from "node:path";
+import { CsvError, parse } from "csv-parse/sync";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { type DumpTable, type Manifest, manifestName, partsOf } from "../../dump/manifest.js";
 import { allKinds, type Column, columns, type Kind } from "../../rows/columns.js";
@@ -111,7 +112,7 @@ function csvRows(name: string, kind: Kind, path: string): RowSource {
         const [top] = records;
         if (first === 0 && top?.equals(header) === false) throw new UnreadableError("has another header");
         const rows = first === 0 ? records.slice(1) : records;
-        yield readRows(rows, Math.max(first, 1), (text) => rowTextFromCsv(kind, text), problem);
+        yield readCsvRows(kind, rows, Math.max(first, 1), problem);
         first += records.length;
       }
       if (first === 0) throw new UnreadableError("has no header");
@@ -119,41 +120,89 @@ function csvRows(name: string, kind: Kind, path: string): RowSource {
   };
 }
 
-/** The cells of one record, long texts short; RowError as with `csvCells`. */
-function rowTextFromCsv(kind: Kind, record: string): RowText {
-  return csvCells(kind, record).map((cell, at) =>
-    cell !== null && columns[kind][at]?.type === "text" ? shortText(cell) : cell,
-  );
-}
-
-/** The cells of one record as they are; RowError when it is none, or has other than as many cells as there are columns. */
-function csvCells(kind: Kind, record: string): RowText {
-  const cells: (string | null)[] = [];
-  for (let at = 0; at <= record.length; ) {
-    const end = record[at] === '"' ? endOfQuoted(record, at) : endOfBare(record, at);
-    if (end < record.length && record[end] !== ",") throw new RowError(`is not valid CSV at character ${end + 1}`);
-    cells.push(
-      record[at] === '"' ? record.slice(at + 1, end - 1).replaceAll('""', '"') : record.slice(at, end) || null,
-    );
-    at = end + 1;
+/**
+ * Reads records of CSV: together, which takes a fraction of the time, or each on its own where one of them is broken, so that the others
+ * are read all the same.
+ */
+function* readCsvRows(kind: Kind, records: readonly Buffer[], first: number, problem: Problem): Generator<ReadRow> {
+  const cells = cellsOfAll(records);
+  for (const [at, record] of records.entries()) {
+    yield readRow(first + at, record, (text) => rowTextFromCsv(kind, text, cells?.[at] ?? cellsOf(record)), problem);
   }
-  const expected = columns[kind];
-  if (cells.length !== expected.length) throw new RowError(`has ${cells.length} cells instead of ${expected.length}`);
-  return cells;
 }
 
+/** The texts of the cells of a record, "" where one is null. */
+type Texts = readonly string[];
+
+/** Undefined when not every record is one by itself. */
+function cellsOfAll(records: readonly Buffer[]): readonly Texts[] | undefined {
+  try {
+    const cells = parseCsv(Buffer.concat(records.flatMap((record) => [record, ending])));
+    return cells.length === records.length ? cells : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** RowError when it is no record. */
+function cellsOf(record: Buffer): Texts {
+  try {
+    return parseCsv(Buffer.concat([record, ending]))[0] ?? [];
+  } catch (error) {
+    throw brokenRecord(error, record);
+  }
+}
+
+function parseCsv(text: Buffer): readonly Texts[] {
+  return parse(text, { record_delimiter: "\n", relax_column_count: true });
+}
+
+const ending = Buffer.from("\n");
+
+/** Where a record is broken, from the error of csv-parse. */
+function brokenRecord(error: unknown, record: Buffer): unknown {
+  if (error instanceof RangeError) return brokenCell(0); // csv-parse quotes the cell in its message, which no string can hold then
+  if (!(error instanceof CsvError)) return error;
+  const start = error.column === 0 ? 0 : record.toString("utf8", 0, Number(error.bytes) + 1).length;
+  if (error.code === "CSV_QUOTE_NOT_CLOSED") return new RowError(`has an unclosed quote at character ${start + 1}`);
+  return brokenCell(error.code === "CSV_INVALID_CLOSING_QUOTE" ? endOfQuoted(record.toString("utf8"), start) : start);
+}
+
+function brokenCell(at: number): RowError {
+  return new RowError(`is not valid CSV at character ${at + 1}`);
+}
+
+/** Behind the closing quote of a cell. */
 function endOfQuoted(record: string, start: number): number {
-  for (let at = record.indexOf('"', start + 1); at >= 0; at = record.indexOf('"', at + 2)) {
-    if (record[at + 1] !== '"') return at + 1;
-  }
-  throw new RowError(`has an unclosed quote at character ${start + 1}`);
+  let at = record.indexOf('"', start + 1);
+  while (record[at + 1] === '"') at = record.indexOf('"', at + 2);
+  return at + 1;
 }
 
-function endOfBare(record: string, start: number): number {
-  const comma = record.indexOf(",", start);
-  const end = comma < 0 ? record.length : comma;
-  if (/["\r]/.test(record.slice(start, end))) throw new RowError(`is not valid CSV at character ${start + 1}`);
-  return end;
+/**
+ * The cells of a record, null where one is empty and has no quotes, and long texts short. Which have quotes is seen in the record:
+ * csv-parse would make a large object for each cell to say so. RowError for what csv-parse takes and RFC 4180 does not: a carriage return
+ * without quotes, and a NUL behind the closing quote.
+ */
+function rowTextFromCsv(kind: Kind, record: string, texts: Texts): RowText {
+  const expected = columns[kind];
+  if (texts.length !== expected.length) throw new RowError(`has ${texts.length} cells instead of ${expected.length}`);
+  let start = 0;
+  return texts.map((text, at) => {
+    const isQuoted = record[start] === '"';
+    const end = start + text.length + (isQuoted ? 2 + quotesIn(text) : 0);
+    if (isQuoted && record[end - 1] !== '"') throw brokenCell(end - 1);
+    if (!isQuoted && text.includes("\r")) throw brokenCell(start);
+    start = end + 1;
+    if (!isQuoted && text === "") return null;
+    return expected[at]?.type === "text" ? shortText(text) : text;
+  });
+}
+
+function quotesIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) count++;
+  return count;
 }
 
 /** The rows of a JSONL file, one JSON object a line. */
