@@ -1,8 +1,8 @@
 import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import { type Findings, listedPerKind } from "./findings.js";
-import { type RowSource, rowOfFileText, rowText } from "./readers/read-text.js";
-import { canonicalRow, type RowText, unguardedRow } from "./readers/row-text.js";
+import { type RowSource, type RowText, rowOfFileText, rowText } from "./readers/read-text.js";
+import { canonicalRow, unguardedRow } from "./readers/row-text.js";
 import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
 
 interface CompareOptions {

@@ -7,8 +7,16 @@ import type { DumpTable, Manifest } from "../dump/manifest.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
-import { locationOfRow, type Problem, type ReadRow, type RowSource, UnreadableError } from "./readers/read-text.js";
-import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/row-text.js";
+import {
+  locationOfRow,
+  type Problem,
+  type ReadRow,
+  RowError,
+  type RowSource,
+  type RowText,
+  UnreadableError,
+} from "./readers/read-text.js";
+import { canonicalRow, unguardedRow } from "./readers/row-text.js";
 import { tableRows } from "./readers/table-rows.js";
 
 /** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */

@@ -3,7 +3,6 @@ import { open } from "node:fs/promises";
 import { pipeline, type Transform } from "node:stream";
 import * as zlib from "node:zlib";
 import type { Kind } from "../../rows/columns.js";
-import type { RowText } from "./row-text.js";
 
 /** The bytes of a file. A symlink is not followed. */
 export async function* readPieces(path: string): AsyncGenerator<Buffer> {
@@ -72,6 +71,9 @@ function plainError(error: unknown): unknown {
   return new UnreadableError(isBehind ? somethingBehind : "has a damaged compressed text");
 }
 
+/** The cells of a row as a format has them, all as text, those of text columns short; null where they are null. */
+export type RowText = readonly (string | null)[];
+
 /** A row and where it stands, from 1. Undefined is what turned out to be no row. */
 export interface ReadRow {
   readonly row: number;
@@ -131,4 +133,9 @@ export class UnreadableError extends Error {
     super(message);
     this.file = file;
   }
+}
+
+/** Why something is no row. */
+export class RowError extends Error {
+  override readonly name = "RowError";
 }

@@ -3,9 +3,19 @@ import { join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { type DumpTable, type Manifest, manifestName, partsOf } from "../../dump/manifest.js";
-import { allKinds, type Column, columns, type Kind } from "../../rows/columns.js";
-import { type FileOfRows, type Problem, type ReadRow, type RowSource, readText, UnreadableError } from "./read-text.js";
-import { isShortened, membersOf, RowError, type RowText, shortText, unguardedText } from "./row-text.js";
+import { type Column, columns, type Kind } from "../../rows/columns.js";
+import { isObject, type ParsedJson, parseJson } from "./json-text.js";
+import {
+  type FileOfRows,
+  type Problem,
+  type ReadRow,
+  RowError,
+  type RowSource,
+  type RowText,
+  readText,
+  UnreadableError,
+} from "./read-text.js";
+import { isShortened, shortText, unguardedText } from "./row-text.js";
 import { parquetRows } from "./sql-rows.js";
 
 /** Readers of this folder alone: one that a writer shared would not see what the writer does wrong. */
@@ -222,42 +232,32 @@ function jsonlRows(name: string, kind: Kind, path: string): RowSource {
 
 /** The cells of a JSON object that has exactly the columns, in order, each of its type; RowError for any other. */
 function rowTextFromJson(kind: Kind, json: string): RowText {
-  const object = objectFrom(json);
-  const members = membersOf(json);
-  const names = quotedNames.get(kind) ?? [];
-  if (members.length !== names.length || !members.every((member, at) => member[0] === names[at])) {
-    throw new RowError(`has other columns: ${members.map(([name]) => name.slice(1, -1)).join(", ")}`);
-  }
-  return columns[kind].map((column, at) => cellText(column, members[at]?.[1] ?? "", object[column.name]));
-}
-
-/** The names of the columns of each kind, in quotes as JSON has them: made once, because every row is compared with them. */
-const quotedNames = new Map(allKinds.map((kind) => [kind, columns[kind].map(({ name }) => `"${name}"`)]));
-
-function objectFrom(json: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch (error) {
-    throw new RowError(`is not valid JSON: ${error instanceof Error ? error.message : error}`);
-  }
+  const { value, names, repeated } = parseRow(json);
   if (!isObject(value)) throw new RowError("is not a JSON object");
-  return value;
+  const expected = columns[kind];
+  if (names.length !== expected.length || !expected.every(({ name }, at) => names[at] === name))
+    throw new RowError(`has other columns: ${names.join(", ")}`);
+  if (repeated !== undefined) throw new RowError(`has ${repeated} twice in one object`);
+  return expected.map((column) => cellText(column, value[column.name]));
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function parseRow(json: string): ParsedJson {
+  try {
+    return parseJson(json);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new RowError(`is not valid JSON: ${error.message}`);
+    throw error;
+  }
 }
 
 /** A string as it is, anything else as its JSON text. */
-function cellText({ name, type }: Column, json: string, value: unknown): string | null {
+function cellText({ name, type }: Column, value: unknown): string | null {
   if (value === null) return null;
   const isString = typeof value === "string";
-  if (type !== "any" && isString !== (type === "text" || type === "time")) {
-    throw new RowError(`${name} is not of type ${type}: ${json.slice(0, 40)}`);
-  }
-  if (!isString) return json;
-  return type === "text" ? shortText(value) : value;
+  const text = isString ? value : JSON.stringify(value);
+  if (type !== "any" && isString !== (type === "text" || type === "time"))
+    throw new RowError(`${name} is not of type ${type}: ${(isString ? JSON.stringify(text) : text).slice(0, 40)}`);
+  return type === "text" ? shortText(text) : text;
 }
 
 /** The rows of some records, the first of which is row `first`; what is none goes to `problem`. */
