@@ -25,7 +25,9 @@ export function csvRows(name: string, kind: Kind, path: string): RowSource {
         const [top] = records;
         if (first === 0 && top?.equals(header) === false) throw new UnreadableError("has another header");
         const rows = first === 0 ? records.slice(1) : records;
-        yield readCsvRows(kind, rows, Math.max(first, 1), problem);
+        const cells = cellsOfAll(rows);
+        const read = (text: string, at: number) => rowTextFromCsv(kind, text, cells?.[at] ?? cellsOf(text));
+        yield readRows(rows, Math.max(first, 1), read, problem);
         first += records.length;
       }
       if (first === 0) throw new UnreadableError("has no header");
@@ -33,21 +35,10 @@ export function csvRows(name: string, kind: Kind, path: string): RowSource {
   };
 }
 
-/**
- * Reads records of CSV: together, which takes a fraction of the time, or each on its own where one of them is broken, so that the others
- * are read all the same.
- */
-function* readCsvRows(kind: Kind, records: readonly Buffer[], first: number, problem: Problem): Generator<ReadRow> {
-  const cells = cellsOfAll(records);
-  for (const [at, record] of records.entries()) {
-    yield readRow(first + at, record, (text) => rowTextFromCsv(kind, text, cells?.[at] ?? cellsOf(record)), problem);
-  }
-}
-
 /** The texts of the cells of a record, "" where one is null. */
 type Texts = readonly string[];
 
-/** Undefined when not every record is one by itself. */
+/** Reads the records of a piece together: a call for each takes ten times as long. Undefined when one of them is broken. */
 function cellsOfAll(records: readonly Buffer[]): readonly Texts[] | undefined {
   try {
     const cells = parseCsv(Buffer.concat(records.flatMap((record) => [record, ending])));
@@ -57,28 +48,24 @@ function cellsOfAll(records: readonly Buffer[]): readonly Texts[] | undefined {
   }
 }
 
+const ending = Buffer.from("\n");
+
 /** RowError when it is no record. */
-function cellsOf(record: Buffer): Texts {
+function cellsOf(record: string): Texts {
   try {
-    return parseCsv(Buffer.concat([record, ending]))[0] ?? [];
+    return parseCsv(`${record}\n`)[0] ?? [];
   } catch (error) {
-    throw brokenRecord(error, record);
+    if (error instanceof RangeError) throw brokenCell(0); // csv-parse quotes the cell in its message, which no string can hold then
+    if (!(error instanceof CsvError)) throw error;
+    const before = Buffer.from(record).subarray(0, error.column === 0 ? 0 : Number(error.bytes) + 1);
+    const start = before.toString("utf8").length;
+    if (error.code === "CSV_QUOTE_NOT_CLOSED") throw new RowError(`has an unclosed quote at character ${start + 1}`);
+    throw brokenCell(error.code === "CSV_INVALID_CLOSING_QUOTE" ? endOfQuoted(record, start) : start);
   }
 }
 
-function parseCsv(text: Buffer): readonly Texts[] {
+function parseCsv(text: Buffer | string): readonly Texts[] {
   return parse(text, { record_delimiter: "\n", relax_column_count: true });
-}
-
-const ending = Buffer.from("\n");
-
-/** Where a record is broken, from the error of csv-parse. */
-function brokenRecord(error: unknown, record: Buffer): unknown {
-  if (error instanceof RangeError) return brokenCell(0); // csv-parse quotes the cell in its message, which no string can hold then
-  if (!(error instanceof CsvError)) return error;
-  const start = error.column === 0 ? 0 : record.toString("utf8", 0, Number(error.bytes) + 1).length;
-  if (error.code === "CSV_QUOTE_NOT_CLOSED") return new RowError(`has an unclosed quote at character ${start + 1}`);
-  return brokenCell(error.code === "CSV_INVALID_CLOSING_QUOTE" ? endOfQuoted(record.toString("utf8"), start) : start);
 }
 
 function brokenCell(at: number): RowError {
@@ -101,7 +88,7 @@ function rowTextFromCsv(kind: Kind, record: string, texts: Texts): RowText {
   const expected = columns[kind];
   if (texts.length !== expected.length) throw new RowError(`has ${texts.length} cells instead of ${expected.length}`);
   let start = 0;
-  return texts.map((text, at) => {
+  const cells = texts.map((text, at) => {
     const isQuoted = record[start] === '"';
     const end = start + text.length + (isQuoted ? 2 + quotesIn(text) : 0);
     if (isQuoted && record[end - 1] !== '"') throw brokenCell(end - 1);
@@ -110,6 +97,8 @@ function rowTextFromCsv(kind: Kind, record: string, texts: Texts): RowText {
     if (!isQuoted && text === "") return null;
     return expected[at]?.type === "text" ? shortText(text) : text;
   });
+  if (start !== record.length + 1) throw brokenCell(start); // not all of it is in the cells
+  return cells;
 }
 
 function quotesIn(text: string): number {
@@ -126,7 +115,7 @@ export function jsonlRows(name: string, kind: Kind, path: string): RowSource {
     async *read(problem) {
       let first = 1;
       for await (const records of readRecords(path, false)) {
-        yield readRows(records, first, (text) => rowTextFromJson(kind, text), problem);
+        yield readRows(records, first, (line) => rowTextFromJson(kind, line), problem);
         first += records.length;
       }
     },
@@ -167,21 +156,20 @@ function cellText({ name, type }: Column, value: unknown): string | null {
 function* readRows(
   records: readonly Buffer[],
   first: number,
-  read: (text: string) => RowText,
+  read: (text: string, at: number) => RowText,
   problem: Problem,
 ): Generator<ReadRow> {
-  for (const [at, record] of records.entries()) yield readRow(first + at, record, read, problem);
-}
-
-function readRow(row: number, record: Buffer, read: (text: string) => RowText, problem: Problem): ReadRow {
-  try {
-    if (!isUtf8(record)) throw new RowError("is not UTF-8");
-    return { row, text: read(record.toString("utf8")) };
-  } catch (error) {
-    if (!(error instanceof RowError)) throw error;
-    problem(row, error.message);
-    return { row, text: undefined };
-  }
+  const rowAt = (record: Buffer, at: number) => {
+    try {
+      if (!isUtf8(record)) throw new RowError("is not UTF-8");
+      return read(record.toString("utf8"), at);
+    } catch (error) {
+      if (!(error instanceof RowError)) throw error;
+      problem(first + at, error.message);
+      return undefined;
+    }
+  };
+  for (const [at, record] of records.entries()) yield { row: first + at, text: rowAt(record, at) };
 }
 
 /** The longest record that is read, in bytes: far above what a row can be, and below what a string of JavaScript can hold. */
@@ -194,66 +182,30 @@ const quote = 34;
  * quotes ends no record, as in CSV. A file may be compressed. A symlink is not followed. Memory is that of one record.
  */
 export async function* readRecords(path: string, quoted: boolean): AsyncGenerator<readonly Buffer[]> {
-  yield* recordsOf(readText(path), quoted);
-}
-
-/** The same for bytes from wherever they come. */
-async function* recordsOf(pieces: AsyncIterable<Buffer>, quoted: boolean): AsyncGenerator<readonly Buffer[]> {
-  const split = new RecordSplit(quoted);
-  for await (const piece of pieces) yield split.add(piece);
-  const rest = split.rest();
-  if (rest.length > 0) yield [rest];
-}
-
-class RecordSplit {
-  readonly #quoted: boolean;
-  #begun: Buffer[] = [];
-  #length = 0;
-  #inQuotes = false;
-
-  constructor(quoted: boolean) {
-    this.#quoted = quoted;
-  }
-
-  /** The records that end in this piece. */
-  add(piece: Buffer): readonly Buffer[] {
+  let begun: Buffer[] = [];
+  let length = 0;
+  let inQuotes = false;
+  for await (const piece of readText(path)) {
     const records: Buffer[] = [];
     let start = 0;
-    for (let at = 0; ; ) {
-      const end = piece.indexOf(lineFeed, at);
-      if (this.#quoted) this.#countQuotes(piece, at, end < 0 ? piece.length : end);
-      if (end < 0) break;
-      at = end + 1;
-      if (this.#inQuotes) continue;
-      records.push(this.#ended(piece.subarray(start, end)));
-      start = at;
+    for (let from = 0, end = 0; end >= 0; from = end + 1) {
+      end = piece.indexOf(lineFeed, from);
+      if (quoted && hasOddQuotes(piece, from, end < 0 ? piece.length : end)) inQuotes = !inQuotes;
+      if (end < 0 || inQuotes) continue;
+      const last = piece.subarray(start, end);
+      records.push(begun.length > 0 ? Buffer.concat([...begun, last]) : last);
+      [begun, length, start] = [[], 0, end + 1];
     }
-    this.#keep(piece.subarray(start));
-    return records;
+    if (start < piece.length) begun.push(piece.subarray(start));
+    length += piece.length - start;
+    if (length > longest) throw new UnreadableError(`a row is longer than ${longest >> 20} MB`);
+    yield records;
   }
+  if (begun.length > 0) yield [Buffer.concat(begun)];
+}
 
-  rest(): Buffer {
-    return this.#ended(Buffer.alloc(0));
-  }
-
-  #ended(end: Buffer): Buffer {
-    if (this.#begun.length === 0) return end;
-    const record = Buffer.concat([...this.#begun, end]);
-    this.#begun = [];
-    this.#length = 0;
-    return record;
-  }
-
-  #keep(piece: Buffer): void {
-    if (piece.length === 0) return;
-    this.#begun.push(piece);
-    this.#length += piece.length;
-    if (this.#length > longest) throw new UnreadableError(`a row is longer than ${longest >> 20} MB`);
-  }
-
-  #countQuotes(piece: Buffer, start: number, end: number): void {
-    let odd = this.#inQuotes;
-    for (let at = start; at < end; at++) if (piece[at] === quote) odd = !odd;
-    this.#inQuotes = odd;
-  }
+function hasOddQuotes(piece: Buffer, start: number, end: number): boolean {
+  let isOdd = false;
+  for (let at = start; at < end; at++) if (piece[at] === quote) isOdd = !isOdd;
+  return isOdd;
 }
