@@ -64,23 +64,23 @@ interface ComparedDatabase {
 }
 
 /** The rows of the run folder are in the database, and no others of this run. Their order is not looked at. */
-async function compareDatabase(store: RowStore, compared: ComparedDatabase, findings: Findings): Promise<void> {
+async function compareDatabase(store: RowStore, compared: ComparedDatabase): Promise<void> {
   const { manifest, share, database, folder, found } = compared;
-  const documents = await store.load(manifestRows({ ...manifest, documents: share.kept }), findings);
+  const documents = await store.load(manifestRows({ ...manifest, documents: share.kept }));
   if (!documents) return;
   for (const [kind, rows] of found) {
     const all = kind === "documents" ? documents : folder.get(kind);
     if (!all) continue;
-    const wanted = { ...all, table: await tableOf(kind, all, documents, store, database, findings) };
+    const wanted = { ...all, table: await tableOf(kind, all, documents, store, database) };
     const unguarded = isGuarded(all, manifest);
     const exactly = kind !== "indexing_status"; // kbdump status may have added readings at the same time
-    await compareRows(store, wanted, rows, findings, { unguarded, ordered: false, exactly });
+    await compareRows(store, wanted, rows, { unguarded, ordered: false, exactly });
   }
   for (const kind of ["chunks", "child_chunks"] as const) {
     const name = found.get(kind)?.source.name;
     const count = await database.ofOtherRuns(kind);
     if (name && count > 0)
-      findings.add(
+      store.findings.add(
         name,
         "run_id",
         `${countOf(count, "row")} of ${kind} ${count === 1 ? "has" : "have"} another run_id than the document`,
@@ -95,11 +95,10 @@ async function tableOf(
   documents: Loaded,
   store: RowStore,
   { readLater }: RunDatabase,
-  findings: Findings,
 ): Promise<string> {
   if (kind === "chunks" || kind === "child_chunks")
     return `(FROM ${table} SEMI JOIN ${documents.table} USING (dataset_id, document_id))`;
-  const later = isReplaced(kind) && (await store.load(readLater(kind), findings));
+  const later = isReplaced(kind) && (await store.load(readLater(kind)));
   return later ? `(FROM ${table} ANTI JOIN ${later.table} USING (${namesWith(kind, "document").join(", ")}))` : table;
 }
 
@@ -128,8 +127,8 @@ export async function verifyDatabase(
   path: string,
   manifest: Manifest,
   folder: ReadonlyMap<Kind, LoadedFile>,
-  findings: Findings,
 ): Promise<VerifiedDatabase | undefined> {
+  const { findings } = store;
   const name = basename(path);
   try {
     const readings = await readingsIn(store, folder.get("indexing_status"));
@@ -139,10 +138,10 @@ export async function verifyDatabase(
     const share = shareOf(manifest, name, database, findings);
     const rows = new Map<Kind, Loaded>();
     for (const kind of allKinds.filter((each) => manifest.counts[each] !== undefined)) {
-      const loaded = await store.load(database.rows(kind), findings);
+      const loaded = await store.load(database.rows(kind));
       if (loaded) rows.set(kind, loaded);
     }
-    await compareDatabase(store, { manifest, share, database, folder, found: rows }, findings);
+    await compareDatabase(store, { manifest, share, database, folder, found: rows });
     const { kept, later, passedOver } = share;
     return { checked: { path, documents: kept.length, read_later: later, passed_over: passedOver }, share, rows };
   } catch (error) {

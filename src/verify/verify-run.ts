@@ -111,25 +111,25 @@ async function checkRows(
   const { folder, manifest } = subject;
   const { memory, signal, progress, findings } = context;
   const unguarded = manifest.options.output.csv_safe;
-  const options = { memory, signal, unguarded, onRows: progressOf(tables, context) };
+  const options = { memory, signal, unguarded, findings, onRows: progressOf(tables, context) };
   return withRowStore(options, async (reader, store) => {
-    const loaded = await loadFiles(reader, store, folder, tables, findings);
+    const loaded = await loadFiles(reader, store, folder, tables);
     const firsts = firstOfKinds(loaded, manifest);
     progress.step = "comparing the formats";
-    await compareFormats(store, manifest, loaded, firsts, findings);
+    await compareFormats(store, manifest, loaded, firsts);
     const database =
       subject.database === undefined
         ? undefined
-        : await verifyDatabase(reader, store, subject.database, manifest, firsts, findings);
+        : await verifyDatabase(reader, store, subject.database, manifest, firsts);
 
     progress.step = "checking ids and counts";
     const inDatabase = firsts.size === 0 && database;
     const rows = inDatabase ? database.rows : firsts;
     const documents = inDatabase ? database.share.kept : manifest.documents;
-    await checkIds(store, rows, findings);
-    await checkListed(store, firsts, subject, findings); // in the database, later runs have had their say
-    await checkDetails(store, firsts, findings);
-    await checkCounts(store, rows, documents, findings);
+    await checkIds(store, rows);
+    await checkListed(store, firsts, subject); // in the database, later runs have had their say
+    await checkDetails(store, firsts);
+    await checkCounts(store, rows, documents);
     return {
       folder,
       run_id: manifest.run_id,
@@ -179,20 +179,19 @@ async function compareFormats(
   manifest: Manifest,
   files: readonly LoadedFile[],
   firsts: ReadonlyMap<Kind, LoadedFile>,
-  findings: Findings,
 ): Promise<void> {
   for (const file of files) {
     const first = firsts.get(file.source.kind);
     if (!first || first === file) continue;
     const unguarded = isGuarded(first, manifest) || isGuarded(file, manifest);
-    await compareRows(store, first, file, findings, { unguarded, ordered: true, exactly: true });
+    await compareRows(store, first, file, { unguarded, ordered: true, exactly: true });
   }
-  const documents = await store.load(manifestRows(manifest), findings);
+  const documents = await store.load(manifestRows(manifest));
   if (!documents) return;
-  await checkUnique(store, documents, findings);
+  await checkUnique(store, documents);
   const file = firsts.get("documents");
   if (file)
-    await compareRows(store, documents, file, findings, {
+    await compareRows(store, documents, file, {
       unguarded: isGuarded(file, manifest),
       ordered: true,
       exactly: true,
@@ -204,7 +203,6 @@ async function checkCounts(
   store: RowStore,
   rows: ReadonlyMap<Kind, Loaded>,
   documents: readonly DocumentRow[],
-  findings: Findings,
 ): Promise<void> {
   for (const [kind, column] of [
     ["chunks", "chunk_count"],
@@ -219,10 +217,10 @@ async function checkCounts(
       counts.delete(key);
       if (count === document[column]) continue;
       const message = `document ${document.document_id} has ${countOf(count, "row")}, its ${column} is ${document[column]}`;
-      findings.add(loaded.source.name, "rows of documents", message);
+      store.findings.add(loaded.source.name, "rows of documents", message);
     }
     for (const [key, count] of counts) {
-      findings.add(
+      store.findings.add(
         loaded.source.name,
         "of no document",
         `has ${countOf(count, "row")} of document ${key}, which is not part of this run`,
