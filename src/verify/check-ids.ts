@@ -1,6 +1,8 @@
 import { sqlText } from "../duckdb/sql.js";
 import type { Manifest } from "../dump/manifest.js";
 import type { Kind } from "../rows/columns.js";
+import { type DocumentRow, documentKey } from "../rows/row.js";
+import { countOf } from "../words.js";
 import { locationText } from "./compare-rows.js";
 import { listedPerKind } from "./findings.js";
 import { rowText } from "./readers/read-text.js";
@@ -55,6 +57,42 @@ export async function checkDetails(store: RowStore, rows: ReadonlyMap<Kind, Load
   const strangers = `(SELECT t.*, t.row AS first FROM ${details.table} t ANTI JOIN ${documents.table} USING (dataset_id, document_id))`;
   const text = (row: Relation) => `in row ${row.row} is not in ${documents.source.name}`;
   await addRows(store, details, strangers, "not read", text);
+}
+
+/** Every document has as many chunks and child chunks as it says, and there are no rows of other documents. */
+export async function checkCounts(
+  store: RowStore,
+  rows: ReadonlyMap<Kind, Loaded>,
+  documents: readonly DocumentRow[],
+): Promise<void> {
+  for (const [kind, column] of [
+    ["chunks", "chunk_count"],
+    ["child_chunks", "child_chunk_count"],
+  ] as const) {
+    const loaded = rows.get(kind);
+    if (!loaded) continue;
+    const counts = await countByDocument(store, loaded);
+    for (const document of documents) {
+      const key = documentKey(document);
+      const count = counts.get(key) ?? 0;
+      counts.delete(key);
+      if (count === document[column]) continue;
+      const message = `document ${document.document_id} has ${countOf(count, "row")}, its ${column} is ${document[column]}`;
+      store.findings.add(loaded.source.name, "rows of documents", message);
+    }
+    for (const [key, count] of counts) {
+      store.findings.add(
+        loaded.source.name,
+        "of no document",
+        `has ${countOf(count, "row")} of document ${key}, which is not part of this run`,
+      );
+    }
+  }
+}
+
+async function countByDocument(store: RowStore, { table }: Loaded): Promise<Map<string, number>> {
+  const rows = await store.query(`SELECT dataset_id, document_id, count(*) AS count FROM ${table} GROUP BY ALL`);
+  return new Map(rows.map((row) => [documentKey(row), Number(row.count)]));
 }
 
 /** No two rows have the same ids. */
