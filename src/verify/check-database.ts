@@ -9,7 +9,7 @@ import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { compareRows } from "./compare-rows.js";
 import type { CheckedDatabase } from "./findings.js";
-import { UnreadableError } from "./readers/read-text.js";
+import { UnreadableError } from "./readers/rows.js";
 import { tableRows, unreadable } from "./readers/sql-rows.js";
 import { manifestRows } from "./readers/table-rows.js";
 import { isGuarded, type Loaded, type LoadedFile, type RowStore } from "./row-store.js";

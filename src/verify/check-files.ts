@@ -13,7 +13,8 @@ import {
 } from "../dump/manifest.js";
 import { listOf, object, text, valueIf } from "../schema.js";
 import { type Checked, type Findings, listedPerKind } from "./findings.js";
-import { readPieces, readText, UnreadableError } from "./readers/read-text.js";
+import { readPieces, readText } from "./readers/read-text.js";
+import { UnreadableError } from "./readers/rows.js";
 
 /** An entry of a folder, as far as it is looked at. */
 type Entry = Pick<Dirent, "isFile" | "isSymbolicLink">;

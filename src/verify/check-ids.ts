@@ -5,7 +5,7 @@ import { type DocumentRow, documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { locationText } from "./compare-rows.js";
 import { listedPerKind } from "./findings.js";
-import { rowText } from "./readers/read-text.js";
+import { rowText } from "./readers/rows.js";
 import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
 
 /** Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. */

@@ -1,8 +1,8 @@
 import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import { listedPerKind } from "./findings.js";
-import { type RowSource, type RowText, rowOfFileText, rowText } from "./readers/read-text.js";
-import { canonicalRow, unguardedRow } from "./readers/row-text.js";
+import { canonicalRow, unguardedRow } from "./readers/cells.js";
+import { type RowSource, type RowText, rowOfFileText, rowText } from "./readers/rows.js";
 import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
 
 interface CompareOptions {

@@ -7,6 +7,7 @@ import type { DumpTable, Manifest } from "../dump/manifest.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
+import { canonicalRow, unguardedRow } from "./readers/cells.js";
 import {
   locationOfRow,
   type Problem,
@@ -15,8 +16,7 @@ import {
   type RowSource,
   type RowText,
   UnreadableError,
-} from "./readers/read-text.js";
-import { canonicalRow, unguardedRow } from "./readers/row-text.js";
+} from "./readers/rows.js";
 import { tableRows } from "./readers/table-rows.js";
 
 /** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { shortText, shortTextSql, unguardedText } from "../../src/verify/readers/cells.js";
 import { canonicalJson, canonicalText, parseJson } from "../../src/verify/readers/json-text.js";
-import { shortText, shortTextSql, unguardedText } from "../../src/verify/readers/row-text.js";
 import { textOfRow } from "../../src/verify/row-store.js";
 import { query, quoted } from "../database/query.js";
 

@@ -1,4 +1,4 @@
-import { RowError } from "./read-text.js";
+import { RowError } from "./rows.js";
 
 declare global {
   /** Of the same proposal as the `context` of revivers; TypeScript has no types for them yet. */

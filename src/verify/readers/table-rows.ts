@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { type DumpTable, type Manifest, manifestName, partsOf } from "../../dump/manifest.js";
 import type { Kind } from "../../rows/columns.js";
-import { type FileOfRows, type Problem, type ReadRow, type RowSource, UnreadableError } from "./read-text.js";
-import { isShortened, shortText, unguardedText } from "./row-text.js";
+import { isShortened, shortText, unguardedText } from "./cells.js";
+import { type FileOfRows, type Problem, type ReadRow, type RowSource, UnreadableError } from "./rows.js";
 import { parquetRows } from "./sql-rows.js";
 import { csvRows, jsonlRows, rowTextFromJson } from "./text-rows.js";
 

@@ -1,17 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { CsvError, parse } from "csv-parse/sync";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
+import { shortText } from "./cells.js";
 import { isObject, type ParsedJson, parseJson } from "./json-text.js";
-import {
-  type Problem,
-  type ReadRow,
-  RowError,
-  type RowSource,
-  type RowText,
-  readText,
-  UnreadableError,
-} from "./read-text.js";
-import { shortText } from "./row-text.js";
+import { readText } from "./read-text.js";
+import { type Problem, type ReadRow, RowError, type RowSource, type RowText, UnreadableError } from "./rows.js";
 
 /** The rows of a CSV file by the letter of RFC 4180, below its header. An empty cell without quotes is null. */
 export function csvRows(name: string, kind: Kind, path: string): RowSource {

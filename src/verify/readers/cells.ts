@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import { canonicalJson, canonicalText, isObject } from "./json-text.js";
-import { RowError, type RowText } from "./read-text.js";
+import { RowError, type RowText } from "./rows.js";
 
 /** The cells in a form that is the same in every format. RowError names a cell that its column cannot hold. */
 export function canonicalRow(kind: Kind, row: RowText): RowText {
