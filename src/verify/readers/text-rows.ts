@@ -181,24 +181,22 @@ export async function* readRecords(path: string, quoted: boolean): AsyncGenerato
   for await (const piece of readText(path)) {
     const records: Buffer[] = [];
     let start = 0;
-    for (let from = 0, end = 0; end >= 0; from = end + 1) {
-      end = piece.indexOf(lineFeed, from);
-      if (quoted && hasOddQuotes(piece, from, end < 0 ? piece.length : end)) inQuotes = !inQuotes;
-      if (end < 0 || inQuotes) continue;
+    let nextQuote = quoted ? piece.indexOf(quote) : -1;
+    const passQuotes = (end: number) => {
+      for (; nextQuote >= 0 && nextQuote < end; nextQuote = piece.indexOf(quote, nextQuote + 1)) inQuotes = !inQuotes;
+    };
+    for (let end = piece.indexOf(lineFeed); end >= 0; end = piece.indexOf(lineFeed, end + 1)) {
+      passQuotes(end);
+      if (inQuotes) continue;
       const last = piece.subarray(start, end);
       records.push(begun.length > 0 ? Buffer.concat([...begun, last]) : last);
       [begun, length, start] = [[], 0, end + 1];
     }
+    passQuotes(piece.length);
     if (start < piece.length) begun.push(piece.subarray(start));
     length += piece.length - start;
     if (length > longest) throw new UnreadableError(`a row is longer than ${longest >> 20} MB`);
     yield records;
   }
   if (begun.length > 0) yield [Buffer.concat(begun)];
-}
-
-function hasOddQuotes(piece: Buffer, start: number, end: number): boolean {
-  let isOdd = false;
-  for (let at = start; at < end; at++) if (piece[at] === quote) isOdd = !isOdd;
-  return isOdd;
 }
