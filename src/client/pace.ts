@@ -55,7 +55,8 @@ export class Pace {
   readonly #maxRate: () => number;
   /** Whether the maximum may change. */
   readonly #isFollowing: boolean;
-  #rate: number;
+  /** The rate that answers and refusals have shown, without the maximum: a maximum that changes may be 0 for a moment. */
+  #rate = Number.POSITIVE_INFINITY;
   #rateSince = 0;
   /** Seconds of cruising after `rateSince`. */
   #cruise = 0;
@@ -84,14 +85,11 @@ export class Pace {
   constructor(maxRps: number | (() => number) = Number.POSITIVE_INFINITY) {
     this.#isFollowing = typeof maxRps === "function";
     this.#maxRate = typeof maxRps === "function" ? maxRps : () => maxRps;
-    this.#rate = typeof maxRps === "function" ? Number.POSITIVE_INFINITY : maxRps;
   }
 
   /** The maximum requests per second at this time. */
   rateAt(now: number): number {
-    const seconds = (now - this.#rateSince) / 1000;
-    const slowly = Math.min(seconds, this.#cruise);
-    return Math.min(this.#maxRate(), this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly));
+    return Math.min(this.#maxRate(), this.#foundRateAt(now));
   }
 
   /** Whether only `maxRps` holds requests back: there is no pause, and no limit was met. */
@@ -151,17 +149,23 @@ export class Pace {
     return "limit";
   }
 
+  #foundRateAt(now: number): number {
+    const seconds = (now - this.#rateSince) / 1000;
+    const slowly = Math.min(seconds, this.#cruise);
+    return this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly);
+  }
+
   /** Counts a refusal without Retry-After. If it shows no limit, it may still lower the rate, or free it. */
   #showsLimit(sentAt: number, now: number): boolean {
     this.#level++;
-    const isAboveLimit = this.#floor !== undefined && this.rateAt(now) > this.#floor / lowered;
+    const isAboveLimit = this.#floor !== undefined && this.#foundRateAt(now) > this.#floor / lowered;
     if (this.#level >= (isAboveLimit ? knownLimitLevel : limitLevel)) {
       this.#level = 0;
       return true;
     }
     if (sentAt < this.#rateSince) return false; // it was sent at an earlier rate
     if (this.#floor !== undefined && !this.#isAtFloor(now)) {
-      this.#lower(this.#floor, this.rateAt(now) * scattered, now);
+      this.#lower(this.#floor, this.#foundRateAt(now) * scattered, now);
       return false;
     }
     this.#excess += 1 - this.#usualShare;
@@ -183,7 +187,7 @@ export class Pace {
 
   /** Whether the next refusal would lower the rate to its floor. */
   #isAtFloor(now: number): boolean {
-    return this.#floor !== undefined && this.rateAt(now) <= this.#floor / easing;
+    return this.#floor !== undefined && this.#foundRateAt(now) <= this.#floor / easing;
   }
 
   /** At its floor, the rate grows at once: there, refusals may be scattered ones. */
@@ -192,7 +196,7 @@ export class Pace {
   }
 
   #setRate(rate: number, floor: number | undefined, cruise: number, now: number): void {
-    this.#rate = Math.min(this.#maxRate(), rate);
+    this.#rate = rate;
     this.#floor = floor;
     this.#cruise = cruise;
     this.#rateSince = now;
@@ -215,15 +219,15 @@ export class Pace {
   }
 
   /**
-   * Sets the rate after a pause. If the service said how long, and that was short compared with the time before it, the rate was only
-   * slightly too fast. Otherwise the new rate is the number of requests that got through, divided by the time including the pause.
+   * Sets the rate after a pause. If the service said how long, and that was short compared with the time before it, a rate below the
+   * maximum was only slightly too fast. Otherwise the new rate is the number of requests that got through, divided by the time including the pause.
    */
   #adjust(now: number, count: number, start: number): void {
     if (this.#pausedUntil === this.#pauseStart) return;
     const elapsed = Math.max(1, now - start);
     const pause = now - this.#pauseStart;
-    const pace = this.rateAt(this.#pauseStart);
-    const nearly = this.#isAsked && Number.isFinite(pace) && pause < Math.max(shortPause, elapsed / 3);
+    const pace = this.#foundRateAt(this.#pauseStart);
+    const nearly = this.#isAsked && pace < this.#maxRate() && pause < Math.max(shortPause, elapsed / 3);
     const overshot = elapsed < atOnce;
     const rate = nearly ? pace * (overshot ? yielding : easing) : Math.min(pace, (count * 1000) / elapsed);
     this.#setRate(rate, lowered * rate, nearly && !overshot ? cruise : 0, now);
