@@ -61,10 +61,7 @@ function rowsPerGroup({ dataset, jsonl: { text } }: StagedTable): number {
   return Math.max(1, Math.min(most, Math.floor((groupBytes * text.lines) / Math.max(1, text.bytes))));
 }
 
-/**
- * SQL: the rows of Parquet files, whose types are those of their columns but for JSON, which Parquet does not have, and for
- * times that an older kbdump wrote without a zone.
- */
+/** SQL: the rows of Parquet files. Their types are those of the columns, but Parquet has no JSON, and times get the zone UTC. */
 export const selectRows: SelectRows = (kind, { paths }, json) => {
   const cells = columns[kind].map(({ name, type }) => {
     if (type === "time") return `${zonedTime(`"${name}"`)} AS "${name}"`;
