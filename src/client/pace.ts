@@ -9,7 +9,10 @@ import { longestRetryAfter } from "./send.js";
  */
 const limitLevel = 7;
 const knownLimitLevel = 3;
-/** The first pause at a limit without Retry-After: as long as the last 100 requests took, at most 1 s; doubled with every further refusal. */
+/**
+ * The first pause at a limit without Retry-After: as long as the last 100 requests took, at most 1 s; doubled with every further refusal. At a
+ * limit that was met before, it begins with the pause that was long enough then, twice.
+ */
 const firstPause = 1_000;
 const pausedRequests = 100;
 const longestPause = 60_000;
@@ -74,6 +77,9 @@ export class Pace {
   /** The first pause of a series, and whether it is for as long as the service said. */
   #firstPause = firstPause;
   #isAsked = false;
+  /** The last pause of our own, and the one after which requests got through at the limit; 0 while none was met. */
+  #lastPause = 0;
+  #enoughPause = 0;
   /** After a pause, one request goes first. The others wait for its answer, or until this time. */
   #probeUntil = 0;
   #refusals = 0;
@@ -126,6 +132,7 @@ export class Pace {
     if (this.#refusals === 0 || sentAt < this.#pausedUntil) return;
     this.#refusals = 0;
     this.#probeUntil = 0;
+    this.#enoughPause = this.#lastPause;
     const { count, start } = this.#stretch(now);
     this.#tooFew = count < enough ? { count, start } : undefined;
     if (count >= enough) this.#adjust(now, count, start);
@@ -142,7 +149,10 @@ export class Pace {
     }
     if (asked === undefined && this.#refusals === 0 && !this.#showsLimit(sentAt, now)) return "chance";
     if (this.#refusals === 0) this.#beginPauses(asked !== undefined, now);
-    const pause = asked ?? Math.min(longestPause, this.#firstPause * 2 ** this.#refusals);
+    const known = this.#enoughPause > this.#firstPause ? this.#enoughPause : undefined;
+    const doublings = known === undefined ? this.#refusals : Math.max(0, this.#refusals - 1);
+    const pause = asked ?? Math.min(longestPause, (known ?? this.#firstPause) * 2 ** doublings);
+    if (asked === undefined) this.#lastPause = pause;
     this.#refusals++;
     this.#probeUntil = 0;
     this.#pausedUntil = now + pause;
@@ -177,6 +187,7 @@ export class Pace {
     } else {
       this.#mostExcess *= 2;
       this.#setRate(Number.POSITIVE_INFINITY, undefined, 0, now);
+      this.#lastPause = this.#enoughPause = 0;
     }
     return false;
   }
