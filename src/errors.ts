@@ -1,6 +1,6 @@
 /**
- * The kinds of error, sorted by what to do next, and the exit code of each. Only main.ts turns one into a process exit.
- * Messages say what failed, where, and what to do; they are safe to print: no key, no control characters.
+ * The kinds of error, by what to do next, with their exit codes. Only main.ts exits the process. Messages say what failed, where,
+ * and what to do. They are safe to print: no key, no control characters.
  */
 
 export const exitCodes = {
@@ -12,47 +12,47 @@ export const exitCodes = {
   busy: 5,
 } as const;
 
-/** One thing wrong with a job file or a command line. `path` is dotted: `datasets[0].documents[2]`. */
+/** One problem with a job file or command line. `path` is dotted: `datasets[0].documents[2]`. */
 export interface Problem {
   readonly path: string;
   readonly message: string;
 }
 
-/** Wrong usage or a wrong job file: every problem at once. Exit 2. */
+/** A wrong command line or job file, with all problems. Exit 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
   readonly problems: readonly Problem[];
 
-  /** `listed`: the problems that the message lists; those that `what` tells already are left out. */
+  /** `listed`: the problems to list in the message, without those that `what` already mentions. */
   constructor(what: string, problems: readonly Problem[], listed = problems) {
     super([what, ...listed.map(({ path, message }) => (path ? `  ${path}: ${message}` : `  ${message}`))].join("\n"));
     this.problems = problems.length > 0 ? problems : [{ path: "", message: what }];
   }
 }
 
-/** Facts of a failed request beyond its message. */
+/** Facts about a failed request besides its message. */
 interface Failure {
   readonly cause?: unknown;
-  /** HTTP status of the answer; absent when none came. */
+  /** HTTP status of the answer; absent without an answer. */
   readonly status?: number;
-  /** The service's own code for the error, such as `not_found`; absent when the body was not its JSON. */
+  /** The service's own error code, such as `not_found`; absent if the body is not the service's JSON. */
   readonly code?: string;
   /** Milliseconds that the service asks to wait. */
   readonly retryAfter?: number;
-  /** The service refused because too much was asked of it. */
+  /** Refused because of too many requests. */
   readonly throttled?: boolean;
   /**
-   * gone: the service is away. no proxy: not even the proxy was. no service: what answers speaks another protocol, or is
-   * a proxy that refuses. too large: the body was above the bound.
+   * gone: the service is down. no proxy: not even the proxy could be reached. no service: the server speaks another protocol, or
+   * is a proxy that refuses. too large: the body exceeded the limit.
    */
   readonly trouble?: "gone" | "no proxy" | "no service" | "too large";
 }
 
-/** Characters without a blank or a slash in between that a message shows; ids and parts of URLs are shorter, or hostile. */
+/** Maximum characters between spaces or slashes in a message. Ids and URL parts are shorter, unless they are hostile. */
 const longestWord = 320;
 const shown = 80;
 
-/** The text with every overlong id or part of a URL cut. */
+/** Truncates overlong ids and URL parts in a text. */
 export function shortened(text: string): string {
   return text.replace(/[^\s/?&]+/g, (word) =>
     word.length > longestWord ? `${word.slice(0, shown).toWellFormed()}…` : word,
@@ -70,7 +70,7 @@ class RequestError extends Error {
   }
 }
 
-/** The run cannot go on: a wrong key, a service that cannot be reached, a disk that is full. Exit 1. */
+/** The run cannot continue: a wrong key, an unreachable service, a full disk. Exit 1. */
 export class StopError extends RequestError {
   override readonly name = "StopError";
 }
@@ -78,10 +78,10 @@ export class StopError extends RequestError {
 /** The run is published, but its result could not be written to stdout. Exit 3. */
 export class UnprintedError extends StopError {}
 
-/** Another run took this job over while ours was at work, or its folder was removed: nothing more can be published. Exit 1. */
+/** Another run took over this job, or its folder was removed. Nothing more can be published. Exit 1. */
 export class LostError extends StopError {}
 
-/** This request may succeed when it is sent again. After the last try it is a GaveUpError. */
+/** The request may succeed if sent again. After the last try it becomes a GaveUpError. */
 export class RetryError extends RequestError {
   override readonly name = "RetryError";
   readonly retryAfter: number | undefined;
@@ -96,17 +96,17 @@ export class RetryError extends RequestError {
   }
 }
 
-/** This document, batch or list cannot be read; the others go on. */
+/** This document, batch or list cannot be read; others continue. */
 export class SkipError extends RequestError {
   override readonly name: string = "SkipError";
 }
 
-/** The service has no such route, though another release of it may. */
+/** The service has no such route, but another release may. */
 export class UnknownRouteError extends SkipError {
   override readonly name = "UnknownRouteError";
 }
 
-/** A request failed at every try. Callers handle it as a SkipError, or ask for a smaller page. */
+/** Every try of a request failed. Callers handle it as a SkipError, or ask for a smaller page. */
 export class GaveUpError extends SkipError {
   override readonly name = "GaveUpError";
   /** The error of the last try. */
@@ -122,12 +122,12 @@ export class GaveUpError extends SkipError {
   }
 }
 
-/** Another run of this job is at work. Exit 5. */
+/** Another run of this job is active. Exit 5. */
 export class BusyError extends Error {
   override readonly name = "BusyError";
 }
 
-/** A signal asked to stop; what was read stays in the work folder. Exit 128 + the signal's number. */
+/** A signal stopped the run; what was read stays in the work folder. Exit 128 + signal number. */
 export class InterruptedError extends Error {
   override readonly name = "InterruptedError";
   readonly exitCode: number;
@@ -138,7 +138,7 @@ export class InterruptedError extends Error {
   }
 }
 
-/** The error of the work, where the end of its scope failed as well: that is a SuppressedError, which hides it. */
+/** The original error, if ending its scope failed too: a SuppressedError hides it. */
 export function workError(error: unknown): unknown {
   const isHidden = error instanceof Error && error.name === "SuppressedError" && "suppressed" in error;
   return isHidden ? workError(error.suppressed) : error;

@@ -6,7 +6,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "not permitted",
   EROFS: "the file system is read-only",
-  ENOTDIR: "a part of the path is no folder",
+  ENOTDIR: "a part of the path is not a folder",
   EEXIST: "something of another kind is there already",
   ENOTEMPTY: "the folder there is not empty",
   EISDIR: "it is a folder",
@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   EIO: "the disk reports an error",
 };
 
-/** An error of the file system in words, with its path where one is known; undefined for any other error. */
+/** Describes a file system error in words, with its path if known; undefined for any other error. */
 export function fileErrorText(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, path } = error as NodeJS.ErrnoException;
@@ -23,20 +23,20 @@ export function fileErrorText(error: unknown): string | undefined {
   return reason && `${reason}${path === undefined ? "" : `: ${path}`}`;
 }
 
-/** The consequence of a full disk and of a failing one, and what to do next. */
+/** What a full or failing disk means, and what to do next. */
 export interface DiskAdvice {
   readonly full: string;
   readonly broken: string;
 }
 
 const resumed: DiskAdvice = {
-  full: "What was read is kept: make room, and the next run goes on from there",
-  broken: "Nothing was published. Check the disk; the next run goes on with what can be read",
+  full: "What was read is kept: make room, and the next run continues from there",
+  broken: "Nothing was published. Check the disk; the next run continues with what can be read",
 };
 
 /**
- * Turns the error of a full or failing disk into a StopError that names the place, the step and the remedy, by default that of a
- * run, which resumes. Gives back any other error unchanged.
+ * Converts the error of a full or failing disk to a StopError that names the place, the step and the remedy; by default the remedy
+ * of a run, which can resume. Returns any other error unchanged.
  */
 export function sayDiskError(error: unknown, folder: string, step: string, advice = resumed): unknown {
   if (!(error instanceof Error)) return error;
@@ -48,17 +48,17 @@ export function sayDiskError(error: unknown, folder: string, step: string, advic
   return new StopError(`the disk reports an error at ${place} (${step}). ${advice.broken}`, { cause: error });
 }
 
-/** Puts any error into one line, for a warning beside a published run. */
+/** Puts any error on one line, for a warning about a published run. */
 export function problemText(error: unknown): string {
   return fileErrorText(error) ?? (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
 }
 
-/** Whether an error is one of the disk itself. Node has a code for it; DuckDB only says so. */
+/** Whether an error comes from the disk itself. Node has a code for it; DuckDB only has text. */
 export function isDiskError(error: unknown): boolean {
   return error instanceof Error && (meansFullDisk(error) || meansBrokenDisk(error));
 }
 
-/** Whether an error says that the disk, or the quota on it, is full. */
+/** Whether an error means that the disk or its quota is full. */
 export function isFullDisk(error: unknown): boolean {
   return error instanceof Error && meansFullDisk(error);
 }

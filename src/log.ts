@@ -1,2 +1,2 @@
-/** Logs something for the user who watches a run; never a result. */
+/** Logs a message for the user; never a result. */
 export type Log = (level: "info" | "warn", message: string) => void;

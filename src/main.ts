@@ -8,21 +8,22 @@ import type { CommitState } from "./job/open-service.js";
 
 const args = process.argv.slice(2);
 
-// undici parses answers in WebAssembly. After some ten answers, V8 compiles its largest function again for 100 ms, and the process
-// cannot end before that. With this budget, V8 begins after several hundred. Versions of Node that may not know the flag keep theirs.
+// undici parses answers in WebAssembly. After about ten answers, V8 recompiles its largest function for 100 ms, and the process
+// cannot end before that. With this budget, V8 waits for several hundred answers. Later versions of Node may not know the flag, so
+// they keep the default.
 if (Number.parseInt(process.versions.node, 10) <= 24) setFlagsFromString("--wasm-tiering-budget=1000000000");
 
-/** The oldest Node that can run kbdump, as package.json says it: parts of the language and of packages are missing before. */
+/** The oldest supported Node, as in package.json. Older versions lack parts of the language and of packages. */
 const oldestNode = [22, 19] as const;
 
-/** How long a command may take to end itself after a signal, in milliseconds. */
+/** Milliseconds that a command has to end itself after a signal. */
 const grace = 4_000;
 
 const interrupted = new AbortController();
 let commit: CommitState = "failed"; // nothing is published yet
 const endNow = (error: InterruptedError): void => {
   if (commit === "begun") {
-    setTimeout(endNow, 50, error); // the rename that publishes the run is under way: its outcome is what there is to tell
+    setTimeout(endNow, 50, error); // the run is being published: wait for the outcome, then report it
     return;
   }
   const isPublished = commit === "done";
@@ -46,9 +47,9 @@ const report = (error: unknown) => {
   isReported = true;
   process.exitCode = printError(workError(error), outputFlags(args), process);
 };
-process.stderr.on("error", () => {}); // there is no place left to report it
+process.stderr.on("error", () => {}); // there is nowhere left to report it
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") return; // the reader has gone, as `| head` does
+  if (error.code === "EPIPE") return; // the reader has gone, for example `| head`
   process.on("exit", () => {
     if (!isReported) report(unwritten(error));
   });

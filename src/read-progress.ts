@@ -1,13 +1,12 @@
-/** How far a command is that reads files: verify, diff or serve. */
+/** The progress of a command that reads files: verify, diff or serve. */
 export interface ReadProgress {
-  /** The work in hand, in a word or two. */
+  /** The current step, in a word or two. */
   step: string;
-  /** Bytes to go through, and those of them that are done. A file that is read twice counts twice. */
+  /** Total bytes to read, and bytes already read. A file that is read twice counts twice. */
   expected: number;
   done: number;
 }
 
-/** A tally of nothing yet. */
 export function emptyReadProgress(step = "starting"): ReadProgress {
   return { step, expected: 0, done: 0 };
 }

@@ -1,26 +1,26 @@
 import * as v from "valibot";
 import type { Problem } from "./errors.js";
 
-/** Whether a value is a plain object: a mapping of YAML, an object of JSON. A list or a date is none. */
+/** Whether a value is a plain object: a YAML mapping or JSON object, not a list or a date. */
 export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** An object with at least these members; it comes out without the others. */
+/** An object with at least these entries. Others are removed. */
 export function object<const Entries extends v.ObjectEntries>(entries: Entries) {
   const inner = v.object(entries, (issue) => expectationOf(entries, issue) ?? "an object");
   return v.pipe(v.custom<v.InferInput<typeof inner>>(isMapping, "an object"), inner);
 }
 
-/** An object with at least these members; the others stay. */
+/** An object with at least these entries. Others are kept. */
 export function openObject<const Entries extends v.ObjectEntries>(entries: Entries) {
   const inner = v.looseObject(entries, (issue) => expectationOf(entries, issue) ?? "an object");
   return v.pipe(v.custom<v.InferInput<typeof inner>>(isMapping, "an object"), inner);
 }
 
-/** The expectation of an entry that is missing, for the message of its issue. */
+/** What a missing entry should be, for the message of its issue. */
 export function expectationOf(entries: v.ObjectEntries, issue: v.BaseIssue<unknown>): string | undefined {
   const entry = entries[String(issue.path?.[0].key)];
   return entry && v.safeParse(entry, undefined).issues?.[0].message;
@@ -35,16 +35,16 @@ export const count = v.pipe(
   v.safeInteger(countText),
   v.minValue(0, countText),
 );
-/** Bytes, seconds and rates, which need not be whole. */
+/** Bytes, seconds or rates; may have a fraction. */
 export const amount = v.pipe(v.number(), v.minValue(0));
 /** A part of the whole, from 0 to 1. */
 export const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 
-/** An object of a result: these members and no other. Members that can be unknown are null, never absent. */
+/** An object of a result with exactly these entries. Unknown values are null, never absent. */
 export const result = v.strictObject;
 export const orNull = v.nullable;
 
-/** A text that matches. */
+/** A text that matches a regular expression. */
 export function pattern(expected: string, regexp: RegExp) {
   return v.pipe(v.string(expected), v.regex(regexp, expected));
 }
@@ -58,7 +58,7 @@ export function listOf<const Item extends v.GenericSchema>(item: Item) {
   return v.pipe(v.array(item, "a list"), v.readonly());
 }
 
-/** Holds a value against a schema: gives it with its type, or every problem with its place. */
+/** Checks a value against a schema. Returns the typed value, or every problem with its path. */
 export function check<const Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
@@ -69,12 +69,12 @@ export function check<const Schema extends v.GenericSchema>(
   for (const issue of result.issues) {
     const path = (v.getDotPath(issue) ?? "").replace(/\.(\d+)(?=\.|$)/g, "[$1]");
     const message = `got ${shownText(issue.input)}, expected ${issue.message}`;
-    if (!problems.has(path)) problems.set(path, { path, message }); // the steps of one check expect the same
+    if (!problems.has(path)) problems.set(path, { path, message }); // the steps of one check share their expectation
   }
   return { problems: [...problems.values()] };
 }
 
-/** The value if it fits a schema, else undefined: for files of which one that does not fit counts as none. */
+/** The value if it matches a schema, otherwise undefined. For files that count as missing if invalid. */
 export function valueIf<const Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,

@@ -1,28 +1,28 @@
-/** An argument as a POSIX shell takes it. */
+/** Quotes an argument for a POSIX shell. */
 export function shellText(argument: string): string {
   if (/^[\w./@%+=:,-]+$/.test(argument)) return argument;
   if (/["$`\\!]/.test(argument) && !argument.includes("'")) return `'${argument}'`;
   return `"${argument.replace(/(["$`\\])/g, "\\$1")}"`;
 }
 
-/** The words that started the program, and its arguments. */
+/** The command that started the program, and its arguments. */
 export interface Invocation {
   readonly program: string;
   readonly args: readonly string[];
 }
 
-/** The command line of an invocation, with more arguments at its end. */
+/** The command line of an invocation, with more arguments appended. */
 export function commandText({ program, args }: Invocation, more: readonly string[] = []): string {
   return [program, ...[...args, ...more].map(shellText)].join(" ");
 }
 
-/** The invocation without the switches of these names. */
+/** The invocation without these switches. */
 export function withoutSwitches({ program, args }: Invocation, names: readonly string[]): Invocation {
   const dropped = new RegExp(`^--(no-)?(${names.join("|")})(=.*)?$`);
   return { program, args: args.filter((argument) => !dropped.test(argument)) };
 }
 
-/** The invocation without an option and its value, in both of its spellings; with a value, only if it has this one. */
+/** The invocation without an option and its value, in both spellings; if `value` is given, only if they match. */
 export function withoutOption({ program, args }: Invocation, name: string, value?: string): Invocation {
   const flag = `--${name}`;
   const isDropped = (given: string | undefined) => value === undefined || given === value;
@@ -34,7 +34,7 @@ export function withoutOption({ program, args }: Invocation, name: string, value
   return { program, args: kept };
 }
 
-/** The command that reads again what failed, from the one of the run that it failed in. */
+/** Derives the command that reads failed documents again from the command of the failed run. */
 export function retryCommand(invocation: Invocation): string {
   return commandText(withoutSwitches(invocation, ["fresh", "retry-failed"]), ["--retry-failed"]);
 }

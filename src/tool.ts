@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Name and version of this program, as its package says. */
+/** Name and version of this program, from package.json. */
 export const tool: { readonly name: string; readonly version: string } = readTool();
 
 function readTool(): { name: string; version: string } {

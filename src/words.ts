@@ -5,7 +5,7 @@ export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A shard among so many, counted from 1. */
+/** A shard's number, from 1, and the number of shards. */
 export interface ShardNumber {
   readonly index: number;
   readonly count: number;
@@ -16,16 +16,16 @@ export function shardText({ index, count }: ShardNumber): string {
   return `shard ${index} of ${count}`;
 }
 
-/** Characters of a name that are shown; the names of documents are those of files, and can be as long. */
+/** Maximum characters of a document name to show. Names are file names and can be just as long. */
 const longestName = 60;
 
-/** `"Handbook" (a8e0e5b5-…)`, on one line; the id alone where there is no name. */
+/** `"Handbook" (a8e0e5b5-…)`, on one line; only the id if there is no name. */
 export function nameAndId(name: string | null | undefined, id: string): string {
   const known = nameText(name ?? "");
   return known === "" ? id : `${known} (${id})`;
 }
 
-/** `"Handbook"`, on one line; nothing for a blank name. */
+/** `"Handbook"`, on one line; empty for a blank name. */
 export function nameText(name: string): string {
   const shown = blankControls(name).trim();
   return shown === "" ? "" : `"${cutText(shown, longestName)}"`;

@@ -6,7 +6,7 @@ import { isNamedLikeKey, nearestName } from "../job/schema/shapes.js";
 import { type Command, commonOptions, meaningOf, type Options, type Positional } from "./command.js";
 import { type Flag, globalOptions, isSwitch, type Line, type PlainArgument } from "./read-line.js";
 
-/** Every problem of a command line that can be told before the command starts. `isThere` asks for a file of that name. */
+/** Finds every problem of a command line that can be found before the command starts. `isThere` tells whether a file exists. */
 export function checkLine(line: Line, command: Command, isThere: (path: string) => boolean): readonly Problem[] {
   const options = { ...globalOptions, ...command.options, ...commonOptions };
   const unknown = unknownFlags(line.flags, options, commandNameOf(command));
@@ -15,7 +15,7 @@ export function checkLine(line: Line, command: Command, isThere: (path: string) 
     ...line.flags.flatMap((flag) => valueProblems(flag, options)),
     ...repeatedFlags(line.flags, options),
     ...conflictingFlags(line.flags, options),
-    // An argument may be the value of an unknown flag, so one may seem to be missing that is not.
+    // Skip this after an unknown flag: its value may have swallowed an argument, which would only seem to be missing.
     ...(unknown.length > 0 ? [] : argumentProblems(line.plainArguments, command, isThere)),
     ...(unknown.length > 0 ? [] : missingFlags(line.flags, options)),
   ];
@@ -26,7 +26,6 @@ function commandNameOf({ name }: Pick<Command, "name">): string {
   return name.split(" ")[0] ?? "";
 }
 
-/** The flags that no option stands for. */
 function unknownFlags(flags: readonly Flag[], options: Options, command: string): readonly Problem[] {
   const written = new Set(flags.filter(({ name }) => name === undefined).map((flag) => flag.written));
   return [...written].map((flag) => ({ path: "", message: unknownText(flag, options, command) }));
@@ -56,7 +55,7 @@ function valueProblems({ name, written, value }: Flag, options: Options): readon
   return [];
 }
 
-/** A word that begins with a dash is a forgotten value and the next flag; `--out=-x` still says it. */
+/** A value that starts with a dash is probably the next flag, after a forgotten value. `--out=-x` still works. */
 function looksLikeFlag(value: string | undefined): boolean {
   return value !== undefined && /^-[^\d.]/.test(value);
 }
@@ -86,7 +85,7 @@ function listText(words: readonly string[]): string {
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
 
-/** Problems of the arguments that belong to no flag: one that is missing, one too many. */
+/** Problems of the positional arguments: missing, or too many. */
 function argumentProblems(
   plainArguments: readonly PlainArgument[],
   command: Command,
@@ -110,7 +109,7 @@ function argumentProblems(
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** Whether an argument was meant for the flag before it, as `parquet` in `--format csv parquet`. */
+/** Whether an argument was meant as another value of the flag before it, like `parquet` in `--format csv parquet`. */
 function isStray({ text, after }: PlainArgument, { options }: Command): boolean {
   const option = after?.name === undefined ? undefined : options[after.name];
   if (option?.array !== true) return false;
@@ -143,7 +142,7 @@ function missingText({ describe }: Positional, { epilog }: Command): string {
   return `${describe}${example ? `. Example: ${example}` : ""}`;
 }
 
-/** The error of a line that begins with something else than a command. */
+/** The error for a line that does not start with a command. */
 export function unknownCommand(name: string, known: readonly string[]): UsageError {
   const unknown = `unknown command ${/^[\w-]{1,60}$/.test(name) && !looksLikeKey(name) ? name : gotText(name, [])}`;
   if (Object.hasOwn(globalOptions, name)) return new UsageError(`${unknown}; did you mean kbdump --${name}?`, []);
@@ -154,14 +153,14 @@ export function unknownCommand(name: string, known: readonly string[]): UsageErr
   return new UsageError(`${unknown}; ${advice}`, []);
 }
 
-/** The error of a line that names no command. */
+/** The error for a line without a command. */
 export function noCommand(known: readonly string[]): UsageError {
   return new UsageError(`no command; expected one of ${known.join(", ")}. kbdump --help describes them`, []);
 }
 
 /**
- * The environment with the variables of these files added; a later file wins over an earlier one, and what is set already wins
- * over all. UsageError if a file cannot be read.
+ * The environment plus the variables of these files. A later file overrides an earlier one; variables that are already set
+ * override all files. Throws UsageError if a file cannot be read.
  */
 export async function withEnvFiles(env: NodeJS.ProcessEnv, files: readonly string[]): Promise<NodeJS.ProcessEnv> {
   const texts = await Promise.all(files.map((file) => readText(file, "the environment file")));

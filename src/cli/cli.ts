@@ -14,13 +14,13 @@ import { commandsIn, loadAll, type Registry } from "./registry.js";
 /** The commands of this program. */
 export const commands = commandsIn(new URL("../commands/", import.meta.url));
 
-/** Flags that may stand before the command. */
+/** Flags allowed before the command. */
 const leadingOptions = { ...globalOptions, ...commonOptions };
 
-/** What main.ts knows of the world. */
+/** What main.ts provides. */
 type Surroundings = Omit<Environment, "args" | "commands">;
 
-/** Runs one command line and gives its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
+/** Runs a command line and returns its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
 export async function runCommandLine(
   args: readonly string[],
   environment: Surroundings,
@@ -38,7 +38,7 @@ export async function runCommandLine(
   throw unknownCommand(first.text, registry.names());
 }
 
-/** The first argument by which the script of a shell asks for proposals; the words of its line follow. */
+/** The first argument when a shell's completion script asks for suggestions. The words of the line follow. */
 const completionKey = "--get-yargs-completions";
 
 async function propose(words: readonly string[], { stdout }: Surroundings, registry: Registry): Promise<number> {
@@ -85,7 +85,10 @@ async function runCommand(command: Command, args: readonly string[], environment
   });
 }
 
-/** Trusts the certificates of a PEM file in every connection of this process, besides those that Node trusts. UsageError where it has none. */
+/**
+ * Trusts the certificates of a PEM file in every connection of this process, in addition to Node's. Throws UsageError if the file
+ * has none.
+ */
 async function trust(file: string): Promise<void> {
   const { certificatesFrom } = await import("../client/connections.js");
   const { getCACertificates, setDefaultCACertificates } = await import("node:tls");
@@ -101,25 +104,25 @@ function answer(text: string, { stdout }: Pick<Environment, "stdout">): number {
   return exitCodes.complete;
 }
 
-/** The version, or with `--json` all that a report of a bug needs to know of the installation. DuckDB itself is not loaded. */
+/** The version, or with `--json` everything that a bug report needs about the installation. Does not load DuckDB itself. */
 function versionText(json: boolean): string {
   return json ? JSON.stringify({ ...tool, node, platform, arch, duckdb: duckdbVersion() }) : tool.version;
 }
 
-/** The version that the package of DuckDB gives; null if it is not installed. */
+/** The version of the DuckDB package; null if it is not installed. */
 function duckdbVersion(): string | null {
   try {
     const content: unknown = createRequire(import.meta.url)("@duckdb/node-api/package.json");
     if (typeof content === "object" && content !== null && "version" in content) return String(content.version);
   } catch {
-    // told by the null
+    // reported as null
   }
   return null;
 }
 
 /**
- * The words that start this program once more from the folder `from`: `kbdump` where it is installed, `node dist/main.js` in a
- * checkout. `script` is the path that Node was given.
+ * The command that starts this program again from the folder `from`: `kbdump` if installed, `node dist/main.js` in a checkout.
+ * `script` is the path that Node was given.
  */
 export function programText(script: string | undefined, from: string): string {
   if (script === undefined || basename(script) !== "main.js") return "kbdump";

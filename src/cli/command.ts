@@ -5,10 +5,10 @@ import type { CommitState } from "../job/open-service.js";
 import type { Terminal } from "./dialogue.js";
 import type { Output } from "./view.js";
 
-/** The files that a shell proposes. */
+/** The kind of files that a shell suggests. */
 export type Files = "file" | "folder" | "job file";
 
-/** A heading of the help, in the order in which they stand there. */
+/** The headings of the help, in order. */
 export const groups = ["Options", "Without a job file", "Advanced", "Every command"] as const;
 type Group = (typeof groups)[number];
 
@@ -19,33 +19,33 @@ export interface Positional {
   readonly array?: boolean;
   readonly default?: string;
   readonly demandOption?: boolean;
-  /** The files that a shell completes it with. */
+  /** The kind of files to complete it with. */
   readonly names?: Files;
-  /** The values to choose from. */
+  /** The allowed values. */
   readonly values?: readonly string[];
 }
 
-/** An option, as yargs declares it. One without a type arrives as the text that was given: the command checks it. */
+/** An option, as yargs declares it. Without a type it arrives as the given text, and the command checks it. */
 export interface Option {
   readonly type?: "boolean" | "string";
   readonly array?: boolean;
   readonly alias?: string | readonly string[];
   readonly choices?: readonly string[];
   readonly demandOption?: boolean;
-  /** Another option that cannot be given beside it. */
+  /** Another option that cannot be combined with this one. */
   readonly conflicts?: string;
   readonly default?: string | boolean;
-  /** Begins with the meaning; details follow behind a semicolon. */
+  /** Starts with the meaning; details follow after a semicolon. */
   readonly describe: string;
-  /** The files that a shell completes it with. */
+  /** The kind of files to complete it with. */
   readonly names?: Files;
-  /** The values to choose from where the check of the job, not of the command line, judges them. */
+  /** The allowed values, if the job check validates them and not the command line. */
   readonly values?: readonly string[];
-  /** The value as the help shows it: `DIR` in `--out DIR`. Every option but a switch has one, or `choices`. */
+  /** The value as shown in the help: `DIR` in `--out DIR`. Every option except switches has this or `choices`. */
   readonly value?: string;
-  /** The heading that the help lists it under; `Options` where it has none. */
+  /** The heading in the help; default: `Options`. */
   readonly group?: Group;
-  /** Its value may be left out, so that one must stand behind `=`. */
+  /** The value is optional, so it must be given after `=`. */
   readonly valueIsOptional?: true;
 }
 
@@ -56,17 +56,14 @@ export type Options = Readonly<Record<string, Option>>;
 
 type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
 
-/**
- * The arguments that a declaration of positionals or options stands for; `--base-url` arrives as `baseUrl`. Nothing is known of
- * those of any command.
- */
+/** The arguments for a declaration of positionals or options. `--base-url` arrives as `baseUrl`. */
 export type ArgumentsOf<Declared extends Options> = {
   readonly [Name in keyof Declared as string extends Name ? never : CamelCase<Name>]: InferredOptionType<
     Declared[Name]
   >;
 };
 
-/** Options of every command. */
+/** Options of all commands. */
 export const commonOptions = {
   json: {
     type: "boolean",
@@ -100,11 +97,11 @@ export const commonOptions = {
     names: "file",
     value: "FILE",
     group: "Every command",
-    describe: "PEM file of a certificate authority to trust besides the usual ones",
+    describe: "PEM file of a certificate authority to trust in addition to the usual ones",
   },
 } as const satisfies Options;
 
-/** The arguments that every command has. */
+/** The arguments of all commands. */
 export type CommonArguments = ArgumentsOf<typeof commonOptions>;
 
 /** The arguments of a command that declares these positionals and options. */
@@ -116,53 +113,53 @@ export interface Command<
   O extends Options = Options,
   Given = ArgumentsOf<P> & ArgumentsOf<O>,
 > {
-  /** With its positionals, as yargs writes them: `run [job]`. */
+  /** With its positionals in yargs syntax: `run [job]`. */
   readonly name: string;
   readonly about: string;
   readonly positionals: P;
   readonly options: O;
   /** Ends the help: examples and exit codes. Each paragraph is one line, because yargs wraps it. */
   readonly epilog: string;
-  /** The schemas of what `--json` prints, by the names of their files in dist/schemas: that of the command, and others beside it. */
+  /** The schemas of the command's `--json` output and related files, by file name in dist/schemas. */
   readonly results: () => Readonly<Record<string, GenericSchema>>;
   /**
-   * Does the work and gives the exit code, or rejects with one of the errors of errors.ts. It is a method because
-   * parameters of methods are bivariant: a list can hold commands of different arguments.
+   * Runs the command and returns the exit code, or rejects with an error of errors.ts. It is a method because method parameters
+   * are bivariant, so that a list can hold commands with different arguments.
    */
   run(args: Given, environment: Environment): Promise<number>;
 }
 
-/** Infers the arguments of `run` from the declared positionals and options, and adds those of every command. */
+/** Defines a command. Infers the arguments of `run` from the declared positionals and options, and adds the common ones. */
 export function defineCommand<const P extends Positionals, const O extends Options>(
   command: Command<P, O, ArgumentsOf<P> & Arguments<O>>,
 ): Command<P, O> {
   return command;
 }
 
-/** The meaning of an argument in short: its description without the details. */
+/** The short meaning of an argument: its description without the details. */
 export function meaningOf({ describe }: Positional | Option): string {
   return describe.split(";")[0] ?? "";
 }
 
-/** The process as the commands see it; only main.ts knows the real one. */
+/** The process, as commands see it. Only main.ts knows the real one. */
 export interface Environment {
-  /** The words that start the program once more, such as `kbdump`; they depend on the current folder. */
+  /** The command that starts the program again, such as `kbdump`. It depends on the current folder. */
   readonly program: () => string;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Opens stdin; absent: nothing can be read from it. */
+  /** Opens stdin; absent if it cannot be read. */
   readonly openStdin?: () => AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
-  /** Opens the terminal for questions; absent where stdin or stderr is none. */
+  /** Opens the terminal for questions; absent if stdin or stderr is not a terminal. */
   readonly openTerminal?: (() => Terminal) | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** The command line, after the name of the program. */
+  /** The command line, without the program name. */
   readonly args: readonly string[];
-  /** Loads all commands, for a command that describes them. */
+  /** Loads all commands, for commands that describe them. */
   readonly commands: () => Promise<readonly Command[]>;
   /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** Ends the command as a signal does. */
+  /** Ends the command like a signal. */
   readonly interrupt: (error: InterruptedError) => void;
-  /** How far the publication is: a signal that ends the program at once must not tell otherwise. */
+  /** Reports the progress of publishing, so that a signal that ends the program at once reports the truth. */
   readonly committing: (state: CommitState) => void;
 }

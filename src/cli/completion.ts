@@ -3,10 +3,10 @@ import yargs, { type Argv } from "yargs";
 import { type Command, commonOptions, meaningOf, type Options } from "./command.js";
 import { isSwitch } from "./read-line.js";
 
-/** The script for a shell, without a line break at its end. It asks `kbdump` for every proposal. */
+/** The completion script for a shell, without a final line break. It calls `kbdump` for every suggestion. */
 export async function completionScript(shell: "bash" | "zsh"): Promise<string> {
   const before = env.SHELL;
-  env.SHELL = shell; // yargs looks there
+  env.SHELL = shell; // yargs reads it
   const parser = yargs().scriptName("kbdump").completion("completion");
   if (before === undefined) delete env.SHELL;
   else env.SHELL = before;
@@ -17,16 +17,16 @@ export async function completionScript(shell: "bash" | "zsh"): Promise<string> {
   return script.trimEnd();
 }
 
-/** The first argument by which a script asks for proposals; the words of its line follow. */
+/** The first argument when a script asks for suggestions. The words of the line follow. */
 const completionKey = "--get-yargs-completions";
 
-/** The proposals for the end of a line, one per line: commands, flags, values to choose from. None where the shell proposes files. */
+/** Suggestions for the end of a line, one per line: commands, flags and allowed values. Empty if the shell should suggest files. */
 export async function proposals(words: readonly string[], commands: readonly Command[]): Promise<string> {
   const line = [completionKey, ...words];
   const parser = commands.reduce(addCommand, yargs(line));
   let text = "";
   await parser
-    .completion("proposals", false) // the name of its own command, which none of ours may have
+    .completion("proposals", false) // the name of yargs' own command, which none of ours may use
     .exitProcess(false)
     .parseAsync(line, {}, (_error, _parsed, output) => {
       text = output;

@@ -3,60 +3,60 @@ import { InterruptedError } from "../errors.js";
 import { blankControls, cutText } from "../safe-text.js";
 import { wrapToWidth } from "./display-width.js";
 
-/** One answer to choose. */
+/** An answer to choose. */
 export interface Choice<Value> {
   readonly value: Value;
   readonly label: string;
   readonly hint?: string;
 }
 
-/** A question that is answered by text. */
+/** A question with a text answer. */
 export interface Question {
   readonly message: string;
   readonly example: string;
-  /** The flag or variable that answers it where there is no terminal. */
+  /** The flag or variable that answers it without a terminal. */
   readonly flag: string;
-  /** No character of the answer is shown. */
+  /** Whether to hide the answer while typing. */
   readonly isSecret?: boolean;
 }
 
-/** A question whose answer is one of several. */
+/** A question with one choice. */
 interface Selection<Value> {
   readonly message: string;
   /** The first is the default. */
   readonly choices: readonly Choice<Value>[];
 }
 
-/** A question whose answer is some of several, at least one. */
+/** A question with one or more choices. */
 interface MultiSelection<Value> extends Selection<Value> {
   readonly defaults: readonly Value[];
   readonly flag: string;
 }
 
-/** Asks questions. Every method rejects with InterruptedError when the user cancels. */
+/** Asks questions. Every method rejects with InterruptedError if the user cancels. */
 export interface Dialogue {
   /** Whether a wrong answer can be corrected. */
   readonly isInteractive: boolean;
   readonly say: (text: string) => void;
-  /** Asks one question after the other; gives their answers by flag. */
+  /** Asks questions one by one, and returns the answers by flag. */
   readonly ask: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
   readonly choose: <Value extends string>(selection: Selection<Value>) => Promise<Value>;
   readonly chooseMany: <Value extends string>(selection: MultiSelection<Value>) => Promise<readonly Value[]>;
 }
 
-/** The two ends of a terminal. */
+/** The input and output of a terminal. */
 export interface Terminal {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
 }
 
-/** The library begins every line with it. */
+/** The library starts every line with it. */
 const guide = "│  ";
-/** Choices that are shown at once; a longer list can be searched. */
+/** Choices shown at once. A longer list can be searched. */
 const shownChoices = 10;
 const longestLabel = 60;
 
-/** A dialogue at a terminal. `cancelled` is what it says when the user cancels: what was not done. */
+/** A dialogue at a terminal. `cancelled` is shown when the user cancels, and says what was not done. */
 export function openDialogue({ input, output }: Terminal, signal: AbortSignal, cancelled: string): Dialogue {
   const common = { input, output, signal };
   const answered = async <Value>(asked: Promise<Value | Cancelled>): Promise<Value> => {
@@ -94,14 +94,14 @@ export function openDialogue({ input, output }: Terminal, signal: AbortSignal, c
   };
 }
 
-/** The answer of the library to Ctrl-C. */
+/** What the library returns after Ctrl-C. */
 type Cancelled = Exclude<Awaited<ReturnType<typeof prompts.text>>, string>;
 
 function isCancelled(answer: unknown): answer is Cancelled {
   return prompts.isCancel(answer);
 }
 
-/** The place of a choice stands for it, because the library takes values of a few types only. */
+/** Uses the index of a choice as its value, because the library accepts only a few types. */
 function optionsFrom(choices: readonly Choice<unknown>[]) {
   return choices.map(({ label, hint }, value) => ({
     value,

@@ -5,29 +5,29 @@ const require = createRequire(import.meta.url);
 let library: typeof stringWidth | undefined;
 let segmenter: Intl.Segmenter | undefined;
 
-/** ASCII, and the signs of our own texts: most of what is printed, and measured a hundred times as fast. */
+/** ASCII and the symbols of our own texts. Most output matches, and is measured a hundred times as fast. */
 const narrow = /^[ -~·–…→━╌]*$/;
 
-/** Columns that a text takes on a terminal: two for a Chinese character, none for a mark that combines. Colours take none. */
+/** Terminal columns of a text: two for a Chinese character, none for a combining mark or a colour code. */
 export function widthOf(text: string): number {
   if (narrow.test(text)) return text.length;
   library ??= loadLibrary();
   return library(text);
 }
 
-/** Waits for the first text that needs it: its regular expressions take 30 ms to compile. */
+/** Loads the library for the first text that needs it, because its regular expressions take 30 ms to compile. */
 function loadLibrary(): typeof stringWidth {
   const loaded: { default: typeof stringWidth } = require("string-width");
   return loaded.default;
 }
 
-/** The characters of a text, as people count them. */
+/** The characters of a text, as users count them. */
 function charactersOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return segmenter.segment(text);
 }
 
-/** The text if it fits in so many columns, else as much of it as leaves room for an ellipsis. It must have no colours yet. */
+/** Truncates a text to this many columns, with an ellipsis if needed. The text must not contain colours yet. */
 export function cutToWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let room = columns - 1;
@@ -40,19 +40,19 @@ export function cutToWidth(text: string, columns: number): string {
   return columns < 1 ? "" : `${text.slice(0, end).trimEnd()}…`;
 }
 
-/** The text with blanks behind it, up to so many columns. */
+/** Pads a text on the right to this many columns. */
 export function padEnd(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/** The text with blanks before it, up to so many columns. */
+/** Pads a text on the left to this many columns. */
 export function padStart(text: string, columns: number): string {
   return " ".repeat(Math.max(0, columns - widthOf(text))) + text;
 }
 
 /**
- * The lines that a sentence takes in so many columns; those after the first begin with the indent. An id or a path stays in
- * one piece, even where it is wider, so that it can be copied; text of other scripts can be parted anywhere.
+ * Wraps a sentence to this many columns, with an indent on all lines but the first. Ids and paths stay in one piece even if they
+ * are too wide, so that they can be copied. Text in other scripts can be split anywhere.
  */
 export function wrapToWidth(text: string, columns: number, indent = ""): readonly string[] {
   if (widthOf(text) <= columns) return [text];
@@ -74,7 +74,7 @@ export function wrapToWidth(text: string, columns: number, indent = ""): readonl
   return [...lines, line];
 }
 
-/** A word in pieces that fit, where it is not of letters that must stay together. */
+/** Splits a long word into pieces that fit, unless its letters must stay together. */
 function piecesOf(word: string, columns: number): readonly string[] {
   if (/^[\x20-\x7e]*$/.test(word) || widthOf(word) <= columns) return [word];
   const pieces: string[] = [""];

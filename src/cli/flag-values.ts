@@ -12,15 +12,15 @@ const units: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** The bounds of a duration on the command line, in milliseconds. */
+/** The limits of a duration flag, in milliseconds. */
 interface DurationBounds {
   readonly least: number;
   readonly most: number;
-  /** The bounds in words: `from 0.1 s to 24 h`. */
+  /** The limits in words: `from 0.1 s to 24 h`. */
   readonly text: string;
 }
 
-/** The milliseconds that `90`, `90s`, `1.5m`, `2min`, `3h` or `2d` is; a problem of this flag where it is none, or out of bounds. */
+/** Parses `90`, `90s`, `1.5m`, `2min`, `3h` or `2d` to milliseconds. Returns a problem of this flag if it is invalid or out of range. */
 export function durationFrom(flag: string, value: unknown, bounds: DurationBounds): number | Problem {
   const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?) ?(s|m|min|h|d|)$/.exec(String(value)) ?? [];
   const milliseconds = digits === "" ? Number.NaN : Number(digits) * (units[unit] ?? Number.NaN);
@@ -31,7 +31,7 @@ export function durationFrom(flag: string, value: unknown, bounds: DurationBound
   };
 }
 
-/** The whole number that a flag was given, or a problem of this flag. Both bounds are allowed. */
+/** Parses a whole number. Returns a problem of this flag if it is invalid or out of range (inclusive). */
 export function wholeNumberFrom(path: string, given: unknown, least: number, most?: number): number | Problem {
   const number = typeof given === "string" && /^\d{1,15}$/.test(given) ? Number(given) : undefined;
   if (number !== undefined && number >= least && number <= (most ?? number)) return number;
@@ -39,12 +39,12 @@ export function wholeNumberFrom(path: string, given: unknown, least: number, mos
   return { path, message: `got ${gotText(number ?? given, [])}, expected a whole number ${bounds}` };
 }
 
-/** Names of environment variables: an address always has a colon. */
+/** Names of environment variables. They cannot be confused with addresses, which always have a colon. */
 const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * The address of a broker: the text itself, or the value of the environment variable that it names, which keeps a password out of the
- * list of processes. A problem where it is neither; it never repeats an address, because that may hold a password.
+ * The address of a broker: the text itself, or the value of the environment variable that it names, which keeps a password out of
+ * the process list. Returns a problem if it is neither. The problem never shows an address, because that may include a password.
  */
 export function brokerFrom(path: string, given: string, env: NodeJS.ProcessEnv): string | Problem {
   const isNamed = variable.test(given);
@@ -55,12 +55,12 @@ export function brokerFrom(path: string, given: string, env: NodeJS.ProcessEnv):
   if (rule === undefined) return url ?? "";
   const expected = "expected an address such as redis://host:6379";
   const message = isNamed
-    ? `the variable ${given} holds no address of a broker: ${expected}; ${rule}`
+    ? `the variable ${given} holds no broker address: ${expected}; ${rule}`
     : `this is no address of a broker: ${expected}, or the name of a variable that holds one; ${rule}`;
   return { path, message };
 }
 
-/** The arguments that say which job is meant; each of them is enough to be checked as one. */
+/** The arguments that select a job. Each is enough on its own. */
 interface Named {
   readonly job?: unknown;
   readonly baseUrl?: unknown;
@@ -69,10 +69,10 @@ interface Named {
   readonly batch?: unknown;
 }
 
-/** File names that `kbdump init` and its readers use. */
+/** The usual names of job files, also used by `kbdump init`. */
 const usualNames = ["job.yaml", "job.yml", "job.json"];
 
-/** UsageError if a command line names no job at all, with the job file that lies beside it. */
+/** Throws UsageError if a command line names no job, suggesting a job file in the current folder. */
 export function checkJobIsNamed(command: string, { job, baseUrl, dataset, document, batch }: Named): void {
   if ([job, baseUrl, dataset, document, batch].some((value) => value !== undefined)) return;
   const found = usualNames.find((name) => existsSync(name));

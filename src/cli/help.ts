@@ -5,7 +5,7 @@ import { globalOptions } from "./read-line.js";
 
 declare module "yargs" {
   interface Argv<T> {
-    /** The declarations of yargs 17 lack it. */
+    /** Missing in the type declarations of yargs 17. */
     usageConfiguration(configuration: { readonly "hide-types": boolean }): this;
   }
 }
@@ -20,7 +20,7 @@ kbdump <command> --help shows the flags of a command, an example and its exit co
 
 Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify, diff or a proof found differences · 5 another run is at work · 130, 143 interrupted`;
 
-/** Columns for a reader that is no terminal, and the most that can be read with ease. */
+/** Columns if the output is not a terminal, and the most that are easy to read. */
 const usual = 80;
 const most = 110;
 
@@ -50,7 +50,7 @@ function addCommand(parser: Argv, { name, about, positionals, options, epilog }:
   });
 }
 
-/** Adds the options of a command and those of every command, under their headings. */
+/** Adds the options of a command and the common options, grouped by heading. */
 function addOptions(parser: Argv, options: Options): Argv {
   const all = Object.entries({ ...options, ...commonOptions });
   for (const heading of groups)
@@ -59,7 +59,7 @@ function addOptions(parser: Argv, options: Options): Argv {
   return parser;
 }
 
-/** The name with its value, as in `out DIR`. yargs has no name for a value, but prints any name as it is. */
+/** The name with its value, as in `out DIR`. yargs has no separate value name, but prints any name unchanged. */
 function shownName(name: string, { type, value, choices, valueIsOptional }: Option): string {
   const word = value ?? choices?.join("|");
   if (type === "boolean" || word === undefined) return name;
@@ -70,7 +70,7 @@ function shown({ describe, alias, demandOption }: Option) {
   return { describe: demandOption ? `${describe}; required` : describe, ...(alias === undefined ? {} : { alias }) };
 }
 
-/** yargs renders the help; the line itself is read in `read-line.ts`, where all messages name our flags. */
+/** yargs only renders the help. `read-line.ts` reads the command line, so that all messages name our flags. */
 function parserFor(columns = usual): Argv {
   const { help, version } = globalOptions;
   return yargs()

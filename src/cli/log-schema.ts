@@ -62,7 +62,7 @@ export type LogLine = v.InferOutput<typeof logLine>;
 export type ProgressFacts = v.InferOutput<typeof progressFacts>;
 export type ReadingFacts = v.InferOutput<typeof readingFacts>;
 
-/** The object that a command ends with that does not come to its result. */
+/** The JSON object printed when a command fails before its result. */
 export const errorResult = v.pipe(
   result({
     status: v.pipe(
@@ -70,7 +70,7 @@ export const errorResult = v.pipe(
       v.description("partial: the run is published, but its result could not be written"),
     ),
     exit_code: count,
-    error: v.pipe(text, v.description("the message that stands on stderr, too")),
+    error: v.pipe(text, v.description("the same message as on stderr")),
     problems,
   }),
   v.title("Error of kbdump with --json"),

@@ -51,7 +51,7 @@ export const paceOption = {
   },
 } as const satisfies Options;
 
-/** Options that say how a run is to read. */
+/** Options for how a run reads. */
 export const readingOptions = {
   "child-chunks": {
     type: "string",
@@ -70,7 +70,7 @@ export const readingOptions = {
   },
 } as const satisfies Options;
 
-/** Options that name a service, datasets and documents. */
+/** Options for service, datasets and documents. */
 export const jobOptions = {
   ...outOption,
   concurrency: { value: "N", describe: "maximum concurrent requests, 1 to 64; overrides service.concurrency" },
@@ -111,8 +111,8 @@ export const jobOptions = {
 type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions>>;
 
 /**
- * The job of a command line: its file, or what its newest run recorded, with the flags over it; or the flags alone. UsageError with every
- * problem. Only a command that `notifies` needs the variables of `notify`.
+ * The job of a command line: from its file, or recorded by its newest run, with the flags applied; or from flags only. Throws
+ * UsageError with every problem. Only a command that `notifies` needs the variables of `notify`.
  */
 export async function jobFrom(
   args: JobArguments & CommonArguments,
@@ -131,14 +131,14 @@ export async function jobFrom(
   return findJob(job, flags, findOptionsFrom(args, environment), { notifies });
 }
 
-/** The view that the common options ask for. It names what lies in buckets by its address. */
+/** Opens the view for the common options. It shows files in buckets by their address. */
 export function viewFrom({ logFormat, quiet }: CommonArguments, { stderr, env }: Environment): View {
   const view = openView({ output: stderr, env, format: logFormat, quiet });
   const names = bucketNames(env);
   return { ...view, log: (level, message) => view.log(level, names(message)) };
 }
 
-/** The folder that a command looks in for what its words name, and the view that shows how copies from buckets go on. */
+/** The folder in which a command looks up names, and the view that shows the progress of downloads from buckets. */
 export function findOptionsFrom(
   args: CommonArguments & { readonly out?: string | undefined },
   environment: Environment,
@@ -148,7 +148,7 @@ export function findOptionsFrom(
   return { out: args.out, env: environment.env, signal: environment.signal, log: view.log, watch };
 }
 
-/** Different ids in lower case: `--document a,b` and `--document a --document b` are the same. */
+/** Distinct ids in lower case. `--document a,b` equals `--document a --document b`. */
 export function itemsOf(given: readonly string[] | undefined): readonly string[] {
   const items = (given ?? []).flatMap((texts) => texts.split(",").map((text) => text.trim().toLowerCase()));
   return [...new Set(items)];

@@ -19,8 +19,8 @@ import { jsonLine } from "./text.js";
 import type { Output } from "./view.js";
 
 /**
- * Prints the result of a command. Rejects with StopError when stdout cannot take it, on a full disk, say; `achieved` then
- * tells what is done nevertheless: `the run is published in …`. A reader that stops, as `| head` does, is no error.
+ * Prints the result of a command. Rejects with StopError if stdout fails, for example on a full disk; `achieved` then says what
+ * was done anyway: `the run is published in …`. A reader that stops early, like `| head`, is not an error.
  */
 export async function printResult(
   { stdout }: Pick<Environment, "stdout">,
@@ -35,10 +35,10 @@ export async function printResult(
   });
 }
 
-/** Characters that are collected before they are written. */
+/** Characters to collect before writing. */
 const block = 65_536;
 
-/** The same for a result that comes in pieces; memory stays small however many there are. */
+/** Prints a result in pieces, so that memory stays small. */
 export async function printPieces(
   { stdout }: Pick<Environment, "stdout">,
   pieces: AsyncIterable<string>,
@@ -53,7 +53,7 @@ export async function printPieces(
   await isTaken(stdout, text);
 }
 
-/** False when the reader has gone. */
+/** Writes to stdout. Returns false if the reader has gone. */
 function isTaken(stdout: Environment["stdout"], text: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stdout.write(text, (error) => {
@@ -64,7 +64,7 @@ function isTaken(stdout: Environment["stdout"], text: string): Promise<boolean> 
   });
 }
 
-/** The error of a stdout that could not be written. */
+/** The error for a stdout that cannot be written. */
 export function unwritten(error: Error, achieved?: string): StopError {
   const what = `the result could not be written to stdout: ${describeError(error).message}`;
   if (achieved !== undefined) return new UnprintedError(`${achieved}, but ${what}`, { cause: error });
@@ -72,8 +72,8 @@ export function unwritten(error: Error, achieved?: string): StopError {
 }
 
 /**
- * Reports an error: on stderr in words, or as a line of JSON with `--log-format json`, and with `--json` on stdout as the
- * one JSON object that the command then ends with. Gives the exit code.
+ * Prints an error: on stderr as text, or as a JSON line with `--log-format json`; with `--json` also on stdout, as the command's
+ * only JSON object. Returns the exit code.
  */
 export function printError(
   error: unknown,
@@ -92,7 +92,7 @@ export function printError(
   return exitCode;
 }
 
-/** Gives the reason, with `--quiet` as well, why a command that has a result does not end with 0. */
+/** Prints why a command with a result does not exit with 0, even with `--quiet`. */
 export function printReason(
   message: string,
   { logFormat }: Pick<OutputFlags, "logFormat">,
@@ -102,7 +102,7 @@ export function printReason(
   else stderr.write(`kbdump: ${plainLines(message)}\n`);
 }
 
-/** Lines of a message, which may quote anything, without control characters. */
+/** The lines of a message, without control characters, because it may quote anything. */
 function plainLines(message: string): string {
   return message.split("\n").map(blankControls).join("\n");
 }
@@ -115,18 +115,18 @@ function timeNow(): string {
   return new Date().toISOString();
 }
 
-/** The message of an error for the user, and its exit code. */
+/** An error as shown to the user, and its exit code. */
 interface ErrorReport {
   readonly message: string;
   readonly exitCode: number;
   readonly status: ErrorResult["status"];
-  /** Each thing that is wrong with the command line or the job file; the message has them, too. */
+  /** All problems with the command line or the job file. The message includes them too. */
   readonly problems: readonly Problem[];
-  /** True: a bug of kbdump, so the stack helps. */
+  /** True: a bug in kbdump, so the stack helps. */
   readonly unexpected: boolean;
 }
 
-/** Turns any error into plain words. Errors of the file system and of DuckDB are the user's surroundings, not our fault. */
+/** Describes any error in plain words. Errors of the file system and of DuckDB come from the user's environment and are not bugs. */
 export function describeError(error: unknown): ErrorReport {
   const failed = { exitCode: exitCodes.failed, status: "failed", problems: [], unexpected: false } as const;
   const expected = (message: string, more: Partial<ErrorReport> = {}): ErrorReport => ({ message, ...failed, ...more });
@@ -148,14 +148,14 @@ export function describeError(error: unknown): ErrorReport {
   return expected(error.message, { unexpected: true });
 }
 
-/** `ENOENT: no such file or directory, open '/x'` without the code and the name of the call. */
+/** Removes the error code and system call from `ENOENT: no such file or directory, open '/x'`. */
 function plainText({ message }: Error): string {
   return message
     .replace(/^E[A-Z]+: /, "")
     .replace(/, \w+(?: ('.*'))?$/, (_, path?: string) => (path ? `: ${path}` : ""));
 }
 
-/** In words, that DuckDB cannot be loaded: npm installs its binary as an optional package, one for each system. Else undefined. */
+/** Explains that DuckDB cannot be loaded; undefined for other errors. npm installs its binary as an optional package for each system. */
 function missingDuckDb(error: Error): string | undefined {
   const code = "code" in error ? error.code : undefined;
   const machine = `${process.platform}-${process.arch}`;
@@ -169,13 +169,13 @@ function missingDuckDb(error: Error): string | undefined {
     : undefined;
 }
 
-/** How a command line wants to be answered, as far as it can be told of one that may be wrong. */
+/** The output format that a command line asks for, even if the line is invalid. */
 interface OutputFlags {
   readonly json: boolean;
   readonly logFormat: "text" | "json";
 }
 
-/** Reads `--json` and `--log-format` as the commands do, in every spelling; of several, the last. */
+/** Reads `--json` and `--log-format` in every spelling, as the commands do. The last one counts. */
 export function outputFlags(args: readonly string[]): OutputFlags {
   const { flags } = readLine(args, { json: commonOptions.json, "log-format": commonOptions["log-format"] });
   const last = (name: string) => flags.findLast((flag) => flag.name === name);

@@ -7,23 +7,23 @@ import type { ProgressFacts } from "./log-schema.js";
 import { secondsFrom } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
 
-/** How far a piece of work is. All long work is shown by this one event. */
+/** The progress of a task. All long tasks use this one type. */
 interface Progress {
   readonly step: string;
   readonly done: number;
-  /** Undefined: not known yet. Infinity: the work has no end. */
+  /** Undefined: not known yet. Infinity: the task has no end. */
   readonly of: number | undefined;
   readonly unit: ProgressFacts["unit"];
-  /** The number whose rate is shown, where that is not `done`. */
+  /** The number to compute the rate from, if it is not `done`. */
   readonly counted?: number;
-  /** What else is counted, most important first. */
+  /** Other counts to show, most important first. */
   readonly counts?: readonly Count[];
-  /** Said after the counts. */
+  /** Shown after the counts. */
   readonly note?: string | undefined;
   readonly requests?: {
     readonly sent: number;
     readonly inFlight: number;
-    /** Milliseconds without an answer; undefined where it is not worth a word. */
+    /** Milliseconds without an answer; undefined if too short to mention. */
     readonly silent: number | undefined;
   };
 }
@@ -34,17 +34,17 @@ interface Count {
   readonly of?: number;
 }
 
-/** What the pace adds to a progress. */
+/** A progress with its rate. */
 interface Measured extends Progress {
   /** From 0 to 1. */
   readonly share: number | undefined;
-  /** Milliseconds to go; undefined as long as nothing can be said, and while answers hang. */
+  /** Milliseconds left; undefined if unknown, and while answers are missing. */
   readonly left: number | undefined;
-  /** Units per second, of late. */
+  /** Recent units per second. */
   readonly rate: number;
 }
 
-/** Measures how fast work is, from when its size was first known. */
+/** Measures the speed of a task from the moment when its size is known. */
 class Pace {
   #rate = new RecentRate();
   #begun: { readonly unit: string; readonly done: number; readonly elapsed: number } | undefined;
@@ -57,7 +57,7 @@ class Pace {
     }
     if (this.#begun?.unit !== unit || done < this.#begun.done) {
       this.#begun = { unit, done, elapsed };
-      if (counted === undefined) this.#rate = new RecentRate(); // an earlier process may have done some of it
+      if (counted === undefined) this.#rate = new RecentRate(); // an earlier process may have done part of it
     }
     const rate = this.#rate.at(elapsed, counted ?? done);
     const advance = done - this.#begun.done;
@@ -72,14 +72,14 @@ class Pace {
   }
 }
 
-/** Milliseconds that a rate is taken over. */
+/** Milliseconds over which to measure a rate. */
 const span = 10_000;
 
-/** The rate of a number that grows, over the last ten seconds; it begins at 0 again when the number is smaller than before. */
+/** The rate of a growing number over the last ten seconds. Starts over when the number shrinks. */
 export class RecentRate {
   #samples: readonly { readonly elapsed: number; readonly count: number }[] = [];
 
-  /** Counts a second; `elapsed` is in milliseconds, and never goes back. */
+  /** The count per second. `elapsed` is in milliseconds and never decreases. */
   at(elapsed: number, count: number): number {
     const recent = this.#samples.filter((sample) => sample.elapsed >= elapsed - span);
     const samples = recent.length > 0 ? recent : this.#samples.slice(-1);
@@ -90,7 +90,7 @@ export class RecentRate {
   }
 }
 
-/** Renders work by asking how far it is. */
+/** Renders a task. `ask` returns its progress. */
 export function renderWork(ask: () => Progress): Rendering {
   const pace = new Pace();
   const measure = (elapsed: number) => pace.measure(ask(), elapsed);
@@ -110,7 +110,7 @@ export function renderWork(ask: () => Progress): Rendering {
   };
 }
 
-/** One line of text; what matters most stands first, because a narrow terminal cuts the end. */
+/** One line of text, most important first, because a narrow terminal cuts the end. */
 function lineOf({ step, left, counts = [], note, rate, unit, requests, of: all }: Measured): string {
   return [
     (step !== readingDocuments || all === Number.POSITIVE_INFINITY) && step,
@@ -131,7 +131,7 @@ function rateText(rate: number, unit: Progress["unit"]): string {
   return `${rate < 10 ? Number(rate.toPrecision(2)) : numberText(Math.round(rate))} ${unit}s/s`;
 }
 
-/** The same for programs. */
+/** The progress as JSON. */
 function factsOf({ step, done, of, unit, rate, counts = [], share, left, requests }: Measured, elapsed: number) {
   return {
     step,
@@ -156,8 +156,8 @@ function namedCounts({ noun, done, of }: Count): readonly (readonly [string, num
 }
 
 /**
- * How far a run is. It is measured in pages and child lists; documents that have not told their size
- * yet count as average ones, and those that an earlier process read count for nothing.
+ * The progress of a run, measured in pages and child lists. Documents of unknown size count as average ones. Documents read by an
+ * earlier process do not count.
  */
 export function progressOfRun(runProgress: RunProgress, now = performance.now()): Progress {
   const { documents, documentsDone, documentsBegun, documentsFailed, pagesExpected, pagesDone, requests } = runProgress;
@@ -184,7 +184,7 @@ export function progressOfRun(runProgress: RunProgress, now = performance.now())
   };
 }
 
-/** Renders how far a run, or its plan, is; which shard it is stands first. */
+/** Renders the progress of a run or its plan, starting with its shard. */
 export function renderRun(runProgress: RunProgress, shard?: ShardNumber): Rendering {
   return renderWork(() => {
     const progress = progressOfRun(runProgress);
@@ -192,12 +192,12 @@ export function renderRun(runProgress: RunProgress, shard?: ShardNumber): Render
   });
 }
 
-/** A progress whose step is a part of a larger one: `proving · listing documents`. */
+/** Prefixes the step with that of a larger task: `proving · listing documents`. */
 export function within(step: string, progress: Progress): Progress {
   return { ...progress, step: progress.step === readingDocuments ? step : `${step} · ${progress.step}` };
 }
 
-/** Renders how far files are read. */
+/** Renders the progress of reading files. */
 export function renderReading(runProgress: ReadProgress): Rendering {
   return renderWork(() => {
     const { step, expected, done } = runProgress;
@@ -205,10 +205,10 @@ export function renderReading(runProgress: ReadProgress): Rendering {
   });
 }
 
-/** Milliseconds without an answer that are worth a word. */
+/** Mention a wait without answers after this many milliseconds. */
 const long = 10_000;
 
-/** Milliseconds for which requests in flight have had no answer; undefined where that is not worth a word. */
+/** Milliseconds since the last answer while requests are in flight; undefined if too short to mention. */
 export function silentTime(
   { inFlight, silentSince }: Pick<RunProgress["requests"], "inFlight" | "silentSince">,
   now: number,
@@ -224,7 +224,7 @@ export function waitingText(milliseconds: number, answers: number): string {
   return `waiting ${time} for ${countText(answers, "answer")}`;
 }
 
-/** A bar and as much of the text as fits beside it. */
+/** A bar, and as much text as fits next to it. */
 function renderBarLine(share: number | undefined, text: string, { columns, paint }: Screen): string {
   const bar = renderBar(share, columns < 100 ? 12 : 24);
   const room = columns - 1;
@@ -232,7 +232,7 @@ function renderBarLine(share: number | undefined, text: string, { columns, paint
   return `${paint.good(bar)}  ${cutToWidth(text, room - bar.length - 2)}`;
 }
 
-/** `━━━━━╌╌╌╌╌  50 %`; as wide with every share. */
+/** `━━━━━╌╌╌╌╌ 50 %`, always of the same width. */
 export function renderBar(share: number | undefined, width = 24): string {
   const full = Math.floor((share ?? 0) * width);
   const percent = share === undefined ? "" : percentText(share);

@@ -4,24 +4,24 @@ import { type Command, commonOptions, type Option, type Options } from "./comman
 
 /** A flag of a command line. */
 export interface Flag {
-  /** As it was written, without its value: `--base-url`, `-o`. */
+  /** As written, without its value: `--base-url`, `-o`. */
   readonly written: string;
-  /** The option that it stands for; undefined if the command has none of that name. */
+  /** The option's name; undefined if the command has no such option. */
   readonly name: string | undefined;
   /** Undefined: a flag without a value. */
   readonly value: string | undefined;
 }
 
-/** An argument that belongs to no flag. */
+/** A positional argument. */
 export interface PlainArgument {
   readonly text: string;
-  /** Its place among all arguments. */
+  /** Its index among all arguments. */
   readonly index: number;
   /** The flag before it. */
   readonly after: Flag | undefined;
 }
 
-/** A command line, split by the options of its command, with nothing checked. */
+/** A command line, split by the options of its command but not checked. */
 export interface Line {
   readonly flags: readonly Flag[];
   readonly plainArguments: readonly PlainArgument[];
@@ -29,12 +29,12 @@ export interface Line {
 
 type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
 
-/** Whether a flag needs no value: it says true, or false behind `--no-`. */
+/** Whether a flag takes no value: it means true, or false with `--no-`. */
 export function isSwitch({ type }: Option): boolean {
   return type === "boolean";
 }
 
-/** Splits a command line in the way of POSIX and GNU: `--out x`, `--out=x`, `-o x`, `-ox`, `-qo x`, `--no-json`, `--`. */
+/** Splits a command line by POSIX and GNU rules: `--out x`, `--out=x`, `-o x`, `-ox`, `-qo x`, `--no-json`, `--`. */
 export function readLine(args: readonly string[], options: Options): Line {
   const names = namesOf(options);
   const switches = [...names].map(
@@ -75,7 +75,7 @@ function joinTokens(tokens: readonly Token[], args: readonly string[], names: Re
   for (const [at, token] of tokens.entries()) {
     const [before, last] = [tokens[at - 1], flags.at(-1)];
     if (token.kind === "option" && /\s/.test(token.name)) {
-      plainArguments.push({ text: args[token.index] ?? "", index: token.index, after: last }); // SQL may begin with a comment
+      plainArguments.push({ text: args[token.index] ?? "", index: token.index, after: last }); // SQL may start with a comment
     } else if (token.kind === "option") {
       const flag = flagOf(token, args[token.index] ?? "", names);
       if (flag.name !== undefined || before?.index !== token.index) flags.push(flag);
@@ -93,7 +93,7 @@ type OptionToken = Extract<Token, { kind: "option" }>;
 function flagOf(token: OptionToken, arg: string, names: ReadonlyMap<string, Named>): Flag {
   const isShort = !token.rawName.startsWith("--");
   if (isShort && lettersOf(arg, names).some((letter) => !names.has(letter)))
-    return { written: arg, name: undefined, value: undefined }; // -json for --json: one wrong word, not four wrong letters
+    return { written: arg, name: undefined, value: undefined }; // -json for --json: report one wrong word, not four wrong letters
   const named = names.get(token.name);
   if (named)
     return { written: token.rawName, name: named.name, value: isShort ? token.value?.replace(/^=/, "") : token.value };
@@ -103,7 +103,7 @@ function flagOf(token: OptionToken, arg: string, names: ReadonlyMap<string, Name
   return { written: token.rawName, name: undefined, value: token.value };
 }
 
-/** The letters of `-qo/backup` up to the one that takes the rest for its value. */
+/** The letters of `-qo/backup` up to the one that takes the rest as its value. */
 function lettersOf(arg: string, names: ReadonlyMap<string, Named>): readonly string[] {
   const letters = [...(arg.slice(1).split("=")[0] ?? "")];
   const takesRest = (letter: string) => {
@@ -114,7 +114,7 @@ function lettersOf(arg: string, names: ReadonlyMap<string, Named>): readonly str
   return end < 0 ? letters : letters.slice(0, end + 1);
 }
 
-/** `--json true` is `--json=true`. */
+/** Treats `--json true` as `--json=true`. */
 function takesWord({ name, value }: Flag, text: string, names: ReadonlyMap<string, Named>): boolean {
   const option = names.get(name ?? "")?.option;
   return option !== undefined && isSwitch(option) && value === undefined && /^(true|false)$/.test(text);
@@ -122,7 +122,7 @@ function takesWord({ name, value }: Flag, text: string, names: ReadonlyMap<strin
 
 type Given = string | boolean | readonly string[] | undefined;
 
-/** The arguments of a command from a line that was checked, under the names of its code: `--base-url x` is `baseUrl: "x"`. */
+/** The arguments of a command from a checked line, under their names in code: `--base-url x` is `baseUrl: "x"`. */
 export function argumentsFrom(
   { flags, plainArguments }: Line,
   { options, positionals }: Command,
@@ -149,13 +149,13 @@ function camelCase(name: string): string {
   return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Flags that the program itself answers, before any command. */
+/** Flags that the program handles before any command. */
 export const globalOptions = {
   help: { type: "boolean", alias: "h", group: "Every command", describe: "show this help" },
   version: { type: "boolean", alias: ["V", "v"], group: "Every command", describe: "print the version" },
 } as const satisfies Options;
 
-/** The error of a wrong command line: one sentence, or a list of several. */
+/** The error for a wrong command line, with one problem or several. */
 export function wrongLine(problems: readonly Problem[]): UsageError {
   const [first] = problems;
   if (first === undefined || problems.length > 1)

@@ -5,14 +5,14 @@ import type { Command } from "./command.js";
 /** The commands of the program by name. */
 export interface Registry {
   readonly names: () => readonly string[];
-  /** Loads one command, so that it need not wait for the libraries of another; undefined if there is none of this name. */
+  /** Loads only one command, so that it does not wait for the libraries of others; undefined if the name is unknown. */
   readonly load: (name: string) => Promise<Command | undefined>;
 }
 
 /** `.js`, or `.ts` in the sources. */
 const ending = extname(import.meta.url);
 
-/** The commands of a folder: each file `<name>.js` exports its `command`. */
+/** The commands in a folder. Each file `<name>.js` exports its `command`. */
 export function commandsIn(folder: URL): Registry {
   return {
     names: () =>

@@ -2,34 +2,34 @@ import { relative } from "node:path";
 import { isBucketUrl } from "../job/s3-url.js";
 import { cutToWidth, padEnd, padStart, widthOf, wrapToWidth } from "./display-width.js";
 
-/** How a column behaves where the terminal is too narrow for the table. Numbers and ids are never cut. */
+/** How a column adapts when the terminal is too narrow. Numbers and ids are never truncated. */
 export interface TableColumn {
-  /** Numbers stand flush right. */
+  /** Aligns numbers to the right. */
   readonly right?: boolean;
-  /** Names are cut, with an ellipsis, to no fewer columns than these. */
+  /** Truncates names with an ellipsis, to at least this many columns. */
   readonly least?: number;
-  /** The first column, of ids, goes on lines of its own. */
+  /** Moves the first column, with ids, to separate lines. */
   readonly id?: boolean;
-  /** The column is left out, that with the lowest number first. */
+  /** Drops the column; the lowest number goes first. */
   readonly drop?: number;
-  /** The last column, of sentences, is wrapped. */
+  /** Wraps the last column, with sentences. */
   readonly wraps?: boolean;
 }
 
 interface TableShape {
   readonly columns: readonly TableColumn[];
-  /** Columns of the terminal; Infinity where there is none. */
+  /** Columns of the terminal; Infinity if there is none. */
   readonly width: number;
   readonly gap?: number;
 }
 
-/** Fewer columns than these are too few to wrap a sentence in. */
+/** Do not wrap a sentence into fewer columns than this. */
 const leastWrap = 24;
 const indent = "    ";
 
 /**
- * Lays out rows in columns that fit the width, and gives the lines of each row. Where they do not fit, names are cut, then ids
- * go on lines of their own, then columns are left out. A row of one cell is a remark, which is wrapped.
+ * Lays out rows in columns that fit the width, and returns the lines of each row. If they do not fit, it truncates names, then
+ * moves ids to separate lines, then drops columns. A row with one cell is a remark and is wrapped.
  */
 export function layOutTable(rows: readonly (readonly string[])[], shape: TableShape): readonly (readonly string[])[] {
   const { columns, width, gap = 2 } = shape;
@@ -49,7 +49,7 @@ function padded(cell: string, width: number, { right = false }: TableColumn = {}
   return right ? padStart(cell, width) : padEnd(cell, width);
 }
 
-/** A line with a sentence behind it, or below it where that has no room. */
+/** A line with a sentence after it, or below it if there is not enough space. */
 function withSentence(line: string, sentence: string, width: number): readonly string[] {
   const used = widthOf(line);
   const room = width - used;
@@ -59,13 +59,13 @@ function withSentence(line: string, sentence: string, width: number): readonly s
   return wrapToWidth(sentence, room).map((part, at) => (at === 0 ? line : " ".repeat(used)) + part);
 }
 
-/** The columns that are shown side by side, each with the room that it has. */
+/** The columns shown side by side, with their widths. */
 interface Layout {
   readonly idAlone: boolean;
   readonly shown: readonly { readonly at: number; readonly width: number }[];
 }
 
-/** The first layout that fits, in the order in which the least is given up; the narrowest where none does. */
+/** The first layout that fits, giving up as little as possible; if none fits, the narrowest. */
 function chooseLayout(natural: readonly number[], { columns, width, gap = 2 }: TableShape): Layout {
   const all = columns.flatMap(({ wraps = false }, at) => (wraps ? [] : [at]));
   const dropOf = (at: number) => columns[at]?.drop ?? 0;
@@ -86,7 +86,7 @@ function chooseLayout(natural: readonly number[], { columns, width, gap = 2 }: T
   return layouts.find(({ fits }) => fits) ?? narrowest;
 }
 
-/** Takes from the columns that may be cut, one after another, what is too much for the room. */
+/** Shrinks columns that may be truncated, one after another, until the row fits. */
 function squeezed(
   numbers: readonly number[],
   natural: readonly number[],
@@ -103,7 +103,7 @@ function squeezed(
   return { shown, fits: excess <= 0 };
 }
 
-/** Renders files and folders, each with its meaning. */
+/** Renders files and folders with their meanings. */
 export function renderPaths(
   plainArguments: readonly (readonly [path: string, meaning: string])[],
   columns: number,
@@ -114,7 +114,7 @@ export function renderPaths(
     .map((line) => `  ${line}`);
 }
 
-/** A path as short as it can be written from here. */
+/** The shortest way to write a path from the current folder. */
 export function shortPath(path: string): string {
   if (isBucketUrl(path)) return path;
   const fromHere = relative("", path);
@@ -122,8 +122,8 @@ export function shortPath(path: string): string {
 }
 
 /**
- * Lines in columns as wide as they need, `gap` spaces apart; columns of the numbers in `right`, from 0, are flush right.
- * A row of one cell is a remark between the others: it stands as it is and makes no column wider.
+ * Aligns columns, `gap` spaces apart; the columns in `right`, counted from 0, are aligned to the right. A row with one cell is a
+ * remark: it stays as it is and does not widen a column.
  */
 export function alignedLines(
   rows: readonly (readonly string[])[],
@@ -136,7 +136,7 @@ export function alignedLines(
   return rows.map((row) => (row.length === 1 ? row : row.map(padded)).join(" ".repeat(gap)).trimEnd());
 }
 
-/** The columns that the widest cell of each column takes on a terminal; rows of one cell do not count. */
+/** The terminal width of each column, from its widest cell. Rows with one cell do not count. */
 function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -11,12 +11,12 @@ export interface Paint {
   readonly faint: (text: string) => string;
 }
 
-/** We decide ourselves what is a terminal; styleText would look at stdout. */
+/** We decide ourselves whether colours apply; styleText would look at stdout. */
 const painted = (format: Parameters<typeof styleText>[0]) => (text: string) =>
   styleText(format, text, { validateStream: false });
 const plain = (text: string) => text;
 
-/** Colours only where they are wanted: on a terminal, and never with NO_COLOR. */
+/** Uses colours only on a terminal and without NO_COLOR. */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
   if (!stream.isTTY || env.NO_COLOR || env.TERM === "dumb")
     return { good: plain, warn: plain, bad: plain, strong: plain, faint: plain };
@@ -29,10 +29,10 @@ export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.Proce
   };
 }
 
-/** A terminal, or a file, that text is printed on. */
+/** What text is printed on: a terminal or a file. */
 export interface Page {
   readonly paint: Paint;
-  /** No line of a table is wider; Infinity where it is no terminal, so that nothing is cut. */
+  /** The maximum width of a table line; Infinity if it is not a terminal, so that nothing is truncated. */
   readonly columns: number;
 }
 
@@ -40,7 +40,7 @@ export function pageFor(stream: { readonly isTTY?: boolean; readonly columns?: n
   return { paint: paintFor(stream, env), columns: stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY };
 }
 
-/** Milliseconds as seconds for programs, to the millisecond; null where they are unknown. */
+/** Milliseconds as seconds for JSON, with three decimals; null if unknown. */
 export function secondsFrom(milliseconds: number): number;
 export function secondsFrom(milliseconds: number | null | undefined): number | null;
 export function secondsFrom(milliseconds: number | null | undefined): number | null {
@@ -53,12 +53,12 @@ export function clockText(time: Date): string {
   return parts.map((part) => String(part).padStart(2, "0")).join(":");
 }
 
-/** A value as one line of JSON, in which no character can move the cursor; numbers exactly. */
+/** A value as one line of JSON, with exact numbers and without characters that could move the cursor. */
 export function jsonLine(value: unknown): string {
   return escapeControls(jsonText(value));
 }
 
-/** Text of the service on one line of a terminal: control characters cannot move the cursor or recolour what follows. */
+/** Text of the service on one terminal line, without control characters that could move the cursor or change colours. */
 export function terminalText(text: string, length = 200): string {
   return cutText(blankControls(text), length);
 }

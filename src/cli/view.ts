@@ -2,15 +2,15 @@ import type { Log } from "../log.js";
 import type { LogLine, ProgressFacts, ReadingFacts } from "./log-schema.js";
 import { clockText, jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 
-/** The stream that progress goes to: stderr, or a stand-in. */
+/** The stream for progress: stderr, or a substitute. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  /** Calls the listener when the terminal has another size. */
+  /** Calls the listener when the terminal is resized. */
   on?(event: "resize", listener: () => void): unknown;
   off?(event: "resize", listener: () => void): unknown;
-  /** `written` is called when it is, or cannot be. */
+  /** `written` is called after the write succeeds or fails. */
   write(text: string, written?: (error?: Error | null) => void): unknown;
 }
 
@@ -22,28 +22,28 @@ interface ViewOptions {
   readonly now?: () => Date;
 }
 
-/** A terminal that is drawn on. */
+/** The terminal to draw on. */
 export interface Screen {
   readonly columns: number;
   readonly rows: number;
   readonly paint: Paint;
 }
 
-/** Renders how far some work is, for each kind of reader. `elapsed` counts milliseconds since the watch began. */
+/** Renders progress for each kind of output. `elapsed` is in milliseconds since the start. */
 export interface Rendering {
-  /** For machines. */
+  /** For JSON. */
   readonly facts: (elapsed: number) => ProgressFacts;
-  /** Lines to print from time to time. */
+  /** Lines to print periodically. */
   readonly lines: (elapsed: number) => readonly string[];
-  /** Lines to draw over, at most as many as the screen is high and each narrower than it. */
+  /** Lines that are redrawn in place: at most as many as the screen is high, and each narrower than it. */
   readonly block: (elapsed: number, screen: Screen) => readonly string[];
-  /** Milliseconds between two drawings. */
+  /** Milliseconds between redraws. */
   readonly drawEvery: number;
-  /** Whether the work may wait for days: nothing is printed twice then. */
+  /** Whether the task may wait for days. Then nothing is printed twice. */
   readonly isEndless?: boolean;
 }
 
-/** Readings that say something new: an entry each for machines, lines for people. */
+/** New results: an entry each for JSON, lines for people. */
 export interface News {
   readonly facts: readonly ReadingFacts[];
   readonly lines: readonly string[];
@@ -53,11 +53,11 @@ export interface News {
 export interface View {
   readonly log: Log;
   readonly report: (news: News) => void;
-  /** Shows the progress from now on, until the function that it returns is called. */
+  /** Shows the progress until the returned function is called. */
   readonly watch: (rendering: Rendering) => () => void;
 }
 
-/** Lines that are drawn over on a terminal, a line every 10 s otherwise, JSON lines for machines, or nothing. */
+/** Opens the view: redrawn lines on a terminal, otherwise a line every 10 s, JSON lines, or nothing. */
 export function openView({ output, env, format, quiet, now = () => new Date() }: ViewOptions): View {
   if (quiet) return { log: () => {}, report: () => {}, watch: () => () => {} };
   if (format === "json") return jsonView(output, now);
@@ -83,7 +83,7 @@ function jsonView(output: Output, now: () => Date): View {
   };
 }
 
-/** Every line begins with the time of day, as a log is read long after. */
+/** Starts every line with the time of day, because logs are read much later. */
 function lineView(output: Output, now: () => Date): View {
   const print = (lines: readonly string[]) => {
     for (const line of lines) output.write(`${clockText(now())} ${line}\n`);
@@ -97,16 +97,16 @@ function lineView(output: Output, now: () => Date): View {
 
 const clearBelow = "\r\x1b[J";
 /**
- * After a resize, a block of several lines may stand anywhere: xterm.js, which is the terminal of VS Code, moves the cursor for
- * every line that it wraps again.
+ * After a resize, a block of several lines may be anywhere: xterm.js, the terminal of VS Code, moves the cursor for every line
+ * that it rewraps.
  */
 const clearScreen = "\x1b[2J\x1b[H";
-/** Log lines that are written again on a cleared screen. */
+/** Log lines to repeat on a cleared screen. */
 const mostSaid = 10;
 
 /**
- * Lines that the next drawing clears. The cursor goes back to their beginning, where it stays in any width that the terminal is
- * given meanwhile, however it wraps the lines then; and no line is wrapped while it is written.
+ * Lines that the next drawing clears. The cursor returns to the start, where it stays however the terminal is resized and
+ * rewrapped. No line wraps while it is written.
  */
 function blockText(lines: readonly string[]): string {
   if (lines.length === 0) return "";
@@ -150,8 +150,8 @@ function drawingView(output: Output, env: NodeJS.ProcessEnv): View {
 }
 
 /**
- * Looks every second, so that a rate can be measured, and prints every tenth time. `newsIn`: the text in which two prints differ; what
- * has the same is not printed again.
+ * Renders every second, to measure a rate, and prints every tenth time. `newsIn`: the text to compare; if it has not changed,
+ * nothing is printed.
  */
 function lookAndPrint<Found>(
   look: (elapsed: number) => Found,
@@ -170,7 +170,7 @@ function lookAndPrint<Found>(
   });
 }
 
-/** Calls `work` every so many milliseconds with the time since the start; never keeps the process alive. */
+/** Calls `work` at this interval with the time since the start. Does not keep the process alive. */
 function repeat(every: number, work: (elapsed: number) => void): () => void {
   const start = performance.now();
   const timer = setInterval(() => work(performance.now() - start), every);

@@ -1,6 +1,6 @@
 /**
- * Part of the build, not of the package: `node dist/cli/write-schemas.js` writes dist/schemas/<name>.schema.json. Nothing
- * else in src may import this module, as @valibot/to-json-schema is a development dependency.
+ * Part of the build, not of the package: `node dist/cli/write-schemas.js` writes dist/schemas/<name>.schema.json. Nothing else in
+ * src may import this module, because @valibot/to-json-schema is a development dependency.
  */
 
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import type { GenericSchema } from "valibot";
 import { errorResult, logLine } from "./log-schema.js";
 import { commandsIn, loadAll, type Registry } from "./registry.js";
 
-/** The JSON Schemas (draft 7) of everything that the program prints as JSON, by name. */
+/** The JSON Schemas (draft 7) of all JSON that the program prints, by name. */
 export async function resultJsonSchemas(registry: Registry): Promise<ReadonlyMap<string, object>> {
   const commands = await loadAll(registry);
   const schemas = Object.assign({ error: errorResult, log: logLine }, ...commands.map(({ results }) => results()));

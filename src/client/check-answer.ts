@@ -10,27 +10,28 @@ import type { Answer } from "./send.js";
 const transient = new Set([408, 425, 429]);
 const planLimit = /reached the knowledge base request rate limit/i;
 
-/** The JSON of a 200 answer. Throws what every other answer means: see `errorFromAnswer`; RetryError for a broken body. */
+/** Parses the JSON of a 200 answer. For any other status it throws the error from `errorFromAnswer`; for a broken body, RetryError. */
 export function checkAnswer(answer: Answer, key: string, names?: SettingNames): unknown {
   if (answer.status !== 200) throw errorFromAnswer(answer, key, undefined, names);
   return jsonOf(answer, key);
 }
 
-/** The JSON of an answer, whatever its status; RetryError for a broken body. */
+/** Parses the JSON of an answer with any status. Throws RetryError for a broken body. */
 export function jsonOf(answer: Answer, key: string): unknown {
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(answer.body));
   } catch {
-    // no cause: a SyntaxError quotes the body, in which the key can stand; and no query of a link, which can be a signature
+    // No cause, because a SyntaxError quotes the body, which may contain the key. No query of a link, because it may be a
+    // signature.
     const start = plainText(textOf(answer), key, 60).replace(/\?.*/s, "?…") || "(empty)";
-    throw new RetryError(`GET ${answer.url}: the body is no JSON: ${start}`, { status: answer.status });
+    throw new RetryError(`GET ${answer.url}: the body is not valid JSON: ${start}`, { status: answer.status });
   }
 }
 
 /**
- * Sorts an answer by what to do next: retry what may pass, stop at a wrong key, skip the rest; with a hint where one helps. A 404 of a
- * route that the service does not have is an UnknownRouteError.
- * `keyPlace`: where the key came from, if that is known. `names`: of the settings in hints.
+ * Turns an answer into the error that says what to do next: retry what may pass, stop at a wrong key, skip everything else. Adds a
+ * hint if there is one. A 404 for a route that the service lacks becomes an UnknownRouteError. `keyPlace`: where the key came
+ * from, if known. `names`: the setting names to use in hints.
  */
 export function errorFromAnswer(
   answer: Answer,
@@ -59,14 +60,14 @@ export function errorFromAnswer(
   return isUnknownRoute ? new UnknownRouteError(refused, failure) : new SkipError(refused, failure);
 }
 
-/** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */
+/** Returns the wait that the service asks for, in milliseconds, if it refused because of too many requests; otherwise undefined. */
 export function throttleOf(answer: Answer): { readonly retryAfter: number | undefined } | undefined {
   if (answer.status === 200) return undefined;
   const error = errorFromAnswer(answer, "");
   return error instanceof RetryError && error.throttled ? { retryAfter: error.retryAfter } : undefined;
 }
 
-/** The code and message of the service's own error; else the title, or the start, of whatever came. */
+/** The code and message of the service's error; if there is none, the title or start of the body. */
 export function refusalOf(answer: Answer, key: string): Refusal {
   const text = textOf(answer);
   const { code, message } = ownError(answer);
@@ -81,14 +82,14 @@ export function titleOf(text: string): string | undefined {
   return /<title>([^<]*)<\/title>/i.exec(text)?.[1];
 }
 
-/** The service says with a 400 that a daemon of its own is not there, though it is no fault of the request. */
+/** Whether a 400 says that the service's plugin daemon is down. The request is not at fault then. */
 export function isPluginGone(answer: Answer): boolean {
   if (answer.status !== 400) return false;
   const { code, message } = ownError(answer);
   return code === "invalid_param" && typeof message === "string" && /^Failed to request plugin daemon\b/.test(message);
 }
 
-/** The service's own words on an error; nothing where a proxy answered in its place. */
+/** The service's own error; empty if a proxy answered instead. */
 export function ownError(answer: Answer): { readonly code?: unknown; readonly message?: unknown } {
   try {
     const value: unknown = JSON.parse(textOf(answer));
@@ -98,42 +99,42 @@ export function ownError(answer: Answer): { readonly code?: unknown; readonly me
   }
 }
 
-/** Some services send an object of messages, one per wrong parameter. */
+/** Some services send an object with one message per wrong parameter. */
 function wordsOf(message: unknown): string {
   if (typeof message === "string") return message;
   return message === undefined || message === null ? "" : JSON.stringify(message);
 }
 
-/** As much of the body as a message can need. */
+/** The part of the body that a message can need. */
 export function textOf({ body }: Answer): string {
   return Buffer.from(body.subarray(0, 100_000)).toString();
 }
 
-/** Milliseconds that a Retry-After header asks for, in seconds or as a date; undefined when it says nothing usable. */
+/** Milliseconds from a Retry-After header, given in seconds or as a date; undefined if unusable. */
 export function retryAfter(header: string | string[] | undefined, now = Date.now()): number | undefined {
   const text = (Array.isArray(header) ? header[0] : header)?.trim();
   if (!text) return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  const date = /\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN; // Date.parse makes a date of "-5", too
+  const date = /\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN; // Date.parse accepts even "-5"
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** A record of a list: its id is a string. */
+/** A record of a list, with a string id. */
 export type Listed = RawRecord & { readonly id: string };
 
-/** One page of a list. `total` is what the service says the whole list holds. */
+/** One page of a list. `total` is the size of the whole list according to the service. */
 export interface ListPage {
   readonly rows: readonly Listed[];
   readonly total: number;
-  /** The form of the document, on pages of chunks; null where the service does not say. */
+  /** The form of the document, on pages of chunks; null if the service does not report it. */
   readonly docForm: string | null;
-  /** As the service says it, whatever that is: no reading of a list goes by it. */
+  /** As sent by the service. Never used to read a list. */
   readonly hasMore?: unknown;
-  /** When the service answered, by its own clock, in milliseconds since 1970; undefined where it does not say. */
+  /** When the service answered, by its own clock, in milliseconds since 1970; undefined if it does not say. */
   readonly answeredAt?: number | undefined;
 }
 
-/** Records as they came: neither they nor their list is copied. */
+/** Checks records without copying them or their list. */
 const recordsIn = (name: string) =>
   v.custom<readonly RawRecord[]>(areRecords, `the answer has no list of objects "${name}"`);
 const listed = v.custom<readonly Listed[]>(
@@ -157,57 +158,60 @@ const pageSchema = object({
   has_more: v.optional(v.unknown()),
 });
 
-/** A page of datasets, documents, chunks or child chunks; RetryError, naming the URL, when `data`, `total` or an `id` is missing. */
+/**
+ * Checks a page of datasets, documents, chunks or child chunks. Throws RetryError, naming the URL, if `data`, `total` or an `id`
+ * is missing.
+ */
 export function checkPage(value: unknown, url: string): ListPage {
   const { data, total, doc_form, has_more } = checked(pageSchema, value, url);
   return { rows: data, total, docForm: doc_form, hasMore: has_more };
 }
 
-/** The same, with the time of the answer, which the Date header tells to the second. */
+/** Like checkPage, and adds the time of the answer from the Date header, to the second. */
 export function checkDatedPage(value: unknown, url: string, { headers }: Answer): ListPage {
   const time = Date.parse(String(headers.date));
   return { ...checkPage(value, url), answeredAt: Number.isNaN(time) ? undefined : time };
 }
 
-/** The records of a list without a total, as an indexing-status answer is; RetryError, naming the URL, otherwise. */
+/** Checks a list without a total, such as an indexing-status answer. Throws RetryError, naming the URL. */
 export function checkRecords(value: unknown, url: string): readonly Listed[] {
   return checked(recordsSchema, value, url).data;
 }
 
-/** The one record of an answer; RetryError, naming the URL, when it is missing. */
+/** Checks an answer with a single record in `data`. Throws RetryError, naming the URL. */
 export function checkData(value: unknown, url: string): Listed {
   return checked(dataSchema, value, url).data;
 }
 
-/** The built-in metadata fields; RetryError, naming the URL, when `fields` is missing. */
+/** Checks the built-in metadata fields. Throws RetryError, naming the URL, if `fields` is missing. */
 export function checkFields(value: unknown, url: string): readonly RawRecord[] {
   return checked(fieldsSchema, value, url).fields;
 }
 
-/** The tags of a dataset; RetryError, naming the URL, when `data` is missing. */
+/** Checks the tags of a dataset. Throws RetryError, naming the URL, if `data` is missing. */
 export function checkTags(value: unknown, url: string): readonly RawRecord[] {
   return checked(tagsSchema, value, url).data;
 }
 
-/** The tags of all datasets: a list without an object around it, or a list `data`; RetryError, naming the URL, otherwise. */
+/** Checks the tags of all datasets: a bare list, or a list in `data`. Throws RetryError, naming the URL. */
 export function checkTagList(value: unknown, url: string): readonly Listed[] {
   return checkRecords(Array.isArray(value) ? { data: value } : value, url);
 }
 
-/** One object; RetryError, naming the URL, when the answer is none. */
+/** Checks that the answer is an object. Throws RetryError, naming the URL. */
 export function checkRecord(value: unknown, url: string): RawRecord {
   if (isRecord(value)) return value;
-  throw new RetryError(`GET ${url}: the answer is no JSON object`);
+  throw new RetryError(`GET ${url}: the answer is not a JSON object`);
 }
 
-/** One object with an id, likewise. */
+/** Checks that the answer is an object with an id. Throws RetryError, naming the URL. */
 export function checkListed(value: unknown, url: string): Listed {
   const record = checkRecord(value, url);
   if (isListed(record)) return record;
   throw new RetryError(`GET ${url}: the answer has no "id"`);
 }
 
-/** The name in the details of a dataset; null when there is none. */
+/** The name of a dataset; null if there is none. */
 export function checkName(value: unknown): string | null {
   return isRecord(value) && typeof value.name === "string" ? value.name : null;
 }
@@ -220,10 +224,10 @@ function checked<const Schema extends v.GenericSchema>(
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
   const [{ path, message }] = result.issues;
-  throw new RetryError(`GET ${url}: ${path ? message : "the answer is no JSON object"}`);
+  throw new RetryError(`GET ${url}: ${path ? message : "the answer is not a JSON object"}`);
 }
 
-/** Whether a value is an object with an id: a string that is not empty and well-formed. */
+/** Whether a value is an object whose id is a non-empty, well-formed string. */
 export function isListed(row: unknown): row is Listed {
   return isRecord(row) && typeof row.id === "string" && row.id !== "" && row.id.isWellFormed();
 }

@@ -7,27 +7,27 @@ import { jobFileNames, type SettingNames } from "./failed-request.js";
 import { type ProxyHost, proxyFor } from "./proxy.js";
 
 export interface ConnectionOptions {
-  /** Connections held open at the most. */
+  /** Maximum open connections. */
   readonly connections: number;
-  /** Milliseconds until a connection must be there. */
+  /** Milliseconds to wait for a connection. */
   readonly timeout: number;
-  /** PEM file of certificates trusted beside the usual ones. */
+  /** PEM file of certificates to trust in addition to the usual ones. */
   readonly caFile?: string | undefined;
-  /** Names the proxies: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
+  /** Source of HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
   readonly env: NodeJS.ProcessEnv;
-  /** The names of settings in messages; those of the job file by default. */
+  /** Setting names to use in messages; default: those of the job file. */
   readonly names?: SettingNames | undefined;
 }
 
 export interface Connections {
   readonly dispatcher: Dispatcher;
-  /** The proxy that was asked for connections; none before the first request. */
+  /** The proxy of these connections; undefined before the first request. */
   readonly proxy: () => ProxyHost | undefined;
 }
 
 /**
- * Settles like the work, or rejects as soon as the signal is aborted: undici ends no request that still waits for its
- * connection.
+ * Settles with the work, or rejects as soon as the signal is aborted. Needed because undici does not cancel a request that still
+ * waits for its connection.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -37,15 +37,14 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 }
 
 /**
- * Opens connections to the host of a URL, and to no other: directly, or in tunnels through the proxy of the environment, as undici decides.
- * Certificates are always checked, that of the proxy, too. Senders set their own deadlines. UsageError
- * for a proxy that is none.
+ * Opens connections to the host of a URL and no other, directly or in tunnels through the environment's proxy, as undici decides.
+ * Certificates are always checked, including the proxy's. Senders set their own deadlines. Throws UsageError for an invalid proxy.
  */
 export function openConnections(target: URL, options: ConnectionOptions): Connections {
   const { connections, timeout, caFile, env, names = jobFileNames } = options;
   const proxy = proxyFor(target, env);
   const tls = {
-    rejectUnauthorized: true, // said, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot switch the check off
+    rejectUnauthorized: true, // explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot disable the check
     timeout,
     ...(caFile ? { secureContext: secureContextFromFile(caFile, names.caFile) } : {}),
   };
@@ -84,8 +83,8 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
 }
 
 /**
- * Trusts what Node trusts anyway and the PEM certificates of the file. UsageError, naming the setting, where it has none. To be made once:
- * the `ca` option of a connection replaces the usual roots, and to give it all of them costs 18 ms for every connection.
+ * Trusts Node's certificates and those of the PEM file. Throws UsageError, naming the setting, if the file has none. Create it
+ * once: a connection's `ca` option replaces the usual roots, and passing all of them costs 18 ms per connection.
  */
 function secureContextFromFile(caFile: string, setting: string): SecureContext {
   const certificates = certificatesFrom(caFile, setting);
@@ -94,7 +93,7 @@ function secureContextFromFile(caFile: string, setting: string): SecureContext {
   return trust;
 }
 
-/** The certificates of a PEM file. UsageError, naming the setting, where it has none. */
+/** Reads the certificates of a PEM file. Throws UsageError, naming the setting, if it has none. */
 export function certificatesFrom(caFile: string, setting: string): readonly string[] {
   const found = certificatesIn(textOf(caFile, setting));
   try {

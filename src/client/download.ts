@@ -9,24 +9,25 @@ import type { RequestCounts } from "./request-counts.js";
 
 interface DownloadOptions extends Omit<ConnectionOptions, "timeout"> {
   readonly baseUrl: string;
-  /** Sent to the origin of the base URL, and nowhere else. */
+  /** Sent only to the origin of the base URL. */
   readonly key: string;
-  /** Seconds without a byte after which a download is given up; a large file may take as long as it needs. */
+  /** A download is given up after this many seconds without a byte. There is no limit on the total time. */
   readonly timeout: number;
   readonly progress: RequestCounts;
 }
 
-/** A file whose first bytes are there. */
+/** A file whose response has started. */
 export interface IncomingFile {
-  /** The bytes that Content-Length announces; null where nothing does. */
+  /** Content-Length; null if missing. */
   readonly announced: number | null;
-  /** Rejects with RetryError where it breaks off or falls silent. */
+  /** Rejects with RetryError if the connection breaks or stalls. */
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
 /**
- * Fetches a file from an address, which may be relative to the service or lead to a file store. One try: RetryError for what
- * may pass, SkipError for the rest. Messages name the origin alone, because the rest of an address can be a signature.
+ * Downloads a file from an address, which may be relative to the service or point to a file store. Tries once: throws RetryError
+ * for failures that may pass, SkipError for others. Messages show only the origin, because the rest of an address may be a
+ * signature.
  */
 export type Download = <T>(address: string, take: (file: IncomingFile) => Promise<T>) => Promise<T>;
 
@@ -37,7 +38,7 @@ interface Downloads {
 
 const mostRedirects = 5;
 
-/** Downloads are the only requests whose redirects are followed. They keep to the pace of the client, and end with it. */
+/** Opens downloads. They are the only requests that follow redirects. They share the client's pace and end with it. */
 export function openDownloads(client: Pick<Client, "turn" | "signal">, options: DownloadOptions): Downloads {
   const base = new URL(options.baseUrl);
   const pools = new Map<string, Connections>();
@@ -52,7 +53,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
     let url = urlFrom(address, base);
     let isHome = true;
     for (let redirects = 0; ; redirects++) {
-      isHome &&= url.origin === base.origin; // never again, once a redirect has left it
+      isHome &&= url.origin === base.origin; // stays false once a redirect leaves the origin
       const silence = new Silence(options.timeout, client.signal);
       try {
         const answer = await request(url, isHome, silence);
@@ -61,7 +62,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
         if (redirects === mostRedirects) throw new SkipError(`GET ${url.origin}: more than ${mostRedirects} redirects`);
         url = next;
       } finally {
-        silence.end(); // and with it the connection, if something is left of the body
+        silence.end(); // also closes the connection if part of the body is unread
       }
     }
   };
@@ -72,7 +73,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
     const headers = {
       ...(isHome ? { authorization: `Bearer ${options.key}` } : {}),
       accept: "*/*",
-      "accept-encoding": "identity", // compressed, a file has another size than the service says
+      "accept-encoding": "identity", // a compressed file would not match the size that the service reports
       "user-agent": `${tool.name}/${tool.version}`,
     };
     const path = url.pathname + url.search;
@@ -82,7 +83,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
       const sent = dispatcher.request({ origin: url.origin, method: "GET", path, headers, signal });
       const answer = await silence.during(unlessAborted(sent, signal));
       options.progress.answered++;
-      answer.body.on("error", () => {}); // its reader gets the error, too; after a redirect there is none
+      answer.body.on("error", () => {}); // the reader gets the error too; after a redirect there is no reader
       const error = answerError(answer, url);
       if (error) throw error;
       return answer;
@@ -107,7 +108,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
     return { announced: /^\d{1,15}$/.test(length) ? Number(length) : null, pieces: pieces() };
   }
 
-  /** Nothing that a file store answers ends the run. */
+  /** Makes sure that no answer of a file store ends the run. */
   function failure(error: unknown, { origin }: URL): Error {
     client.signal.throwIfAborted();
     if (error instanceof SkipError) return error;
@@ -125,11 +126,11 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
 
 function urlFrom(address: string, base: URL): URL {
   const url = fileUrl(address, base);
-  if (!url) throw new SkipError("the address of the file is no http or https URL");
+  if (!url) throw new SkipError("the address of the file is not an http or https URL");
   return url;
 }
 
-/** An answer as undici gives it, as far as it is looked at here. */
+/** The status and headers of undici's answer. */
 interface Headed {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -138,7 +139,7 @@ interface Headed {
 const transient = new Set([408, 425, 429]);
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** The error that an answer stands for; undefined for a file and for a redirect. Its body is not shown: it can hold a signature. */
+/** The error for an answer; undefined for a file or a redirect. The body is not shown, because it may hold a signature. */
 function answerError({ statusCode: status, headers }: Headed, { origin }: URL): RetryError | SkipError | undefined {
   if (redirects.has(status)) return undefined;
   if (transient.has(status) || status >= 500) {
@@ -154,27 +155,27 @@ function answerError({ statusCode: status, headers }: Headed, { origin }: URL): 
   return new SkipError(`GET ${origin}: the file came compressed, which was not asked for`, { status });
 }
 
-/** The URL that an address is, perhaps relative to another; undefined for anything but http and https. */
+/** Resolves an address against another URL; undefined unless it is http or https. */
 export function fileUrl(address: string, base: URL): URL | undefined {
   const url = address !== "" && URL.canParse(address, base.href) ? new URL(address, base) : undefined;
   return url && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
-/** The URL that a redirect leads to; undefined for any other answer. SkipError if it is not http or https. */
+/** The target of a redirect; undefined for any other answer. Throws SkipError if it is not http or https. */
 function redirectFrom({ statusCode: status, headers: { location } }: Headed, from: URL): URL | undefined {
   if (!redirects.has(status)) return undefined;
   const [address = ""] = [location].flat();
   const url = fileUrl(address, from);
   if (url) return url;
-  throw new SkipError(`GET ${from.origin}: redirected to an address that is no http or https URL`, { status });
+  throw new SkipError(`GET ${from.origin}: redirected to an address that is not an http or https URL`, { status });
 }
 
-/** Bytes that may wait to be taken; more are left to the connection. */
+/** Maximum bytes to buffer. Beyond this, the connection is paused. */
 const mostWaiting = 1 << 20;
 
 /**
- * Gives the pieces of a body one after the other, then undefined. It listens from the start: a stream forgets what was not
- * taken when its connection breaks, and a file whose announced length is wrong would be lost that way, although all of it came.
+ * Returns the pieces of a body one by one, then undefined. It listens from the start, because a stream drops unread data when its
+ * connection breaks: a file with a wrong Content-Length would be lost although all of it arrived.
  */
 function takePieces(body: Readable): () => Promise<Uint8Array | undefined> {
   const waiting: Uint8Array[] = [];
@@ -211,14 +212,14 @@ function takePieces(body: Readable): () => Promise<Uint8Array | undefined> {
   };
 }
 
-/** Ends a request in which nothing comes for so many seconds, or when everything ends. */
+/** Ends a request after this many seconds without data, or when everything ends. */
 class Silence {
   readonly #seconds: number;
   readonly #controller = new AbortController();
   readonly #all: AbortSignal;
   readonly #end = () => this.#controller.abort(this.#all.reason);
 
-  /** `all` ends every request. */
+  /** Aborting `all` ends every request. */
   constructor(seconds: number, all: AbortSignal) {
     this.#seconds = seconds;
     this.#all = all;
@@ -230,7 +231,7 @@ class Silence {
     return this.#controller.signal;
   }
 
-  /** Waits for the next bytes; time in which none are asked for does not count. */
+  /** Waits for the next bytes. Time between calls does not count. */
   async during<T>(work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.#controller.abort(new SilenceError(this.#seconds)), this.#seconds * 1000);
     try {
@@ -240,7 +241,7 @@ class Silence {
     }
   }
 
-  /** Ends the request, if it is not over yet. */
+  /** Ends the request if it is still running. */
   end(): void {
     this.#all.removeEventListener("abort", this.#end);
     this.#controller.abort();

@@ -9,14 +9,14 @@ import { failedRequest, jobFileNames, type SettingNames } from "./failed-request
 import { LongBodies, long, type Received, type Receiving, receive } from "./receive.js";
 import type { Answer } from "./send.js";
 
-/** One request as it goes over the wire. */
+/** One request to send. */
 export interface Outgoing {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Path and query behind the base URL. */
+  /** Path and query, relative to the base URL. */
   readonly target: string;
-  /** JSON text, or a multipart form, which names its own content type; none where it is left out. */
+  /** JSON text, or a multipart form, which sets its own content type; absent: no body. */
   readonly body?: string | FormData;
-  /** Called when a connection is there, right before the first byte leaves: if it throws, none does. */
+  /** Called when a connection exists, right before the first byte is sent. If it throws, nothing is sent. */
   readonly onStart?: () => void;
 }
 
@@ -25,14 +25,14 @@ export interface ExchangeOptions {
   readonly key: string;
   /** Seconds for one request, from its start to the last byte. */
   readonly timeout: number;
-  /** Seconds for one request without a byte of its answer; undefined, as by default, where there is no bound but `timeout`. */
+  /** Seconds to wait for the first byte of an answer. Undefined (the default): only `timeout` applies. */
   readonly silence?: () => number | undefined;
-  /** Bytes of one body at the most, as received and decompressed. */
+  /** Maximum bytes of one body, both as received and decompressed. */
   readonly maxBody: number;
   /** Ends every request. */
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
-  /** The names of settings in messages; those of the job file by default. */
+  /** Setting names to use in messages; default: those of the job file. */
   readonly names?: SettingNames | undefined;
 }
 
@@ -42,7 +42,7 @@ type Exchange = (outgoing: Outgoing, connections: Connections) => Promise<Answer
 const unwrap = promisify(inflate);
 const unwrapRaw = promisify(inflateRaw);
 
-/** "deflate" is the format of zlib, whose first byte ends in 8; some services send it without that wrapping. */
+/** "deflate" means zlib format, whose first byte ends in 8. Some services send raw deflate data instead. */
 async function inflateAny(bytes: Buffer, options: ZlibOptions): Promise<Buffer> {
   return (bytes.readUInt8() & 15) === 8 ? unwrap(bytes, options) : unwrapRaw(bytes, options);
 }
@@ -54,7 +54,7 @@ const decompressors = new Map<string, (bytes: Buffer, options: ZlibOptions) => P
   ["br", promisify(brotliDecompress)],
 ]);
 
-/** Makes what one request and its answer are: the headers, the deadline, the body within its bound. Redirects are not followed. */
+/** Builds the exchange of a request and its answer: headers, deadline, limit on the body. Redirects are not followed. */
 export function exchangeWith(options: ExchangeOptions): Exchange {
   const { origin, pathname } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, "");
@@ -62,11 +62,11 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     authorization: `Bearer ${options.key}`,
     accept: "application/json",
     "accept-encoding": "gzip, deflate, br",
-    "cache-control": "no-cache", // a page that a cache kept from before an edit defeats every proof
+    "cache-control": "no-cache", // a cached page from before an edit would break every proof
     "user-agent": `${tool.name}/${tool.version}`,
   };
-  // No Set: the table that one leaves for a new one refers to that, and so to all later answers. As soon as V8 counts one such table
-  // among its old objects, it keeps every answer until the next time it looks through all of those: 2 kB for each of 20,000.
+  // An array, not a Set: when a Set grows, its old hash table links to the new one, and so to all later answers. Once V8 moves
+  // such a table to the old generation, all answers stay in memory until the next full collection: 2 kB for each of 20,000.
   const underWay: Receiving[] = [];
   const longBodies = new LongBodies();
   const oneByOne = pLimit(1);
@@ -129,7 +129,7 @@ class TimeoutError extends Error {
   }
 }
 
-/** Not a byte came for so long. */
+/** No byte arrived for this long. */
 class SilenceError extends Error {
   readonly code = "SILENCE";
   constructor(seconds: number) {
@@ -137,7 +137,7 @@ class SilenceError extends Error {
   }
 }
 
-/** The body of an answer, in one piece. Long ones are decompressed one by one, as all at once would fill the memory. */
+/** The whole body of an answer. Long bodies are decompressed one at a time, because several at once would fill the memory. */
 async function decompressed(
   { pieces, status, encoding }: Pick<Received, "pieces" | "status"> & { readonly encoding: string },
   what: string,
@@ -166,7 +166,7 @@ function tooLong(status: number, what: string, options: ExchangeOptions): RetryE
   return unreadable(status, what, flaw, "too large");
 }
 
-/** With the status, as an answer came: the service is there. */
+/** Includes the status, because an answer shows that the service is up. */
 function unreadable(status: number, what: string, flaw: string, trouble?: "too large"): RetryError {
   return new RetryError(`${what}: the body ${flaw}`, { status, ...(trouble ? { trouble } : {}) });
 }

@@ -6,7 +6,7 @@ import type { Answer } from "./send.js";
 
 const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 const wrongCertificate = /^(CERT_|ERR_TLS_CERT_)/;
-const noTls = "no TLS is spoken there; is it http?";
+const noTls = "the server there does not speak TLS; is it http?";
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused; is the service running there?",
   ECONNRESET: "the connection was reset",
@@ -20,22 +20,22 @@ const sentences: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
 };
 
-/** Error codes of an absent service, or of one that closed the connection. One slow page alone can cause a timeout. */
+/** Error codes for a service that is down or closed the connection. Timeouts are not included: one slow page can cause them. */
 const nobodyThere =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
 
 interface Sent {
-  /** GET by default. */
+  /** Default: GET. */
   readonly method?: string;
   /** The status of an answer that broke off. */
   readonly status?: number | undefined;
   /** The proxy that it was sent through. */
   readonly proxy?: ProxyHost | undefined;
-  /** Those of the job file by default. */
+  /** Default: the names in the job file. */
   readonly names?: SettingNames | undefined;
 }
 
-/** Decides what to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass. */
+/** Decides what to do about a request without a complete answer: stop for a bad certificate or header, retry everything else. */
 export function failedRequest(
   error: unknown,
   url: string,
@@ -47,15 +47,15 @@ export function failedRequest(
   if (atProxy) return new RetryError(`${method} ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
   const via = proxy ? `, through the proxy ${proxy.host} that ${proxy.variable} names` : "";
   if (untrusted.test(code)) {
-    const hint = `${names.caFile} names a file of certificates to trust beside the usual ones`;
+    const hint = `${names.caFile} names a file of certificates to trust in addition to the usual ones`;
     return new StopError(`${method} ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });
   }
   if (wrongCertificate.test(code)) {
     return new StopError(`${method} ${url}: the certificate is not valid there (${code})`, { cause: error });
   }
   if (error instanceof errors.HTTPParserError) {
-    // no cause: it would hold the bytes that came
-    return new RetryError(`${method} ${url}: what answers there speaks no HTTP${via}`, { trouble: "no service" });
+    // no cause: it would include the received bytes
+    return new RetryError(`${method} ${url}: the server there does not speak HTTP${via}`, { trouble: "no service" });
   }
   if (code === "UND_ERR_INVALID_ARG") {
     return new StopError(`${method} ${url}: cannot be sent: ${sentenceOf(error)}`, { cause: error });
@@ -82,13 +82,13 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** The error of a refusal, as the service words it. */
+/** An error answer, as the service words it. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
 }
 
-/** The names that users know settings by: flags, or keys of the job file. Null: this command has no such setting. */
+/** How users know the settings: by flag or by job-file key. Null: the command has no such setting. */
 export interface SettingNames {
   readonly baseUrl: string;
   readonly caFile: string;
@@ -105,7 +105,7 @@ export const jobFileNames: SettingNames = {
   outage: "service.outage",
 };
 
-/** Says what to do about a refusal, behind a semicolon; nothing where nothing helps. */
+/** What to do about a refusal, after a semicolon; empty if nothing helps. */
 export function hintFor(answer: Answer, refusal: Refusal, key: string, names: SettingNames): string {
   const { status, url, headers } = answer;
   if (status === 400 && lacksModel(refusal.code, refusal.message))
@@ -123,23 +123,23 @@ export function hintFor(answer: Answer, refusal: Refusal, key: string, names: Se
   return "";
 }
 
-/** Whether a 400 says that the embedding model of the dataset is missing: then all lists of the dataset are refused. */
+/** Whether a 400 says that the dataset's embedding model is missing. Then the service refuses all lists of the dataset. */
 export function lacksModel(code: string | undefined, message: string): boolean {
   return code === "provider_not_initialize" || /\bProvider .* does not exist/.test(message);
 }
 
-/** Whether a 404 is of the URL. The service has a code for what it does not find below a URL that it knows. */
+/** Whether a 404 is about the URL itself. If the service knows the URL, but not the thing, it sends a code. */
 export function isUnknownUrl({ code, message }: Refusal): boolean {
   return code === "" || /^The requested URL was not found/i.test(message);
 }
 
-/** Says where to look when the address is not that of the API. */
+/** Says where to look if the base URL may be wrong. */
 export function baseUrlHint(url: string, names: SettingNames): string {
   const hint = baseOf(url)?.endsWith("/v1") ? "" : ", which usually ends in /v1";
   return `; check ${names.baseUrl}${hint}`;
 }
 
-/** Says what is wrong with a key that was refused, without showing it. */
+/** Says what is wrong with a refused key, without showing it. */
 export function keyHint(key: string, place: string | undefined): string {
   const hint = `; the service does not take this key${place === undefined ? "" : `, which comes from ${place}`}`;
   if (/^["'`].*["'`]$/.test(key)) return `${hint}: it has quotes around it, remove them`;
@@ -147,7 +147,7 @@ export function keyHint(key: string, place: string | undefined): string {
   return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;
 }
 
-/** Says where to look when the service does not know a URL. */
+/** Says where to look if the service does not know a URL. */
 export function unknownUrlHint(url: string, names: SettingNames): string {
   return `; the service does not know this URL${baseUrlHint(url, names)}`;
 }
@@ -163,7 +163,7 @@ function notFoundHint(url: string, refusal: Refusal, names: SettingNames): strin
   return path.endsWith("/segments") ? "; check the id of the document" : "";
 }
 
-/** If a redirect leads to the same list elsewhere, gives the part of its URL before the list: the base URL to use. */
+/** If a redirect points to the same list elsewhere, suggests the base URL to use. */
 function redirectHint(location: string | string[] | undefined, url: string, key: string, names: SettingNames): string {
   if (typeof location !== "string") return "; it redirects, which is not followed";
   const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
@@ -171,7 +171,7 @@ function redirectHint(location: string | string[] | undefined, url: string, key:
   const base = target && baseOf(target.href);
   if (!base) return `${hint}${baseUrlHint(url, names)}`;
   if (base === baseOf(url)) return `${hint}; this address is not the Knowledge API${baseUrlHint(url, names)}`;
-  if (url.startsWith("https:") && target.protocol !== "https:") return hint; // no advice to send the key in the clear
+  if (url.startsWith("https:") && target.protocol !== "https:") return hint; // never suggest sending the key unencrypted
   return `${hint}; ${names.baseUrl} should probably be ${plainText(base, key, 200)}`;
 }
 

@@ -7,24 +7,24 @@ import type { Answer, Send } from "./send.js";
 
 interface FirstContactOptions {
   readonly key: string;
-  /** The place that the key came from, if it is known. */
+  /** Where the key came from, if known. */
   readonly keySource: string | undefined;
   readonly names: SettingNames;
   /** Aborted when everything ends. */
   readonly signal: AbortSignal;
-  /** Whether the service has given a good answer; it is set here. */
+  /** Whether the service has given a good answer. firstContact sets it. */
   readonly contact: { isMet: boolean };
-  /** Whether to keep retrying a service that does not answer; false by default. */
+  /** Whether to keep retrying a service that does not answer; default: false. */
   readonly patient?: boolean | undefined;
   /** Ends everything, for this reason. */
   readonly stop: (reason: StopError) => void;
-  /** Whether TLS is spoken where the address says http. */
+  /** Whether the address speaks TLS although it says http. */
   readonly speaksTls?: (() => Promise<boolean>) | undefined;
 }
 
 /**
- * Ends everything as soon as an answer shows that the address is not that of the service, at a wrong key, and at the second try without
- * an answer in time. Once the service has answered, only a wrong key does: anything else may pass.
+ * Ends everything if an answer shows that the address is not the service, if the key is wrong, or after the second timeout. Once
+ * the service has answered, only a wrong key does: other failures may pass.
  */
 export function firstContact(send: Send, options: FirstContactOptions): Send {
   const { key, keySource, names, signal, stop, speaksTls, patient = false, contact } = options;
@@ -50,7 +50,7 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
     const answer = await send(request).catch(async (error: unknown) => {
       throw await failed(error, isSecondTry);
     });
-    signal.throwIfAborted(); // another answer has decided
+    signal.throwIfAborted(); // another answer has already decided
     const judged = judge(answer);
     if (judged instanceof StopError) throw end(judged);
     contact.isMet ||= judged === "service";
@@ -58,7 +58,7 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
   };
 }
 
-/** Whether a first answer is one of the service; `unclear` is all that may pass. */
+/** Judges the first answer: the service or not. `unclear`: the failure may pass. */
 export function judgeAnswer(
   answer: Answer,
   key: string,
@@ -76,7 +76,7 @@ export function judgeAnswer(
   return typeof ownError(answer).code === "string" ? "service" : "unclear";
 }
 
-/** Older services lack these: metadata fields, tags, child lists, originals, and single datasets, documents and chunks. */
+/** Routes that older services lack: metadata fields, tags, child lists, originals, and single datasets, documents and chunks. */
 const optionalPath =
   /\/(built-in|child_chunks|metadata|tags|upload-file|download)$|\/datasets\/[^/]+(\/documents\/[^/]+(\/segments\/[^/]+)?)?$/;
 
@@ -86,14 +86,14 @@ function judgeBody(answer: Answer, key: string, names: SettingNames): "service" 
     .replace(/^\ufeff/, "")
     .trim();
   if (text === "") return noService(answer, "with an empty body", names);
-  const isTagList = text.startsWith("[") && answer.url.endsWith("/datasets/tags"); // no other list stands alone
+  const isTagList = text.startsWith("[") && answer.url.endsWith("/datasets/tags"); // no other list comes without an object
   if (isTagList) return "unclear";
   if (!text.startsWith("{")) return noService(answer, `with ${plainText(text, key, 60)}`, names);
   if (isOtherJson(text, answer.url)) return noService(answer, `with ${plainText(text, key, 60)}`, names);
   return /"(data|fields)" *:/.test(text) ? "service" : "unclear";
 }
 
-/** Whether a text is a whole JSON object that this service never gives at this address. One that was cut may be whole the next time. */
+/** Whether a text is a complete JSON object that this service never sends at this address. A truncated one may be complete next time. */
 function isOtherJson(text: string, url: string): boolean {
   try {
     const object: Readonly<Record<string, unknown>> = JSON.parse(text);
@@ -104,7 +104,7 @@ function isOtherJson(text: string, url: string): boolean {
   }
 }
 
-/** Every answer that is not a list has one of these: a chunk, fields of metadata, a dataset or document, its metadata, an original. */
+/** Every answer that is not a list has one of these fields: a chunk, metadata fields, a dataset or document, its metadata, an original. */
 const ownFields = ["data", "fields", "id", "doc_metadata", "url"];
 
 async function judgeFailure(
@@ -115,11 +115,13 @@ async function judgeFailure(
   if (!(error instanceof RetryError) || error.status !== undefined) return undefined;
   const isTls = mayBeTls(error) && (await speaksTls?.());
   if (isTls)
-    return new StopError(`${error.message}; TLS is spoken there: ${names.baseUrl} begins with https`, { cause: error });
+    return new StopError(`${error.message}; the server speaks TLS: ${names.baseUrl} begins with https`, {
+      cause: error,
+    });
   return error.trouble === "no service" ? new StopError(error.message, { cause: error }) : undefined;
 }
 
-/** Whether no connection came in time, or no byte of an answer. */
+/** Whether the connection or the first byte of an answer timed out. */
 function isSilence(error: unknown): error is RetryError {
   if (!(error instanceof RetryError && error.cause instanceof Error && "code" in error.cause)) return false;
   return /^(SILENCE|UND_ERR_(CONNECT|HEADERS)_TIMEOUT)$/.test(String(error.cause.code));

@@ -1,8 +1,8 @@
 /** The weight of a new latency in the moving average. */
 const weight = 0.2;
-/** Answers after which a change of the bound shows its effect. */
+/** Good answers to wait before judging the effect of a change. */
 const patience = 25;
-/** A latency is slow above this many times the normal one plus some milliseconds. */
+/** A latency is slow above this multiple of the normal latency, plus some milliseconds. */
 const slowFactor = 3;
 const slowExtra = 250;
 
@@ -13,15 +13,15 @@ interface Latency {
 }
 
 /**
- * How many requests may be in flight: half after a refusal, a quarter less when latency grows with the number in flight, one more
- * after as many good answers as may be in flight. Never above its maximum, never below 1.
+ * The concurrency limit: halved after a refusal, cut by a quarter when latency grows with load, and raised by one after as many
+ * good answers as its current value. At least 1, at most its maximum.
  */
 export class InFlightBound {
   readonly #max: number;
   #bound: number;
   #good = 0;
   #sinceChange = 0;
-  /** The smoothed latency at which the bound was lowered, to see whether that helped. */
+  /** The smoothed latency when the limit was last lowered, to check whether that helped. */
   #loweredAt: number | undefined;
   readonly #latencies = new Map<string, Latency>();
 
@@ -38,7 +38,7 @@ export class InFlightBound {
     this.#set(Math.floor(this.#bound / 2));
   }
 
-  /** Reports a good answer and its latency; only latencies of the same kind of request are compared. */
+  /** Reports a good answer and its latency. Latencies are compared only within one kind of request. */
   answered(kind: string, milliseconds: number): void {
     const latency = this.#latencies.get(kind) ?? { smoothed: milliseconds, normal: milliseconds };
     latency.smoothed += weight * (milliseconds - latency.smoothed);
@@ -50,7 +50,10 @@ export class InFlightBound {
     else if (this.#good >= this.#bound) this.#set(this.#bound + 1);
   }
 
-  /** Lowers the bound. If that did not help the last time, the service has become slower, and that latency is the normal one now. */
+  /**
+   * Lowers the limit. If the last reduction did not help, the service itself has become slower, and this latency becomes the
+   * normal one.
+   */
   #yield(latency: Latency): void {
     if (this.#sinceChange < patience) return;
     if (this.#loweredAt !== undefined && latency.smoothed > 0.9 * this.#loweredAt) {

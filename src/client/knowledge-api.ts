@@ -18,10 +18,10 @@ import {
 import type { SettingNames } from "./failed-request.js";
 import { type Answer, pathOf, type Request, type Send, targetOf } from "./send.js";
 
-/** Rows asked for on every page: the most that the service gives. */
+/** Rows requested per page: the most that the service allows. */
 export const pageSize = 100;
 
-/** A document of the job, with the filter of its chunks. */
+/** A document of the job, with the filter for its chunks. */
 export interface DocumentRef {
   readonly datasetId: string;
   readonly documentId: string;
@@ -30,33 +30,33 @@ export interface DocumentRef {
 }
 
 /**
- * The read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. `retries`: tries
- * after the first, where fewer than usual will do.
+ * The read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. `retries`: set when fewer
+ * retries than usual are enough.
  */
 export interface KnowledgeApi {
-  /** A page of the datasets that the key can see; `includeAll` asks for those that their owners alone see, too. */
+  /** A page of the datasets that the key can see. `includeAll` includes those visible only to their owners. */
   readonly datasets: (page: number, limit?: number, includeAll?: boolean) => Promise<ListPage>;
   /** A page of the documents of a dataset, newest first. */
   readonly documents: (datasetId: string, page: number, limit?: number) => Promise<ListPage>;
-  /** The name of a dataset, asked for once; null if the service does not report it, for whatever reason. */
+  /** The name of a dataset, requested once; null if it cannot be read for any reason. */
   readonly datasetName: (datasetId: string) => Promise<string | null>;
   /** The built-in metadata fields of a dataset. */
   readonly metadataFields: (datasetId: string) => Promise<readonly RawRecord[]>;
   /** The settings of a dataset. */
   readonly dataset: (datasetId: string) => Promise<Listed>;
-  /** The metadata fields of a dataset's own, as `doc_metadata`, and whether it shows the built-in ones. */
+  /** The dataset's own metadata fields, as `doc_metadata`, and whether it shows the built-in ones. */
   readonly datasetMetadata: (datasetId: string) => Promise<RawRecord>;
   readonly datasetTags: (datasetId: string) => Promise<readonly RawRecord[]>;
-  /** The tags that can be bound to datasets. */
+  /** The tags that datasets can have. */
   readonly tags: () => Promise<readonly Listed[]>;
-  /** A document with its source, its process rule and the values of its metadata. */
+  /** A document with its source, process rule and metadata values. */
   readonly document: (datasetId: string, documentId: string) => Promise<Listed>;
-  /** The original file of a document: its name, size and short-lived address. Dify has this route until 1.8. */
+  /** The original file of a document: name, size and a short-lived address. Dify has this route up to 1.8. */
   readonly uploadFile: (datasetId: string, documentId: string) => Promise<RawRecord>;
-  /** The short-lived address of that file, as `url`. Dify has this route from 1.13.1 on. */
+  /** The short-lived address of the original, as `url`. Dify has this route since 1.13.1. */
   readonly downloadLink: (datasetId: string, documentId: string) => Promise<RawRecord>;
   readonly chunks: (document: DocumentRef, page: number, limit?: number, retries?: number) => Promise<ListPage>;
-  /** One chunk. The service gives any chunk that it knows: the caller compares its `document_id`. */
+  /** One chunk. The service ignores the document in the path, so the caller must compare `document_id`. */
   readonly chunk: (document: Pick<DocumentRef, "datasetId" | "documentId">, chunkId: string) => Promise<Listed>;
   readonly childChunks: (
     document: DocumentRef,
@@ -68,15 +68,15 @@ export interface KnowledgeApi {
   readonly indexingStatus: (datasetId: string, batch: string) => Promise<readonly Listed[]>;
 }
 
-/** Runs one page's read, from sending to the checked answer, perhaps more than once; `retries` as usual or fewer. */
+/** Reads one page, from sending to the checked answer, possibly more than once. `retries`: fewer than usual, if set. */
 export type Attempt = <T>(read: () => Promise<T>, retries?: number) => Promise<T>;
 
-/** Runs the work on one body of so many bytes that is in; lets the event loop breathe between two large ones. */
+/** Runs work on a received body of this size, and yields to the event loop between large ones. */
 export type Scheduler = <T>(bytes: number, work: () => T) => Promise<T>;
 
 /**
- * The operations over `send`; `attempt` wraps the whole unit of send, read, parse and check. A page of rows that was too large
- * is not fetched a second time, as by a second sweep: it fails at once, and its pieces can be read.
+ * The operations on top of `send`. `attempt` wraps sending, receiving, parsing and checking. A page that was too large is not
+ * requested again, for example by a second sweep: it fails at once, so that its pieces can be read.
  */
 export function knowledgeApi(
   send: Send,
@@ -90,7 +90,7 @@ export function knowledgeApi(
     check: (body: unknown, url: string, answer: Answer) => T,
     retries?: number,
   ): Promise<T> => {
-    // The target is put together only where there is something to look up: child lists are many.
+    // The target is built only if there is something to look up, because there are many child lists.
     const known = tooLarge.size > 0 ? tooLarge.get(targetOf(request)) : undefined;
     if (known) throw known;
     try {
@@ -117,7 +117,7 @@ export function knowledgeApi(
         const answer = await send(get`/datasets/${datasetId}`());
         return await turn(answer.body.length, () => checkName(checkAnswer(answer, key)));
       } catch (error) {
-        if (error instanceof RetryError || error instanceof SkipError) return null; // a name is worth no wait
+        if (error instanceof RetryError || error instanceof SkipError) return null; // not worth waiting for a name
         throw error;
       }
     },
@@ -166,7 +166,7 @@ function paging(page: number, limit: number): Request["query"] {
   ];
 }
 
-/** A path, then its query. */
+/** Builds a path first, then its query. */
 function get(literals: TemplateStringsArray, ...variables: readonly string[]): (...query: Request["query"]) => Request {
   return (...query) => ({ path: pathOf(literals, ...variables), query });
 }

@@ -15,55 +15,55 @@ import { counted, countRetry, countThrottled, emptyRequestCounts, type RequestCo
 import { type Answer, type Request, retrying, type Send, targetOf } from "./send.js";
 
 export interface ClientOptions {
-  /** Ends in the version segment, as in `https://kb.example.com/v1`. */
+  /** Ends in the version segment, for example `https://kb.example.com/v1`. */
   readonly baseUrl: string;
-  /** The API key; it is sent in the Authorization header and appears nowhere else. */
+  /** The API key. It is sent only in the Authorization header and shown nowhere. */
   readonly key: string;
-  /** The place that the key came from, for messages: `the variable KNOWLEDGE_API_KEY`. */
+  /** Where the key came from, for messages: `the variable KNOWLEDGE_API_KEY`. */
   readonly keySource?: string;
-  /** The names of settings in messages; those of the job file by default. */
+  /** Setting names to use in messages; default: those of the job file. */
   readonly names?: SettingNames | undefined;
-  /** Requests in flight at the most; 8 by default. */
+  /** Maximum concurrent requests; default: 8. */
   readonly concurrency?: number;
-  /** Requests a second at the most; unbounded by default. */
+  /** Maximum requests per second; default: unlimited. */
   readonly maxRps?: number | undefined;
-  /** Seconds for one request; 60 by default. */
+  /** Seconds for one request; default: 60. */
   readonly timeout?: number;
-  /** Seconds without a byte of an answer, until the first good answer; 10 by default. Two tries that end so end the run. */
+  /** Seconds to wait for the first byte, until the first good answer; default: 10. Two such timeouts end the run. */
   readonly silence?: number;
-  /** Tries after the first; 6 by default. */
+  /** Retries per request; default: 6. */
   readonly retries?: number;
-  /** Bytes of one body at the most; 64 MB by default. */
+  /** Maximum bytes of one body; default: 64 MB. */
   readonly maxBody?: number;
-  /** PEM file of certificates trusted beside the usual ones. */
+  /** PEM file of certificates to trust in addition to the usual ones. */
   readonly caFile?: string | undefined;
-  /** Names the proxies: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; that of the process by default. */
+  /** Source of HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** The bounds of all processes that read the service; `maxRps` is theirs then, and not that of the client. */
+  /** The limits shared by all processes that read the service. They replace `maxRps`. */
   readonly shared?: SharedBounds | undefined;
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly progress?: RequestCounts;
-  /** Whether requests are given up one by one, however long the service is gone; false by default. */
+  /** Whether to give up requests one by one, no matter how long the service is down; default: false. */
   readonly patient?: boolean;
-  /** Seconds for which a service may be gone in the middle of a run; 300 by default. */
+  /** Seconds that the service may be down during a run; default: 300. */
   readonly outage?: number;
-  /** Reports what became of the service: that it is gone, that it is back. */
+  /** Reports that the service went down or came back. */
   readonly say?: (text: string) => void;
-  /** Called with every retry but those of an outage: what failed, and the milliseconds until the next try. */
+  /** Called for every retry outside of an outage, with the failure and the milliseconds until the next try. */
   readonly onRetry?: (reason: string, wait: number) => void;
-  /** Shown every answer, whatever its status, and the milliseconds that it took from its slot to the last byte. */
+  /** Called for every answer, with its milliseconds from getting a slot to the last byte. */
   readonly onAnswer?: OnAnswer | undefined;
-  /** The network, time and chance; the real ones by default. */
+  /** Network, time and randomness; default: the real ones. */
   readonly environment?: Partial<Environment>;
 }
 
 export type OnAnswer = (request: Request, answer: Answer, milliseconds: number) => void;
 
-/** Everything outside of the client that it meets: a simulation gives its own, in which no real time passes. */
+/** Everything outside of the client. A simulation replaces it, so that no real time passes. */
 export interface Environment {
   readonly openHttp: (options: HttpOptions) => Pick<Http, "send" | "close"> & Partial<Http>;
-  /** Milliseconds on a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** A number from 0 up to 1. */
@@ -72,26 +72,26 @@ export interface Environment {
 }
 
 export interface Client extends KnowledgeApi {
-  /** The pace of all requests to the service; a writer beside the client keeps to it, too. */
+  /** The pace of all requests to the service. A writer to the same service uses it too. */
   readonly pace: Pace;
-  /** Resolves when the pace allows one more request beside those of the interface. */
+  /** Resolves when the pace allows a request outside of this interface. */
   readonly turn: () => Promise<void>;
-  /** Aborted when every request ends. */
+  /** Aborted when all requests end. */
   readonly signal: AbortSignal;
-  /** Lets every request under way, and every later one, reject with this reason. */
+  /** Rejects every current and later request with this reason. */
   readonly stop: (reason: unknown) => void;
-  /** Ends every connection; every request under way, and every later one, rejects. */
+  /** Closes all connections. Current and later requests reject. */
   readonly close: () => Promise<void>;
 }
 
-/** The knowledge service as the crawl sees it: HTTP, around it the pace, around that the retry, whose waits hold no slot. */
+/** Opens the service for reading. HTTP is wrapped by the pace, and that by the retries, so that waiting for a retry holds no slot. */
 export function openClient(options: ClientOptions): Client {
   const { progress = emptyRequestCounts(), concurrency = 8, retries: mostRetries = 6, environment = {} } = options;
   const { names = jobFileNames, shared } = options;
   const { openHttp: open = openHttp, turn = sliceScheduler(), ...time } = environment;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
-  setMaxListeners(0, signal); // every request under way listens
+  setMaxListeners(0, signal); // every running request listens
   const { timeout = 60, silence = 10 } = options;
   const contact = { isMet: false };
   const http = open({
@@ -132,7 +132,7 @@ export function openClient(options: ClientOptions): Client {
       const gone = options.patient ? undefined : neverAnswered(error, progress, names);
       const reason = gone ?? error;
       if (reason instanceof StopError) stopped.abort(reason);
-      signal.throwIfAborted(); // one reason for all
+      signal.throwIfAborted(); // the same reason for all
       throw reason;
     }
   };
@@ -150,7 +150,7 @@ export function openClient(options: ClientOptions): Client {
     signal,
     contact,
     patient: options.patient,
-    stop: (reason) => stopped.abort(reason), // before anybody has its slot
+    stop: (reason) => stopped.abort(reason), // before the slot is handed on
     speaksTls: http.speaksTls,
   });
   const send = paced(outageGate?.guard(countedSend) ?? countedSend, {
@@ -189,13 +189,13 @@ function outageGateFor(
   return outageGate;
 }
 
-/** Bytes of bodies that are worked on in one turn of the event loop; one that is larger has a turn of its own. */
+/** Bytes of bodies to process in one turn of the event loop. A larger body gets a turn of its own. */
 const bytesPerSlice = 65_536;
 
 /**
- * Bodies are worked on a few per turn of the event loop, in the order in which they came, and only once all sockets were
- * served: an answer that waits to be read holds its place in flight, and one that is in does not. There is no work in a turn in which another
- * body came: undici sends the next request of a connection in the turn after that, and would wait for the work.
+ * Processes bodies a few per turn of the event loop, in order of arrival, after all sockets were served: a waiting answer occupies
+ * a slot until it is read. Skips turns in which another body arrived, because undici sends the connection's next request in the
+ * following turn, and the work would delay it.
  */
 export function sliceScheduler(): Scheduler {
   const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];
@@ -224,22 +224,25 @@ export function sliceScheduler(): Scheduler {
 }
 
 export interface HttpOptions extends ExchangeOptions {
-  /** Connections held open at the most. */
+  /** Maximum open connections. */
   readonly connections: number;
-  /** PEM file of certificates trusted beside the usual ones. */
+  /** PEM file of certificates to trust in addition to the usual ones. */
   readonly caFile: string | undefined;
-  /** Names the proxies; none where it is left out. */
+  /** Source of proxy settings; absent: no proxy. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 interface Http {
   readonly send: Send;
   readonly close: () => Promise<void>;
-  /** Whether TLS is spoken where the base URL says http. */
+  /** Whether the host speaks TLS although the base URL says http. */
   readonly speaksTls: () => Promise<boolean>;
 }
 
-/** Opens the pool of connections. Only GET is ever sent, redirects are not followed, certificates always checked. UsageError for a proxy that is none. */
+/**
+ * Opens the connection pool. It sends GET only, follows no redirects, and always checks certificates. Throws UsageError for an
+ * invalid proxy.
+ */
 export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
   const { caFile, env = {}, names } = options;
@@ -256,10 +259,10 @@ export function openHttp(options: HttpOptions): Http {
   return { send, close: () => pool.dispatcher.destroy(), speaksTls: speaksTlsThere };
 }
 
-/** Milliseconds for the handshake. */
+/** Timeout of the handshake in milliseconds. */
 const longest = 1_000;
 
-/** Whether TLS is spoken at this address. Nothing is sent but the handshake, so no certificate has to be checked. */
+/** Whether this address speaks TLS. Only the handshake is sent, so the certificate does not matter. */
 function speaksTls({ hostname, port }: URL): Promise<boolean> {
   return new Promise((resolve) => {
     const host = hostname.replace(/^\[|\]$/g, "");

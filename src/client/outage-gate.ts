@@ -4,12 +4,15 @@ import type { SettingNames } from "./failed-request.js";
 import type { RequestCounts } from "./request-counts.js";
 import type { Answer, Request, Send } from "./send.js";
 
-/** Milliseconds that an outage may last at the start of a run: if the service is surely away, and if a page may be the cause. */
+/**
+ * Milliseconds that an outage may last at the start of a run, depending on whether the service is surely down or a single page may
+ * be the cause.
+ */
 const atStart = 1_000;
 const atStartUnsure = 20_000;
 
 interface OutageGateOptions {
-  /** Milliseconds that an outage in the middle of a run may last. */
+  /** Milliseconds that an outage may last later in a run. */
   readonly patience: number;
   readonly concurrency: number;
   readonly key: string;
@@ -20,22 +23,23 @@ interface OutageGateOptions {
   readonly say: (text: string) => void;
 }
 
-/** The cause when a service does not answer in time during an outage. */
+/** The service did not answer in time during an outage. */
 const silence: Absence = { who: "service", isSure: false };
 
-/** A request that was not sent, because another one probes the service for all. */
+/** A request that was not sent, because another one is probing the service. */
 class HeldBack extends Error {
   readonly outage: Outage;
   constructor(outage: Outage) {
-    super("the service is away");
+    super("the service is down");
     this.outage = outage;
   }
 }
 
 /**
- * Waits for a service that is away for a while, and for its plugin daemon. Requests are sent through `guard`; `waitForService` gets the
- * error of a failed one. The daemon is needed for some lists of some datasets only: requests of a kind that failed for its sake wait for it
- * once, and their documents fail if it does not come back in time. If the service does not come back in time, the run ends.
+ * Waits for a service that is down for a while, and for its plugin daemon. Requests are sent through `guard`; `waitForService`
+ * gets the error of a failed one. Only some lists of some datasets need the daemon: a kind of request that failed because of it
+ * waits for it once, and its documents fail if it does not come back in time. If the service itself does not come back in time,
+ * the run ends.
  */
 export class OutageGate {
   readonly #options: OutageGateOptions;
@@ -57,7 +61,7 @@ export class OutageGate {
         sleep,
         isReached: () => this.#isReached,
         began: (reason, left) => {
-          if (left > atStart) say(`${who} is away: ${reason}; waiting for it, ${seconds(left)} at the most`);
+          if (left > atStart) say(`${who} is down: ${reason}; waiting for up to ${seconds(left)}`);
           return left > atStart;
         },
         ended: (milliseconds) => say(`${who} is back after ${seconds(milliseconds)}`),
@@ -89,7 +93,10 @@ export class OutageGate {
     };
   }
 
-  /** Waits for the end of an outage, if the error is one; true: send again, the try does not count. Rejects when it lasts too long. */
+  /**
+   * If the error belongs to an outage, waits until it ends and returns true: send again, and do not count the try. Rejects if the
+   * outage lasts too long.
+   */
   async waitForService(error: unknown): Promise<boolean> {
     if (error instanceof HeldBack) {
       await error.outage.wait();
@@ -103,7 +110,7 @@ export class OutageGate {
     return true;
   }
 
-  /** Ends the wait of all requests. */
+  /** Ends all waiting. */
   end(): void {
     this.#service.end();
     this.#daemon.end();
@@ -165,25 +172,25 @@ export class OutageGate {
   #givenUp(outage: Outage, error: Error): StopError | SkipError {
     const seconds = Math.round(this.#options.patience / 1_000);
     outage.end();
-    if (outage === this.#daemon) return new SkipError(`${error.message} (away for ${seconds} s)`, { cause: error });
+    if (outage === this.#daemon) return new SkipError(`${error.message} (down for ${seconds} s)`, { cause: error });
     if (!this.#isReached) return unreachable(error, this.#options.names);
     const { outage: setting } = this.#options.names;
     const patience = setting === null ? `${seconds} s` : `${seconds} s, which ${setting} sets`;
-    const what = `the service was away for ${patience}: ${error.message}; what was read is kept`;
+    const what = `the service was down for ${patience}: ${error.message}; what was read is kept`;
     return new StopError(what, { cause: error });
   }
 }
 
-/** Milliseconds until the first probe; doubled every time. */
+/** Milliseconds until the first probe. The interval doubles every time. */
 const firstProbe = 500;
 const longestProbe = 5_000;
-/** Failures at this many different pages are not the fault of one page: the service is away. */
+/** Failures on this many different pages mean that the service is down, rather than one page being bad. */
 const manyPaths = 3;
 
 interface OutageOptions {
-  /** Milliseconds until an outage ends the run; `isSure`: the service is surely away. */
+  /** Milliseconds until an outage ends the run. `isSure`: the service is surely down. */
   readonly patience: (isSure: boolean) => number;
-  /** Failed requests in a row that count as an outage; a single one may be the fault of a page. */
+  /** Consecutive failed requests that count as an outage. A single one may be the fault of a page. */
   readonly inVain: number;
   readonly now: () => number;
   /** Rejects when everything ends. */
@@ -195,7 +202,7 @@ interface OutageOptions {
   readonly ended: (milliseconds: number) => void;
 }
 
-/** An outage: one request probes the service, the others wait. */
+/** An outage: one request probes the service, and the others wait. */
 class Outage {
   readonly #options: OutageOptions;
   #since: number | undefined;
@@ -213,7 +220,7 @@ class Outage {
     this.#options = options;
   }
 
-  /** go: send. probe: send, and report for all. wait: another request probes. */
+  /** go: send. probe: send, as the probe for all. wait: another request is probing. */
   take(): "go" | "probe" | "wait" {
     if (!this.#isOn || this.#isOver) return "go";
     if (this.#probe !== "due") return "wait";
@@ -221,7 +228,7 @@ class Outage {
     return "probe";
   }
 
-  /** The service answered: ends the outage. */
+  /** The service answered, which ends the outage. */
   met(): void {
     if (this.#since === undefined) return;
     const { now, ended } = this.#options;
@@ -235,7 +242,7 @@ class Outage {
     this.#wake();
   }
 
-  /** Reports a request for this place, sent at `sentAt`, that found no service. */
+  /** Reports that a request to this page, sent at `sentAt`, did not reach the service. */
   missed(place: string, isSure: boolean, sentAt: number, reason: string, isProbe: boolean): void {
     if (this.#isOver) return;
     const { patience, inVain, now, isReached, began } = this.#options;
@@ -248,25 +255,25 @@ class Outage {
     this.#isOn ||= isNew;
     if (!this.#isOn) return;
     if (now() - this.#since >= patience(this.#isSure)) {
-      this.#isOver = true; // this failure ends the wait of all
+      this.#isOver = true; // this failure ends the wait for all requests
     } else if (isNew || isProbe) {
       if ((isProbe || !isReached()) && !this.#isReported) this.#isReported = began(reason, patience(this.#isSure));
       void this.#lookLater();
     }
   }
 
-  /** Reports that the probe ended without showing whether the service is back. */
+  /** Reports that the probe did not show whether the service is back. */
   probedInVain(): void {
     if (this.#isOn && this.#probe === "under way") void this.#lookLater();
   }
 
-  /** Ends the wait of all requests. */
+  /** Ends the wait for all requests. */
   end(): void {
     this.#isOver = true;
     this.#wake();
   }
 
-  /** Whether it lasted too long. */
+  /** Whether the outage lasted too long. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -277,7 +284,7 @@ class Outage {
     return this.#isOn && (this.#isSure || isOfMany);
   }
 
-  /** Resolves when this request may probe, when the service is back, and when the outage lasted too long. */
+  /** Resolves when this request may probe, the service is back, or the outage lasted too long. */
   wait(): Promise<void> {
     if (!this.#isOn || this.#isOver || (this.#probe === "due" && this.#waiting.length === 0)) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -302,18 +309,18 @@ class Outage {
   }
 }
 
-/** Who is away: the service, or the plugin daemon that it needs for the lists of some datasets. */
+/** What is down: the service, or the plugin daemon that some datasets need for their lists. */
 interface Absence {
   readonly who: "service" | "plugin daemon";
-  /** The service is surely absent; otherwise one page may be the cause. */
+  /** Whether the service is surely down. If not, one page may be the cause. */
   readonly isSure: boolean;
 }
 
-/** A proxy that answers later than after this many milliseconds reached the service, which gave it no answer in time. */
+/** If a proxy takes longer than this many milliseconds to answer, it reached the service, but got no answer in time. */
 const atOnce = 5_000;
 const reset = /^(ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
 
-/** Whether a request got no answer because the service is away. */
+/** Whether a request got no answer because the service is down. */
 export function absenceOfError(error: unknown): Absence | undefined {
   if (!(error instanceof RetryError) || (error.trouble !== "gone" && error.trouble !== "no proxy")) return undefined;
   const { cause } = error;
@@ -321,7 +328,7 @@ export function absenceOfError(error: unknown): Absence | undefined {
   return { who: "service", isSure: !reset.test(code) };
 }
 
-/** Whether an answer says that the service, or its plugin daemon, is away. A proxy says so at once. */
+/** Whether an answer means that the service or its plugin daemon is down. A proxy reports this immediately. */
 function absenceOfAnswer(answer: Answer, milliseconds: number): Absence | undefined {
   const { status, headers } = answer;
   if (isPluginGone(answer)) return { who: "plugin daemon", isSure: true };
@@ -329,26 +336,26 @@ function absenceOfAnswer(answer: Answer, milliseconds: number): Absence | undefi
   return isProxy && typeof ownError(answer).code !== "string" ? { who: "service", isSure: false } : undefined;
 }
 
-/** The place in a list that a request is for: a page and its halves are one place. */
+/** The page that a request is for. A page and its halves count as one. */
 function pathOf({ path, query }: Request): string {
   const numberOf = (name: string) => Number(query.find(([key]) => key === name)?.[1] ?? 0);
   return `${path} ${Math.floor(((numberOf("page") - 1) * numberOf("limit")) / 100)}`;
 }
 
-/** A kind of list of one dataset: either all of these need the daemon, or none. */
+/** The kind of list and its dataset. Either all requests of this kind need the daemon, or none. */
 function kindOfList({ path }: Request): string {
   const [, , dataset = "", ...rest] = path.split("/");
   return `${dataset} ${rest.at(-1) ?? ""}`;
 }
 
-/** The error of a run whose service never answered: the address may be wrong. */
+/** The error of a run whose service never answered. The address may be wrong. */
 export function unreachable(error: Error, { baseUrl }: SettingNames): StopError {
   const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
   const hint = trouble === "no proxy" ? "" : `; check ${baseUrl}`; // it is the proxy that cannot be reached
   return new StopError(`the service cannot be reached: ${error.message}${hint}`, { cause: error });
 }
 
-/** The error if the service never answered before a request was given up: trying the rest would take hours. */
+/** The error if a request was given up and the service never answered, because trying the rest would take hours. */
 export function neverAnswered(error: unknown, progress: RequestCounts, names: SettingNames): StopError | undefined {
   if (!(error instanceof GaveUpError) || error.status !== undefined || progress.answered > 0) return undefined;
   return unreachable(error, names);

@@ -1,58 +1,59 @@
 import { longestRetryAfter } from "./send.js";
 
-/** The pace of a whole run: when the next request may be sent. Pure: time is an argument. */
+/** The pace of a run: when the next request may be sent. Pure; time is an argument. */
 
 /**
- * Refusals without Retry-After may be scattered ones, which come at any rate. A level rises by one with every refusal and falls by one with
- * every other answer; at the first of these levels there is a limit. Scattered refusals of a share p come so far with a probability of about
- * (p / (1 - p)) ** 7: 2e-7 for p = 0.1. Where a limit is known and the rate has grown above it, the second level is enough.
+ * Refusals without Retry-After may be random, independent of the rate. A level rises by one with every refusal and falls by one
+ * with every other answer; at the first of these levels, kbdump assumes a limit. Random refusals with probability p get this far
+ * with a probability of about (p / (1 - p)) ** 7: 2e-7 for p = 0.1. If a limit is known and the rate has grown above it, the
+ * second level is enough.
  */
 const limitLevel = 7;
 const knownLimitLevel = 3;
 /**
- * The first pause at a limit without Retry-After: as long as the last 100 requests took, at most 1 s; doubled with every further refusal. At a
- * limit that was met before, it begins with the pause that was long enough then, twice.
+ * The first pause at a limit without Retry-After: as long as the last 100 requests took, at most 1 s. It doubles with every
+ * further refusal. At a limit that was met before, the first two pauses are as long as the pause that was long enough then.
  */
 const firstPause = 1_000;
 const pausedRequests = 100;
 const longestPause = 60_000;
 /**
- * Slightly above a limit, some requests are refused as if at random. So when this many more than a usual share are refused, the rate is
- * lowered to a part of what gets through. If that many are refused at the lower rate as well, they are scattered: the rate is free again,
- * and it takes twice as many to lower it the next time.
+ * Slightly above a limit, some requests are refused as if at random. So when this many more than the usual share are refused, the
+ * rate drops to a fraction of the throughput. If as many are refused at the lower rate, the refusals are random: the rate is
+ * unrestricted again, and the next reduction needs twice as many.
  */
 const firstExcess = 8;
 const usualShare = { free: 0.15, lowered: 0.03 };
 const lowered = 0.8;
 
-/** Growth of the rate per second: while the limit is sought, and during the first seconds (`cruise`) after it was met. */
+/** Growth of the rate per second: while looking for the limit, and in the first seconds (`cruise`) after hitting it. */
 const seeking = 0.06;
 const cruising = 0.003;
 const cruise = 20;
-/** Factors for a rate that was refused: slightly above a known limit without a pause, with a short pause, within seconds after a pause. */
+/** Factors for a refused rate: slightly above a known limit without a pause, after a short pause, and within seconds after a pause. */
 const scattered = 0.9;
 const easing = 0.93;
 const yielding = 0.8;
 const atOnce = 2_500;
-/** The fewest answers from which a rate is computed. */
+/** The fewest answers needed to compute a rate. */
 const enough = 5;
-/** A pause up to this many milliseconds is short. */
+/** A pause up to this many milliseconds counts as short. */
 const shortPause = 2_500;
 /** Milliseconds to wait for the first request after a pause, and between checks for its answer. */
 const longestProbe = 5_000;
 const probePoll = 20;
 /** Milliseconds that a timer may be late without lowering the rate. */
 const lateness = 5;
-/** Milliseconds between looks at a rate that is set elsewhere. */
+/** Milliseconds between checks of a rate that is set elsewhere. */
 const followPoll = 50;
 
-/** What a refusal means. limit: all requests pause now. known: they already pause. chance: only this request is sent again. */
+/** What a refusal means. limit: all requests pause now. known: they already pause. chance: only this request is repeated. */
 export type Cause = "limit" | "known" | "chance";
 
 /**
- * A smooth rate that finds the limit of the service. It is unbounded, or `maxRps`, until refusals show a limit. Then all requests pause, as
- * long as the service says, and continue at the rate that got through before, pause included. From there the rate grows slowly, and every
- * refusal lowers it by a part. Scattered refusals, which come at any rate, are told from a limit by what a lower rate changes.
+ * A smooth rate that finds the service's limit. It is unlimited, or `maxRps`, until refusals show a limit. Then all requests pause
+ * as long as the service says, and continue at the previous throughput, counting the pause. From there the rate grows slowly, and
+ * every refusal lowers it a little. Random refusals are told apart from a limit by checking whether a lower rate helps.
  */
 export class Pace {
   readonly #maxRate: () => number;
@@ -63,18 +64,18 @@ export class Pace {
   #rateSince = 0;
   /** Seconds of cruising after `rateSince`. */
   #cruise = 0;
-  /** The rate to which scattered refusals lower it, a part of what got through at the limit; undefined while the rate is free. */
+  /** The rate to which random refusals lower it, a fraction of the throughput at the limit; undefined if unrestricted. */
   #floor: number | undefined;
-  /** How far refusals outnumber other answers. */
+  /** How many more refusals than other answers. */
   #level = 0;
-  /** Refusals beyond the usual share: while the rate is free, and at its floor. */
+  /** Refusals beyond the usual share: while the rate is unrestricted, and at its floor. */
   #excess = 0;
   #mostExcess = firstExcess;
-  /** When the last request was due, had no timer been late. */
+  /** When the last request was due if no timer had been late. */
   #last = Number.NEGATIVE_INFINITY;
   #pauseStart = 0;
   #pausedUntil = 0;
-  /** The first pause of a series, and whether it is for as long as the service said. */
+  /** The first pause of a series, and whether the service set its length. */
   #firstPause = firstPause;
   #isAsked = false;
   /** The last pause of our own, and the one after which requests got through at the limit; 0 while none was met. */
@@ -87,7 +88,7 @@ export class Pace {
   #stretchStart: number | undefined;
   #tooFew: { readonly count: number; readonly start: number } | undefined;
 
-  /** `maxRps`: the maximum requests per second; a function if it changes. It may return 0 for a while. */
+  /** `maxRps`: the maximum requests per second, or a function if it changes. It may return 0 for a while. */
   constructor(maxRps: number | (() => number) = Number.POSITIVE_INFINITY) {
     this.#isFollowing = typeof maxRps === "function";
     this.#maxRate = typeof maxRps === "function" ? maxRps : () => maxRps;
@@ -98,7 +99,7 @@ export class Pace {
     return Math.min(this.#maxRate(), this.#foundRateAt(now));
   }
 
-  /** Whether only `maxRps` holds requests back: there is no pause, and no limit was met. */
+  /** Whether only `maxRps` limits the rate: there is no pause, and no limit was hit. */
   isAtMost(now: number): boolean {
     return now >= this.#pausedUntil && this.rateAt(now) >= this.#maxRate();
   }
@@ -108,7 +109,7 @@ export class Pace {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  /** 0: send now; the request is counted. Otherwise the milliseconds after which to ask again. */
+  /** Returns 0 to send now, and counts the request. Otherwise returns the milliseconds until asking again. */
   take(now: number): number {
     const rate = this.rateAt(now);
     if (rate === 0) return followPoll;
@@ -140,7 +141,7 @@ export class Pace {
     this.#stretchStart = now;
   }
 
-  /** Reports a refusal; `retryAfter`: the milliseconds that the service asks to wait, if it says. */
+  /** Reports a refusal. `retryAfter`: the milliseconds that the service asks to wait, if given. */
   refused(sentAt: number, now: number, retryAfter: number | undefined): Cause {
     const asked = retryAfter === undefined ? undefined : Math.min(longestRetryAfter, retryAfter);
     if (sentAt < this.#pausedUntil) {
@@ -165,7 +166,7 @@ export class Pace {
     return this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly);
   }
 
-  /** Counts a refusal without Retry-After. If it shows no limit, it may still lower the rate, or free it. */
+  /** Counts a refusal without Retry-After. Even if it shows no limit, it may lower or restore the rate. */
   #showsLimit(sentAt: number, now: number): boolean {
     this.#level++;
     const isAboveLimit = this.#floor !== undefined && this.#foundRateAt(now) > this.#floor / lowered;
@@ -173,7 +174,7 @@ export class Pace {
       this.#level = 0;
       return true;
     }
-    if (sentAt < this.#rateSince) return false; // it was sent at an earlier rate
+    if (sentAt < this.#rateSince) return false; // sent at an earlier rate
     if (this.#floor !== undefined && !this.#isAtFloor(now)) {
       this.#lower(this.#floor, this.#foundRateAt(now) * scattered, now);
       return false;
@@ -201,7 +202,7 @@ export class Pace {
     return this.#floor !== undefined && this.#foundRateAt(now) <= this.#floor / easing;
   }
 
-  /** At its floor, the rate grows at once: there, refusals may be scattered ones. */
+  /** Lowers the rate. At the floor it grows at once, because refusals there may be random. */
   #lower(floor: number, rate: number, now: number): void {
     this.#setRate(Math.max(floor, rate), floor, rate > floor / easing ? cruise : 0, now);
   }
@@ -222,7 +223,7 @@ export class Pace {
     this.#firstPause = count < enough ? firstPause : Math.min(firstPause, took);
   }
 
-  /** How many requests got through, and since when. An earlier stretch is added if this one has too few requests for a rate. */
+  /** How many requests got through, and since when. Adds the previous stretch if this one has too few requests for a rate. */
   #stretch(now: number): { readonly count: number; readonly start: number } {
     const start = this.#stretchStart ?? now;
     const before = this.#letThrough < enough ? this.#tooFew : undefined;
@@ -230,8 +231,8 @@ export class Pace {
   }
 
   /**
-   * Sets the rate after a pause. If the service said how long, and that was short compared with the time before it, a rate below the
-   * maximum was only slightly too fast. Otherwise the new rate is the number of requests that got through, divided by the time including the pause.
+   * Sets the rate after a pause. If the service set the pause, and it was short compared with the time before, a rate below the maximum was
+   * only slightly too fast. Otherwise the new rate is the number of requests that got through divided by the time, including the pause.
    */
   #adjust(now: number, count: number, start: number): void {
     if (this.#pausedUntil === this.#pauseStart) return;

@@ -4,26 +4,26 @@ import type { InFlightBound } from "./in-flight.js";
 import type { Cause, Pace } from "./pace.js";
 import type { Answer, Request, Send } from "./send.js";
 
-/** Tries of a request that is refused at random, before its caller gets the refusal. */
+/** Tries of a randomly refused request before its caller gets the refusal. */
 const quickTries = 4;
 /** The wait before the second try, relative to the duration of the first. */
 const firstWait = 0.25;
 
 interface PacedOptions extends WaitOptions {
   readonly bound: InFlightBound;
-  /** The bounds of all processes that read the service. */
+  /** The limits shared by all processes that read the service. */
   readonly shared?: SharedBounds | undefined;
   readonly pace: Pace;
-  /** Called with a random refusal whose request is sent again at once. */
+  /** Called with a random refusal whose request is repeated at once. */
   readonly onAgain?: (answer: Answer) => void;
-  /** Whether an answer is a refusal because of too many requests, and the milliseconds that the service asks to wait. */
+  /** The wait that the service asks for in milliseconds, if the answer is a refusal because of too many requests. */
   readonly refusal: (answer: Answer) => { readonly retryAfter: number | undefined } | undefined;
 }
 
 /**
- * Keeps to the bound of requests in flight and to the pace, and learns from the answers. Other requests wait in order. A slot is free once
- * the body is received. A request that is refused at random keeps its slot: it waits a quarter of the time that the answer took, twice that
- * the next time, and is sent again.
+ * Enforces the concurrency limit and the pace, and learns from the answers. Waiting requests are served in order. A slot is free
+ * once the body is received. A randomly refused request keeps its slot and is repeated after a quarter of the time that the answer
+ * took, doubling each time.
  */
 export function paced(send: Send, options: PacedOptions): Send {
   const { bound, pace, shared, signal, refusal, now = () => performance.now(), sleep = pause } = options;
@@ -71,15 +71,15 @@ export function paced(send: Send, options: PacedOptions): Send {
   return (request) => limit(() => once(request, 1));
 }
 
-/** The operation, which is the last word of the path: only latencies of the same operation are compared. */
+/** The operation, from the last word of the path. Latencies are compared only within one operation. */
 function kindOf({ path }: Request): string {
   return path.slice(path.lastIndexOf("/"));
 }
 
 interface WaitOptions {
-  /** Ends every wait. */
+  /** Ends all waiting. */
   readonly signal: AbortSignal;
-  /** Milliseconds on a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
@@ -96,8 +96,8 @@ export async function waitForPace(
 }
 
 /**
- * Waits for a slot among the requests of all processes, and then until the pace allows one more request. A slot that was lost in the
- * meantime is released, and another one waited for. Send as soon as you have the result.
+ * Waits for a slot shared by all processes, then until the pace allows a request. If the slot is lost meanwhile, it is released,
+ * and the wait starts over. Send immediately after it resolves.
  */
 export async function waitForSlot(shared: SharedBounds, pace: Pace, options: WaitOptions): Promise<SharedSlot> {
   const { signal } = options;
@@ -113,7 +113,7 @@ export async function waitForSlot(shared: SharedBounds, pace: Pace, options: Wai
   }
 }
 
-/** Whether the pace allowed the request while the slot was still ours. */
+/** Whether the pace allowed the request while we still had the slot. */
 async function waitForPaceInSlot(
   slot: SharedSlot,
   shared: SharedBounds,
@@ -135,24 +135,24 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<unknow
   return delay(milliseconds, undefined, { signal });
 }
 
-/** A slot among the requests in flight of all processes that read one service. */
+/** One of the concurrent requests that all processes of a service may send together. */
 export interface SharedSlot {
-  /** Whether the slot is certainly ours now. If not, another process may have it, and nothing more is sent. */
+  /** Whether the slot is certainly still ours. If not, another process may have it: do not send. */
   readonly isSure: () => boolean;
-  /** Releases the slot, once the answer is received. */
+  /** Releases the slot. Call it once the answer is received. */
   readonly leave: () => void;
 }
 
-/** The bounds that all processes that read one service share. */
+/** The limits shared by all processes that read one service. */
 export interface SharedBounds {
-  /** Resolves as soon as this process has a slot. Rejects with the reason of the signal. */
+  /** Resolves when this process has a slot. Rejects with the reason of the signal. */
   readonly enter: (signal: AbortSignal) => Promise<SharedSlot>;
-  /** Requests per second that this process may send now: 0 without a slot; Infinity without a bound. */
+  /** Requests per second that this process may send now: 0 without a slot, Infinity without a limit. */
   readonly rate: () => number;
-  /** Reports that this rate holds a request back: a larger share would help. */
+  /** Reports that this rate delays a request, so a larger share would help. */
   readonly slowed: () => void;
   /** Makes all other processes wait for some milliseconds, because the service refused a request. */
   readonly pause: (milliseconds: number) => void;
-  /** Calls the listener with the milliseconds to wait whenever another process was refused. */
+  /** Calls the listener with the milliseconds to wait when another process was refused. */
   readonly onPause: (listener: (milliseconds: number) => void) => void;
 }

@@ -1,12 +1,12 @@
 import { blankControls, cutText } from "../safe-text.js";
 
-/** Text of the service as it may stand in a message: without the key, on one line, without control characters, cut. */
+/** Makes text of the service safe for a message: no key, one line, no control characters, truncated. */
 export function plainText(text: string, key: string, length = 300): string {
   const line = blankControls(withoutKey(text, key)).replace(/\s+/g, " ").trim();
   return cutText(line, length);
 }
 
-/** The text with the key taken out: plain, and as it looks percent-encoded or somewhere in base64. */
+/** Removes the key from a text, in plain, percent-encoded and base64 forms. */
 export function withoutKey(text: string, key: string): string {
   if (!key) return text;
   const encoded = encodeURIComponent(key);
@@ -14,12 +14,12 @@ export function withoutKey(text: string, key: string): string {
   return forms.reduce((rest, secret) => rest.replaceAll(secret, "[key]"), text);
 }
 
-/** A form shorter than this could stand in any text. */
+/** Forms shorter than this could occur in any text. */
 const shortestForm = 8;
 
 /**
- * The key in base64 of both alphabets, behind 0, 1 or 2 bytes of a group of three: it looks different each time. The first
- * and the last characters hold bits of what stands beside it and are left out.
+ * The key in both base64 alphabets, at each of the three offsets in a group, because it looks different at each. The first and
+ * last characters also encode neighboring bytes, so they are left out.
  */
 function inBase64(key: string): readonly string[] {
   const bytes = Buffer.from(key);

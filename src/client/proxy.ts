@@ -1,24 +1,24 @@
 import { UsageError } from "../errors.js";
 
-/** The error code of undici where the proxy closed the connection during CONNECT. */
+/** undici's error code if the proxy closed the connection during CONNECT. */
 const tunnelClosed = "UND_ERR_PRX_CONN";
 
-/** The proxy that the environment names for a scheme. */
+/** The environment's proxy for a scheme. */
 export interface ProxyHost {
   /** Without user and password. */
   readonly origin: string;
-  /** As messages name it: `proxy.example.com:3128`. */
+  /** As shown in messages: `proxy.example.com:3128`. */
   readonly host: string;
-  /** The header that user and password make. */
+  /** The header made from user and password. */
   readonly authorization: string | undefined;
-  /** The variable that names it. */
+  /** The variable that sets it. */
   readonly variable: string;
 }
 
 /**
- * The proxy for an address that NO_PROXY does not name, which is left to undici, as are its rules here: of two names of a
- * variable the lower-case one comes first, be it empty, and https goes through HTTP_PROXY where HTTPS_PROXY names nothing.
- * UsageError where the variable holds no URL of a proxy; its value, in which a password can be, is not shown.
+ * The proxy for an address, assuming that NO_PROXY does not list it (undici checks that). Follows undici's rules: the lower-case
+ * variable wins, even if empty, and https uses HTTP_PROXY if HTTPS_PROXY is unset. Throws UsageError if the variable is not a
+ * proxy URL. Its value is not shown, because it may contain a password.
  */
 export function proxyFor({ protocol }: URL, env: NodeJS.ProcessEnv): ProxyHost | undefined {
   for (const name of protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"]) {
@@ -46,7 +46,7 @@ function proxyFrom(text: string, variable: string): ProxyHost {
   };
 }
 
-/** Some write a percent sign in a password as it is. */
+/** Decodes a password, which may contain a bare percent sign. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -55,20 +55,20 @@ function decoded(text: string): string {
   }
 }
 
-/** Error codes of a connection that never was: through a proxy, of that to the proxy. */
+/** Error codes of a connection that was never made; through a proxy, of the connection to the proxy. */
 const notReached =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/;
 
-/** The proxy's answer to a request for a tunnel, as undici words it. */
+/** The proxy's answer to CONNECT, as undici words it. */
 const refused = /^Proxy response \((\d+)\)/;
 
-/** A failure of the proxy: a sentence without its user and password, and what to do next. */
+/** A failure of the proxy: a sentence without user and password, and what to do next. */
 interface ProxyTrouble {
   readonly text: string;
   readonly trouble: "no proxy" | "no service" | "gone";
 }
 
-/** The trouble that a request to this origin met at the proxy; undefined if it failed behind it. `words`: the error in words. */
+/** The failure of a request at the proxy; undefined if it failed beyond the proxy. `words`: the error in words. */
 export function proxyTrouble(
   error: unknown,
   origin: string,
@@ -81,7 +81,7 @@ export function proxyTrouble(
   if (code === tunnelClosed)
     return failure(`closed the connection on CONNECT; is it a proxy? check ${variable}`, "no proxy");
   if (notReached.test(code)) {
-    const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may speak of the service
+    const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may mention the service
     return failure(`cannot be reached: ${why}; check ${variable}`, "no proxy");
   }
   const status = Number(refused.exec(error.message)?.[1] ?? 0);

@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 
-/** An answer as it came over the wire, its body in the pieces that came. */
+/** An answer as received, with its body in pieces. */
 export interface Received {
   readonly status: number;
   /** Lower-case names. */
@@ -8,10 +8,10 @@ export interface Received {
   readonly pieces: readonly Buffer[];
 }
 
-/** Pieces that are joined to one. Each takes a hundred bytes beside its own, and some services send a body byte by byte. */
+/** Join this many pieces into one. Each piece costs a hundred extra bytes, and some services send bodies byte by byte. */
 const piecesToJoin = 1024;
 
-/** Receives each piece of the body, and the status of the answer. If it throws, the request ends. */
+/** Called with each piece of the body and the status. If it throws, the request ends. */
 type OnPiece = (piece: Buffer, status: number) => void;
 
 interface ReceiveHooks {
@@ -22,19 +22,19 @@ interface ReceiveHooks {
   readonly longBodies: LongBodies;
 }
 
-/** Bodies of more bytes are long. */
+/** Bodies with more bytes count as long. */
 export const long = 4_000_000;
-/** Bytes of a block of memory for long bodies. */
+/** Block size of the buffer for long bodies, in bytes. */
 const blockSize = 1_000_000;
 
-/** Receives long bodies one at a time, all into the same memory: several at once would fill it. */
+/** Receives long bodies one at a time into the same buffer, because several at once would fill the memory. */
 export class LongBodies {
   readonly #waiting: LongBody[] = [];
   readonly #blocks: Buffer[] = [];
   #length = 0;
   #current: LongBody | undefined;
 
-  /** Lets a body come in, at once or after the others have left. */
+  /** Admits a body, at once or when its turn comes. */
   enter(controller: Dispatcher.DispatchController): LongBody {
     const body = { controller };
     if (this.#current) {
@@ -44,7 +44,7 @@ export class LongBodies {
     return body;
   }
 
-  /** Keeps a piece of a body whose turn it is; false for another one. */
+  /** Stores a piece of the current body. Returns false for another body. */
   keep(body: LongBody | undefined, piece: Buffer): boolean {
     if (!body || body !== this.#current) return false;
     for (let at = 0; at < piece.length; ) {
@@ -58,7 +58,7 @@ export class LongBodies {
     return true;
   }
 
-  /** The pieces that were kept, as a copy. */
+  /** A copy of the stored pieces. */
   taken(body: LongBody | undefined): readonly Buffer[] {
     return body && body === this.#current ? [Buffer.concat(this.#blocks, this.#length)] : [];
   }
@@ -72,28 +72,28 @@ export class LongBodies {
     const next = this.#waiting.shift();
     this.#current = next;
     if (!next) this.#blocks.length = 0;
-    setImmediate(() => next?.controller.resume()); // undici may still be parsing the body that just ended
+    setImmediate(() => next?.controller.resume()); // undici may still be parsing the previous body
   }
 }
 
-/** A long body that comes in, or waits for its turn. */
+/** A long body being received or waiting for its turn. */
 interface LongBody {
   readonly controller: Dispatcher.DispatchController;
 }
 
-/** One request under way. */
+/** A running request. */
 export interface Receiving {
-  /** Rejects with the error of the connection, or with what `end` was given. */
+  /** Rejects with the connection error or the reason given to `end`. */
   readonly answer: Promise<Received>;
-  /** The status of the answer, as soon as its headers are in. */
+  /** The status of the answer, once its headers are in. */
   readonly status: () => number | undefined;
-  /** Ends the request, also one that still waits for its connection; without effect once the answer is in. */
+  /** Ends the request, even if it still waits for its connection. Has no effect after the answer. */
   readonly end: (reason: Error) => void;
 }
 
 /**
- * Sends one request and gathers its answer. undici's `request` makes a stream of every body and wants a signal: with it, an exchange of
- * 5 kB took 92 µs of processor time, and takes 53 µs with this handler.
+ * Sends one request and collects its answer. undici's `request` creates a stream for every body and needs a signal: an exchange of
+ * 5 kB took 92 µs of CPU time with it, and takes 53 µs with this handler.
  */
 export function receive(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions, hooks: ReceiveHooks): Receiving {
   const handler = new AnswerHandler(hooks);
@@ -136,7 +136,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, status: number, headers: Received["headers"]): void {
-    if (status < 200) return; // it only informs: the answer is still to come
+    if (status < 200) return; // informational; the real answer follows
     this.status = status;
     this.#headers = headers;
   }
@@ -168,7 +168,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#drop();
   }
 
-  /** undici may hold on to the handler for as long as to its connection: the body must not stay with it. */
+  /** Drops the body, because undici may keep the handler as long as the connection. */
   #drop(): void {
     this.#joined = [];
     this.#pieces = [];

@@ -1,24 +1,23 @@
 import { RetryError } from "../errors.js";
 import { retryReason, type Send } from "./send.js";
 
-/** Counts of the requests of a run; the client adds to them, progress and manifest show them. */
+/** The request counts of a run. The client updates them; progress and manifest show them. */
 export interface RequestCounts {
   sent: number;
   retried: number;
-  /** Refused because too much was asked. */
+  /** Refused because of too many requests. */
   throttled: number;
-  /** Bodies as received, before decompression. */
+  /** Body bytes as received, before decompression. */
   bytes: number;
   inFlight: number;
-  /** Since when no answer came though one was asked for, by `performance.now()`; undefined while there is none to wait for. */
+  /** When the current wait without any answer began, by `performance.now()`; undefined if no request is waiting. */
   silentSince: number | undefined;
-  /** Answers of whatever status. */
+  /** Answers with any status. */
   answered: number;
-  /** Requests sent again, by the reason: a status, `timeout`, `connection` or `broken answer`. */
+  /** Retries by reason: a status, `timeout`, `connection` or `broken answer`. */
   readonly retriedBy: Record<string, number>;
 }
 
-/** A tally of nothing yet. */
 export function emptyRequestCounts(): RequestCounts {
   return {
     sent: 0,
@@ -32,17 +31,17 @@ export function emptyRequestCounts(): RequestCounts {
   };
 }
 
-/** Counts what is sent, what is in flight, and what is answered. */
+/** Counts requests sent, in flight and answered. */
 export function counted(send: Send, progress: RequestCounts, signal: AbortSignal): Send {
   return async (request) => {
-    signal.throwIfAborted(); // what waited for a slot is not sent any more
+    signal.throwIfAborted(); // do not send requests that waited for a slot
     progress.sent++;
     progress.inFlight++;
     progress.silentSince ??= performance.now();
     try {
       const answer = await send(request);
       progress.answered++;
-      progress.silentSince = progress.inFlight > 1 ? performance.now() : undefined; // this one is still counted
+      progress.silentSince = progress.inFlight > 1 ? performance.now() : undefined; // this one is still included
       return answer;
     } finally {
       progress.inFlight--;
@@ -50,7 +49,7 @@ export function counted(send: Send, progress: RequestCounts, signal: AbortSignal
   };
 }
 
-/** Counts reads that were refused because too much was asked. */
+/** Counts reads refused because of too many requests. */
 export function countThrottled<T>(read: () => Promise<T>, progress: RequestCounts): () => Promise<T> {
   return async () => {
     try {
@@ -62,7 +61,7 @@ export function countThrottled<T>(read: () => Promise<T>, progress: RequestCount
   };
 }
 
-/** Counts a retry, and its reason; any other error is none. */
+/** Counts a retry and its reason. Ignores other errors. */
 export function countRetry(error: Error, progress: RequestCounts): void {
   if (!(error instanceof RetryError)) return;
   progress.retried++;

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { GaveUpError, RetryError } from "../errors.js";
 
-/** One GET request below the base URL. */
+/** One GET request, relative to the base URL. */
 export interface Request {
-  /** Begins with a slash; every segment percent-encoded. */
+  /** Starts with a slash; every segment is percent-encoded. */
   readonly path: string;
   readonly query: readonly (readonly [name: string, value: string])[];
 }
 
-/** An answer whose body is in: decompressed, no longer than the bound. */
+/** An answer with its complete body, decompressed and within the size limit. */
 export interface Answer {
   readonly url: string;
   readonly status: number;
@@ -18,55 +18,55 @@ export interface Answer {
 }
 
 /**
- * The one port to the network. Resolves when the whole body is in, whatever the status; rejects with RetryError or
- * StopError when no answer came. Limit, pace and the like are wrappers of this type.
+ * The only way to the network. Resolves when the whole body is in, with any status. Rejects with RetryError or StopError if no
+ * answer came. Concurrency limit, pace and so on wrap this type.
  */
 export type Send = (request: Request) => Promise<Answer>;
 
-/** `/datasets/x/documents` with its query, as it stands behind the base URL. */
+/** `/datasets/x/documents` with its query, relative to the base URL. */
 export function targetOf(request: Request): string {
   const query = request.query.map((pair) => pair.map(percentEncoded).join("=")).join("&");
   return query ? `${request.path}?${query}` : request.path;
 }
 
-/** Encodes a part of a URL; a lone surrogate, which encodeURIComponent refuses, becomes U+FFFD. */
+/** Encodes a part of a URL. A lone surrogate, which makes encodeURIComponent throw, becomes U+FFFD. */
 export function percentEncoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** A path whose variables are percent-encoded, so that none can add a segment. */
+/** A path with percent-encoded variables, so that none of them can add a segment. */
 export function pathOf(literals: TemplateStringsArray, ...variables: readonly string[]): string {
   return String.raw({ raw: literals }, ...variables.map(segment));
 }
 
-/** The encoding leaves "." and ".." as they are, which a URL resolves away. */
+/** Escapes "." and "..", which percent-encoding leaves alone and URLs resolve. */
 function segment(text: string): string {
   return percentEncoded(text).replace(/^\.{1,2}$/, (dots) => dots.replaceAll(".", "%2E"));
 }
 
 export interface RetryOptions {
-  /** Tries after the first. */
+  /** Retries after the first try. */
   readonly retries: number;
   /** Ends a wait at once. */
   readonly signal: AbortSignal;
   readonly onRetry: (error: RetryError, wait: number) => void;
-  /** Gets every error. Where the service is away, it waits until it is back and gives true: the try does not count. */
+  /** Called with every error. If the service is down, it waits until it is back and returns true; the try then does not count. */
   readonly waitForService?: (error: unknown) => Promise<boolean>;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** A number from 0 up to 1. */
+  /** A number from 0 up to, but not including, 1. */
   readonly random?: () => number;
 }
 
-/** The longest wait of our own choice, and the longest that the service may ask for, in milliseconds. */
+/** The longest wait that we choose, and the longest that the service may ask for, in milliseconds. */
 const longestWait = 30_000;
-/** The bound of the first wait; of a refusal, too, which the pace of the run waits for: its own turn comes soon. */
+/** The upper bound of the first wait. It also applies to refusals, which then wait for the pace of the run. */
 const firstWait = 500;
 const firstRefusedWait = 10;
 export const longestRetryAfter = 600_000;
 
 /**
- * Runs `read` until it succeeds, at most `retries` times again after a RetryError; not again where the body was too large,
- * as it will be so the next time. Rejects with GaveUpError after the last try; every other error passes through at once.
+ * Runs `read` until it succeeds, with at most `retries` retries after a RetryError. Does not retry a body that was too large,
+ * because it would be again. Throws GaveUpError after the last try; other errors pass through at once.
  */
 export async function retrying<T>(read: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { sleep = (ms, signal) => delay(ms, undefined, { signal }), random = Math.random } = options;
@@ -91,14 +91,14 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
   }
 }
 
-/** Milliseconds before try `tries + 1`: what the service asks for, else exponential with full jitter, `first` to 30 s. */
+/** Milliseconds before try `tries + 1`: as long as the service asks for, otherwise exponential with full jitter, from `first` to 30 s. */
 export function retryDelay(tries: number, retryAfter: number | undefined, random: number, first = firstWait): number {
   const jittered = random * Math.min(longestWait, first * 2 ** (tries - 1));
   if (retryAfter === undefined) return jittered;
   return Math.min(longestRetryAfter, retryAfter) + random * 250;
 }
 
-/** Why a request is sent again, in a word to count by: the status, or what was wrong where none was. */
+/** Why a request is retried, as a key for counting: the status, or the kind of failure. */
 export function retryReason({ status, cause }: RetryError): string {
   if (status !== undefined && status !== 200) return String(status);
   if (status === 200 || !(cause instanceof Error)) return "broken answer";

@@ -18,7 +18,7 @@ Exit codes: 0 printed · 2 wrong usage, or an unknown shell`;
 
 const shells = ["bash", "zsh"] as const;
 
-/** `kbdump completion [shell]`: a script that completes these commands. */
+/** `kbdump completion [shell]`: prints a completion script. */
 export const command = defineCommand({
   name: "completion [shell]",
   about: "print a script that completes commands and flags in your shell",
@@ -30,7 +30,7 @@ export const command = defineCommand({
   results: () => ({ completion: completionResult }),
   async run({ shell: given, json }, environment) {
     const shell = shellFrom(given, environment.env);
-    const { completionScript } = await import("../cli/completion.js"); // heavy; --help does without
+    const { completionScript } = await import("../cli/completion.js"); // slow to load; --help does not need it
     const script = await completionScript(shell);
     await printResult(environment, json ? jsonLine({ status: "complete", shell, script }) : script);
     return exitCodes.complete;

@@ -12,7 +12,7 @@ The job is jobs/demo.yaml of the package. The service runs on this machine while
 
 Exit codes: 0 complete · 1 failed, nothing published · 3 published, but partial · 5 another run of the demo is at work · 130, 143 interrupted`;
 
-/** `kbdump demo`: the main job against the embedded service with sample data. */
+/** `kbdump demo`: runs the main job against the embedded service with sample data. */
 export const command = defineCommand({
   name: "demo",
   about: "run the main job against an embedded service with sample data; no key needed",

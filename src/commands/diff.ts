@@ -50,7 +50,7 @@ const positionals = {
 
 type DiffArguments = Arguments<typeof positionals & typeof options>;
 
-/** `kbdump diff <old> [new]`: what became of the chunks of one run in another. */
+/** `kbdump diff <old> [new]`: shows what happened to the chunks of one run in another. */
 export const command = defineCommand({
   name: "diff <old> [new]",
   about: "compare two runs chunk by chunk, across a re-index",
@@ -63,7 +63,7 @@ export const command = defineCommand({
     await checkArguments(args);
     const names = bucketNames(environment.env);
     const [before, after] = await runsFrom(args, environment);
-    const { withRunDiff } = await import("../compare/diff-runs.js"); // heavy; --help does without
+    const { withRunDiff } = await import("../compare/diff-runs.js"); // slow to load; --help does not need it
     const progress = emptyReadProgress();
     const view = viewFrom(args, environment);
     if (names(before) !== args.old || names(after) !== args.new) view.log("info", `comparing ${before} with ${after}`);
@@ -89,7 +89,7 @@ async function runsFrom(args: DiffArguments, environment: Environment): Promise<
 }
 
 async function checkArguments(args: DiffArguments): Promise<void> {
-  const { checkMemory } = await import("../job/check-job.js"); // heavy; --help does without
+  const { checkMemory } = await import("../job/check-job.js"); // slow to load; --help does not need it
   const { memory, format, json } = args;
   const problems = [
     ...checkMemory(memory),
@@ -98,7 +98,7 @@ async function checkArguments(args: DiffArguments): Promise<void> {
   if (problems.length > 0) throw wrongLine(problems);
 }
 
-/** A table shows the texts that a re-index took, without being asked. */
+/** A table always shows texts lost in a re-index. */
 function textsFor({ only, text, json, format }: DiffArguments): boolean | "lost" {
   if (only !== undefined) return false;
   return text || (json || format !== "table" ? false : "lost");
@@ -136,10 +136,10 @@ const changeColumns = [
 ] as const;
 const countColumns = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;
 const documentColumns = ["dataset_id", "document_id", "state", "reindexed", "reordered", "reason"] as const;
-/** Behind the counts, where they move no column. */
+/** Comes after the counts, so that their columns do not move. */
 const nameColumns = ["dataset_name", "document_name"] as const;
 
-/** CSV with a row per chunk and child chunk that differs, in pieces; with `text`, what became of their words. */
+/** Yields CSV with one row per differing chunk and child chunk; with `text`, includes the word differences. */
 async function* csvOfChanges(changes: AsyncIterable<ChunkChange>, text: boolean): AsyncGenerator<string> {
   yield csvLine([...changeColumns, ...(text ? ["content_diff", "answer_diff"] : [])]);
   for await (const change of changes) {
@@ -149,7 +149,7 @@ async function* csvOfChanges(changes: AsyncIterable<ChunkChange>, text: boolean)
   }
 }
 
-/** CSV with a row per document, those without a difference, too; in pieces. */
+/** Yields CSV with one row per document, including documents without differences. */
 async function* csvOfDocuments(documents: readonly DocumentDiff[]): AsyncGenerator<string> {
   const kinds = ["chunks", "child_chunks"] as const;
   yield csvLine([
@@ -165,7 +165,7 @@ async function* csvOfDocuments(documents: readonly DocumentDiff[]): AsyncGenerat
   }
 }
 
-/** One JSON object on one line, in pieces: what it came to, and then the changes, or null for them. */
+/** Yields one JSON object on one line: the summary, then the changes, or null instead of them. */
 async function* jsonOfDiff(diff: RunDiff, changes: AsyncIterable<ChunkChange> | undefined): AsyncGenerator<string> {
   const { documents, ...rest } = diff;
   yield `${jsonLine(rest).slice(0, -1)},"documents":[`;

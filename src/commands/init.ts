@@ -45,7 +45,7 @@ const options = {
   },
 } as const satisfies Options;
 
-/** `kbdump init [path]`: a job file to start from. */
+/** `kbdump init [path]`: writes a job file to start from. */
 export const command = defineCommand({
   name: "init [path]",
   about: "write a job file: with a comment on every option, or with --ask from your answers",
@@ -67,7 +67,7 @@ export const command = defineCommand({
   },
 });
 
-/** Flags that answer questions say nothing where none is asked. */
+/** Rejects flags that answer questions if no questions are asked. */
 function refuseAnswers({ baseUrl, dataset, document, format, allowHttp }: Arguments<typeof options>): void {
   const answers = Object.entries({
     "--base-url": baseUrl,
@@ -86,7 +86,7 @@ function resultOf(path: string, { written }: Written): InitResult {
 
 /** The outcome of `init`. */
 interface Written {
-  /** The job file, and after it the file of the key if there is one. */
+  /** The job file, followed by the key file if there is one. */
   readonly written: readonly string[];
   /** Steps before the first run. */
   readonly needs: readonly string[];
@@ -105,7 +105,7 @@ async function askAndWrite(
   { env, signal, openTerminal }: Environment,
 ): Promise<Written> {
   if (await stat(path).catch(() => undefined)) throw existingFile(path);
-  const { askJob, noDialogue, renderAskedJob } = await import("./init/ask.js"); // heavy; --help does without
+  const { askJob, noDialogue, renderAskedJob } = await import("./init/ask.js"); // slow to load; --help does not need it
   const terminal = openTerminal?.();
   const dialogue = terminal ? await dialogueAt(terminal, signal) : noDialogue;
   const formats = (format ?? []).flatMap((names) => names.split(","));
@@ -124,7 +124,7 @@ async function dialogueAt(terminal: Terminal, signal: AbortSignal): Promise<Dial
   return openDialogue(terminal, signal, "No job file was written.");
 }
 
-/** A name for a job whose file has none that can be one; undefined where it has. */
+/** A job name if the file name cannot be one; otherwise undefined. */
 function nameFor(path: string): string | undefined {
   const name = basename(path).replace(/\.[^.]*$/, "");
   if (isJobName(name)) return undefined;
@@ -158,14 +158,14 @@ const initResult = result({
 
 type InitResult = v.InferOutput<typeof initResult>;
 
-/** A file to write, readable by its owner only if it holds the key. */
+/** A file to write. If it holds the key, only its owner can read it. */
 interface NewFile {
   readonly path: string;
   readonly text: string;
   readonly isSecret?: boolean;
 }
 
-/** Writes files that must not exist yet: all of them or none. UsageError with the one that cannot be written. */
+/** Writes all files or none. They must not exist yet. Throws UsageError naming the file that cannot be written. */
 async function writeNewFiles(files: readonly NewFile[]): Promise<void> {
   const written: string[] = [];
   for (const { path, text, isSecret } of files) {
@@ -188,7 +188,7 @@ function unwritten(path: string, error: unknown): UsageError {
   );
 }
 
-/** The refusal to write over a file. */
+/** The error for a file that already exists. */
 function existingFile(path: string): UsageError {
   return refusal(path, "exists already; name another file, as in kbdump init nightly.yaml");
 }
@@ -197,7 +197,7 @@ function refusal(path: string, message: string): UsageError {
   return new UsageError(`${path}: ${message}`, [{ path, message }], []);
 }
 
-/** The job file that `kbdump init` writes: it runs once its variables are set, and says what else there is to choose. */
+/** The job file that `kbdump init` writes. It works once its variables are set, and lists the other options. */
 export function initialJobFile(): string {
   return `# A job of kbdump: what to read from a knowledge service, and where to put it.
 #

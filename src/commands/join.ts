@@ -20,7 +20,7 @@ The shards are proved first: the same job, version and list of documents, each s
 
 Exit codes: 0 complete · 1 failed, nothing published: a shard is missing, damaged or of another run · 2 wrong usage, or no shards · 3 published, but partial: some documents failed or changed while they were read, the lists of the shards differ, or latest, the database or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted`;
 
-/** `kbdump join <shards…>`: one dump of the shards of a run. */
+/** `kbdump join <shards…>`: makes one dump from the shards of a run. */
 export const command = defineCommand({
   name: "join <shards..>",
   about: "make one dump of the shards of a run, and publish it",
@@ -39,7 +39,7 @@ export const command = defineCommand({
   async run(args, environment) {
     const { findShards } = await import("../join/find-shards.js");
     const found = await findShards(args.shards, findOptionsFrom(args, environment));
-    const { emptyJoinProgress, joinShards } = await import("../join/join-shards.js"); // heavy; --help does without
+    const { emptyJoinProgress, joinShards } = await import("../join/join-shards.js"); // slow to load; --help does not need it
     const progress = emptyJoinProgress();
     const view = viewFrom(args, environment);
     const start = performance.now();
@@ -62,7 +62,7 @@ export const command = defineCommand({
     const names = bucketNames(env);
     const result = { ...joined, shards: joined.shards.map((shard) => withFolderName(shard, names)) };
     const elapsed = performance.now() - start;
-    const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // heavy, likewise
+    const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // slow to load
     const page = pageFor(environment.stdout, environment.env);
     const text = args.json
       ? jsonLine({ ...summaryJson(result, elapsed), shards: result.shards } satisfies v.InferOutput<typeof joinResult>)
@@ -73,7 +73,7 @@ export const command = defineCommand({
   },
 });
 
-/** The result of `kbdump join --json`: that of a run, with the runs that it was joined from. */
+/** The result of `kbdump join --json`: that of a run, plus the runs that were joined. */
 export const joinResult = result({
   ...runResult.entries,
   shards: v.pipe(

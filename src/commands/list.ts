@@ -51,7 +51,7 @@ const job = result({
     v.description("the run that is at work; null where none is"),
   ),
   runs: v.pipe(listOf(run), v.description("newest first")),
-  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are no runs of this job")),
+  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are not runs of this job")),
   shards: v.pipe(
     listOf(result({ count, with_run: count, missing: listOf(count), newest_run_id: orNull(text) })),
     v.description(
@@ -83,7 +83,7 @@ type ListArguments = Arguments<typeof positionals & typeof options>;
 const defaultDir = "output";
 const ageBounds = { least: 1_000, most: 315_360_000_000, text: "from 1 s to 3650 d" };
 
-/** `kbdump list [jobs…]`: the runs of jobs, or the newest run of every job. */
+/** `kbdump list [jobs…]`: lists the runs of jobs, or the newest run of every job. */
 export const command = defineCommand({
   name: "list [jobs..]",
   about: "list the runs of jobs, or the newest run of every job",
@@ -170,13 +170,13 @@ type ListResult = v.InferOutput<typeof listResult>;
 
 interface ListView {
   readonly paint: Paint;
-  /** Characters that fit a line. */
+  /** Characters per line. */
   readonly columns: number;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** The runs of one job for people, newest first, and what else is to be known of them. */
+/** The runs of one job for people, newest first, and other facts about them. */
 export function renderRuns(list: RunList, { paint, columns, now }: ListView): string {
   const { runs, strangers, atWork, folder, shards } = list;
   const hasRules = runs.some(({ keptBy }) => keptBy !== null);
@@ -199,7 +199,7 @@ export function renderRuns(list: RunList, { paint, columns, now }: ListView): st
   ].join("\n");
 }
 
-/** The newest run of every job for people, a line each. */
+/** The newest run of every job for people, one line each. */
 export function renderJobs(lists: readonly RunList[], dir: string, { paint, columns, now }: ListView): string {
   if (lists.length === 0) return `no job has run in ${terminalText(dir)} yet`;
   const newest = lists.map(({ runs }) => runs[0]);
@@ -214,19 +214,19 @@ export function renderJobs(lists: readonly RunList[], dir: string, { paint, colu
   return [paint.faint(head), ...lines.map((line, at) => painted(line, newest[at], paint))].join("\n");
 }
 
-/** A column with its head and the cell of each row. */
+/** A column with its heading and cells. */
 interface ListColumn extends Pick<TableColumn, "right" | "drop"> {
   readonly head: string;
   readonly cells: readonly string[];
 }
 
-/** The head and a line for each row, with as many columns as fit. */
+/** The heading and a line for each row, with as many columns as fit. */
 function linesOf(columns: readonly ListColumn[], width: number): readonly string[] {
   const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
   return layOutTable([columns.map(({ head }) => head), ...rows], { columns, width }).flat();
 }
 
-/** The columns that both tables have. */
+/** The columns of both tables. */
 function figures(runs: readonly (ListedRun | undefined)[], now: number): readonly ListColumn[] {
   const right = (head: string, drop: number | undefined, text: (run: ListedRun) => string): ListColumn => ({
     head,
@@ -251,7 +251,7 @@ function countCell(count: number | null): string {
   return count === null ? "–" : numberText(count);
 }
 
-/** The rules that hold a run; `newest` stands only if no other rule holds it. */
+/** The rules that keep a run. `newest` is shown only if no other rule keeps it. */
 function keepText({ keptBy }: ListedRun): string {
   const rules = (keptBy ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
   return rules.length > 0 ? rules.join(", ") : "-";
@@ -266,10 +266,10 @@ function workText({ pid, host, since }: RunAtWork): string {
   return terminalText(`a run is at work: process ${pid} on ${host} since ${since}`);
 }
 
-/** Indexes that a line names. */
+/** Maximum indexes to list. */
 const named = 10;
 
-/** Says how many shards of a division have a run, and which have none. */
+/** How many shards of a division have a run, and which do not. */
 function shardsText({ count, missing, newestRunId }: ShardSet): string {
   const done = count - missing.length;
   const more = missing.length > named ? ` and ${missing.length - named} more` : "";
@@ -277,7 +277,7 @@ function shardsText({ count, missing, newestRunId }: ShardSet): string {
   return `${countText(count, "shard")}, ${done} with a run${newestRunId ? `, the newest ${newestRunId}` : ""}${without}`;
 }
 
-/** Says, in one line each, of which jobs the newest complete run is older than `maxAge`, in milliseconds, or missing. */
+/** One line for each job whose newest complete run is missing or older than `maxAge` milliseconds. */
 function staleTexts(lists: readonly RunList[], now: number, maxAge: number | undefined): readonly string[] {
   return lists.flatMap((list) => {
     const { run, age = 0, isStale } = freshnessOf(list, now, maxAge);
@@ -287,7 +287,7 @@ function staleTexts(lists: readonly RunList[], now: number, maxAge: number | und
   });
 }
 
-/** The runs of jobs for programs. */
+/** The runs of jobs as JSON. */
 function listJson(lists: readonly RunList[], now: number, maxAge: number | undefined): ListResult {
   const isStale = lists.some((list) => freshnessOf(list, now, maxAge).isStale);
   return { status: isStale ? "stale" : "ok", jobs: lists.map((list) => jobJson(list, now)) };
@@ -331,23 +331,23 @@ function timeText(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
 
-/** The newest complete run of a job, and how old it is. */
+/** The newest complete run of a job, and its age. */
 interface Freshness {
   readonly run: ListedRun | undefined;
-  /** Milliseconds since it ended; undefined where there is none. */
+  /** Milliseconds since it ended; undefined if there is none. */
   readonly age: number | undefined;
-  /** Whether it is older than it may be, or there is none. */
+  /** Whether it is too old or missing. */
   readonly isStale: boolean;
 }
 
-/** How fresh a job is at the time `now`; without `maxAge`, in milliseconds, none is stale. */
+/** How fresh a job is at the time `now`. Without `maxAge` (milliseconds), no job is stale. */
 function freshnessOf({ runs }: Pick<RunList, "runs">, now: number, maxAge: number | undefined): Freshness {
   const run = runs.find(({ status }) => status === "complete");
   const age = run && now - endOf(run);
   return { run, age, isStale: maxAge !== undefined && (age === undefined || age > maxAge) };
 }
 
-/** When a run ended, in milliseconds since 1970; where its manifest does not say, when it began. */
+/** When a run ended, in milliseconds since 1970; if unknown, when it started. */
 function endOf({ finishedAt, runId }: Pick<ListedRun, "finishedAt" | "runId">): number {
   return finishedAt ?? timeOfRun(runId) ?? 0;
 }

@@ -28,7 +28,7 @@ const epilog = `Examples:
 
 Exit codes: 0 everything could be asked · 1 nothing could be asked, or the key is refused · 2 wrong usage or job file · 3 some documents or lists cannot be read · 130, 143 interrupted`;
 
-/** `kbdump plan [job.yaml]`: what a run would read and take; writes nothing but the list of documents, if asked to. */
+/** `kbdump plan [job.yaml]`: shows what a run would read and need. Writes nothing except the list of documents, if requested. */
 export const command = defineCommand({
   name: "plan [job]",
   about: "ask the service what is there, and forecast a run; writes nothing but --documents-out",
@@ -53,7 +53,7 @@ export const command = defineCommand({
     checkJobIsNamed("plan", args);
     if (args.documentsOut === "") throw wrongLine([noFile]);
     const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, environment);
-    const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
+    const { planJob } = await import("../plan/plan-job.js"); // slow to load; --help does not need it
     const view = viewFrom(args, environment);
     const progress = emptyRunProgress();
     const unwatch = view.watch(renderRun(progress));
@@ -74,10 +74,10 @@ export const command = defineCommand({
 
 const noFile = { path: "--documents-out", message: 'got "", expected the path of a file' };
 
-/** Documents and warnings that are shown; the others stand in --json. */
+/** Maximum documents and warnings to show. --json has the rest. */
 const shown = 20;
 
-/** A plan for people: the counts, a run in every mode, the documents, the quirks of the service. */
+/** A plan for people: counts, a run in every mode, documents, and quirks of the service. */
 export function renderPlan(plan: JobPlan, page: Page): string {
   return [
     ...wrapToWidth(headline(plan), page.columns, "  ").map(page.paint.strong),
@@ -111,7 +111,7 @@ function renderModes({ child_chunks: mine, requests }: JobPlan, { paint, columns
   return [...head.map(paint.faint), ...lines.flat()];
 }
 
-/** The time, the disk, and the requests of the plan. */
+/** The time and disk space needed, and the requests that the plan sent. */
 function renderBasis({ asked, least_seconds: least, latency, disk, documents_out: out }: JobPlan): readonly string[] {
   const free =
     disk.free_bytes === null

@@ -18,7 +18,7 @@ A run stays if any rule of output.keep names it: last, daily, weekly, monthly. T
 
 Exit codes: 0 done · 1 some runs could not be removed · 2 wrong usage or job file, or a job without output.keep · 5 a run of this job is at work`;
 
-/** `kbdump prune job.yaml`: removes the runs that `output.keep` does not name. */
+/** `kbdump prune job.yaml`: removes the runs that `output.keep` does not keep. */
 export const command = defineCommand({
   name: "prune <job>",
   about: "remove the runs that the job's output.keep does not name",
@@ -57,13 +57,13 @@ const pruneResult = result({
   kept: listOf(run),
   removed: listOf(run),
   failed: listOf(result({ run_id: text, error: text })),
-  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are no runs of this job")),
+  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are not runs of this job")),
   set_aside: v.pipe(truth, v.description("whether old unfinished work is removed, too")),
 });
 
 type PruneSummary = v.InferOutput<typeof pruneResult>;
 
-/** Renders which runs of a job are kept and which are removed: a line for each, newest first, with the reason, then the totals. */
+/** Renders which runs are kept and which are removed, newest first, with reasons, then the totals. */
 export function renderPrune(
   { runs, strangers, setAside, failures }: PruneResult,
   dryRun: boolean,
@@ -93,7 +93,7 @@ export function renderPrune(
   ].join("\n");
 }
 
-/** The same for programs. */
+/** The result as JSON. */
 function pruneJson(job: string, { runs, strangers, setAside, failures }: PruneResult, dryRun: boolean): PruneSummary {
   const named = ({ runId, reasons, status, bytes }: PruneResult["runs"][number]) => ({
     run_id: runId,

@@ -66,7 +66,7 @@ const positionals = {
 
 type ReportArguments = Arguments<typeof positionals & typeof options>;
 
-/** `kbdump report <run>`: one HTML file that shows a dump to its owner. */
+/** `kbdump report <run>`: writes one HTML file that shows a dump to its owner. */
 export const command = defineCommand({
   name: "report <run>",
   about: "write an HTML page that shows a run: complete or not, lost, stuck, never found",
@@ -91,17 +91,17 @@ export const command = defineCommand({
   },
 });
 
-/** Makes the report: the text for stdout, which is the page itself with `--file -`, and the warnings of the comparison. */
+/** Creates the report. Returns the text for stdout, which is the page itself with `--file -`, and the warnings of the comparison. */
 async function made(request: ReportRequest, { file, json }: ReportArguments, environment: Environment) {
   if (file === "-") {
-    const { renderReport } = await import("../report/render-report.js"); // heavy; --help does without
+    const { renderReport } = await import("../report/render-report.js"); // slow to load; --help does not need it
     const { html, summary } = await renderReport(request);
     return { text: html.trimEnd(), warnings: summary.warnings };
   }
-  const { reportName, usualPath } = await import("../report/report-path.js"); // heavy, likewise
+  const { reportName, usualPath } = await import("../report/report-path.js"); // slow to load
   const { writeReport } = await import("../report/render-report.js");
   const names = bucketNames(environment.env);
-  const isCopy = names(request.folder) !== request.folder; // the cache is no place for a report
+  const isCopy = names(request.folder) !== request.folder; // do not put a report into the cache
   const written = await writeReport(file ?? (isCopy ? reportName : await usualPath(request.folder)), request);
   const { run, against } = written;
   const result: ReportResult = {
@@ -114,7 +114,7 @@ async function made(request: ReportRequest, { file, json }: ReportArguments, env
 }
 
 async function checkArguments({ memory, file, json }: ReportArguments): Promise<void> {
-  const { checkMemory } = await import("../job/check-job.js"); // heavy; --help does without
+  const { checkMemory } = await import("../job/check-job.js"); // slow to load; --help does not need it
   const problems: Problem[] = [...checkMemory(memory)];
   if (json && file === "-")
     problems.push({ path: "--json", message: "not together with --file -, which prints the page" });
@@ -132,7 +132,7 @@ async function requestFrom(args: ReportArguments, environment: Environment): Pro
   return { folder, against, database, nameFolder, content: !noContent, verify: !noVerify, memory, signal };
 }
 
-/** Renders the main figures of a report that was written, where it is, and how to open it; for people. */
+/** Renders the main figures of a written report, its path, and how to open it; for people. */
 export function renderReportResult(result: ReportResult, { paint, columns }: Page): string {
   const { status, path, bytes, documents, incomplete_documents, chunks, child_chunks } = result;
   const read = [

@@ -41,7 +41,7 @@ Flags override the job file. Run the same job again to resume an interrupted run
 
 Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file · 3 published, but partial: some documents failed or changed while they were read, or latest, the database, the report or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted, 143 also by --max-duration`;
 
-/** `kbdump run [job.yaml]`: the main job. */
+/** `kbdump run [job.yaml]`: runs a job. */
 export const command = defineCommand({
   name: "run [job]",
   about: "read everything that a job names, and publish it",
@@ -111,7 +111,7 @@ export const command = defineCommand({
   },
 });
 
-/** The arguments of a run that its job does not hold. */
+/** The arguments of a run that are not part of its job. */
 interface RunArguments extends CommonArguments {
   readonly fresh?: boolean | undefined;
   readonly retryFailed?: boolean | undefined;
@@ -119,14 +119,17 @@ interface RunArguments extends CommonArguments {
   readonly maxDuration?: string | undefined;
 }
 
-/** Runs a job, shows its progress, prints how it ended, and gives the exit code. `workers`: the broker over which workers take documents. */
+/**
+ * Runs a job, shows its progress, prints the outcome, and returns the exit code. `workers`: the broker from which workers take
+ * documents.
+ */
 export async function runAndReport(
   job: Job,
   args: RunArguments,
   environment: Environment,
   workers?: string,
 ): Promise<number> {
-  const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
+  const { runJob } = await import("../run/run-job.js"); // slow to load; --help and --version do not need it
   const limit = new TimeLimit(timeLimitFrom(args.maxDuration), environment.interrupt);
   const view = viewFrom(args, environment);
   const progress = emptyRunProgress();
@@ -155,7 +158,7 @@ export async function runAndReport(
       unwatch();
     });
   const elapsed = performance.now() - start;
-  const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // heavy, likewise
+  const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // slow to load
   const summary = args.json
     ? jsonLine(summaryJson(result, elapsed))
     : renderSummary(
@@ -169,10 +172,10 @@ export async function runAndReport(
   return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
 }
 
-/** Kubernetes counts the pods of an Indexed Job from 0: https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode */
+/** Kubernetes numbers the pods of an Indexed Job from 0: https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode */
 const indexVariable = "JOB_COMPLETION_INDEX";
 
-/** The shard that `3/16` or, in a pod of Kubernetes, `auto/16` is; undefined without the flag. UsageError for anything else. */
+/** Parses `3/16`, or `auto/16` in a Kubernetes pod; undefined without the flag. Throws UsageError for anything else. */
 export function shardFrom(given: string | undefined, env: NodeJS.ProcessEnv): Shard | undefined {
   if (given === undefined) return undefined;
   const [, part = "", digits = ""] = /^(\d{1,5}|auto)\/(\d{1,5})$/.exec(given) ?? [];
@@ -189,7 +192,7 @@ function expectation(given: string): string {
   return `got ${gotText(given, [])}, expected such as 3/16, the third of 16 shards, or auto/16 in a pod of an Indexed Job; at most ${mostShards} shards`;
 }
 
-/** The index from 1, or why there is none. */
+/** The index from 1, or the problem with it. */
 function indexFrom(given: string | undefined, count: number): number | Problem {
   if (given !== undefined && /^\d{1,5}$/.test(given) && Number(given) < count) return Number(given) + 1;
   const got = given === undefined ? "it is not set" : `it is ${gotText(given, [])}`;
@@ -197,10 +200,10 @@ function indexFrom(given: string | undefined, count: number): number | Problem {
   return { path: "--shard", message };
 }
 
-/** Timers of Node go no further than 24 days. */
+/** Node's timers allow at most 24 days. */
 const bounds = { least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" };
 
-/** Milliseconds that a run may take; undefined for as many as it needs. UsageError where the flag gives no duration. */
+/** The time limit of a run in milliseconds; undefined for no limit. Throws UsageError for an invalid duration. */
 export function timeLimitFrom(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const limit: number | Problem = durationFrom("--max-duration", value, bounds);
@@ -208,7 +211,7 @@ export function timeLimitFrom(value: unknown): number | undefined {
   throw new UsageError("1 problem with the command line:", [limit]);
 }
 
-/** The end of a run whose time is over. */
+/** Stops a run after its time limit. */
 export class TimeLimit {
   readonly #timer: NodeJS.Timeout | undefined;
 
@@ -219,7 +222,7 @@ export class TimeLimit {
     this.#timer = setTimeout(interrupt, limit, error);
   }
 
-  /** A run that publishes is not interrupted any more. */
+  /** Cancels the limit: a run that is publishing must not be interrupted. */
   committing(state: CommitState): void {
     if (state !== "failed") this.lift();
   }
@@ -229,7 +232,7 @@ export class TimeLimit {
   }
 }
 
-/** The error of a run with a word on what it leaves: nothing is added where nothing was kept, or another run took over. */
+/** Adds to the error of a run what it leaves behind. Adds nothing if nothing was kept, or another run took over. */
 export function withProgress(error: unknown, progress: RunProgress, { fresh }: { readonly fresh: boolean }): unknown {
   if (!progress.isKept || error instanceof LostError || error instanceof UnprintedError) return error;
   const again = `run the same command${fresh ? " without --fresh" : ""} to resume`;

@@ -43,7 +43,7 @@ const options = {
 
 type ServeArguments = Arguments<typeof positionals & typeof options>;
 
-/** A service that runs, and what it serves where that is a dump. */
+/** A running service, and the dump that it serves, if any. */
 interface Serving {
   readonly url: string;
   readonly key: string;
@@ -129,7 +129,7 @@ async function startDump(
   args: ServeArguments,
   environment: Environment,
 ): Promise<Serving> {
-  const { serveDump } = await import("../serve/serve-dump.js"); // heavy; --help does without
+  const { serveDump } = await import("../serve/serve-dump.js"); // slow to load; --help does not need it
   const view = viewFrom(args, environment);
   const progress = emptyReadProgress("opening the dump");
   const unwatch = view.watch(renderReading(progress));
@@ -141,7 +141,7 @@ async function startDump(
   return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks: children } } };
 }
 
-/** The key itself is printed only if it does not come from a variable. */
+/** Prints the key itself only if it does not come from a variable. */
 function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving): string {
   if (json) {
     const result: ServeResult = {
@@ -158,12 +158,12 @@ function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving
   return `base_url: ${url}\nkey:      ${keyEnv === undefined ? key : `as in ${keyEnv}`}\n`;
 }
 
-/** Whether a text has no blanks, which cannot be sent. */
+/** Whether a text has no white space, which cannot be sent. */
 function isWord(text: string): boolean {
   return /^\S+$/.test(text);
 }
 
-/** The object that `kbdump serve --json` prints as soon as it answers requests. */
+/** The object that `kbdump serve --json` prints once it answers requests. */
 const serveResult = result({
   status: v.literal("serving"),
   base_url: text,

@@ -40,10 +40,10 @@ const options = {
 
 type SqlArguments = Arguments<typeof positionals & typeof options>;
 
-/** Rows of a table that are printed, as it is held in memory. */
+/** Maximum rows of a table, because it is held in memory. */
 const tableRows = 1_000;
 
-/** `kbdump sql <job or database> "SELECT …"`: asks the database of a job. */
+/** `kbdump sql <job or database> "SELECT …"`: queries the database of a job. */
 export const command = defineCommand({
   name: "sql <source> [statement]",
   about: "ask the database of a job by SQL, read-only",
@@ -57,14 +57,14 @@ export const command = defineCommand({
     const source = await findDatabase(args.source, findOptionsFrom(args, environment));
     const isPiped = args.statement === undefined || args.statement === "-";
     const statement = isPiped ? await textOf(environment.openStdin?.()) : args.statement;
-    const { queryDatabase } = await import("./sql/database.js"); // heavy; --help does without
+    const { queryDatabase } = await import("./sql/database.js"); // slow to load; --help does not need it
     const context = { memory: args.memory, signal: environment.signal, limit };
     await queryDatabase(source, statement, context, (result) => print(result, source, args, environment));
     return exitCodes.complete;
   },
 });
 
-/** The most rows to print; UsageError with everything that is wrong. */
+/** The maximum number of rows. Throws UsageError with every problem of the arguments. */
 async function checkArguments({ memory, format, json, limit }: SqlArguments): Promise<number | undefined> {
   const { checkMemory } = await import("../job/check-job.js");
   const problems: Problem[] = [...checkMemory(memory)];
@@ -116,7 +116,7 @@ const sqlResult = result({
 
 interface TableView {
   readonly paint: Paint;
-  /** Characters that fit a line; undefined where there is no terminal. */
+  /** Characters per line; undefined without a terminal. */
   readonly columns: number | undefined;
 }
 
@@ -126,13 +126,13 @@ interface TableRows {
   readonly isCut: boolean;
 }
 
-/** Characters of a cell that are shown where there is no terminal to fit. */
+/** Maximum characters per cell without a terminal. */
 const longest = 10_000;
-/** Characters of a column that are always shown. */
+/** Minimum characters of a column. */
 const narrowest = 8;
 const gap = 2;
 
-/** A result for people: a table, or a line for each cell where the terminal is too narrow for one; below it the number of rows. */
+/** A result for people: a table, or a line per cell if the terminal is too narrow, and the number of rows. */
 export function renderQuery({ columns, rows, isCut }: TableRows, { paint, columns: width }: TableView): string {
   const cells = rows.map((row) => row.map(cellText));
   const heads = columns.map(({ name }) => cutText(escapeControls(name), longest));
@@ -149,7 +149,7 @@ export function renderQuery({ columns, rows, isCut }: TableRows, { paint, column
   return [...lines, "", paint.faint(count)].join("\n");
 }
 
-/** A column, with the characters that its longest cell has. */
+/** A column, with the width of its longest cell. */
 interface WantedColumn {
   readonly width: number;
   readonly isNumber: boolean;
@@ -162,14 +162,14 @@ function tableLines(
   room: readonly number[],
   paint: Paint,
 ): readonly string[] {
-  // A row of one cell would be taken for a remark.
+  // The extra cell prevents a single-cell row from being treated as a remark.
   const lined = (row: readonly string[]) => [...row.map((cell, at) => cutToWidth(cell, room[at] ?? longest)), ""];
   const right = wanted.flatMap(({ isNumber }, at) => (isNumber ? at : []));
   const [head = "", ...lines] = alignedLines([lined(heads), ...cells.map(lined)], right, gap);
   return [paint.strong(head), ...lines];
 }
 
-/** A line for each cell, as `name  value`, and a line between two rows. */
+/** A line for each cell, as `name value`, and a separator between rows. */
 function recordLines(
   heads: readonly string[],
   cells: readonly (readonly string[])[],
@@ -185,10 +185,7 @@ function recordLines(
   ]);
 }
 
-/**
- * The widths of columns that fit a line of so many characters: the widest texts give way first, numbers never. Undefined where
- * they do not fit.
- */
+/** Column widths that fit this line length. The widest texts shrink first, numbers never. Undefined if they do not fit. */
 export function fittedWidths(wanted: readonly WantedColumn[], line: number): readonly number[] | undefined {
   const room = line - gap * (wanted.length - 1);
   const capped = (cap: number) => wanted.map(({ width, isNumber }) => (isNumber ? width : Math.min(width, cap)));
@@ -198,13 +195,13 @@ export function fittedWidths(wanted: readonly WantedColumn[], line: number): rea
   return fits(cap) ? capped(cap) : undefined;
 }
 
-/** A cell on one line: NULL can be seen, and control characters are written as JSON has them. */
+/** A cell on one line. NULL is visible, and control characters are escaped as in JSON. */
 function cellText(value: unknown): string {
   const text = value === null ? "NULL" : plainText(value);
   return cutText(escapeControls(text).replaceAll("\\u000a", "\\n").replaceAll("\\u0009", "\\t"), longest);
 }
 
-/** A text as it is; all else as JSON. */
+/** A text unchanged; everything else as JSON. */
 function plainText(value: unknown): string {
   if (typeof value === "string") return value;
   return value instanceof ExactNumber ? value.text : jsonText(value);
@@ -216,7 +213,7 @@ function isNumeric(type: string): boolean {
 
 type Pieces = AsyncGenerator<string>;
 
-/** A result as a JSON array of objects, one on a line, in pieces. */
+/** Yields a JSON array of objects, one per line. */
 async function* jsonOfQuery({ columns, rows }: QueryResult): Pieces {
   const objects = objectsOf(columns, rows, "\n");
   yield "[";
@@ -224,7 +221,7 @@ async function* jsonOfQuery({ columns, rows }: QueryResult): Pieces {
   yield "\n]\n";
 }
 
-/** A result as one JSON object on one line, with its columns and the number of its rows; in pieces. */
+/** Yields one JSON object on one line, with the columns and the number of rows. */
 async function* objectOfQuery({ columns, rows, rowCount, isCut }: QueryResult, source: string): Pieces {
   const head = jsonLine({ status: "ok", source, columns, row_count: rowCount, truncated: isCut });
   yield `${head.slice(0, -1)},"rows":[`;
@@ -232,7 +229,7 @@ async function* objectOfQuery({ columns, rows, rowCount, isCut }: QueryResult, s
   yield "]}\n";
 }
 
-/** A result as CSV with a header, in pieces; null is empty, the empty string is `""`. */
+/** Yields CSV with a header. Null is empty; the empty string is `""`. */
 async function* csvOfQuery({ columns, rows }: QueryResult): Pieces {
   yield `${csvLines([columns.map(({ name }) => name)])}\n`;
   for await (const some of rows) if (some.length > 0) yield `${csvLines(some.map((row) => row.map(csvCell)))}\n`;

@@ -21,7 +21,7 @@ With --watch, kbdump polls until every document is completed or in error, and ke
 
 Exit codes: 0 taken; with --watch: every document is completed · 1 failed, or not completed within --timeout · 2 wrong usage or job file · 3 some batches could not be read; with --watch: a document ended in error · 130, 143 interrupted; the readings so far are kept`;
 
-/** Options of `kbdump status` for a watch. */
+/** Options of `kbdump status` with --watch. */
 const watchOptions = {
   watch: { type: "boolean", default: false, describe: "poll until every document is completed or in error" },
   interval: {
@@ -32,7 +32,7 @@ const watchOptions = {
   timeout: { type: "string", value: "TIME", describe: "with --watch: give up after this time, such as 90, 10m or 2h" },
 } as const satisfies Options;
 
-/** `kbdump status [job.yaml]`: a snapshot of the indexing status, or one after another until the indexing is over. */
+/** `kbdump status [job.yaml]`: records the indexing status once, or repeatedly until indexing ends. */
 export const command = defineCommand({
   name: "status [job]",
   about: "take a snapshot of the indexing status of the job's batches, or watch them",
@@ -51,7 +51,7 @@ export const command = defineCommand({
       );
     }
     if (args.watch) return watchBatches(job, times, args, environment);
-    const { takeStatus } = await import("../status/capture-status.js"); // heavy; --help does without
+    const { takeStatus } = await import("../status/capture-status.js"); // slow to load; --help does not need it
     const view = viewFrom(args, environment);
     const status = await takeStatus(job, { env: environment.env, signal: environment.signal, log: view.log });
     for (const failure of status.failures) view.log("warn", failure);
@@ -71,17 +71,17 @@ function render(status: TakenStatus, environment: Environment): string {
   return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
 }
 
-/** Milliseconds from poll to poll, and until the watch gives up; never, if undefined. */
+/** Milliseconds between polls, and until the watch gives up; undefined: never. */
 interface WatchTimes {
   readonly interval: number;
   readonly timeout: number | undefined;
 }
 
 const intervalBounds = { least: 100, most: 86_400_000, text: "from 0.1 s to 24 h" };
-/** Timers of Node go no further than 24 days. */
+/** Node's timers allow at most 24 days. */
 const timeoutBounds = { least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" };
 
-/** Checks the times of a watch, which only go with --watch. UsageError with every problem. */
+/** Checks the times of a watch, which require --watch. Throws UsageError with every problem. */
 function watchTimesFrom({ watch, interval, timeout }: Arguments<typeof watchOptions>): WatchTimes {
   const problems: Problem[] = [];
   const milliseconds = (flag: string, value: unknown, bounds: typeof intervalBounds): number | undefined => {
@@ -99,14 +99,14 @@ function watchTimesFrom({ watch, interval, timeout }: Arguments<typeof watchOpti
   return times;
 }
 
-/** Watches the batches of a job, prints how that ended, and gives the exit code. */
+/** Watches the batches of a job, prints the outcome, and returns the exit code. */
 async function watchBatches(
   job: Job,
   times: WatchTimes,
   args: CommonArguments,
   environment: Environment,
 ): Promise<number> {
-  const { watchStatus } = await import("../status/watch-status.js"); // heavy; --help does without
+  const { watchStatus } = await import("../status/watch-status.js"); // slow to load; --help does not need it
   const { stdout, env, signal } = environment;
   const view = viewFrom(args, environment);
   const progress = emptyWatchProgress();

@@ -29,7 +29,7 @@ With --against, the run is compared with a service, too: with the copies that co
 
 Exit codes: 0 sound, and as at the service · 1 could not be checked or compared · 2 wrong usage, no such run, or no key · 4 something is wrong with the dump, or the service differs · 130, 143 interrupted`;
 
-/** The flags of a comparison with a service. */
+/** The flags for comparing with a service. */
 const againstOptions = {
   against: {
     type: "string",
@@ -78,7 +78,7 @@ const options = {
   ...memoryOption,
 } as const satisfies Options;
 
-/** `kbdump verify <run>`: reads what was written and proves it again; with `--against`, compares it with a service. */
+/** `kbdump verify <run>`: reads a run again and proves it; with `--against`, compares it with a service. */
 export const command = defineCommand({
   name: "verify <run>",
   about: "read a run again, and prove that it is complete and unchanged",
@@ -116,14 +116,14 @@ export const command = defineCommand({
   },
 });
 
-/** Reads the run again; one in a bucket from there, whatever copy there is. */
+/** Verifies the run. A run in a bucket is always read from there, even if there is a copy. */
 async function verify(
   found: RunToFetch,
   args: VerifyArguments,
   view: View,
   environment: Environment,
 ): Promise<Verification> {
-  const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
+  const { verifyRun } = await import("../verify/verify-run.js"); // slow to load; --help does not need it
   const { duckdb, memory } = args;
   const context = { memory, signal: environment.signal, duckdb: duckdb === undefined ? false : duckdb || true };
   const read = (folder: string, database: boolean | string = context.duckdb) => {
@@ -137,7 +137,7 @@ async function verify(
 }
 
 async function compare(options: Omit<AgainstOptions, "log" | "progress">, view: View): Promise<Against> {
-  const { compareWithService } = await import("../restore/copy/against.js"); // heavy, likewise
+  const { compareWithService } = await import("../restore/copy/against.js"); // slow to load
   const progress = { ...emptyReadProgress(), dump: undefined };
   const unwatch = view.watch(renderComparing(progress));
   return compareWithService({ ...options, log: view.log, progress }).finally(unwatch);
@@ -150,9 +150,9 @@ function resultOf(verification: Verification, against: Against | null): VerifyRe
 
 type VerifyArguments = Arguments<typeof options>;
 
-/** Checks everything that can be checked before a run is looked for; UsageError with every problem. */
+/** Checks the arguments before looking for a run. Throws UsageError with every problem. */
 async function checkArguments(args: VerifyArguments): Promise<void> {
-  const { checkIds, checkServiceFlags } = await import("../job/check-job.js"); // heavy; --help does without
+  const { checkIds, checkServiceFlags } = await import("../job/check-job.js"); // slow to load; --help does not need it
   const problems = [
     ...checkServiceFlags({ ...args, to: args.against }, "--against"),
     ...checkIds("--document", itemsOf(args.document)),
@@ -162,7 +162,7 @@ async function checkArguments(args: VerifyArguments): Promise<void> {
   if (problems.length > 0) throw wrongLine(problems);
 }
 
-/** The share that `5%` names; undefined for any other text. */
+/** Parses a percentage such as `5%`; undefined for any other text. */
 function shareFrom(text: string): number | undefined {
   const percent = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1];
   const share = Number(percent) / 100;
@@ -173,7 +173,7 @@ function wrongSample(given: string): Problem {
   return { path: "--sample", message: `got ${JSON.stringify(given)}, expected a percentage above 0, such as 5%` };
 }
 
-/** Flags that mean nothing without `--against`. */
+/** Problems of flags that require `--against`. */
 function lonelyFlags({
   against,
   keyEnv,
@@ -191,7 +191,7 @@ function lonelyFlags({
   return given.map(([path]) => ({ path, message: "only with --against, which names the service to compare with" }));
 }
 
-/** The settings of a comparison, but for the place of the run and the progress; undefined where none was asked for. */
+/** The settings of the comparison, except the run's path and the progress; undefined without `--against`. */
 async function againstFrom(
   args: VerifyArguments,
   { env, signal }: Environment,
@@ -244,7 +244,7 @@ export function renderVerification(
   return lines.flatMap((line) => wrapToWidth(line, columns, "  ")).join("\n");
 }
 
-/** Renders the comparison of a run with a service: the verdict, parts that were not compared, and every difference; for people. */
+/** Renders the comparison with a service for people: the verdict, what was not compared, and every difference. */
 function renderAgainst(against: Against, page: Page): string {
   const { base_url, copies, documents, chunks, child_chunks, differences, notes } = against;
   const { paint, columns } = page;
@@ -267,7 +267,7 @@ function renderAgainst(against: Against, page: Page): string {
   ].join("\n");
 }
 
-/** Renders how far a comparison with a service is: the dump that is made of it, then the documents that are compared. */
+/** Renders the progress of a comparison with a service: first dumping it, then comparing documents. */
 function renderComparing(progress: AgainstProgress): Rendering {
   return renderWork(() => {
     const { step, dump, expected, done } = progress;

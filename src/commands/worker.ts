@@ -20,9 +20,9 @@ The run itself is kbdump run nightly.yaml --workers redis://queue.example.com:63
 
 Exit codes: 0 idle for as long as --idle says · 1 the service, the broker or the disk cannot be used · 2 wrong usage, or a library is missing · 130, 143 interrupted: documents that it had are given back`;
 
-/** Bounds of `--idle`, in milliseconds: timers of Node go no further than 24 days. */
+/** Limits of `--idle` in milliseconds. Node's timers allow at most 24 days. */
 const idleBounds = { least: 1_000, most: 1_728_000_000, text: "from 1 s to 480 h" };
-/** The most requests in flight that a job file allows. */
+/** The maximum concurrency that a job file allows. */
 const mostInFlight = 64;
 
 /** `kbdump worker <broker> <job>`: reads documents for runs of a job that distribute them. */
@@ -66,7 +66,7 @@ export const command = defineCommand({
     if (typeof broker === "object" || typeof idle === "object" || typeof inFlight === "object")
       throw wrongLine(problems);
     const job = await jobFrom(args, {}, environment);
-    const { workDocuments } = await import("../parallel/worker/work-documents.js"); // heavy; --help does without
+    const { workDocuments } = await import("../parallel/worker/work-documents.js"); // slow to load; --help does not need it
     const view = viewFrom(args, environment);
     const progress = emptyRunProgress();
     const unwatch = view.watch(renderWorker(progress));
@@ -82,7 +82,7 @@ export const command = defineCommand({
   },
 });
 
-/** The error of a worker with a word on what it leaves. */
+/** Adds to the error of a worker what it leaves behind. */
 export function withWork(error: unknown, { documentsDone }: Pick<RunProgress, "documentsDone">): unknown {
   if (!(error instanceof InterruptedError)) return error;
   const read = `${countText(documentsDone, "document")} read`;
@@ -116,7 +116,7 @@ function readText({ documents, chunks, child_chunks }: Pick<WorkerResult, "docum
   );
 }
 
-/** A sentence of what a worker did. */
+/** One sentence on what a worker did. */
 function workerText(result: WorkerResult): string {
   const { name, failed, late, requests } = result;
   const failures = failed > 0 ? [countText(failed, "failed attempt")] : [];

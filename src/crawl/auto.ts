@@ -2,38 +2,38 @@ import type { Listed } from "../client/check-answer.js";
 import { ChildDigest, type ChildText } from "./digests.js";
 import { embeddedChildren } from "./embedded-children.js";
 
-/** The evidence, forecast and decision of `child_chunks: auto`, as pure functions: the crawl, the forecast and the summary share them. */
+/** `child_chunks: auto` as pure functions: the evidence, the forecast and the decision. The crawl, the plan and the summary share them. */
 
-/** Child lists that are asked for as a sample of a document, at the most. */
+/** The most child lists that kbdump reads as a sample of one document. */
 export const sampleSize = 5;
 
 /** Evidence of the children of one document, from its pages of chunks. */
 export interface ChildEvidence {
-  /** As every page said it; null where there was none, or no page yet. */
+  /** From the pages, which all agree; null if the service sends none, or before the first page. */
   readonly docForm: string | null;
-  /** Chunks that were looked at. */
+  /** Chunks examined. */
   readonly chunks: number;
   /** Chunks that embed at least one child. */
   readonly embedding: number;
-  /** Why what the pages show cannot be relied on, for readers of the manifest; null where it can. */
+  /** Why the pages cannot be trusted, as text for the manifest; null if they can. */
   readonly doubt: string | null;
-  /** Some of the chunks that embed children, in order: the first in each stretch of the document. */
+  /** A sample of the chunks that embed children, in order: the first one in each stretch of the document. */
   readonly spread: readonly SampledChunk[];
-  /** The first of those that embed most: what is cut short is cut there. */
+  /** The first chunk that embeds the most children. If the service truncates embedded children, it shows here. */
   readonly largest: SampledChunk | null;
 }
 
-/** A chunk whose child list is to hold what the page of chunks shows of it. */
+/** A sampled chunk. Its child list must match the children that the chunk embeds. */
 export interface SampledChunk {
-  /** Place in the document, from 0. */
+  /** Index in the document, from 0. */
   readonly index: number;
-  /** Children that it embeds. */
+  /** Number of embedded children. */
   readonly rows: number;
-  /** The digest of their rows (`ChildDigest`); "" without any. */
+  /** The `ChildDigest` of their rows; "" if there are none. */
   readonly digest: string;
 }
 
-/** Nothing was looked at. */
+/** The evidence before the first page. */
 export const noEvidence: ChildEvidence = {
   docForm: null,
   chunks: 0,
@@ -44,30 +44,30 @@ export const noEvidence: ChildEvidence = {
 };
 
 /**
- * The source of the children of a document. lists: the child list of every chunk. embedded: from the chunks that embed
- * any, and from the child lists of the others. none: nowhere, there are none.
+ * Where the children of a document come from. lists: read every child list. embedded: use the embedded children, and read the
+ * child lists of chunks that embed none. none: the document has no children.
  */
 export type ChildSource = "lists" | "embedded" | "none";
 
-/** A source, and why it is this one. */
+/** A source and the reason for choosing it. */
 export interface ChildPlan {
   readonly source: ChildSource;
   readonly reason: string;
 }
 
-/** How the chunks of a document come to their children; the three add up to its chunks. */
+/** Where the chunks of a document get their children. The three counts add up to the number of chunks. */
 interface ListCounts {
-  /** Chunks whose child list is asked for, those of a sample included. */
+  /** Chunks whose child list is read, including the sample. */
   readonly asked: number;
-  /** Chunks whose embedded children are taken instead. */
+  /** Chunks whose embedded children are used instead. */
   readonly embedded: number;
-  /** Chunks that are taken to have none. */
+  /** Chunks assumed to have no children. */
   readonly skipped: number;
 }
 
 const lists = (reason: string): ChildPlan => ({ source: "lists", reason });
 
-/** The source that the evidence suggests, before any child list is read. A sample of lists must confirm it. */
+/** Guesses the source from the evidence, before any child list is read. A sample of lists must confirm it. */
 export function supposedChildren({ docForm, chunks, embedding, doubt }: ChildEvidence): ChildPlan {
   if (doubt !== null) return lists(doubt);
   if (chunks === 0) return lists("there are no chunks");
@@ -82,10 +82,7 @@ export function supposedChildren({ docForm, chunks, embedding, doubt }: ChildEvi
   return { source: "embedded", reason: `${embedding} of ${chunks} chunks embed children` };
 }
 
-/**
- * The chunks whose child lists have to bear out what the evidence suggests, in order, `sampleSize` at the most; none where
- * every list is asked anyway.
- */
+/** The chunks whose child lists must confirm the guess, in order, at most `sampleSize`. Empty if every list is read anyway. */
 export function sampleOf(evidence: ChildEvidence): readonly SampledChunk[] {
   const { source } = supposedChildren(evidence);
   if (source === "none") return spreadOver(evidence.chunks).map((index) => ({ index, rows: 0, digest: "" }));
@@ -95,15 +92,15 @@ export function sampleOf(evidence: ChildEvidence): readonly SampledChunk[] {
   return isThere ? spread : [...spread, largest].sort((a, b) => a.index - b.index);
 }
 
-/** Up to `sampleSize` places, the first and the last of them and others evenly between. */
+/** Up to `sampleSize` indexes, spread evenly from the first to the last. */
 function spreadOver(chunks: number): readonly number[] {
   if (chunks <= sampleSize) return Array.from({ length: chunks }, (_, index) => index);
   return Array.from({ length: sampleSize }, (_, nth) => Math.round((nth * (chunks - 1)) / (sampleSize - 1)));
 }
 
 /**
- * The plan for a document whose pages of chunks were all read. `differing` is the place, from 0, of the first sampled chunk
- * whose child list is not what its page showed; undefined where all of them are.
+ * Plans a document after all its pages of chunks were read. `differing` is the index, from 0, of the first sampled chunk whose
+ * child list does not match its page; undefined if all match.
  */
 export function planChildren(evidence: ChildEvidence, differing: number | undefined): ChildPlan {
   const { source, reason } = supposedChildren(evidence);
@@ -117,7 +114,7 @@ export function planChildren(evidence: ChildEvidence, differing: number | undefi
   };
 }
 
-/** How many lists a plan asks for, when all pages of chunks were read. */
+/** Counts the lists that a plan reads, after all pages of chunks were read. */
 export function listCounts(evidence: ChildEvidence, { source }: ChildPlan): ListCounts {
   const { chunks, embedding } = evidence;
   const sampled = sampleOf(evidence).length;
@@ -127,8 +124,8 @@ export function listCounts(evidence: ChildEvidence, { source }: ChildPlan): List
 }
 
 /**
- * Forecasts what `auto` will ask for in a document of `total` chunks, if the rest of it is like the pages that the evidence is of, and
- * if the sample agrees; it is as much as `total` where not. Exact, to the same condition, with evidence of all of it.
+ * Forecasts what `auto` reads in a document of `total` chunks. Assumes that the rest of the document resembles the pages seen, and
+ * that the sample agrees; if not, every list is read (`total`). With evidence of all chunks, only the second assumption remains.
  */
 export function forecastLists(evidence: ChildEvidence, total: number): ListCounts {
   const supposed = supposedChildren(evidence);
@@ -142,21 +139,21 @@ export function forecastLists(evidence: ChildEvidence, total: number): ListCount
   return { asked: total - embedded, embedded, skipped: 0 };
 }
 
-/** A page of chunks, as far as it bears witness. */
+/** The parts of a page of chunks that count as evidence. */
 interface WitnessPage {
-  /** Rows that no earlier page had. */
+  /** Rows that were on no earlier page. */
   readonly records: readonly Listed[];
   readonly docForm: string | null;
-  /** Chunks of the whole document, as its first page tells it. */
+  /** Chunks in the whole document, from its first page. */
   readonly total: number;
 }
 
-/** Stretches of a document in each of which a chunk is sampled; the largest of all is sampled besides. */
+/** The document is divided into this many stretches, with one sampled chunk in each. The chunk with the most children is added. */
 const stretches = sampleSize - 1;
 
 /**
- * The evidence with one more page. The pages come in order; what is kept of them does not grow with their number. `textOf`
- * is called for the children of a few chunks only.
+ * Adds a page to the evidence. Call it in page order. Memory does not grow with the number of pages, and `textOf` is called for
+ * the children of a few chunks only.
  */
 export function withPage(before: ChildEvidence, page: WitnessPage, textOf: ChildText): ChildEvidence {
   let { embedding, largest, doubt } = before;
@@ -165,7 +162,7 @@ export function withPage(before: ChildEvidence, page: WitnessPage, textOf: Child
   let most: { readonly index: number; readonly chunk: Listed; readonly children: readonly Listed[] } | undefined;
   for (const [at, chunk] of page.records.entries()) {
     const children = embeddedChildren(chunk);
-    if (!children) doubt ??= "child_chunks of some chunks are no lists of child chunks with an id each";
+    if (!children) doubt ??= "child_chunks of some chunks is not a list of child chunks with ids";
     if (!children || children.length === 0) continue;
     embedding++;
     const index = before.chunks + at;
@@ -180,12 +177,12 @@ export function withPage(before: ChildEvidence, page: WitnessPage, textOf: Child
   return { docForm, chunks: before.chunks + page.records.length, embedding, doubt, spread, largest };
 }
 
-/** The evidence of a first page alone, for a forecast. */
+/** The evidence of the first page only, for a forecast. */
 export function evidenceOfPage(page: WitnessPage): ChildEvidence {
   return withPage(noEvidence, page, () => "");
 }
 
-/** A list that turns out longer than its first page said has all the rest in the last stretch. */
+/** If a list turns out longer than its first page said, the surplus belongs to the last stretch. */
 function stretchOf(index: number, total: number): number {
   return Math.min(stretches - 1, Math.floor((index * stretches) / Math.max(1, total)));
 }

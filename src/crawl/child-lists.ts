@@ -5,17 +5,17 @@ import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
 import type { Prefetch } from "./prefetch.js";
 import { ListProof, type PageRead, type ReadPage, type ReportProblem, readList } from "./read-list.js";
 
-/** Pages of one list that are kept: few, since a chunk can have very many children. */
+/** The most pages of a list to keep in memory. Few, because a chunk can have very many children. */
 export const keptPages = 10;
 
-/** Opens the child lists of a document. The first pages of a list that is to be kept are not asked for again. */
+/** Opens the child lists of a document. The first pages of a kept list are not requested again. */
 export class ChildLists {
   readonly #api: KnowledgeApi;
   readonly #document: DocumentRef;
   readonly #problem: ReportProblem;
   readonly #kept = new Map<string, ReadPage>();
 
-  /** `problem` gets a list that moves between two halves of a page; it may throw. */
+  /** `problem` is called when a list changes between two halves of a page. It may throw. */
   constructor(api: KnowledgeApi, document: DocumentRef, problem: ReportProblem) {
     this.#api = api;
     this.#document = document;
@@ -27,14 +27,14 @@ export class ChildLists {
     return this.#kept.get(chunkId) ?? this.#fresh(chunkId);
   }
 
-  /** The same, and who opens the list again has the first pages that were read. */
+  /** Opens a list and keeps its first pages, so that opening it again does not request them. */
   keep(chunkId: string): ReadPage {
     const read = remembering(this.open(chunkId));
     this.#kept.set(chunkId, read);
     return read;
   }
 
-  /** Forgets the pages of a list. */
+  /** Forgets the kept pages of a list. */
   drop(chunkId: string): void {
     this.#kept.delete(chunkId);
   }
@@ -56,10 +56,10 @@ function remembering(read: ReadPage): ReadPage {
   };
 }
 
-/** A page of a child list that there is not any more. */
+/** The page of a child list that no longer exists. */
 export const noChildren: ListPage = { rows: [], total: 0, docForm: null };
 
-/** Undefined when the chunk is gone, which its 404 tells; a service that does not know child lists is a SkipError. */
+/** Undefined when the chunk is gone (404 `not_found`). Throws SkipError when the service has no child lists. */
 export async function unlessGone(readPage: ReadPage, page: number): Promise<PageRead | undefined> {
   try {
     return await readPage(page);
@@ -69,21 +69,21 @@ export async function unlessGone(readPage: ReadPage, page: number): Promise<Page
   }
 }
 
-/** A child list, of which the first page is there. */
+/** A child list whose first page was read. */
 export interface OpenList {
   readonly chunkId: string;
   readonly readPage: ReadPage;
   readonly first: PageRead;
 }
 
-/** Rows of a child list as they are given out. */
+/** Some rows of a child list. */
 export interface ListRows {
   readonly rows: readonly Listed[];
-  /** Rows of the smallest piece in which the page came; undefined where it came with one answer. */
+  /** Rows in the smallest piece of the page; undefined if one answer held the whole page. */
   readonly piece?: number | undefined;
-  /** page: they came with a request. embedded: from the chunk, in place of all pages of its list. */
+  /** page: from a request. embedded: from the chunk, instead of all pages of its list. */
   readonly from: "page" | "embedded";
-  /** Rows of the whole list, when these are the last of them; undefined before, and where the list is not whole. */
+  /** Number of rows in the whole list, if these rows complete it; otherwise undefined. */
   readonly all: number | undefined;
 }
 
@@ -92,7 +92,7 @@ export interface ListReading {
   readonly problem: ReportProblem;
 }
 
-/** The rows of a list that came whole with its first page, as most do; undefined where it did not. */
+/** The rows of a list that fits on its first page, as most do; otherwise undefined. */
 export function wholeList({ rows, total, piece, unreadable = [] }: PageRead): ListRows | undefined {
   if (rows.length !== total || unreadable.length > 0) return undefined;
   const ids = new Set(rows.map(({ id }) => id));
@@ -100,8 +100,8 @@ export function wholeList({ rows, total, piece, unreadable = [] }: PageRead): Li
 }
 
 /**
- * The children of one chunk from the pages of its list. The service orders children by position alone, so that with equal
- * positions the pages repeat some rows and lack others, at every read. Such a list may come from what its chunk embeds.
+ * Reads the children of one chunk from the pages of its list. The service sorts children by position only, so with equal positions
+ * the pages repeat some rows and omit others on every read. In that case, the embedded children may replace the list.
  */
 export function readChildList(
   list: OpenList,
@@ -111,7 +111,7 @@ export function readChildList(
   return embedded && mayBeTied(list.first, embedded) ? readTiedList(list, embedded, reading) : readPages(list, reading);
 }
 
-/** Page by page, as they come. */
+/** Yields each page as it arrives. */
 async function* readPages(list: OpenList, { prefetch, problem }: ListReading): AsyncGenerator<ListRows> {
   const proof = new ListProof(nameOf(list), problem);
   for await (const page of pagesOf(list, prefetch)) {
@@ -122,7 +122,7 @@ async function* readPages(list: OpenList, { prefetch, problem }: ListReading): A
   proof.finish();
 }
 
-/** All pages, and only then their rows, or those that the chunk embeds. */
+/** Reads all pages first, then yields their rows or the embedded children. */
 async function* readTiedList(
   list: OpenList,
   embedded: readonly Listed[],
@@ -149,18 +149,18 @@ async function* readTiedList(
   yield* listed;
 }
 
-/** Whether a list of several pages may have equal positions, and the children that its chunk embeds may stand for it. */
+/** Whether a list of several pages may contain equal positions, and the embedded children could replace it. */
 function mayBeTied({ rows, total }: PageRead, embedded: readonly Listed[]): boolean {
   return rows.length < total && embedded.length === total;
 }
 
-/** Whether everything that the pages showed is embedded: there are as many children as the list counts, each with an id of its own. */
+/** Whether the chunk embeds every row that the pages showed, each with a distinct id, and as many as the list counts. */
 function holdsAll(embedded: readonly Listed[], listed: readonly ListRows[]): boolean {
   const ids = new Set(embedded.map(({ id }) => id));
   return listed.every(({ rows }) => rows.every(({ id }) => ids.has(id)));
 }
 
-/** The pages of a list; `watch` sees every answer behind the first, an empty one and that of a list that is gone, too. */
+/** The pages of a list. `watch` gets every page after the first, even an empty one or that of a deleted list. */
 function pagesOf(
   { readPage, first }: OpenList,
   prefetch: Prefetch,

@@ -9,17 +9,17 @@ import { type ReadPage, readList } from "./read-list.js";
 interface SampleReading {
   readonly chunkIdOf: (index: number) => string;
   readonly open: (chunkId: string) => ReadPage;
-  /** Gives the children that the chunk at this place, from 0, embeds. */
+  /** The children embedded in the chunk at this index, from 0. */
   readonly embeddedAt: (index: number) => Promise<readonly Listed[]>;
   readonly textOf: ChildText;
   readonly prefetch: Prefetch;
 }
 
 /**
- * Asks for the child lists of sampled chunks, and gives the place of the first one that is not what the page of chunks showed;
- * undefined where all are. A list of another length is not read beyond its first page, and no list beyond the pages that are
- * kept. The order of the rows does not matter. Where pages repeat rows, as they do with equal positions, or were not all read,
- * what came has to be among what the chunk embeds.
+ * Reads the child lists of sampled chunks and returns the index of the first chunk whose list does not match its embedded
+ * children; undefined if all match. Stops at the first page if the length differs, and never reads more pages than are kept. Row
+ * order does not matter. If pages repeat rows (equal positions), or not all pages were read, every row that came must be embedded
+ * in the chunk.
  */
 export async function firstDifference(
   sample: readonly SampledChunk[],

@@ -29,42 +29,42 @@ import {
 } from "./read-list.js";
 
 export interface CrawlOptions {
-  /** auto: the child lists that the evidence asks for, and what the chunks embed. */
+  /** auto: read only the child lists that the evidence calls for, and use embedded children for the rest. */
   readonly childChunks: "all" | "auto" | "none";
-  /** Gives back what the chunks embed, those of an earlier crawl included, as far as it is kept; asked for after all chunks were given out. */
+  /** Returns the kept embedded children, including those from an earlier crawl. Called after all chunks were yielded. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
-  /** Whether rows keep the signatures of their links: children are compared as rows. */
+  /** Whether rows keep the signatures of links. Matters because children are compared as rows. */
   readonly keepSignatures: boolean;
   readonly prefetch: Prefetch;
-  /** Called with everything that shows that the document is not whole; it may throw to end the crawl. */
+  /** Called for every sign that the document is incomplete. It may throw to end the crawl. */
   readonly problem: ReportProblem;
-  /** Whether to read the chunks from their end, which proves a list that only grows; a crawl that goes on reads in order. */
+  /** Whether to read the chunks from the end, which proves a list that only grows. A resumed crawl reads in order. */
   readonly fromTheEnd: boolean;
-  /** How far an earlier crawl came, and the ids of the chunks that it read, in order. */
+  /** The progress of an earlier crawl, and the ids of the chunks that it read, in order. */
   readonly from?: { readonly howFar: HowFar; readonly ids: IdSet } | undefined;
 }
 
-/** Children of one chunk, as they come. */
+/** Some children of one chunk. */
 export interface ChildRows {
   readonly chunkId: string;
   readonly rows: readonly Listed[];
-  /** Whether all children of the chunk have come with these: then a later crawl can go on behind them. */
+  /** Whether these rows complete the chunk's children, so that a later crawl can continue after them. */
   readonly isWhole: boolean;
 }
 
-/** The children of one chunk before they are read. Where there is a list, its first page is there unless the chunk is gone. */
+/** The children of one chunk before they are read. If there is a list, its first page was read, unless the chunk is gone. */
 interface Item {
   readonly index: number;
   readonly chunkId: string;
-  /** The children that the chunk embeds; undefined where that is nothing, or not kept. */
+  /** The chunk's embedded children; undefined if there are none or they were not kept. */
   readonly embedded: readonly Listed[] | undefined;
-  /** Undefined where it is not asked for. */
+  /** Undefined if the list is not needed. */
   readonly list: { readonly readPage: ReadPage; readonly first: PageRead | undefined } | undefined;
 }
 
 /**
- * Reads one document, in this order: all `chunks`, then `decideSource`, then all `children`. Rejects with SkipError when the document
- * cannot be read at all; lists that do not add up are passed to `problem`.
+ * Reads one document in this order: all `chunks`, then `decideSource`, then all `children`. Throws SkipError when the document
+ * cannot be read at all. Reports lists that do not add up to `problem`.
  */
 export class DocumentCrawl {
   readonly #api: KnowledgeApi;
@@ -87,17 +87,17 @@ export class DocumentCrawl {
     this.#lists = new ChildLists(api, document, this.#problems.report);
     const known = howFar && { ids, total: howFar.chunks.total, unreadable: howFar.chunks.unreadable };
     this.#proof = new ListProof("chunks", this.#problems.report, known);
-    // Another process saw them keep their ranks, up to a moment that has passed.
+    // The ranks were checked by another process, at a moment that has passed.
     this.#chunks = howFar && { ...howFar.chunks, isAnchored: false };
     this.#children = howFar?.children ?? noChildrenYet;
   }
 
-  /** What was given out so far; undefined before the first page. */
+  /** What was yielded so far; undefined before the first page. */
   get howFar(): HowFar | undefined {
     return this.#chunks && { chunks: this.#chunks, children: this.#children, problems: this.#problems.first };
   }
 
-  /** The chunks that are not read yet, page by page. */
+  /** The remaining chunks, page by page. */
   async *chunks(): AsyncGenerator<readonly Listed[]> {
     const proof = this.#proof;
     for await (const page of this.#pages()) {
@@ -114,7 +114,7 @@ export class DocumentCrawl {
     proof.finish();
   }
 
-  /** Decides for `auto` where the children come from, unless an earlier crawl did. Asks for the child lists of a sample. */
+  /** For `auto`, decides where the children come from, unless an earlier crawl did. Reads a sample of child lists. */
   async decideSource(): Promise<void> {
     if (this.#options.childChunks !== "auto" || this.#children.plan || !this.#chunks) return;
     const { evidence } = this.#children;
@@ -129,7 +129,7 @@ export class DocumentCrawl {
     this.#children = withPlan(this.#children, plan, differing);
   }
 
-  /** The children of the chunks that are not read yet: from their lists, or from where the evidence allows it. */
+  /** The children of the remaining chunks, from their lists or from the chunks themselves. */
   async *children(): AsyncGenerator<ChildRows> {
     const { childChunks, embedded, prefetch } = this.#options;
     if (childChunks === "none" || !this.#chunks) return;
@@ -151,7 +151,7 @@ export class DocumentCrawl {
     }
   }
 
-  /** The pages of chunks that are not read yet. */
+  /** The remaining pages of chunks. */
   async *#pages(): AsyncGenerator<AnchoredPage> {
     const { prefetch, from, fromTheEnd } = this.#options;
     const { report: problem } = this.#problems;
@@ -191,7 +191,7 @@ export class DocumentCrawl {
     const { report } = this.#problems;
     if (!first) return report(`chunk ${chunkId} was deleted while the document was read`);
     const digest = new ChildDigest(chunkId, this.#textOf);
-    // A child list that grew says nothing about the list of chunks.
+    // A growing child list says nothing about the list of chunks.
     const problem: ReportProblem = (text, kind) => report(text, kind === "grew" ? "moved" : kind);
     const reading = { prefetch: this.#options.prefetch, problem };
     let isFirst = true;

@@ -6,7 +6,7 @@ import { rowFromRecord } from "../rows/row-from-record.js";
 
 const bits = 128;
 
-/** A digest of texts, the same in whatever order they come. */
+/** A digest of a set of texts, independent of their order. */
 class SetDigest {
   #sum = 0n;
   #size = 0;
@@ -22,7 +22,7 @@ class SetDigest {
     this.#size += other.#size;
   }
 
-  /** Texts that were added. */
+  /** Number of texts. */
   get size(): number {
     return this.#size;
   }
@@ -31,13 +31,16 @@ class SetDigest {
     return this.#size === other.#size && this.#sum === other.#sum;
   }
 
-  /** 32 hexadecimal digits, and "" as long as there are no texts. */
+  /** 32 hexadecimal digits; "" if there are no texts. */
   get value(): string {
     return this.#size === 0 ? "" : this.#sum.toString(16).padStart(32, "0");
   }
 }
 
-/** The part of a row that is compared between two reads: signatures, hit counts and times change without a change of content. */
+/**
+ * The part of a row that is compared between two reads. Signatures, hit counts and times are left out: they change while the
+ * content stays the same.
+ */
 export interface Fingerprinted {
   readonly id: string;
   readonly content: unknown;
@@ -45,8 +48,8 @@ export interface Fingerprinted {
 }
 
 /**
- * A digest of the ids and contents of a list, the same in whatever order the rows come: rows with equal positions are
- * listed in another order at every read by some services.
+ * A digest of the ids and contents of a list, independent of row order, because some services list rows with equal positions in a
+ * different order on every read.
  */
 export class ContentDigest {
   readonly #rows = new SetDigest();
@@ -55,7 +58,7 @@ export class ContentDigest {
     this.#rows.add(JSON.stringify([id, content ?? null, answer ?? null]));
   }
 
-  /** Adds a row by the JSON text of each part, as JSON.stringify writes it. */
+  /** Adds a row from the JSON texts of its parts, as JSON.stringify writes them. */
   addJson(id: string, content: string, answer = "null"): void {
     this.#rows.add(`[${id},${content},${answer}]`);
   }
@@ -74,10 +77,10 @@ export class ContentDigest {
   }
 }
 
-/** A child chunk as the text of its row, so that two that are written alike are alike. */
+/** Converts a child chunk to the text of its row. Equal rows give equal texts. */
 export type ChildText = (child: Listed, chunkId: string) => string;
 
-/** The texts of a document's children. A child that is nested too deeply to be written is unlike every other. */
+/** The row texts of a document's children. A child nested too deeply to serialize equals no other. */
 export function childTextIn(
   { datasetId, documentId }: Pick<DocumentRef, "datasetId" | "documentId">,
   keepSignatures: boolean,
@@ -95,8 +98,8 @@ export function childTextIn(
 }
 
 /**
- * A digest of the rows of one chunk's children, in whatever order they come: children with equal positions are listed in
- * another order at every read.
+ * A digest of the rows of one chunk's children, independent of their order, because children with equal positions come in a
+ * different order on every read.
  */
 export class ChildDigest {
   readonly #chunkId: string;
@@ -113,7 +116,7 @@ export class ChildDigest {
     return this;
   }
 
-  /** The digest of everything added so far; "" as long as there is nothing. */
+  /** The digest of everything added so far; "" if nothing was added. */
   get value(): string {
     return this.#rows.value;
   }

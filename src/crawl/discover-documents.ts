@@ -10,30 +10,30 @@ import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
 import { Prefetch } from "./prefetch.js";
 import { flawText, readDatasets, readWholeList } from "./read-whole-list.js";
 
-/** The keys of a job that discovery needs. */
+/** The part of a job that discovery needs. */
 export type DiscoveryJob = Pick<Job, "datasets">;
 
 interface DiscoveryOptions {
-  /** Whether a row of `document_info` is kept; default: every row. The ids of all documents are. */
+  /** Whether to keep a row of `document_info`; default: all rows. Ids of documents are always kept. */
   readonly keeps?: (row: Row) => boolean;
-  /** Documents of which a job may not have more. */
+  /** The most documents that a job may have. */
   readonly most?: number;
 }
 
-/** `manifest.json` takes some 860 bytes for each document, and is read as one text, which cannot be longer than 536 MB. */
+/** `manifest.json` needs some 860 bytes per document and is read as one string, which cannot exceed 536 MB. */
 const mostDocuments = 500_000;
 
-/** One dataset with its documents, and what there is to say of it; without a listing where the job names them. */
+/** A dataset with its documents, and what went wrong; no listing if the job names the documents. */
 type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift" | "pages"> & {
   readonly dataset: ListedDataset;
   readonly listing: Listing | undefined;
 };
 
 /**
- * Finds the documents of a job: asks the service wherever the job says `all`, one request a page and one for the name of a
- * dataset, and nothing where it names ids. Rejects with StopError when the datasets cannot be listed, and when no document is known because lists failed;
- * a dataset whose list fails beside others has no documents and a sentence in `found.failures`. StopError, too, when there are more
- * documents than a run can hold.
+ * Finds the documents of a job. Where the job says `all`, it asks the service: one request per page, and one for each dataset's
+ * name. Where the job names ids, it asks nothing. Throws StopError when the datasets cannot be listed, when lists failed and no
+ * document is known, or when there are more documents than a run can hold. If only some lists fail, their datasets have no
+ * documents, and `found.failures` says why.
  */
 export async function discoverDocuments(
   api: Pick<KnowledgeApi, "datasets" | "documents" | "datasetName">,
@@ -74,7 +74,7 @@ function tooMany(most: number): StopError {
   );
 }
 
-/** If lists failed and nothing else is left to read, the run ends without a dump. */
+/** Ends the run without a dump if lists failed and nothing else is left to read. */
 function requireDocuments(answers: readonly Answered[]): void {
   const failures = answers.filter(({ listing }) => listing?.state === "failed").flatMap(({ failures }) => failures);
   const [first] = failures;
@@ -84,7 +84,7 @@ function requireDocuments(answers: readonly Answered[]): void {
   );
 }
 
-/** The documents of one dataset; nothing is asked where the job names them. */
+/** The documents of one dataset. Asks nothing if the job names them. */
 async function listDocuments(
   api: Pick<KnowledgeApi, "documents" | "datasetName">,
   { dataset, name: known }: Wanted,
@@ -120,14 +120,14 @@ async function listDocuments(
   }
 }
 
-/** A dataset whose documents are to be known. */
+/** A dataset whose documents must be found. */
 interface Wanted {
   readonly dataset: DatasetJob;
-  /** null where it is not known. */
+  /** null if unknown. */
   readonly name: string | null;
 }
 
-/** The datasets that the service lists, and those that the run reads. */
+/** The datasets that the service lists, and the ones that the run reads. */
 interface AllDatasets {
   readonly wanted: readonly Wanted[];
   readonly skipped: readonly Listing[];
@@ -137,8 +137,8 @@ interface AllDatasets {
 }
 
 /**
- * Every dataset of the service, apart from those whose chunks it does not give. StopError when they cannot be listed, or
- * none is left.
+ * Every dataset of the service except those whose chunks it does not give out. Throws StopError when the datasets cannot be
+ * listed, or none is left.
  */
 export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch: Prefetch): Promise<AllDatasets> {
   const list = await readDatasets(api, prefetch).catch((error: unknown) => {
@@ -153,7 +153,7 @@ export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch
   );
   if (skipped.length === rows.length) throw new StopError(`no dataset can be read; the first: ${notes[0]}`);
   if (limited)
-    notes.push("the service does not take include_all: datasets of which the key is no member may be missing");
+    notes.push("the service does not support include_all: datasets that the key is not a member of may be missing");
   return {
     wanted: judged.filter(({ reason }) => reason === undefined).map(({ row }) => wantedFrom(row)),
     skipped: skipped.map(({ row }) => ({ dataset_id: row.id, name: nameOf(row), state: "skipped", documents: 0 })),
@@ -163,7 +163,7 @@ export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch
   };
 }
 
-/** Some services answer 401 to a key that is bound to one dataset. */
+/** Some services answer 401 when a key bound to one dataset lists the datasets. */
 function refusalOf(error: unknown): StopError | undefined {
   const unauthorized = error instanceof StopError && error.status === 401;
   if (!unauthorized && !(error instanceof SkipError)) return undefined;

@@ -12,7 +12,7 @@ import { documentKey, type Row, rowSchema } from "../rows/row.js";
 import { type Drift, driftSchema } from "../rows/row-from-record.js";
 import { count, listOf, object, oneOf, text, truth } from "../schema.js";
 
-/** A dataset of the job whose documents are all known by id. */
+/** A dataset of the job with the ids of all its documents. */
 export interface ListedDataset extends DatasetJob {
   readonly documents: readonly string[];
 }
@@ -20,38 +20,38 @@ export interface ListedDataset extends DatasetJob {
 /** The result of listing the documents of a dataset. */
 export interface Listing {
   readonly dataset_id: string;
-  /** null where the service does not report it. */
+  /** null if the service does not report it. */
   readonly name: string | null;
   /**
-   * listed: every document is known · unsettled: the list moved whenever it was read, and may lack some · failed: it could
-   * not be read · skipped: the service does not give the chunks of this dataset.
+   * listed: every document is known · unsettled: the list changed during every read, and may be incomplete · failed: it could not
+   * be read · skipped: the service does not give out the chunks of this dataset.
    */
   readonly state: "listed" | "unsettled" | "failed" | "skipped";
   readonly documents: number;
 }
 
-/** The lists of the service. */
+/** What the lists of the service say. */
 export interface Found {
   /** Rows of `document_info`, in the order of the job, then of the service. */
   readonly rows: readonly Row[];
-  /** A listing for every dataset whose documents were asked for, and for every one that was skipped. */
+  /** One entry for every dataset whose documents were listed, and for every skipped one. */
   readonly listings: readonly Listing[];
-  /** Whether all datasets of the service are known; undefined where the job names them. */
+  /** Whether all datasets of the service are known; undefined if the job names its datasets. */
   readonly allDatasets: boolean | undefined;
-  /** A sentence for every list that is not whole, or could not be read. */
+  /** A sentence for every list that is incomplete or could not be read. */
   readonly failures: readonly string[];
-  /** Warnings for the reader: datasets that were skipped, or are empty. */
+  /** Warnings for the user: datasets that were skipped or are empty. */
   readonly notes: readonly string[];
   readonly drift: Drift;
-  /** Requests that it takes to read all lists of documents once. */
+  /** Requests needed to read all lists of documents once. */
   readonly pages: number;
 }
 
-/** The documents of a job by id, and what the service said of them. */
+/** The documents of a job by id, and what the service said about them. */
 export interface Discovery {
   /** In the order of the job, then of the service. */
   readonly datasets: readonly ListedDataset[];
-  /** undefined when the job names every document by id: then nothing was asked. */
+  /** undefined when the job names every document by id, so that nothing was asked. */
   readonly found: Found | undefined;
 }
 
@@ -73,7 +73,7 @@ const listingSchema = object({
   documents: count,
 });
 
-/** A discovery as this version keeps it in the work folder of a run. */
+/** A discovery as stored in the work folder of a run. */
 export const discoverySchema = object({
   datasets: listOf(datasetSchema),
   found: v.pipe(
@@ -90,7 +90,7 @@ export const discoverySchema = object({
   ),
 });
 
-/** The names of documents by their ids, as far as the service reported them: where it listed the documents. */
+/** Document names by id. Only documents that the service listed have one. */
 export type DocumentNames = ReadonlyMap<string, string>;
 
 export function namesOf({ found }: Discovery): DocumentNames {
@@ -98,15 +98,15 @@ export function namesOf({ found }: Discovery): DocumentNames {
   return new Map(named.map(({ document_id, name }) => [String(document_id), String(name)]));
 }
 
-/** A document to read, and the name of its parts in the work folder. */
+/** A document to read, and the name of its part files in the work folder. */
 export interface DocumentToRead {
   readonly ref: DocumentRef;
   readonly name: string;
 }
 
 /**
- * Every document, in its order. Parts are named after the place of a document in the job; where the service said what there
- * is, that place may be another when it is asked again, and they are named after the ids.
+ * Every document, in order. If the job names all documents, parts are named after the index of the document. If the service listed
+ * them, parts are named after the ids, because the index can change when the list is read again.
  */
 export function documentsOf({ datasets, found }: Discovery): readonly DocumentToRead[] {
   const refs = datasets.flatMap(({ id, documents, status, keyword }) =>
@@ -118,7 +118,7 @@ export function documentsOf({ datasets, found }: Discovery): readonly DocumentTo
 /** The sources of documents that have an original file. */
 const uploads = new Set(["upload_file", "local_file"]);
 
-/** The documents that were uploaded, and those of unknown origin: `details` are rows of `document_details`, if those were read. */
+/** The documents that were uploaded or have an unknown origin. `details` are rows of `document_details`, if available. */
 export function uploadsOf(discovery: Discovery, details: readonly Row[] = []): readonly DocumentToRead[] {
   const sources = new Map(
     [...(discovery.found?.rows ?? []), ...details].map((row) => [documentKey(row), row.data_source_type]),
@@ -129,7 +129,7 @@ export function uploadsOf(discovery: Discovery, details: readonly Row[] = []): r
   });
 }
 
-/** The name of the parts of a document that the job names: its place there. */
+/** The part name of a document that the job names: its index. */
 export function documentName(index: number): string {
   return String(index + 1).padStart(7, "0");
 }
@@ -141,31 +141,31 @@ function nameFromIds({ datasetId, documentId }: DocumentRef): string {
     .slice(0, 32);
 }
 
-/** A listing, and the run that its documents are compared with: the newest earlier one that knew all of them. */
+/** A listing, and the run that its documents are compared with: the newest earlier run that knew all of them. */
 export type ComparedListing = Listing & { readonly since: string | null };
 
 /** Documents that are new or gone since earlier runs of the job. */
 export interface Discovered {
   readonly changes: readonly DocumentChange[];
   readonly datasets: readonly ComparedListing[];
-  /** The newest earlier run that asked which documents there are; null when there is none. */
+  /** The newest earlier run that listed documents; null if there is none. */
   readonly since: string | null;
 }
 
-/** A dataset to compare: what it has now, and whether that is all of it. */
+/** A dataset to compare: its current documents, and whether the list is complete. */
 interface Subject {
   readonly id: string;
   readonly documents: readonly string[];
   readonly whole: boolean;
 }
 
-/** Stands for a dataset that the newest run did not know: every document of it is new. */
+/** Stands for a dataset that the newest run did not know, so that every document counts as new. */
 const nothing = { state: "listed", documents: [] };
 
 /**
- * Compares the documents found with those of earlier runs, newest first; undefined when nothing was asked. A list that is not
- * whole tells of new documents only. A dataset that the newest run did not know is new; one that the service does not list
- * any more is gone if all datasets are known. Reads no more of the earlier runs than it takes.
+ * Compares the documents found with earlier runs, newest first; undefined when nothing was asked. An incomplete list can only show
+ * new documents. A dataset that the newest run did not know counts as new. A dataset that the service no longer lists counts as
+ * gone, provided all datasets are known. Reads only as many earlier runs as it needs.
  */
 export async function compareDiscovery(
   { datasets, found }: Discovery,
@@ -203,7 +203,7 @@ function subjectsOf(datasets: readonly ListedDataset[], { listings }: Found): re
     .map(({ dataset_id: id, state }) => ({ id, documents: documentsOf.get(id) ?? [], whole: state === "listed" }));
 }
 
-/** The datasets that a run knew and that are not listed any more; none where not all of them are known. */
+/** The datasets that a run knew and that are no longer listed; empty unless all datasets are known. */
 function datasetsGone({ allDatasets, listings }: Found, { datasets }: EarlierListings): readonly Subject[] {
   if (!allDatasets) return [];
   const known = new Set(listings.map((listing) => listing.dataset_id));
@@ -224,7 +224,7 @@ function without(ids: readonly string[], others: readonly string[]): readonly st
   return ids.filter((id) => !known.has(id));
 }
 
-/** The discovered documents in the form of the manifest. */
+/** The discovered documents as the manifest stores them. */
 export function discoveredIds({ since, changes, datasets }: Discovered): DiscoveredIds {
   const ids = (kind: DocumentChange["change"]) =>
     changes.filter(({ change }) => change === kind).map(({ document_id }) => document_id);
@@ -238,7 +238,7 @@ export interface EarlierListings {
   readonly datasets: ReadonlyMap<string, { readonly state: string; readonly documents: readonly string[] }>;
 }
 
-/** The runs before `runId` that asked which documents there are, newest first. A folder whose manifest cannot be read is passed over. */
+/** The runs before `runId` that listed documents, newest first. Folders without a readable manifest are skipped. */
 export async function* earlierListings(runs: string, runId: string): AsyncGenerator<EarlierListings> {
   const names = (await readdir(runs)).filter((name) => isRunId(name) && name < runId);
   for (const name of names.sort().reverse()) {
@@ -247,7 +247,7 @@ export async function* earlierListings(runs: string, runId: string): AsyncGenera
   }
 }
 
-/** Undefined where nothing was asked. */
+/** Undefined if that run listed nothing. */
 function listingsIn(manifest: RunFacts | undefined): EarlierListings["datasets"] | undefined {
   if (!manifest?.discovered) return undefined;
   const found = new Map(
@@ -259,20 +259,20 @@ function listingsIn(manifest: RunFacts | undefined): EarlierListings["datasets"]
 
 /**
  * The shard, from 1 to `count`, that reads a document: the first 48 bits of the SHA-256 of both ids, modulo `count`, plus 1. It
- * depends on nothing else, so that machines which never talk to each other agree. The rows of a dataset that belong to no
- * document are read by the shard of the document "".
+ * depends on nothing else, so that machines agree without talking to each other. Rows of a dataset that belong to no document go
+ * to the shard of the document "".
  */
 export function shardOf(datasetId: string, documentId: string, count: number): number {
   const hash = createHash("sha256").update(`${datasetId}\n${documentId}`).digest();
   return (hash.readUIntBE(0, 6) % count) + 1;
 }
 
-/** Whether a row is of a document of the shard. */
+/** Whether a row belongs to a document of the shard. */
 export function isRowOf({ index, count }: Shard): (row: Row) => boolean {
   return ({ dataset_id, document_id }) => shardOf(String(dataset_id), String(document_id), count) === index;
 }
 
-/** The documents of a shard, with their rows of `document_info`, in their order. All datasets and listings stay. */
+/** The documents of a shard, with their rows of `document_info`, in order. Keeps all datasets and listings. */
 export function discoveryOf({ datasets, found }: Discovery, shard: Shard): Discovery {
   const { index, count } = shard;
   return {
@@ -288,7 +288,7 @@ export function discoveryOf({ datasets, found }: Discovery, shard: Shard): Disco
   };
 }
 
-/** The datasets of which a shard reads the rows that belong to no document: fields, settings, the status of batches. */
+/** The datasets for which this shard reads the rows that belong to no document: fields, settings, the status of batches. */
 export function datasetsOf(datasets: readonly ListedDataset[], { index, count }: Shard): readonly ListedDataset[] {
   return datasets.filter(({ id }) => shardOf(id, "", count) === index);
 }

@@ -15,29 +15,29 @@ import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import type { Discovery, Listing } from "./discovery.js";
 
-/** The members of a list of documents. `format` 1 is the only one so far. */
+/** The fields of a list of documents. `format` is always 1 so far. */
 const documentListEntries = {
   format: v.literal(1, "1"),
-  /** In the order of the job, then of the service; those that the run skips come last. */
+  /** In the order of the job, then of the service. Skipped datasets come last. */
   datasets: listOf(
     object({
       dataset_id: text,
-      /** Null where the service did not report it. */
+      /** Null if the service did not report it. */
       name: v.nullable(text),
-      /** `named`: the job names its documents by id; the others are those of a listing. */
+      /** `named`: the job names its documents by id. The other states are those of a listing. */
       state: oneOf("named", "listed", "unsettled", "failed", "skipped"),
       documents: listOf(text),
     }),
   ),
-  /** Whether all datasets of the service are known; null where the job names them. */
+  /** Whether all datasets of the service are known; null if the job names its datasets. */
   all_datasets: v.nullable(truth),
-  /** A sentence for every list that is not whole, or could not be read. */
+  /** A sentence for every list that is incomplete or could not be read. */
   failures: listOf(text),
-  /** Datasets that were skipped, or are empty, and the like. */
+  /** Warnings such as skipped or empty datasets. */
   notes: listOf(text),
 } as const;
 
-/** The content of the file: the list, the job and service that it is of, and the answers that a run needs in place of its own. */
+/** The file: the list, its job and service, and the answers that a run uses instead of asking. */
 const fileSchema = object({
   ...documentListEntries,
   tool: object({ name: text, version: text }),
@@ -51,28 +51,28 @@ const fileSchema = object({
 
 type ListFile = v.InferOutput<typeof fileSchema>;
 
-/** A list, with the answers of the service that it comes from. */
+/** A list together with the answers that it was made from. */
 type ListedAnswers = DocumentList & Pick<ListFile, "rows" | "drift" | "pages">;
 
-/** Bytes of the largest file that is read; more does not fit a string. A document takes some 1,000. */
+/** The largest file to read, in bytes: a larger one does not fit in a string. A document takes some 1,000 bytes. */
 const largest = 500_000_000;
 
-/** A list of documents that a run works from instead of asking the service. */
+/** A list of documents that a run uses instead of asking the service. */
 interface GivenList {
   readonly discovery: Discovery;
-  /** Tells this file from any other. */
+  /** Identifies this file. */
   readonly sha256: string;
 }
 
-/** The facts that tell which job, service and moment a list is of. */
+/** The job and service of a list, and when it was read. */
 interface ListOrigin {
   readonly job: Pick<Job, "name" | "service">;
   readonly listedAt: Date;
 }
 
 /**
- * Writes the list of a whole discovery, for its owner only, whole or not at all. StopError, and nothing is written, when a list
- * of the service could not be read or did not hold still, the file would be too long to be read, or cannot be written.
+ * Writes the list of a complete discovery, readable by its owner only, in one step. Throws StopError and writes nothing when a
+ * list of the service failed or kept changing, or when the file would be too long to read or cannot be written.
  */
 export async function writeGivenList(path: string, discovery: Discovery, { job, listedAt }: ListOrigin): Promise<void> {
   const { failures = [], rows = [], drift = {}, pages = 0 } = discovery.found ?? {};
@@ -96,7 +96,7 @@ export async function writeGivenList(path: string, discovery: Discovery, { job, 
   });
 }
 
-/** V8 throws a RangeError where a string would be longer than it can be. */
+/** V8 throws a RangeError for a string that is too long. */
 function textOf(file: ListFile): string {
   try {
     const content = `${jsonText(file)}\n`;
@@ -109,7 +109,7 @@ function textOf(file: ListFile): string {
   );
 }
 
-/** Reads the list for a job. UsageError, with every reason, when it is none, or that of another job. */
+/** Reads the list for a job. Throws UsageError with every reason when it is not a list, or belongs to another job. */
 export async function readGivenList(path: string, job: Job): Promise<GivenList> {
   const content = await readText(path, "the list of documents", largest);
   const { value, problems } = { value: undefined, ...checkJson(fileSchema, content) };
@@ -122,7 +122,7 @@ export async function readGivenList(path: string, job: Job): Promise<GivenList> 
   };
 }
 
-/** Everything that makes it the list of another job, or no sound one. */
+/** Every reason why the list is invalid or belongs to another job. */
 function reasonsAgainst(file: ListFile, job: Job): readonly Problem[] {
   const listed = file.datasets.filter(({ state }) => state !== "skipped");
   return [
@@ -132,7 +132,7 @@ function reasonsAgainst(file: ListFile, job: Job): readonly Problem[] {
     ...datasetProblems(file, listed, job),
     ...(isWhole(file, listed)
       ? []
-      : [{ path: "rows", message: "they are not those of its documents: list them again" }]),
+      : [{ path: "rows", message: "they do not match its documents: create the list again" }]),
   ];
 }
 
@@ -142,7 +142,7 @@ function differs(path: string, listed: string, own: string, whose: string): read
     : [{ path, message: `it is of ${JSON.stringify(listed)}, ${whose} ${JSON.stringify(own)}` }];
 }
 
-/** The datasets that the job asks for, each with the documents that it names. */
+/** Checks that the list has the datasets of the job, each with the documents that the job names. */
 function datasetProblems(file: ListFile, listed: ListFile["datasets"], { datasets }: Job): readonly Problem[] {
   const path = "datasets";
   if (datasets === "all")
@@ -158,7 +158,7 @@ function datasetProblems(file: ListFile, listed: ListFile["datasets"], { dataset
   });
 }
 
-/** Whether the rows are those of the documents that were listed, each once, in their order. */
+/** Whether the rows belong to the listed documents: one row each, in the same order. */
 function isWhole({ rows }: ListFile, listed: ListFile["datasets"]): boolean {
   const keys = listed
     .filter(({ state }) => state !== "named")
@@ -166,7 +166,7 @@ function isWhole({ rows }: ListFile, listed: ListFile["datasets"]): boolean {
   return new Set(keys).size === keys.length && keys.join() === rows.map(documentKey).join();
 }
 
-/** The discovery that a list stands for: that of the job, with these documents. */
+/** The discovery that a list describes: the job's datasets with these documents. */
 export function discoveryFrom(file: ListedAnswers, job: Pick<Job, "datasets">): Discovery {
   const listed = file.datasets.filter(({ state }) => state !== "skipped");
   const listings = file.datasets.flatMap(({ dataset_id, name, state, documents }): readonly Listing[] =>
@@ -188,10 +188,10 @@ export function discoveryFrom(file: ListedAnswers, job: Pick<Job, "datasets">): 
 
 const documentListSchema = object(documentListEntries);
 
-/** All documents of a job by id, in its order, over all shards: what `list.json` in the run folder of a shard holds. */
+/** All documents of a job by id, in order, over all shards. A shard stores it as `list.json` in its run folder. */
 export type DocumentList = v.InferOutput<typeof documentListSchema>;
 
-/** The list of a whole discovery, not of the part of a shard. */
+/** The list of a whole discovery, not of one shard's part. */
 export function documentListFrom({ datasets, found }: Discovery): DocumentList {
   const listings = new Map(found?.listings.map((listing) => [listing.dataset_id, listing]));
   const skipped = found?.listings.filter(({ state }) => state === "skipped") ?? [];
@@ -210,18 +210,18 @@ export function documentListFrom({ datasets, found }: Discovery): DocumentList {
   };
 }
 
-/** The canonical text of a list, one line: the same list gives the same bytes, and so the same hash. */
+/** The canonical text of a list, one line. Equal lists give equal bytes, and so equal hashes. */
 export function documentListText({ datasets, all_datasets, failures, notes }: DocumentList): string {
   const members = datasets.map(({ dataset_id, name, state, documents }) => ({ dataset_id, name, state, documents }));
   return `${jsonText({ format: 1, datasets: members, all_datasets, failures, notes })}\n`;
 }
 
-/** The list that a text holds, or every problem with it, each with its place. */
+/** Parses a list, or returns every problem with its path. */
 export function documentListFromText(listText: string): ReturnType<typeof check<typeof documentListSchema>> {
   return checkJson(documentListSchema, listText);
 }
 
-/** Holds a JSON text against a schema. Numbers stay exact. */
+/** Checks a JSON text against a schema. Numbers stay exact. */
 function checkJson<const Schema extends v.GenericSchema>(
   schema: Schema,
   json: string,
@@ -229,11 +229,12 @@ function checkJson<const Schema extends v.GenericSchema>(
   try {
     return check(schema, parseJson(json));
   } catch (error) {
-    return { problems: [{ path: "", message: `it is no JSON: ${error instanceof Error ? error.message : error}` }] };
+    return {
+      problems: [{ path: "", message: `it is not valid JSON: ${error instanceof Error ? error.message : error}` }],
+    };
   }
 }
 
-/** How many documents a list has. */
 export function countDocuments({ datasets }: Pick<DocumentList, "datasets">): number {
   return datasets.reduce((sum, { documents }) => sum + documents.length, 0);
 }

@@ -3,8 +3,8 @@ import { isListed, type Listed } from "../client/check-answer.js";
 const none: readonly Listed[] = [];
 
 /**
- * The children that a chunk carries, in the order of the service: none where the field is absent, null or empty. Undefined
- * where they cannot be taken for child chunks: no array of objects with an id each, or an id twice.
+ * The children embedded in a chunk, in the service's order; empty if the field is absent, null or empty. Undefined if the value is
+ * not an array of objects with distinct ids.
  */
 export function embeddedChildren({ child_chunks: value }: Listed): readonly Listed[] | undefined {
   if (value === undefined || value === null) return none;
@@ -14,14 +14,14 @@ export function embeddedChildren({ child_chunks: value }: Listed): readonly List
   return new Set(value.map(({ id }) => id)).size === value.length ? value : undefined;
 }
 
-/** The children that one chunk embeds, as they were kept when its page came. */
+/** The embedded children of one chunk, kept when its page was read. */
 export interface KeptChildren {
-  /** Place of the chunk in the document, from 0. */
+  /** Index of the chunk in the document, from 0. */
   readonly index: number;
   readonly children: readonly Listed[];
 }
 
-/** Gives kept children back, chunk by chunk, in the order of the chunks; one chunk's at a time is in memory. */
+/** Returns kept children in the order of the chunks. Only one chunk's children are in memory at a time. */
 export class EmbeddedSource {
   readonly #kept: AsyncIterator<KeptChildren>;
   #head: Promise<KeptChildren | undefined> | undefined;
@@ -32,7 +32,7 @@ export class EmbeddedSource {
     this.#kept = kept[Symbol.asyncIterator]();
   }
 
-  /** The children of the chunk at this place; undefined where it embedded none. Places are asked for in ascending order. */
+  /** The children of the chunk at this index; undefined if it embeds none. Call it with ascending indexes. */
   async take(index: number): Promise<readonly Listed[] | undefined> {
     if (this.#isOver) return undefined;
     const taken = this.#pending.then(() => this.#find(index));

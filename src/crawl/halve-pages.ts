@@ -4,35 +4,34 @@ import { pageSize } from "../client/knowledge-api.js";
 import { GaveUpError, SkipError } from "../errors.js";
 import { type PageRead, type ReadPage, type ReportProblem, rowsOn } from "./read-list.js";
 
-/** Reads a page of so many rows; `retries` is there where fewer tries than usual will do. */
+/** Reads a page of `limit` rows. `retries` is set when fewer tries than usual are enough. */
 export type ReadSizedPage = (page: number, limit: number, retries?: number) => Promise<ListPage>;
 
 interface HalvingOptions {
   /** The name of the list in messages. */
   readonly name: string;
-  /** Called with a list that moves between two pieces of a page; it may throw. */
+  /** Called when a list changes between two pieces of a page. It may throw. */
   readonly problem: ReportProblem;
-  /** Rows that the service puts on a page, where that is known; page 1 tells it else. */
+  /** Rows that the service puts on a page, if known; otherwise page 1 tells. */
   readonly size?: number | undefined;
 }
 
-/** Rows of a list that the service may fail to render before the list is given up. */
+/** Rows that may fail to render before the whole list is given up. */
 const mostUnreadable = 100;
-/** Tries after the first for a piece of a page that the service cannot render, and for a single row: a bad row stays one. */
+/** Retries for a piece of a page that the service cannot render, and for a single row. Few, because a bad row stays bad. */
 const retriesOfPiece = 1;
 const retriesOfRow = 2;
 
-/** A page or a piece of one. The total is not known where no row of it could be rendered. */
+/** A page or a piece of one. The total is unknown if none of its rows could be rendered. */
 interface Part extends Omit<PageRead, "total"> {
   readonly rows: readonly Listed[];
   readonly total: number | undefined;
 }
 
 /**
- * Reads pages of the full size. A page that was given up after all its tries is read again in halves, and a half in quarters:
- * a slow service may answer for fewer rows. A page that the service cannot render is divided down to the single row, which is
- * left out and named in `unreadable`. After an answer that was too large, pieces have at most half of the rows there are, on
- * later pages as well.
+ * Reads pages of the full size. When all tries for a page fail, it reads the page in halves, then in quarters, because a slow
+ * service may manage fewer rows. A page that the service cannot render is divided down to the failing row, which is left out and
+ * named in `unreadable`. After an answer that was too large, pieces hold at most half of the rows, on later pages too.
  */
 export function halvingPages(read: ReadSizedPage, options: HalvingOptions): ReadPage {
   const pages = new HalvingPages(read, options);
@@ -46,7 +45,10 @@ class HalvingPages {
   /** Rows that the service puts on a page. */
   #applied: number;
   #total: number | undefined;
-  /** Rows above which an answer was too large. Not below a quarter of a page: one huge row must not slow down all pages. */
+  /**
+   * Page sizes above this gave answers that were too large. At least a quarter of a page, so that one huge row does not slow down
+   * all pages.
+   */
   #largest = Number.POSITIVE_INFINITY;
   #unreadable = 0;
   /** The most rows that the service gave as asked: pieces of that size are surely where they should be. */
@@ -98,7 +100,7 @@ class HalvingPages {
     return got;
   }
 
-  /** `limit` differs from the rows only where the service puts fewer on a page than it is asked for. */
+  /** `limit` and `rows` differ only if the service puts fewer rows on a page than requested. */
   async #readOrDivide(page: number, limit: number, rows = limit, retries?: number): Promise<Part> {
     const known = rows > this.#largest ? largestDivisor(rows, this.#largest) : undefined;
     if (known !== undefined) return this.#readPieces(page, rows, known);
@@ -118,7 +120,7 @@ class HalvingPages {
     }
   }
 
-  /** Whether the service answers for no row at all, as far as two single ones show: then it is not about the rows. */
+  /** Whether the service refuses every row, judged by two single ones. Then the rows are not the cause. */
   async #isRefused(): Promise<boolean> {
     if (this.#total !== undefined) return false;
     for (const row of [pageSize, 1]) {
@@ -132,7 +134,7 @@ class HalvingPages {
     return true;
   }
 
-  /** Rows of the pieces to read after this trouble; undefined where they cannot be smaller. */
+  /** The size of the pieces to read after this failure; undefined if they cannot be smaller. */
   async #pieceAfter(trouble: Trouble, page: number, rows: number): Promise<number | undefined> {
     if (trouble === "failing") {
       const isAboveQuarter = rows > this.#applied / 4; // below, size is not its trouble
@@ -180,7 +182,7 @@ class HalvingPages {
   }
 }
 
-/** Two parts of a page as one; the total is the newest that is known. */
+/** Joins two parts of a page. Uses the newest known total. */
 function joined(first: Part, second: Part, size: number): Part {
   const unreadable = [...(first.unreadable ?? []), ...(second.unreadable ?? [])];
   return {
@@ -192,21 +194,21 @@ function joined(first: Part, second: Part, size: number): Part {
   };
 }
 
-/** Pieces of one size have to fill a page. */
+/** Pieces of one size must fill a page exactly. */
 function largestDivisor(rows: number, most: number): number | undefined {
   for (let piece = Math.floor(Math.min(most, rows / 2)); piece >= 1; piece--) if (rows % piece === 0) return piece;
   return undefined;
 }
 
 /**
- * failing: the answer did not come in time, or broken, try after try. unrendered: the service failed over a row, which it
- * says with a 500 or with a 400 about what is in it. too large: above the bound.
+ * failing: every try timed out or broke off. unrendered: the service failed on a row, with a 500 or with a 400 about its content.
+ * too large: the answer exceeded the limit.
  */
 type Trouble = "failing" | "unrendered" | "too large";
 
 /**
- * The trouble that smaller pages may help against. They help neither against a refusal, nor where the service is away, nor
- * where the whole document is refused.
+ * The kinds of failure that smaller pages may fix. They do not help if the service refuses the request or is down, or if the whole
+ * document is refused.
  */
 function troubleOf(error: unknown): Trouble | undefined {
   if (!(error instanceof SkipError)) return undefined;
@@ -217,7 +219,7 @@ function troubleOf(error: unknown): Trouble | undefined {
   return status === 500 ? "unrendered" : "failing";
 }
 
-/** A 400 may be about one row, unless it speaks of the model of the dataset: that is about all. */
+/** A 400 may be about one row. If it mentions the model of the dataset, it concerns all rows. */
 function isAboutRow({ status, code, message }: SkipError): boolean {
   return status === 400 && !lacksModel(code, message);
 }

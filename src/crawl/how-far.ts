@@ -2,45 +2,45 @@ import { type ChildEvidence, type ChildPlan, listCounts, noEvidence, type Sample
 import type { ListRows } from "./child-lists.js";
 import { answersOf, type ListSize, type PageRead, type ProblemsSoFar, rowsOn } from "./read-list.js";
 
-/** How far a document is read, as plain JSON: a later process goes on from here, and the proof of the document rests on it. */
+/** The progress of reading a document, as plain JSON. A later process continues from it, and the proof of the document rests on it. */
 export interface HowFar {
   readonly chunks: ChunksSoFar;
   readonly children: ChildrenSoFar;
   readonly problems: ProblemsSoFar;
 }
 
-/** The chunks that are read, page by page in their order. */
+/** The chunks read so far, page by page in order. */
 export interface ChunksSoFar extends ListSize {
-  /** As the last page that named one said it; null where none did. */
+  /** From the last page that named it; null if none did. */
   readonly docForm: string | null;
   readonly pages: number;
-  /** Answers with which the pages came, at the least. */
+  /** The least number of answers that these pages came from. */
   readonly answers: number;
   readonly rows: number;
   /** Chunks that the service could not render. */
   readonly unreadable: number;
-  /** Whether they were read from their end, and kept their ranks. */
+  /** Whether they were read from the end and kept their ranks. */
   readonly isAnchored: boolean;
-  /** Whether nothing was added lately. */
+  /** Whether no chunk was added recently. */
   readonly isSettled: boolean;
 }
 
-/** The children that are read, chunk by chunk in the order of the chunks. */
+/** The children read so far, chunk by chunk in order. */
 export interface ChildrenSoFar {
   /** Evidence from the pages of chunks that were read. */
   readonly evidence: ChildEvidence;
-  /** The source of the children; null until it is decided, and where the job asks for every list. */
+  /** Where the children come from; null until decided, and if the job reads every list. */
   readonly plan: ChildPlan | null;
-  /** Chunks whose children are read, or are known to be none. */
+  /** Chunks whose children were read or are known not to exist. */
   readonly chunks: number;
   readonly rows: number;
-  /** Child lists that were asked for and are empty. */
+  /** Child lists that were read and are empty. */
   readonly empty: number;
-  /** The first sampled chunk, from 0, whose child list is not what its page showed; null as long as none is known. */
+  /** Index, from 0, of the first sampled chunk whose child list does not match its page; null if none is known. */
   readonly differing: number | null;
-  /** Whether a child list took more than one answer. */
+  /** Whether any child list took more than one answer. */
   readonly isSplit: boolean;
-  /** Rows of the largest page of a list that came with one answer, and of the smallest piece of one that did not. */
+  /** Rows of the largest list page that came in one answer, and of the smallest piece of a page that did not. */
   readonly largestPage: number;
   readonly smallestPiece: number | null;
 }
@@ -57,10 +57,10 @@ export const noChildrenYet: ChildrenSoFar = {
   smallestPiece: null,
 };
 
-/** The facts of a page of chunks beyond its rows. */
+/** What is known about a page of chunks besides its rows. */
 type ChunkFacts = Pick<ChunksSoFar, "isAnchored" | "isSettled">;
 
-/** The chunks with one more page, of which so many rows are new; `unreadable` counts those of all pages. */
+/** Adds a page of chunks. `rows` counts its new rows; `unreadable` counts those of all pages. */
 export function withChunkPage(
   before: ChunksSoFar | undefined,
   page: PageRead & ChunkFacts,
@@ -80,21 +80,21 @@ export function withChunkPage(
   };
 }
 
-/** The children after the source of them is decided: where there are none, nothing is left to be read. */
+/** Records the source of the children. If the document has none, nothing is left to read. */
 export function withPlan(before: ChildrenSoFar, plan: ChildPlan, differing: number | undefined): ChildrenSoFar {
   const decided = { ...before, plan, differing: differing ?? null };
   if (plan.source !== "none") return decided;
   return { ...decided, empty: listCounts(before.evidence, plan).asked, chunks: before.evidence.chunks };
 }
 
-/** Where rows stand in their child list: `isFirst` where none of it came before, `sample` where its chunk is one. */
+/** The position of rows in their child list. `isFirst`: nothing of the list came before. */
 interface PlaceInList {
   readonly isFirst: boolean;
-  /** With the digest of all rows of the list so far. */
+  /** Set if the chunk is sampled, with the digest of all rows of the list so far. */
   readonly sample?: { readonly chunk: SampledChunk; readonly digest: string } | undefined;
 }
 
-/** The children with more rows of a child list. */
+/** Adds rows of a child list. */
 export function withListRows(
   before: ChildrenSoFar,
   { rows, piece, from, all }: ListRows,
@@ -115,7 +115,7 @@ export function withListRows(
   };
 }
 
-/** Rows that a child list can have at the most to have come with one answer for certain. */
+/** The longest child list that is certain to have come in one answer. */
 export function rowsOfOneAnswer({ largestPage, smallestPiece }: ChildrenSoFar): number {
   return Math.min(largestPage, smallestPiece ?? largestPage);
 }

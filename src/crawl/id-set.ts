@@ -1,24 +1,24 @@
 import { randomInt } from "node:crypto";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** The places in a UUID where the hexadecimal digits of each 32 bits begin. */
+/** The offsets in a UUID where each 32-bit word begins. */
 const wordStarts = [0, 9, 19, 28] as const;
 const wordsPerId = 4;
 
 /**
- * Distinct ids, in the order in which they came. A UUID takes 24 to 48 bytes, a sixth of what a set of strings needs: a document may
+ * Distinct ids in insertion order. A UUID takes 24 to 48 bytes, a sixth of what a set of strings needs, because a document may
  * have a million chunks.
  */
 export class IdSet {
-  /** Four 32-bit words of every id; of one that is no UUID, zeros. */
+  /** Four 32-bit words per id; zeros for an id that is not a UUID. */
   #words = new Uint32Array(16 * wordsPerId);
-  /** A hash table with open addressing: 1 + the place of an id, or 0. It is never more than half full. */
+  /** A hash table with open addressing. A slot holds 1 + the index of an id, or 0. It is at most half full. */
   #slots = new Int32Array(32);
   #size = 0;
-  /** Ids that are no UUIDs in lower case, and their places. */
+  /** Ids that are not lower-case UUIDs, with their indexes. */
   readonly #texts = new Map<string, number>();
   readonly #textAt = new Map<number, string>();
-  /** Ids come from outside; they cannot be chosen so that they collide. */
+  /** Random, so that a service cannot choose ids that collide. */
   readonly #seed = randomInt(0x7fffffff);
 
   constructor(ids: Iterable<string> = []) {
@@ -29,7 +29,7 @@ export class IdSet {
     return this.#size;
   }
 
-  /** Adds an id; false when it is there. */
+  /** Adds an id. Returns false if it is already there. */
   add(id: string): boolean {
     if (this.#size * wordsPerId === this.#words.length) this.#grow();
     if (!uuid.test(id)) return this.#addText(id);
@@ -40,7 +40,7 @@ export class IdSet {
     return this.#insert(this.#size) && ++this.#size > 0;
   }
 
-  /** The id at a place, from 0; undefined behind the last one. */
+  /** The id at an index, from 0; undefined after the last one. */
   at(place: number): string | undefined {
     if (place >= this.#size) return undefined;
     const text = this.#textAt.get(place);
@@ -60,7 +60,7 @@ export class IdSet {
     return true;
   }
 
-  /** Enters the UUID whose words stand at a place; false when it is there. */
+  /** Inserts the UUID whose words are at an index. Returns false if it is already there. */
   #insert(place: number): boolean {
     const mask = this.#slots.length - 1;
     for (let slot = this.#hash(place) & mask; ; slot = (slot + 1) & mask) {
@@ -98,7 +98,7 @@ export class IdSet {
   }
 }
 
-/** Eight hexadecimal digits, hyphens passed over. */
+/** Eight hexadecimal digits, skipping hyphens. */
 function hexWord(text: string, start: number): number {
   let word = 0;
   for (let at = start, digits = 0; digits < 8; at++) {

@@ -1,4 +1,7 @@
-/** How many requests may be under way or waiting to be worked off beyond those that are needed next; shared by all lists. */
+/**
+ * Limits prefetched requests, running or finished but not consumed, across all lists. The request that each list needs next does
+ * not count.
+ */
 export class Prefetch {
   #free: number;
   constructor(permits: number) {
@@ -15,8 +18,8 @@ export class Prefetch {
 }
 
 /**
- * Maps items in order, starting the next ones while the first is waited for. The first of a list starts without a
- * permit, so that every list gets on however many there are; what waits is bounded by the shared look-ahead.
+ * Maps items in order, and starts later items while the first is pending. The first item of a list needs no permit, so every list
+ * makes progress no matter how many there are. The shared permits limit the rest.
  */
 export async function* mapAhead<A, B>(
   items: Iterable<A>,

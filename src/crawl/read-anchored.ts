@@ -3,42 +3,43 @@ import { SkipError } from "../errors.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type PageRead, pagesOf, type ReadPage, type ReportProblem, readList, rowsOn } from "./read-list.js";
 
-/** A page, and what is proved of the list up to it. */
+/** A page, and what is proved about the list up to it. */
 export interface AnchoredPage extends PageRead {
-  /** It was read from its end, and its ranks are as they were. */
+  /** The list was read from the end, and its ranks did not change. */
   readonly isAnchored: boolean;
-  /** Nothing was added lately: then equal ranks show that nothing before them was deleted. */
+  /** Nothing was added recently. Then equal ranks prove that nothing before them was deleted. */
   readonly isSettled: boolean;
 }
 
 export interface AnchoredReading {
   readonly readPage: ReadPage;
-  /** Reads the row at a rank, from 1, and nothing else; undefined where the service gives something else. Tells the total, too. */
+  /** Reads only the row at a rank, from 1, and the total. The row is undefined if the service returns anything else. */
   readonly readRow: (rank: number) => Promise<{ readonly row: Listed | undefined; readonly total: number }>;
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
 }
 
-/** Times that the last page is looked for while the list grows. */
+/** Tries to find the last page while the list grows. */
 const lastPageTries = 10;
 
 /**
- * Reads a list of chunks that only grows: page 1, then the last page, then the others. Two requests for one row each show at
- * the end that page 1's last row and the last page's first row still have their ranks. If the last page is full, a third one
- * shows the same of its last row: the service counts rows after it has read them, so that a full page may hide one behind it
- * (see `answersOf`). The pages are given out in order, the last one with the verdict. Lists that cannot be read in this way are
- * read in order, and none of their pages is anchored.
+ * Reads a list of chunks that only grows: page 1, then the last page, then the others. At the end, two requests for one row each
+ * check that the last row of page 1 and the first row of the last page still have their ranks. If the last page is full, a third
+ * request checks its last row: the service counts rows after reading them, so a full page may hide a row after it (see
+ * `answersOf`). Pages are yielded in order, and the last one carries the verdict. Lists that cannot be read this way are read in
+ * order, and none of their pages is anchored.
  *
- * Why this is a proof: the service adds a chunk behind the greatest position and lists chunks by position and id, so that
- * nothing comes in before a row that is there. A row then keeps its rank only if nothing before it was deleted. So the rows
- * before the last page were all there, and no others, from the answer that brought the last page to the end; those of page 1
- * were since the beginning. The ids are those of the moment of that answer, which told as many rows as there are. It needs
- * positions that rise strictly, since two chunks added at once get one position, and the second may come in before the first;
- * all indexing to be finished, since that adds rows anywhere; and no filter.
+ * Why this is a proof: the service adds a chunk after the greatest position and lists chunks by position and id, so no row is
+ * inserted before an existing one. A row keeps its rank only if nothing before it was deleted. So from the answer that made the
+ * last page the end of the list, exactly the rows before it existed; those of page 1 existed since the start. The ids are those of
+ * the moment of that answer, and its total matches them. The proof needs three things: strictly rising positions, because two
+ * chunks added at once get the same position and the second may be listed before the first; finished indexing, because indexing
+ * inserts rows anywhere; and no filter.
  *
- * A slow add breaks the premise: it takes its position when it begins, and stores its row when others have added rows with that position
- * and greater ones. While such an add can still be running, the rows that overtook it are young. So a list whose last page has a row
- * younger than `settledAge`, or whose total changes, is not settled: its pages are to be read a second time.
+ * A slow add breaks the assumption: it takes its position when it begins, and stores its row after others have stored rows with
+ * the same and greater positions. While such an add can still be running, the rows that overtook it are young. So a list is not
+ * settled if its last page has a row younger than `settledAge`, or if its total changes. The pages of such a list must be read a
+ * second time.
  */
 export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<AnchoredPage> {
   const { readPage, readRow, prefetch, problem } = reading;
@@ -82,7 +83,7 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
   yield checked(last.page, flaw === undefined);
 }
 
-/** Reads the row at a rank again, and says what is wrong if it is not the one that was there. */
+/** Reads the row at a rank again, and describes the problem if it changed. */
 async function flawAt(
   rank: number,
   then: Listed | undefined,
@@ -91,14 +92,14 @@ async function flawAt(
   try {
     const { row: now } = await readRow(rank);
     const isSame = then !== undefined && then.id === now?.id && then.position === now.position;
-    return isSame ? undefined : `chunks: row ${rank} was another at the end, so that rows before it came or went`;
+    return isSame ? undefined : `chunks: row ${rank} changed during the read, so rows before it were added or deleted`;
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;
-    return `chunks: row ${rank} could not be looked at again: ${error.message}`;
+    return `chunks: row ${rank} could not be read again: ${error.message}`;
   }
 }
 
-/** The page with which the list ended in the moment of its answer; undefined where it cannot be had, or is no anchor. */
+/** The page that was the end of the list when it was answered; undefined if it cannot be read or cannot be an anchor. */
 async function findLastPage(
   { readPage }: AnchoredReading,
   total: number,
@@ -124,29 +125,29 @@ export function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean
 }
 
 /**
- * Seconds after which an add that took its position before a row was added is over: the service's locks on adding chunks last 600 s, and
- * `created_at` is the time at which the row's own add began.
+ * Seconds until any add that took its position earlier must be over: the service's locks on adding chunks last 600 s, and
+ * `created_at` is when the row's own add began.
  */
 export const settledAge = 1_200;
 
-/** Whether no row of a page is young, by the clock of the service. */
+/** Whether every row of a page is old enough, by the clock of the service. */
 export function hasSettled({ rows, answeredAt }: PageRead): boolean {
   if (answeredAt === undefined) return false;
   return rows.every(({ created_at: at }) => typeof at === "number" && answeredAt / 1_000 - at >= settledAge);
 }
 
-/** Watches whether positions rise strictly, and all rows are indexed. */
+/** Checks that positions rise strictly and that all rows are indexed. */
 class Rising {
   #before: number | undefined;
 
-  /** Says what is wrong with the next rows; undefined if nothing is. */
+  /** Describes what is wrong with the next rows; undefined if nothing is. */
   flawIn(rows: readonly Listed[]): string | undefined {
     for (const { id, position, status } of rows) {
       if (typeof position !== "number") return `chunk ${id} has no position`;
       if (status !== "completed" && status !== "error") return `chunk ${id} is not indexed yet`;
       const before = this.#before;
       this.#before = position;
-      if (before !== undefined && position <= before) return `chunk ${id} does not stand behind the one before it`;
+      if (before !== undefined && position <= before) return `chunk ${id} does not come after the one before it`;
     }
     return undefined;
   }

@@ -16,7 +16,7 @@ import type { ListedDataset } from "./discovery.js";
 
 type DetailsApi = Pick<KnowledgeApi, "dataset" | "datasetMetadata" | "datasetTags" | "document">;
 
-/** Rows of `datasets` and `document_details`, and a sentence on everything that the service did not give. */
+/** Rows of `datasets` and `document_details`, and a sentence for everything that the service did not return. */
 export interface DetailsReading {
   readonly datasets: readonly Row[];
   readonly documents: readonly Row[];
@@ -31,7 +31,7 @@ export const detailsReadingSchema = object({
   drift: driftSchema,
 });
 
-/** Something that the service did not give. */
+/** Something that the service did not return. */
 interface Missing {
   readonly thing: "settings" | "metadata fields" | "tags" | "details";
   readonly of: "dataset" | "document";
@@ -41,15 +41,15 @@ interface Missing {
 
 /** The datasets and documents to ask for. */
 export interface DetailsAsked {
-  /** Datasets whose own settings are read. */
+  /** Datasets whose settings are read. */
   readonly datasets: readonly ListedDataset[];
-  /** Datasets of whose documents the details are read. */
+  /** Datasets whose documents' details are read. */
   readonly documentsOf: readonly ListedDataset[];
 }
 
 /**
- * Asks once for the settings, metadata fields and tags of every dataset and for the details of every document. Nothing that is
- * missing fails the run: a service may be too old, or the key may not read it.
+ * Asks once for the settings, metadata fields and tags of every dataset, and for the details of every document. Missing answers do
+ * not fail the run: the service may be too old, or the key may lack permission.
  */
 export async function readDetails(
   api: DetailsApi,
@@ -89,7 +89,7 @@ export async function readDetails(
   return { datasets: settings.flat(), documents: details.flat(), missing: sentencesOf(missing), drift: count.drift };
 }
 
-/** One sentence for each thing: a service that is too old lacks it for every document. */
+/** One sentence for each kind of thing, because an old service lacks it for every document. */
 function sentencesOf(missing: readonly Missing[]): readonly string[] {
   return (["settings", "metadata fields", "tags", "details"] as const).flatMap((thing) => {
     const all = missing.filter((each) => each.thing === thing);
@@ -101,12 +101,12 @@ function sentencesOf(missing: readonly Missing[]): readonly string[] {
   });
 }
 
-/** An older service answers with a web page where it does not know the URL. */
+/** An older service answers an unknown URL with a web page. */
 function reasonOf({ status, code, message }: SkipError): string {
-  return status === 404 && code === undefined ? "this service does not know the question (404)" : message;
+  return status === 404 && code === undefined ? "this service does not know this request (404)" : message;
 }
 
-/** Rows of `metadata_fields`; a sentence for every dataset that failed, and for every one whose service has no such list. */
+/** Rows of `metadata_fields`, with a sentence for every dataset that failed and for every dataset whose service has no such list. */
 export interface FieldsReading {
   readonly rows: readonly Row[];
   readonly failures: readonly string[];
@@ -121,7 +121,7 @@ export const fieldsReadingSchema = object({
   drift: driftSchema,
 });
 
-/** Asks for the built-in metadata fields of every dataset once. Older services do not know the question: an HTML 404. */
+/** Asks for the built-in metadata fields of every dataset once. Older services do not know this URL and answer with an HTML 404. */
 export async function readMetadataFields(api: KnowledgeApi, datasets: readonly DatasetJob[]): Promise<FieldsReading> {
   const count = new DriftCount();
   const options = { keepSignatures: true, drift: count.add };

@@ -4,39 +4,39 @@ import { SkipError, shortened } from "../errors.js";
 import { IdSet } from "./id-set.js";
 import { mapAhead, Prefetch } from "./prefetch.js";
 
-/** A page as it was read: with one answer, unless it says otherwise. */
+/** A page, read in one answer unless `piece` is set. */
 export interface PageRead extends ListPage {
-  /** Rows of the smallest piece that was asked for, where the page could not be had whole. */
+  /** Rows in the smallest piece, if the page had to be read in pieces. */
   readonly piece?: number | undefined;
-  /** A sentence for each row of it that the service could not render, and that is not among `rows`. */
+  /** A sentence for each row that the service could not render. Such rows are not in `rows`. */
   readonly unreadable?: readonly string[] | undefined;
 }
 
-/** Rows that stand on a page, those that the service could not render included. */
+/** The number of rows on a page, including those that the service could not render. */
 export const rowsOn = ({ rows, unreadable = [] }: Pick<PageRead, "rows" | "unreadable">): number =>
   rows.length + unreadable.length;
 
 /**
- * Answers that a page stands for, at the least. A full one does not show that the list ends with it: a service that counts the
- * rows after it has read them counts one too few if one is deleted in between, and hides the row behind the page.
+ * The least number of answers that a page stands for. A full page does not prove that the list ends with it: a service that counts
+ * rows after reading them misses one if a row is deleted in between, and hides the row after the page.
  */
 export const answersOf = ({ rows, piece }: Pick<PageRead, "rows" | "piece">): number =>
   piece === undefined && rows.length !== pageSize ? 1 : 2;
 
-/** Reads the page of a list with this number, from 1. */
+/** Reads a page of a list by number, from 1. */
 export type ReadPage = (page: number) => Promise<PageRead>;
 
-/** The size of a list, as its first page tells it. */
+/** The size of a list, from its first page. */
 export interface ListSize {
   /** Rows that the service counts. */
   readonly total: number;
-  /** Rows on page 1: where rows are left, that is what the service puts on a page. */
+  /** Rows on page 1. If more rows follow, this is the service's page size. */
   readonly pageSize: number;
 }
 
 /**
- * The pages of a list in order. Page 1 tells how many there are; the others are asked for ahead. The given `first` page is
- * not asked for again.
+ * The pages of a list in order. Page 1 tells how many there are; the others are prefetched. A given `first` page is not requested
+ * again.
  */
 export async function* readList(readPage: ReadPage, prefetch: Prefetch, first?: PageRead): AsyncGenerator<PageRead> {
   const page = first ?? (await readPage(1));
@@ -45,7 +45,7 @@ export async function* readList(readPage: ReadPage, prefetch: Prefetch, first?: 
   if (pagesOf(size) > 1) yield* readRest(readPage, prefetch, size, 1);
 }
 
-/** The pages behind the first `read` ones. Ends early at one that is empty although rows are missing: the proof says so. */
+/** The pages after the first `read` ones. Stops at an empty page even if rows are missing; the proof reports that. */
 export async function* readRest(
   readPage: ReadPage,
   prefetch: Prefetch,
@@ -58,33 +58,32 @@ export async function* readRest(
   }
 }
 
-/** Pages of a list, as its first one tells. */
 export function pagesOf({ total, pageSize }: ListSize): number {
   return pageSize > 0 ? Math.ceil(total / pageSize) : 1;
 }
 
 /**
- * The numbers of the pages behind the first `read` ones. `total` decides: `has_more` lies and `limit` only echoes what was
- * asked. A service that ignores paging gives all rows on page 1.
+ * The numbers of the pages after the first `read` ones. Only `total` counts: `has_more` is unreliable, and `limit` just echoes the
+ * request. A service that ignores paging returns all rows on page 1.
  */
 export function* pagesBehind(read: number, size: ListSize): Generator<number> {
   const pages = pagesOf(size);
   for (let page = read + 1; page <= pages; page++) yield page;
 }
 
-/** A document to read; without a filter where `status` and `keyword` are left out. */
+/** A document to read, without a filter unless `status` or `keyword` is given. */
 type DocumentToRead = Pick<DocumentRef, "datasetId" | "documentId"> & Partial<DocumentRef>;
 
 /**
- * The pages of a document's chunks, in order, the next ones asked for ahead. Throws SkipError where the document cannot be
- * read, and where it turns out at the end, or on the way, that the list is not whole.
+ * The pages of a document's chunks, in order and prefetched. Throws SkipError if the document cannot be read, or as soon as the
+ * list turns out to be incomplete.
  */
 export function readChunkPages(api: KnowledgeApi, document: DocumentToRead, ahead = 8): AsyncGenerator<ListPage> {
   const whole = { status: [], keyword: undefined, ...document };
   return provedPages("chunks", (page) => api.chunks(whole, page), ahead);
 }
 
-/** The pages of a chunk's children, likewise. */
+/** The pages of a chunk's children, read and checked the same way. */
 export function readChildChunkPages(
   api: KnowledgeApi,
   document: DocumentToRead,
@@ -110,7 +109,7 @@ async function* provedPages(
   proof.finish();
 }
 
-/** Facts about a list that are known before its first page comes. */
+/** What is known about a list before its first page. */
 export interface KnownList {
   readonly ids?: IdSet | undefined;
   readonly total?: number | undefined;
@@ -118,8 +117,8 @@ export interface KnownList {
 }
 
 /**
- * The proof that a list was read whole: `total` the same on every page, no id twice, as many ids as `total`, together with the
- * rows that the service could not render. It takes the pages in order and makes no requests.
+ * Proves that a list was read completely: the same `total` on every page, no id twice, and as many ids as `total`, counting rows
+ * that the service could not render. Takes the pages in order and makes no requests.
  */
 export class ListProof {
   readonly #ids: IdSet;
@@ -130,8 +129,8 @@ export class ListProof {
   #pagesInVain = 0;
 
   /**
-   * `problem` gets what is wrong; it may throw, or return to keep what there is. `known` is what an earlier process read
-   * of the list, to whose ids the proof adds, or what an earlier sweep says of its size.
+   * `problem` is called with what is wrong. It may throw, or return to keep what was read. `known` holds what an earlier process
+   * read, to which the proof adds, or the size from an earlier sweep.
    */
   constructor(name: string, problem: ReportProblem, known: KnownList = {}) {
     this.#name = name;
@@ -141,12 +140,12 @@ export class ListProof {
     this.#unreadable = known.unreadable ?? 0;
   }
 
-  /** In the order of the service, each once. */
+  /** Distinct ids in the order of the service. */
   get ids(): Pick<IdSet, "size" | "at"> {
     return this.#ids;
   }
 
-  /** Whether as many ids have come as the service counts. */
+  /** Whether all ids that the service counts have come. */
   get isWhole(): boolean {
     return this.#ids.size + this.#unreadable === this.#total;
   }
@@ -156,12 +155,12 @@ export class ListProof {
     return this.#unreadable;
   }
 
-  /** Whether three pages in a row brought nothing new: a service that repeats itself comes to no end, whatever it counts. */
+  /** Whether three pages in a row brought nothing new. A service that repeats itself would never end, whatever its total. */
   get isStuck(): boolean {
     return this.#pagesInVain >= 3;
   }
 
-  /** Takes the next page and gives the rows of it that no earlier page had. */
+  /** Takes the next page and returns the rows that no earlier page had. */
   add(page: PageRead): readonly Listed[] {
     if (this.#total !== undefined && page.total !== this.#total) {
       const kind = page.total > this.#total ? "grew" : "moved";
@@ -178,7 +177,7 @@ export class ListProof {
     return rows;
   }
 
-  /** To be called after the last page. */
+  /** Call it after the last page. */
   finish(): void {
     if (!this.isWhole) {
       const listed = this.#ids.size + this.#unreadable;
@@ -187,16 +186,16 @@ export class ListProof {
   }
 }
 
-/** Problems of each kind that are remembered. */
+/** Problems of each kind to remember. */
 const remembered = 5;
 
 /**
- * The meaning of a problem. moved: the list was changed, or its pages contradict each other. grew: its total rose, and nothing
- * else is known to be wrong. unreadable: the service cannot render some of its rows, and reading again is no remedy.
+ * moved: the list changed, or its pages contradict each other. grew: its total rose, and nothing else is wrong. unreadable: the
+ * service cannot render some rows, and reading again does not help.
  */
 export type ProblemKind = "moved" | "grew" | "unreadable";
 
-/** Receives everything that shows that a list is not whole; it may throw to end the reading. */
+/** Called for every sign that a list is incomplete. It may throw to end the reading. */
 export type ReportProblem = (text: string, kind?: ProblemKind) => void;
 
 /** The first problems of a reading. */
@@ -206,13 +205,13 @@ export interface ProblemsSoFar {
   readonly unreadable: readonly string[];
 }
 
-/** Passes problems on and remembers the first of each kind, those of an earlier crawl before all others. */
+/** Forwards problems and remembers the first of each kind. Those of an earlier crawl come first. */
 export class Problems {
   readonly #problems: string[] = [];
   readonly #unreadable: string[] = [];
   readonly #problem: ReportProblem;
 
-  /** `problem` gets each; it may throw. */
+  /** `problem` is called with each one. It may throw. */
   constructor(problem: ReportProblem, earlier?: ProblemsSoFar) {
     this.#problem = problem;
     for (const text of earlier?.unreadable ?? []) this.report(text, "unreadable");

@@ -1,9 +1,9 @@
 import type { ProblemKind, ReportProblem } from "./read-list.js";
 
-/** Times that something is read before it is taken as it is. */
+/** Times that something is read before the result is accepted as it is. */
 const attempts = 3;
 
-/** Something changed while it was read, and is read again. */
+/** Something changed during the read and must be read again. */
 export class MovedError extends Error {
   readonly kind: ProblemKind;
 
@@ -13,7 +13,7 @@ export class MovedError extends Error {
   }
 }
 
-/** The flaws of one attempt. Ends the attempt with a MovedError where another one may find none. */
+/** The flaws of one attempt. Throws MovedError to end the attempt if another attempt may find none. */
 export class Flaws {
   readonly #isLast: boolean;
   readonly #most: number;
@@ -21,7 +21,7 @@ export class Flaws {
   #more = 0;
   #moved = false;
 
-  /** `isLast`: what is read is taken as it is. `most`: flaws that are named. */
+  /** `isLast`: accept whatever is read. `most`: flaws to list by name. */
   constructor(isLast: boolean, most: number) {
     this.#isLast = isLast;
     this.#most = most;
@@ -35,20 +35,20 @@ export class Flaws {
     else this.#more++;
   };
 
-  /** Each once, in the order in which they were reported. */
+  /** Each flaw once, in the order reported. */
   get texts(): readonly string[] {
     return [...this.#texts, ...(this.#more > 0 ? [`and ${this.#more} more`] : [])];
   }
 
-  /** Whether what was read moved this time, too; other flaws are rows that cannot be read. */
+  /** Whether the source changed during this read; other flaws are rows that cannot be read. */
   get moved(): boolean {
     return this.#moved;
   }
 }
 
 /**
- * Reads something until it holds still, three times in all, and takes the last attempt as it is. `read` reports to `flaws`
- * everything that is wrong. `first` is the number of the attempt to begin with, `most` how many flaws are named.
+ * Reads something until it stops changing, at most three times, and accepts the last attempt as it is. `read` reports everything
+ * wrong to `flaws`. `first` is the number of the first attempt, `most` the number of flaws to list.
  */
 export async function readUntilStill<T>(
   read: (flaws: Flaws) => Promise<T>,

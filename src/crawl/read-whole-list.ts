@@ -8,21 +8,20 @@ import { answersOf, ListProof, type ReportProblem, readList } from "./read-list.
 import { readUntilStill } from "./read-until-still.js";
 import { sweepList } from "./sweep-list.js";
 
-/** A list of few enough rows to hold: each id once, in the order of the service. */
+/** A list short enough to hold in memory: each id once, in the order of the service. */
 interface WholeList {
   readonly rows: readonly Listed[];
-  /** Signs that rows may be missing; empty when the list was proved whole. */
+  /** Signs that rows may be missing; empty if the list was proved complete. */
   readonly problems: readonly string[];
-  /** Whether it changed whenever it was read; else the service cannot render some of its rows. */
+  /** Whether it changed during every read. If not, the service cannot render some of its rows. */
   readonly moved: boolean;
-  /** How many pages it has. */
   readonly pages: number;
 }
 
 /**
- * Reads a list to its end and proves that it is whole: one of more than one answer is read a second time, and the ids must
- * agree. One that moves meanwhile is read again, three times in all; then it has what was seen, and problems. Rejects with
- * SkipError when a page cannot be had.
+ * Reads a list to its end and proves that it is complete. A list of more than one answer is read twice, and the ids must agree. If
+ * it changes, it is read again, at most three times; after that, the result holds what was seen, with problems. Throws SkipError
+ * when a page cannot be read.
  */
 export async function readWholeList(name: string, read: ReadSizedPage, prefetch: Prefetch): Promise<WholeList> {
   return readUntilStill(async (flaws) => {
@@ -59,7 +58,7 @@ async function readOnce(
   return { rows, total, pages, answers };
 }
 
-/** Counts and times of a listed row move all the time: only that it is there is compared. */
+/** Only the ids of listed rows are compared, because counts and times change all the time. */
 const fingerprints = ({ id }: Listed) => [{ id, content: null }];
 
 function digestOf(rows: readonly Listed[]): ContentDigest {
@@ -68,15 +67,15 @@ function digestOf(rows: readonly Listed[]): ContentDigest {
   return digest;
 }
 
-/** Describes a list that is not whole after all attempts. */
+/** Describes a list that is still incomplete after all attempts. */
 export function flawText({ problems, moved }: WholeList): string {
-  return `${moved ? "moved whenever it was read, and " : ""}may lack some: ${problems.slice(0, 5).join("; ")}`;
+  return `${moved ? "changed during every read, and " : ""}may lack some: ${problems.slice(0, 5).join("; ")}`;
 }
 
-/** All datasets that the key can see. `limited`: the service did not take include_all, so that some may be missing. */
+/** All datasets that the key can see. `limited`: the service rejected include_all, so some may be missing. */
 type DatasetList = WholeList & { readonly limited: boolean };
 
-/** Reads the list of datasets. A service that refuses the parameter `include_all` is asked without it. Rejects as readWholeList does. */
+/** Reads the list of datasets. Asks without `include_all` if the service rejects it. Throws like readWholeList. */
 export async function readDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch: Prefetch): Promise<DatasetList> {
   const read = (includeAll: boolean) =>
     readWholeList("datasets", (page, limit) => api.datasets(page, limit, includeAll), prefetch);

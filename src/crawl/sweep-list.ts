@@ -4,7 +4,7 @@ import { ContentDigest, type Fingerprinted } from "./digests.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
 import { ListProof, type ReadPage, type ReportProblem, readList } from "./read-list.js";
 
-/** A list that was read and stored, and how to read it once more. */
+/** A list that was read and stored, to be read once more. */
 export interface SweptList {
   readonly name: string;
   readonly readPage: ReadPage;
@@ -12,11 +12,11 @@ export interface SweptList {
   readonly stored: ContentDigest;
   /** Rows that the service counted. */
   readonly total: number;
-  /** The rows that would be stored for a record. */
+  /** The rows to store for a record. */
   readonly fingerprints: (record: Listed) => readonly Fingerprinted[];
 }
 
-/** Reads a list once more and calls `problem` if it does not hold the ids and contents that are stored. */
+/** Reads a list once more, and calls `problem` if ids or contents differ from the stored ones. */
 export async function sweepList(list: SweptList, prefetch: Prefetch, problem: ReportProblem): Promise<void> {
   const proof = new ListProof(list.name, problem, { total: list.total });
   const now = new ContentDigest();
@@ -31,7 +31,7 @@ export async function sweepList(list: SweptList, prefetch: Prefetch, problem: Re
   if (!now.equals(list.stored)) problem(`${list.name}: a second sweep found other ids or contents`);
 }
 
-/** The same for the first pages of a list, whose end may grow meanwhile: only what stands on them is compared. */
+/** Like sweepList for the first pages of a list whose end may still grow. Compares only the rows on those pages. */
 export async function sweepPages(
   list: Omit<SweptList, "total">,
   pages: number,

@@ -8,8 +8,8 @@ export interface RunInDatabase {
 }
 
 /**
- * Attaches the database of a job as `job`, to be read only. Gives the reason, as a clause, if it does not have the run; undefined if it
- * has. Rejects with an error of DuckDB, which `attachReason` puts into words.
+ * Attaches the database of a job as `job`, read-only. Returns undefined if it has the run, otherwise the reason as a clause.
+ * Rejects with a DuckDB error, which `attachReason` explains.
  */
 export async function attachJob(
   connection: Connection,
@@ -20,11 +20,11 @@ export async function attachJob(
   return found.currentRowCount === 0 ? "it does not have this run" : undefined;
 }
 
-/** The reason why a database cannot be used, as a clause such as `it is no DuckDB database`. */
+/** Why a database cannot be used, as a clause such as `it is not a DuckDB database`. */
 export function attachReason(error: unknown, database: string): string {
   const text = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
   if (/could not set lock/i.test(text)) return "another program has it open for writing";
-  if (/not a valid DuckDB database/i.test(text)) return "it is no DuckDB database";
+  if (/not a valid DuckDB database/i.test(text)) return "it is not a DuckDB database";
   if (/database does not exist|No such file/i.test(text)) return "there is no such file";
   if (/^(Binder|Catalog) Error/.test(text)) return "it was made by another version of kbdump";
   return text.replaceAll(sqlPath(database).slice(1, -1), "it").replaceAll(database, "it");

@@ -20,19 +20,19 @@ import {
 } from "./tables.js";
 import { createViews } from "./views.js";
 
-/** Rows that DuckDB holds in memory before it compresses them; its own measure is 122,880, the least is 2,048. */
+/** Rows that DuckDB holds in memory before compressing them. Its default is 122,880, its minimum 2,048. */
 const groupRows = 32_768;
 
 interface BuildOptions extends DuckDbOptions {
-  /** The database of earlier runs, if there is one; it is read, never changed. */
+  /** The database of earlier runs, if any. It is read and never changed. */
   readonly previous: string | undefined;
-  /** The database to make; put in place by the caller. */
+  /** The database to create. The caller moves it into place. */
   readonly target: string;
-  /** Readings of the indexing status that `kbdump status` left waiting. */
+  /** Status snapshots that `kbdump status` left for the next run. */
   readonly waiting: readonly RowFiles[];
 }
 
-/** Makes the database from the joined JSONL of a run that is not published yet. */
+/** Builds the database from the joined JSONL of an unpublished run. */
 export async function buildFromStaged(staged: StagedRows & RunFacts, options: BuildOptions): Promise<void> {
   const select: RunRows["select"] = (kind) => {
     const files = joinedRows(staged, kind);
@@ -42,9 +42,9 @@ export async function buildFromStaged(staged: StagedRows & RunFacts, options: Bu
 }
 
 /**
- * Builds the database of the job beside the old one: what earlier runs know of documents that this run did not read, what
- * this run read, and the history of both. Somebody who has the old file open is not disturbed: it is copied first, so that no
- * lock on it is felt. Rejects with the error of DuckDB where rows cannot be loaded.
+ * Builds a new database next to the old one: what earlier runs know about documents that this run did not read, what this run
+ * read, and the history of both. Works on a copy, so that users of the old file are not affected, and their locks do not matter.
+ * Rejects with DuckDB's error if rows cannot be loaded.
  */
 export async function buildDatabase(run: RunRows, options: BuildOptions): Promise<void> {
   await rm(options.target, { force: true });
@@ -52,7 +52,7 @@ export async function buildDatabase(run: RunRows, options: BuildOptions): Promis
     withDuckDb(":memory:", options, async (connection) => {
       await connection.run(`ATTACH ${sqlPath(options.target)} AS built (ROW_GROUP_SIZE ${groupRows}); USE built`);
       await createTables(connection);
-      if (previous) await connection.run(`ATTACH ${sqlPath(previous.copy)} AS previous`); // a copy, which is ours
+      if (previous) await connection.run(`ATTACH ${sqlPath(previous.copy)} AS previous`); // our own copy
       await sortDocuments(connection, run, previous !== undefined);
       if (previous) await keepPrevious(connection, run);
       await addRun(connection, run, options.waiting);
@@ -81,7 +81,7 @@ async function addRun(connection: Connection, run: RunRows, waiting: readonly Ro
   await addRunRow(connection, run.run);
 }
 
-/** Adds the rows of a kind in place of those that earlier runs read of the same dataset or document. */
+/** Replaces the rows of a kind that earlier runs read for the same dataset or document. */
 async function replaceRows(
   connection: Connection,
   kind: Kind,
@@ -97,7 +97,7 @@ async function replaceRows(
   await connection.run(`INSERT INTO ${kind} SELECT *, ${sqlText(run.run_id)} FROM (${rows})`);
 }
 
-/** The names of documents that are gone are those of their last rows. */
+/** Documents that are gone get their names from their last rows. */
 async function addDocumentChanges(connection: Connection, { run, documentChanges = [] }: RunRows): Promise<void> {
   if (documentChanges.length === 0) return;
   const types = sqlText('[{"change": "VARCHAR", "dataset_id": "VARCHAR", "document_id": "VARCHAR"}]');
@@ -108,7 +108,7 @@ async function addDocumentChanges(connection: Connection, { run, documentChanges
   await statement.run();
 }
 
-/** The rows of a kind, all of them; those of documents that keep an earlier state are taken out again. */
+/** Adds all rows of a kind. Rows of documents that keep an earlier state are removed again. */
 async function addRows(connection: Connection, kind: HistoryKind, { select, rows, run }: RunRows): Promise<void> {
   const [source, id] = [select(kind), sqlText(run.run_id)];
   const rowsChanged = source
@@ -131,11 +131,11 @@ async function addRunRow(connection: Connection, run: RunRow): Promise<void> {
 /** The database of earlier runs. */
 interface Previous {
   readonly path: string;
-  /** Ours alone. */
+  /** Our own copy. */
   readonly copy: string;
 }
 
-/** Runs `work` with a copy of the database at `path`, if there is one, beside `target`, and removes the copy. */
+/** Runs `work` with a temporary copy, next to `target`, of the database at `path`, if it exists. */
 async function withPrevious(
   path: string | undefined,
   options: DuckDbOptions & { readonly target: string },
@@ -156,8 +156,8 @@ const noneIn = (table: string) =>
 const notReadNow = noneIn("read_now");
 
 /**
- * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their
- * history. A run that was killed when its database was in place is finished once more: what it says of that is left out.
+ * Fills the tables with what earlier runs know about documents that are not in `read_now` or `listed_now`, and with their history.
+ * If a killed run had already replaced its database, it is finished again, so what the database says about that run is left out.
  */
 async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;
@@ -178,9 +178,9 @@ async function keepPrevious(connection: Connection, { run, withoutChildren }: Ru
 }
 
 /**
- * Sorts the documents of a run into temporary tables: `read_now`, whose older rows make way; `passed_over`, which moved while
- * they were read and keep the complete state that an earlier run read; `failed_now`, all that are not complete, as the run
- * found them; `listed_now`, what the service listed, if it was asked.
+ * Sorts the documents of a run into temporary tables. `read_now`: their older rows are replaced. `passed_over`: they changed
+ * during the read and keep the complete state from an earlier run. `failed_now`: all incomplete ones, as this run found them.
+ * `listed_now`: those that the service listed, if asked.
  */
 async function sortDocuments(
   connection: Connection,
@@ -207,14 +207,14 @@ const names = columns.indexing_status.map(({ name }) => `"${name}"`).join(", ");
 const key = ["captured_at", "dataset_id", "batch", "document_id"];
 const same = key.map((name) => `s.${name} IS NOT DISTINCT FROM f.${name}`).join(" AND ");
 
-/** Adds readings of the indexing status, as SQL selects them; those that are there already are not added again. */
+/** Adds status snapshots selected by SQL, skipping those that are already there. */
 async function addStatus(connection: Connection, select: string): Promise<void> {
   await connection.run(`INSERT INTO indexing_status (${names})
     SELECT * FROM (${select}) f
     WHERE NOT EXISTS (FROM indexing_status s WHERE ${same})`);
 }
 
-/** Makes `target`: a copy of the database with readings of the indexing status added, or a new one with nothing else in it. */
+/** Creates `target`: a copy of the database plus status snapshots, or a new one with only those. */
 export async function copyWithStatus(
   previous: string | undefined,
   target: string,
@@ -232,7 +232,7 @@ export async function copyWithStatus(
   await seal(target);
 }
 
-/** Copies a database, which others may have open: no lock on it is felt. StopError when it is none that can be read. */
+/** Copies a database that others may have open, regardless of their locks. Throws StopError if it cannot be read. */
 export async function copyDatabase(path: string, copy: string, options: DuckDbOptions): Promise<void> {
   await copyFile(path, copy, constants.COPYFILE_FICLONE);
   await withDuckDb(copy, options, async () => {}).catch((cause: unknown) => {

@@ -13,23 +13,23 @@ import type { RunFacts } from "./tables.js";
 export interface DatabaseWriterOptions {
   readonly job: Job;
   readonly workspace: Workspace;
-  /** The database of the earlier runs; undefined if there is none. */
+  /** The database of earlier runs; undefined if there is none. */
   readonly previous: string | undefined;
-  /** Readings of the indexing status that `kbdump status` left waiting. */
+  /** Status snapshots that `kbdump status` left for the next run. */
   readonly waiting: readonly RowFiles[];
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 /**
- * Builds the database of a job from what a run read. If the published database turned out to be damaged, it gives sentences on
- * what is lost with it; else undefined.
+ * Builds the job's database from what a run read. Returns sentences about what is lost if the published database turned out to be
+ * damaged; otherwise undefined.
  */
 export type DatabaseWriter = (staged: StagedRows & RunFacts) => Promise<readonly string[] | undefined>;
 
 /**
- * Gives the writer of a job's database. It was read before the crawl, which may have taken hours. If a block turns out to be
- * damaged now, the writer builds a new database from the run folders and adds this run to it.
+ * Opens the writer of a job's database. The database was checked before the crawl, possibly hours ago. If a block turns out to be
+ * damaged now, the writer builds a new database from the run folders and adds this run.
  */
 export function openDatabaseWriter(options: DatabaseWriterOptions): DatabaseWriter {
   const { job, workspace, previous, waiting, log, signal } = options;

@@ -5,30 +5,30 @@ import { StopError } from "../errors.js";
 import { copyDatabase } from "./build-database.js";
 import { tables } from "./tables.js";
 
-/** The state of the file at the path of a database. */
+/** The state of a database file. */
 export type Inspected =
   | { readonly state: "absent" }
-  /** Ours, with the id of the newest run in it; null where it has only readings of the indexing status. */
+  /** A kbdump database, with the id of its newest run; null if it has only status snapshots. */
   | { readonly state: "ours"; readonly newest: string | null }
-  /** A DuckDB database without our tables, or no file at all: it belongs to somebody else. */
+  /** A DuckDB database without our tables, or not a file: it belongs to something else. */
   | { readonly state: "foreign"; readonly what: string }
   /** A file that DuckDB cannot read. */
   | { readonly state: "corrupt"; readonly reason: string };
 
-/** The reason why a database that can be opened is corrupt all the same. */
+/** Why a database can be corrupt even though it opens. */
 export const damagedBlocks = "some of its blocks are damaged";
 
-/** Tables that identify a database of kbdump. */
+/** Tables that identify a kbdump database. */
 const markTables = ["chunks", "documents", "runs", "indexing_status"];
 
 /**
- * Inspects a database without changing it or disturbing its readers. If another process writes to it, inspects a copy. Rejects
- * if the state cannot be known: no permission, a disk error, a newer version of DuckDB's format.
+ * Inspects a database without changing it or disturbing its readers. If another process is writing to it, inspects a copy. Rejects
+ * if the state cannot be determined: no permission, a disk error, a newer version of DuckDB's format.
  */
 export async function inspectDatabase(path: string, options: DuckDbOptions): Promise<Inspected> {
   const facts = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
-    throw error; // no proof that there is none
+    throw error; // this does not prove that there is none
   });
   if (!facts) return { state: "absent" };
   if (!facts.isFile()) return { state: "foreign", what: "is not a file" };
@@ -40,7 +40,7 @@ export async function inspectDatabase(path: string, options: DuckDbOptions): Pro
   }
 }
 
-/** For a file that is open for writing elsewhere, or has an unreadable log beside it. */
+/** For a file that another process has open for writing, or whose log cannot be read. */
 async function inspectCopy(path: string, options: DuckDbOptions): Promise<Inspected> {
   try {
     return await withCopy(path, options, look);
@@ -50,7 +50,7 @@ async function inspectCopy(path: string, options: DuckDbOptions): Promise<Inspec
   }
 }
 
-/** Opens a copy of a database, and removes it afterwards: another process may be writing to the file itself. */
+/** Runs work on a temporary copy, because another process may be writing to the database. */
 async function withCopy<T>(
   path: string,
   options: DuckDbOptions,
@@ -67,7 +67,7 @@ async function withCopy<T>(
 
 const copyFor = ({ temporary }: DuckDbOptions): string => `${temporary}.look`;
 
-/** The same, and reads every block of the tables of a database of ours, which takes about a second for 200,000 chunks. */
+/** Like inspectDatabase, and also reads every block of our tables, which takes about a second for 200,000 chunks. */
 export async function inspectWholly(path: string, options: DuckDbOptions): Promise<Inspected> {
   const found = await inspectDatabase(path, options);
   if (found.state !== "ours") return found;
@@ -91,7 +91,7 @@ async function look(connection: Connection): Promise<Inspected> {
   return { state: "ours", newest: typeof row?.[0] === "string" ? row[0] : null };
 }
 
-/** Whether every block of the tables can be read. Reads a copy; takes as long as reading the whole database. */
+/** Whether every block of the tables can be read. Reads a copy; as slow as reading the whole database. */
 export async function isReadable(path: string, options: DuckDbOptions): Promise<boolean> {
   try {
     await withCopy(path, options, readAll);
@@ -109,7 +109,7 @@ async function readAll(connection: Connection): Promise<void> {
   for (const [name] of found.getRowsJson()) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
 }
 
-/** Whether an error of DuckDB means that the file is damaged or unreadable. */
+/** Whether a DuckDB error means that the file is damaged or unreadable. */
 export function isCorruption(error: unknown): boolean {
   if (error instanceof StopError) return isCorruption(error.cause);
   if (!(error instanceof Error)) return false;

@@ -13,7 +13,7 @@ import type { LeasedJob } from "../store/folder/job-folders.js";
 import { endMovesAside, moveAside } from "../store/folder/remove-from.js";
 import { mendLatest } from "../store/latest.js";
 
-/** The file in the scratch folder of a run in which its database is built. */
+/** The name of the new database in a run's scratch folder. */
 export const newDatabase = "new.duckdb";
 
 /** DuckDB's memory limit and temporary folder for the database of a job. */
@@ -21,7 +21,7 @@ export function databaseOptions(job: Pick<Job, "output">, leased: LeasedJob, sig
   return { memory: job.output.memory, temporary: join(leased.own, "spill"), signal };
 }
 
-/** Finds the newest database of a job: one that still waits to be published, or else the published one. */
+/** The newest database of a job: one that is waiting to be published, or else the published one. */
 export async function currentDatabase(leased: LeasedJob): Promise<string | undefined> {
   const pending = join(leased.own, pendingDatabase);
   if (await isThere(pending)) return pending;
@@ -29,10 +29,10 @@ export async function currentDatabase(leased: LeasedJob): Promise<string | undef
 }
 
 /**
- * Replaces the published database: that of the bucket if there is one, and that of the folder by one rename from our own. If that
- * fails, the new database stays in our folder.
- * Throws StopError if the published file is not a kbdump database. An unreadable database is moved aside; gives its new path.
- * The write-ahead log of the old database is removed first: DuckDB would replay it on the new one and delete the wrong rows.
+ * Replaces the published database: the one in the bucket, if any, then the one in the folder, by one rename from our own folder.
+ * If that fails, the new database stays there. Throws StopError if the published file is not a kbdump database. Moves an
+ * unreadable database aside and returns its new path. Removes the old write-ahead log first, because DuckDB would replay it on the
+ * new database and delete the wrong rows.
  */
 export async function replaceDatabase(
   built: string,
@@ -40,7 +40,7 @@ export async function replaceDatabase(
   options: DuckDbOptions,
   isDamaged = false,
 ): Promise<string | undefined> {
-  const { inspectDatabase } = await import("./inspect-database.js"); // heavy; other formats do without
+  const { inspectDatabase } = await import("./inspect-database.js"); // slow to load; other formats do not need it
   const found = await inspectDatabase(leased.database, options);
   if (found.state === "foreign") throw new StopError(foreignText(leased, found));
   await leased.remote?.publishDatabase(built);
@@ -49,14 +49,14 @@ export async function replaceDatabase(
   const log = join(leased.own, "database.wal");
   await rename(`${leased.database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
   await rename(built, leased.database);
-  // A rename of one file onto another name of it keeps both names. And a waiting database is older than this one.
+  // Renaming a file to another link of itself keeps both names. And a waiting database is older than this one.
   for (const path of [built, join(leased.own, pendingDatabase)]) await rm(path, { force: true });
   return aside;
 }
 
 /**
- * Publishes the waiting database of an earlier run, whose folder is published already. Removes it instead if it is no newer
- * than the published one: then its holder was killed after the rename.
+ * Publishes the waiting database of an earlier run whose folder is already published. Removes it if it is not newer than the
+ * published one: then its owner was killed after the rename.
  */
 async function mendDatabase(leased: LeasedJob, options: DuckDbOptions, log: Log): Promise<void> {
   const pending = join(leased.own, pendingDatabase);
@@ -77,34 +77,33 @@ async function mendDatabase(leased: LeasedJob, options: DuckDbOptions, log: Log)
   );
 }
 
-/** Keeps an unreadable waiting database beside the published one: the disk may have failed only for a moment. */
+/** Keeps an unreadable waiting database next to the published one, because the disk error may be temporary. */
 export async function setPendingAside(leased: LeasedJob, log: Log): Promise<void> {
   const aside = await moveAside(leased, join(leased.own, pendingDatabase));
   log("warn", `a database that was to replace ${leased.shownDatabase} cannot be read; it was moved to ${aside}`);
 }
 
-/** Whether a run comes after another one; null is before every run. */
+/** Whether a run comes after another. null comes before every run. */
 const isAfter = (run: string | null, other: string | null) => (run ?? "") > (other ?? "");
 
-/** Why a database is left alone. */
+/** Why a database is left unchanged. */
 export function foreignText({ shownDatabase }: LeasedJob, { what }: { readonly what: string }): string {
   return `${shownDatabase} ${what}, so it is not the database of this job and is not replaced. Move it away, or give the job another name`;
 }
 
 /**
- * Brings the database and `latest` up to date with the folder of runs, after an earlier run that ended between its commit and
- * these steps. A step that fails is logged as a warning, and tried again when this run is published. Throws UsageError if
- * something that is no link is at `latest` and cannot be moved aside.
+ * Updates the database and `latest` if an earlier run ended between its commit and these steps. A failed step is logged as a
+ * warning, and tried again when this run is published. Throws UsageError if `latest` is not a link and cannot be moved aside.
  */
 export async function mendPublished(leased: LeasedJob, job: Job, log: Log): Promise<void> {
   await mendPending(leased, job, log);
   await mendLatest(leased, job.name, log).catch(async (error: unknown) => {
     if (error instanceof UsageError || !(await isThere(leased.own))) throw error; // our folder is gone: we were fenced
-    log("warn", `latest could not be mended: ${problemText(error)}`);
+    log("warn", `latest could not be repaired: ${problemText(error)}`);
   });
 }
 
-/** The same for the database alone. */
+/** Like mendPublished, for the database only. */
 export async function mendPending(leased: LeasedJob, job: Job, log: Log): Promise<void> {
   await endMovesAside(leased);
   await keepPending(leased);
@@ -112,9 +111,9 @@ export async function mendPending(leased: LeasedJob, job: Job, log: Log): Promis
 }
 
 /**
- * Finds the database of a run that ended between its commit and the replacement of the database: it still lies in the work of
- * that run. If there are several, the last one contains the others. The file gets a second name and keeps its first, so that a
- * successor that fences us at this moment finds it under one of them.
+ * Finds the database of a run that ended between its commit and the replacement of the database. It is still in that run's work
+ * folder. If there are several, the last one includes the others. The file is hard-linked and keeps its first name, so that a
+ * successor that fences us now finds it under one of them.
  */
 async function keepPending(leased: LeasedJob): Promise<void> {
   for (const runId of (await readdir(leased.own)).filter(isRunId).sort()) {

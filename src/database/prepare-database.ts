@@ -18,21 +18,20 @@ import { damagedBlocks, type Inspected, inspectWholly } from "./inspect-database
 import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";
 import type { DocumentChange, RunRow, RunRows } from "./tables.js";
 
-/** The database to which a run is added. */
+/** The database to add a run to. */
 export interface PreparedDatabase {
-  /** Undefined where nothing is known of earlier runs. */
+  /** Undefined if nothing is known about earlier runs. */
   readonly previous: string | undefined;
-  /** Sentences that say what of earlier runs is not in it. */
+  /** Sentences about earlier runs that it lacks. */
   readonly losses: readonly string[];
-  /** The published database cannot be read; it is to be kept aside. */
+  /** Whether the published database cannot be read and must be kept aside. */
   readonly isDamaged: boolean;
 }
 
 /**
- * Makes sure, before the crawl, that the next run can be added to the database of the job. If the database is unreadable or
- * lacks published runs, their folders are loaded into a database in our own folder. A broken database stays in place until
- * this run is published, so that a failing run does not hide the damage. Throws UsageError if the file is not a kbdump
- * database.
+ * Makes sure, before the crawl, that a run can be added to the job's database. If the database is unreadable or lacks published
+ * runs, loads their folders into a database in our own folder. A broken database stays in place until this run is published, so
+ * that a failing run does not hide the damage. Throws UsageError if the file is not a kbdump database.
  */
 export async function prepareDatabase(
   workspace: Workspace,
@@ -51,7 +50,7 @@ export async function prepareDatabase(
     return { ...(await loadMissing(workspace, job, base, options, log)), isDamaged };
   }
   if (path !== undefined && path !== workspace.database) {
-    await setPendingAside(workspace, log); // the published one, and the run folders, have what is left of it
+    await setPendingAside(workspace, log); // what is left of it is in the published database and the run folders
     return prepareDatabase(workspace, job, log, signal);
   }
   const { previous, losses, loaded } = await loadMissing(workspace, job, nothing, options, log);
@@ -59,7 +58,7 @@ export async function prepareDatabase(
   return { previous, losses: [...lost, ...losses], isDamaged };
 }
 
-/** The same where some of the blocks of `previous` turn out to be damaged after all. */
+/** Rebuilds the database when blocks of `previous` turn out to be damaged after all. */
 export async function prepareWithout(
   previous: string,
   workspace: Workspace,
@@ -73,7 +72,7 @@ export async function prepareWithout(
   return { ...prepared, losses: [...lost, ...losses], isDamaged };
 }
 
-/** The base of a database that is built from the run folders alone. */
+/** The start of a database that is built only from run folders. */
 const nothing: Base = { path: undefined, newest: null };
 
 /** A database and the newest run in it. */
@@ -104,7 +103,7 @@ async function loadMissing(
   return { previous: database, losses: failures, loaded };
 }
 
-/** The folder of a job in a bucket has the manifests of its runs alone: their rows are fetched one run at a time. */
+/** For a job in a bucket, the local folder has only manifests. The rows are downloaded one run at a time. */
 function rowFetcher({ remote }: Workspace, whole: string, signal = new AbortController().signal): FetchRows {
   if (!remote) return async ({ folder }) => folder;
   return async ({ manifest }) => {
@@ -122,7 +121,7 @@ function lossText(
   return `${shownDatabase} could not be read (${reason}), so it is rebuilt from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
 }
 
-/** Finds the published runs after `newest` that asked for a database, oldest first. Skips folders without a sound manifest. */
+/** The published runs after `newest` that asked for a database, oldest first. Skips folders without a sound manifest. */
 export async function runsAfter(newest: string | null, runs: string, job: string): Promise<readonly Dump[]> {
   const names = (await readdir(runs)).filter((name) => isRunId(name) && (newest === null || name > newest)).sort();
   const found: Dump[] = [];
@@ -139,21 +138,20 @@ function dumpIn(folder: string, manifest: Manifest): Dump {
   return new Dump(folder, manifest, "it was not loaded");
 }
 
-/** The result of loading runs. */
 interface LoadedRuns {
-  /** The database with them; `previous`, if none could be loaded. */
+  /** The new database, or `previous` if nothing could be loaded. */
   readonly database: string | undefined;
   readonly loaded: number;
   /** A sentence for each run that could not be loaded. */
   readonly failures: readonly string[];
 }
 
-/** Gives the folder that has the rows of a run. */
+/** Returns the folder with the rows of a run. */
 type FetchRows = (run: Dump) => Promise<string>;
 
 /**
- * Loads published runs into a copy of a database, or into a new one, one after the other, below the folder `scratch`. A run
- * is skipped if its files are missing, changed or unreadable. Rejects if the disk is full.
+ * Loads published runs one by one into a copy of a database, or into a new one, in the folder `scratch`. Skips a run if its files
+ * are missing, changed or unreadable. Rejects if the disk is full.
  */
 export async function loadRuns(
   runs: readonly Dump[],
@@ -184,7 +182,7 @@ export async function loadRuns(
   return { database, loaded: runs.length - failures.length, failures };
 }
 
-/** `datasets` maps the documents of earlier runs to their datasets: a manifest lists vanished documents by id alone. */
+/** `datasets` maps documents of earlier runs to their datasets, because a manifest lists only the ids of vanished documents. */
 async function rowsOf(run: Dump, datasets: ReadonlyMap<string, string>): Promise<RunRows> {
   const { manifest } = run;
   const sources = new Map<Kind, string>();

@@ -5,9 +5,9 @@ import { type HistoryKind, histories, historyKinds, type RunFacts, sameRow } fro
 import { stateBefore } from "./views.js";
 
 /**
- * Writes down what a run changed: in `chunk_changes` and `child_chunk_changes` for the documents of `read_now`, and how many
- * rows that were in `runs`. The attached database `previous` has what was before, the tables what is now; before the first
- * run there was nothing, which is known without a row for every chunk. Child chunks that were not asked for have not changed.
+ * Records what a run changed: rows in `chunk_changes` and `child_chunk_changes` for the documents of `read_now`, and their number
+ * in `runs`. The attached database `previous` has the old state, the tables have the new one. The first run has no old state, and
+ * needs no row for every chunk. Child chunks that were not read count as unchanged.
  */
 export async function recordChanges(
   connection: Connection,
@@ -27,7 +27,10 @@ export async function recordChanges(
   await connection.run(`UPDATE runs SET changes = ${counts.join(" + ")} WHERE run_id = ${run}`);
 }
 
-/** `<kind>_before`, `<kind>_after`, and the earlier changes that are kept. A run that is finished once more is compared with what was before its first time. */
+/**
+ * `<kind>_before`, `<kind>_after`, and the earlier changes to keep. A run that is finished again is compared with the state before
+ * its first attempt.
+ */
 function sidesOf(kind: HistoryKind, run: string, again: boolean, isRead: boolean): string {
   const state = stateBefore(kind, { later: `run_id >= ${run}`, from: "previous.main." });
   const before = again
@@ -40,14 +43,14 @@ function sidesOf(kind: HistoryKind, run: string, again: boolean, isRead: boolean
     CREATE TEMP VIEW ${kind}_after AS FROM ${kind} WHERE run_id = ${run}`;
 }
 
-/** `<kind>_named`: what was found, with the name of the change and the lineage that it belongs to. Texts are not looked at. */
+/** Creates `<kind>_named`: the found changes with their names and lineages. Texts are not read. */
 function nameFound(kind: HistoryKind): string {
   const { table, ids } = histories[kind];
   const oldIds = ids.map((id) => `coalesce(b.${id}, f.${id}) AS ${id}`);
   const newIds = ids.map((id) => `nullif(f.${id}, coalesce(b.${id}, f.${id})) AS new_${id}`);
   const idsNow = ids.map((id) => `arg_max(coalesce(new_${id}, ${id}), run_id) AS ${id}`);
   const list = ["row", "dataset_id", "document_id", ...ids].join(", ");
-  const known = ids.map((id) => `l.${id} = CASE WHEN f.row IS NOT NULL THEN f.${id} END`); // what was added has none
+  const known = ids.map((id) => `l.${id} = CASE WHEN f.row IS NOT NULL THEN f.${id} END`); // an added row has none
   return `CREATE TEMP TABLE ${kind}_named AS
     WITH found AS (
       SELECT f.* EXCLUDE (${ids.join(", ")}), ${changeSql(kind)} AS change, ${[...oldIds, ...newIds].join(", ")}
@@ -61,9 +64,9 @@ function nameFound(kind: HistoryKind): string {
 }
 
 /**
- * Fills the table of changes: with the earlier ones, and with those that were named, the removed and different ones with what
- * they were. One statement of one thread does it: what is added to a table that is there, or is put together of the work of
- * several threads, leaves holes in the file. We tell DuckDB which side of the join to keep in memory: the one without texts.
+ * Fills the table of changes: the earlier ones, then the new ones; removed and changed rows include their old values. Uses one
+ * statement and one thread, because appending to an existing table, or merging the work of several threads, leaves holes in the
+ * file. Tells DuckDB to keep the join side without texts in memory.
  */
 function insertNamed(kind: HistoryKind, run: string): string {
   const { table, ids, compared } = histories[kind];
@@ -97,11 +100,11 @@ function changeSql(kind: HistoryKind): string {
 }
 
 /**
- * Makes `chunks_found` and `child_chunks_found` from `<kind>_before` and `<kind>_after`: a row for every row that is gone,
- * new or different. `row` is that of `<kind>_before`, or null; the ids say which row it is now.
+ * Creates `chunks_found` and `child_chunks_found` from `<kind>_before` and `<kind>_after`, with a row for every removed, added or
+ * changed row. `row` refers to `<kind>_before`, or is null; the ids refer to the current row.
  *
- * Most documents have the same ids as before, and need no more than one comparison of their rows. Only the others, in the
- * table `loose`, are matched by what they contain.
+ * Most documents have the same ids as before, so comparing their rows is enough. Only the others, in the table `loose`, are
+ * matched by content.
  */
 async function findChanges(connection: Connection): Promise<void> {
   await connection.run("CREATE TEMP TABLE loose (dataset_id VARCHAR, document_id VARCHAR)");
@@ -110,7 +113,7 @@ async function findChanges(connection: Connection): Promise<void> {
   if (loose.rowsChanged > 0) await connection.run([matchLoose(), ...historyKinds.map(foundByMatch)].join(";\n"));
 }
 
-/** SQL: adds the documents with rows that have no counterpart of the same id. */
+/** SQL: adds the documents that have rows without a counterpart of the same id. */
 function looseDocuments(): string {
   const without = (kind: HistoryKind, side: string, other: string) =>
     `SELECT dataset_id, document_id FROM ${kind}_${side} s ANTI JOIN ${kind}_${other} o ON ${sameRow(kind, "s", "o")}`;
@@ -143,7 +146,7 @@ function matchLoose(): string {
   ].join(";\n");
 }
 
-/** SQL: adds the changed, the removed and the added rows of the matched documents. */
+/** SQL: adds the changed, removed and added rows of the matched documents. */
 function foundByMatch(kind: HistoryKind): string {
   const { ids } = histories[kind];
   const sideOf = (side: "before" | "after") =>
@@ -163,7 +166,7 @@ function foundByMatch(kind: HistoryKind): string {
     FROM ${kind}_matched m WHERE m.before_id IS NULL`;
 }
 
-/** SQL: the rows of a side, 128 bits of SHA-256 in the place of what may be long, so that a join holds little of each. */
+/** SQL: the rows of one side, with 128 bits of SHA-256 instead of long values, so that a join needs little memory per row. */
 function marked(kind: HistoryKind, side: "before" | "after"): string {
   const { ids, compared } = histories[kind];
   const values = compared
@@ -181,7 +184,6 @@ function isDifferent(kind: HistoryKind): string {
   return histories[kind].compared.map(({ name }) => `before."${name}" IS DISTINCT FROM after."${name}"`).join(" OR ");
 }
 
-/** SQL: the names of the columns that differ. */
 function differsSql(kind: HistoryKind): string {
   const names = histories[kind].compared.map(
     ({ name }) => `CASE WHEN before."${name}" IS DISTINCT FROM after."${name}" THEN '${name}' END`,

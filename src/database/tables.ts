@@ -7,7 +7,7 @@ interface TableColumn {
   readonly name: string;
   readonly type: string;
   readonly about: string;
-  /** How the column is compressed; DuckDB chooses where it is not said. */
+  /** The compression of the column; absent: DuckDB chooses. */
   readonly compression?: string;
 }
 
@@ -24,11 +24,11 @@ const column = (name: string, type: string, about: string): TableColumn => ({ na
 
 const readRun = column("run_id", "VARCHAR", "the run that saw the change");
 
-/** Texts stand in few rows of a table of changes, and DuckDB, which looks at some of the rows only, may leave them as they are. */
+/** Few rows of a table of changes hold texts, and DuckDB, which samples rows, may decide not to compress them. */
 const compressed = (each: Column): TableColumn =>
   each.long ? { ...sqlColumn(each), compression: "fsst" } : sqlColumn(each);
 
-/** A table of changes: the columns of the kind hold what was before. */
+/** A table of changes. The columns of the kind hold the old values. */
 const changes = (kind: HistoryKind, about: string): Table => ({
   about,
   columns: [
@@ -112,14 +112,14 @@ export const tables: Readonly<Record<string, Table>> = {
   },
 };
 
-/** The comments on columns of a table by name: on those that are named, or on all. */
+/** The comments on the named columns of a table, or on all columns. */
 export function commentsOf(table: string, ...names: readonly string[]): Readonly<Record<string, string>> {
   const found = tables[table]?.columns ?? [];
   const wanted = found.filter(({ name }) => names.length === 0 || names.includes(name));
   return Object.fromEntries(wanted.map(({ name, about }) => [name, about]));
 }
 
-/** Makes the tables, each with its columns and what they are. */
+/** Creates the tables with comments. */
 export async function createTables(connection: Connection): Promise<void> {
   const statements = Object.entries(tables).flatMap(([name, { about, columns }]) => [
     createTable(name, columns),
@@ -129,7 +129,7 @@ export async function createTables(connection: Connection): Promise<void> {
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
 }
 
-/** SQL: makes a table if it is not there. */
+/** SQL: creates a table if it does not exist. */
 function createTable(name: string, columns: readonly TableColumn[]): string {
   return `CREATE TABLE IF NOT EXISTS ${name} (${columns.map(definition).join(", ")})`;
 }
@@ -138,24 +138,24 @@ function definition({ name, type, compression }: TableColumn): string {
   return `"${name}" ${type}${compression ? ` USING COMPRESSION ${compression}` : ""}`;
 }
 
-/** The kinds whose changes are kept. */
+/** The kinds with a history. */
 export type HistoryKind = "chunks" | "child_chunks";
 
 export const historyKinds: readonly HistoryKind[] = ["chunks", "child_chunks"];
 
-/** How the changes of a kind are kept. */
+/** How the changes of a kind are stored. */
 interface History {
   /** The table of the changes. */
   readonly table: string;
-  /** The ids that a re-index replaces; the change has what each was, and in `new_…` what it is now. */
+  /** The ids that a re-index replaces. A change has the old values, and the current ones in `new_…`. */
   readonly ids: readonly string[];
-  /** The columns that are compared from run to run. */
+  /** The columns to compare between runs. */
   readonly compared: readonly Column[];
-  /** The name that a change goes by: the first one of which a column differs, else `other`. */
+  /** Names of changes. The first name with a differing column is used, otherwise `other`. */
   readonly changes: readonly (readonly [change: ChangeName, columns: readonly string[]])[];
 }
 
-/** The history of a kind, as the roles of its columns make it. */
+/** The history of a kind, derived from the roles of its columns. */
 function historyOf(kind: HistoryKind, table: string): History {
   const changed = (change: ChangeName) =>
     columns[kind].filter((each) => each.change === change).map(({ name }) => name);
@@ -167,35 +167,35 @@ function historyOf(kind: HistoryKind, table: string): History {
   };
 }
 
-/** SQL: the condition that two tables have the same row, going by its ids. */
+/** SQL: the condition that two tables have the same row, by its ids. */
 export function sameRow(kind: HistoryKind, left: string, right: string): string {
   const names = ["dataset_id", "document_id", ...histories[kind].ids];
   return names.map((name) => `${left}.${name} = ${right}.${name}`).join(" AND ");
 }
 
-/** A run as the database takes it in, beside its rows. */
+/** What the database needs to know about a run besides its rows. */
 export interface RunFacts {
   readonly run: RunRow;
-  /** True: the run asked for no child chunks, so what earlier runs know of them stands. */
+  /** True: the run read no child chunks, so the state from earlier runs remains. */
   readonly withoutChildren?: boolean;
-  /** Documents that came and went; absent where the service was not asked which there are. */
+  /** Documents that are new or gone; absent if the service was not asked for its documents. */
   readonly documentChanges?: readonly DocumentChange[] | undefined;
 }
 
-/** The rows of a run, as SQL selects them from its parts or from a published dump. */
+/** The rows of a run, selected by SQL from its parts or from a published dump. */
 export interface RunRows extends RunFacts, Pick<StagedRows, "rows"> {
-  /** SQL that selects the rows of a kind, in the columns and types of its table; undefined where the run has none. */
+  /** SQL that selects the rows of a kind, with the columns and types of its table; undefined if the run has none. */
   readonly select: (kind: Kind) => string | undefined;
 }
 
-/** A document that the service lists and an earlier run did not have, or the other way round. */
+/** A document that is listed now but was not in an earlier run, or the other way round. */
 export interface DocumentChange {
   readonly change: "new" | "vanished";
   readonly dataset_id: string;
   readonly document_id: string;
 }
 
-/** A run as a row of the table `runs`; times are ISO strings. */
+/** A run as a row of the table `runs`. Times are ISO strings. */
 export interface RunRow {
   readonly run_id: string;
   readonly status: "complete" | "partial";

@@ -4,8 +4,8 @@ import { columns } from "../rows/columns.js";
 import { commentsOf, type HistoryKind, histories, historyKinds } from "./tables.js";
 
 /**
- * Makes the views and macros again, each with a comment, and one for every column. They need no extension and change nothing. A table that somebody has
- * added under the name of a view stays.
+ * Recreates the views and macros, each with a comment, also on every column. They need no extension and change nothing. Keeps a
+ * table that a user created under the name of a view.
  */
 export async function createViews(connection: Connection): Promise<void> {
   const result = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
@@ -22,10 +22,7 @@ export async function createViews(connection: Connection): Promise<void> {
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
 }
 
-/**
- * The rows of a kind as of a run; an error for a time in another form, as run ids are compared as texts; no rows before the
- * first run.
- */
+/** The rows of a kind as of a run. Fails for a time in another format, because run ids are compared as text. Empty before the first run. */
 function stateMacro(kind: HistoryKind): readonly string[] {
   const about = `${kind} as they were after the last run up to this one: FROM ${kind}_at('20261120T020000123Z')`;
   const isOther = "regexp_matches(run, '^[0-9]') AND NOT regexp_full_match(run, '[0-9]{8}(T[0-9]{9}Z)?')";
@@ -38,13 +35,13 @@ function stateMacro(kind: HistoryKind): readonly string[] {
   ];
 }
 
-/** SQL: lineages of chunks that are still there, with the id that each has now. */
+/** SQL: lineages of existing chunks, with their current ids. */
 const alive = `
   SELECT lineage, any_value(dataset_id) AS dataset_id, any_value(document_id) AS document_id,
     arg_max(coalesce(new_id, id), run_id) AS id
   FROM chunk_changes GROUP BY lineage HAVING arg_max(change, run_id) <> 'removed'`;
 
-/** SQL: of each lineage, what a column was before every change that recorded it, and what it was afterwards. */
+/** SQL: for each lineage, the value of a column before every change that recorded it, and after it. */
 function befores(column: string): string {
   return `
   SELECT b.run_id, b.lineage, b.dataset_id, b.document_id, b.change, b.differs, b.id, b.new_id, b.position, b.${column} AS before,
@@ -102,7 +99,7 @@ const counts = Object.keys(aboutCounts);
 /** The comment of the column that views add to an id. */
 const documentName = { document_name: "the name of the document, as it was listed last" };
 
-/** SQL: the names of documents, as far as a run listed them. */
+/** SQL: the names of documents that a run listed. */
 const documentNames =
   "(SELECT dataset_id, document_id, any_value(name) AS document_name FROM document_info GROUP BY ALL)";
 
@@ -167,14 +164,14 @@ export const historyViews: Readonly<Record<string, View>> = {
   },
 };
 
-/** A view: what it answers, its columns and what each is, and how. */
+/** A view: its purpose, its columns with comments, and its SQL. */
 interface View {
   readonly about: string;
   readonly columns: Readonly<Record<string, string>>;
   readonly sql: string;
 }
 
-/** SQL: the time from one moment to another; a difference of times with a zone would follow the clock changes of the session. */
+/** SQL: the time between two moments. Avoids subtracting times with a zone, because that follows the session's clock changes. */
 const between = (from: string, to: string) => `${utcTime(to)} - ${utcTime(from)}`;
 
 const documentStatistics = `
@@ -237,7 +234,7 @@ const coverage = `
   LEFT JOIN ${documentNames} i
     ON r.dataset_id = i.dataset_id AND r.document_id = i.document_id`;
 
-/** The views on what is there now. */
+/** The views on the current state. */
 export const stateViews: Readonly<Record<string, View>> = {
   document_statistics: {
     about:
@@ -325,15 +322,15 @@ export const stateViews: Readonly<Record<string, View>> = {
 };
 
 interface StateOptions {
-  /** SQL: the changes that have to be taken back, a condition on `run_id`. */
+  /** SQL: which changes to undo, as a condition on `run_id`. */
   readonly later: string;
-  /** The prefix of the table names: nothing, or a database and a dot. */
+  /** The prefix of table names: empty, or a database and a dot. */
   readonly from?: string;
 }
 
 /**
- * SQL: the rows of a kind as they were before some changes. Of every chunk, each column has the value that the first of them
- * found that recorded it; what none recorded is as it is now.
+ * SQL: the rows of a kind before some changes. Each column of a chunk gets its old value from the first of these changes that
+ * recorded it; other columns keep their current value.
  */
 export function stateBefore(kind: HistoryKind, { later, from = "" }: StateOptions): string {
   const { table, ids, compared } = histories[kind];

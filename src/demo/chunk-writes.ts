@@ -23,19 +23,19 @@ import {
 import { automaticChildren, makesChildren } from "./source.js";
 
 interface WriteOptions {
-  /** Seconds after a request that changed `enabled` in which the chunk takes no other; 600 by default. */
+  /** Seconds after a change of `enabled` in which the chunk accepts no other change; default: 600. */
   readonly lockSeconds?: number;
-  /** Files that the data did not bring; none by default. */
+  /** Files that are not part of the data; default: none. */
   readonly uploads?: Uploads;
 }
 
-/** What is answered to a write, or a read of one chunk. */
+/** The answer to a write, or to a read of one chunk. */
 interface Answer<Data> {
   readonly data: Data;
   readonly doc_form: string;
 }
 
-/** The path of a chunk that has child chunks. */
+/** The path ids of a chunk that has child chunks. */
 export interface ParentIds {
   readonly datasetId: string;
   readonly documentId: string;
@@ -43,14 +43,14 @@ export interface ParentIds {
 }
 
 /**
- * The writes to the chunks of a store. Ids arrive as they stand in the path; a method that does not know one throws a 404, and nothing
- * of a refused request is stored. A chunk need not belong to the document of its path, as in releases up to 1.12: every chunk of the
- * service is found. A child chunk must belong to the chunk, and that to the document.
+ * The writes to the chunks of a store. Ids arrive as in the path; an unknown id throws a 404, and a refused request stores
+ * nothing. A chunk need not belong to the document in the path, because releases up to 1.12 find every chunk of the service. A
+ * child chunk must belong to the chunk, and the chunk to the document.
  */
 export class ChunkWrites {
   protected readonly store: DocumentStore;
   readonly #options: Required<WriteOptions>;
-  /** Chunk id → the time, in Unix seconds, until which it takes no change. */
+  /** Chunk id → the Unix time in seconds until which it accepts no change. */
   readonly #busyUntil = new Map<string, number>();
   #written = 0;
 
@@ -133,7 +133,7 @@ export class ChunkWrites {
     );
   }
 
-  /** Unix seconds, as rows have them. */
+  /** Unix seconds, as in rows. */
   protected time(): number {
     return Math.floor(this.store.now());
   }
@@ -160,10 +160,10 @@ function childOf({ children }: StoredChunk, childId: string): ChildChunk {
   return child;
 }
 
-/** The file with an id: one that was uploaded, or that a chunk has. */
+/** Finds a file by id, either uploaded or attached to a chunk. */
 type FileOf = (id: string) => Details | undefined;
 
-/** `time` in Unix seconds; `round` is the number of the write, from 1. */
+/** `time` is in Unix seconds; `round` is the number of the write, from 1. */
 interface Circumstances {
   readonly time: number;
   readonly round: number;
@@ -171,8 +171,8 @@ interface Circumstances {
 }
 
 /**
- * The chunk as a change leaves it. `enabled: false` disables it, and nothing else happens. Throws a 400 for a disabled chunk, unless
- * `enabled: true` comes with the change.
+ * Applies a change to a chunk. `enabled: false` only disables it. Throws a 400 for a disabled chunk unless the change sets
+ * `enabled: true`.
  */
 function changedChunk(located: Located, change: ChunkChange, circumstances: Circumstances): StoredChunk {
   const { document, dataset, chunk } = located;
@@ -188,7 +188,7 @@ function changedChunk(located: Located, change: ChunkChange, circumstances: Circ
   return withChildren({ ...chunk, row }, automaticChildren(row, document, dataset, { time, round }), document);
 }
 
-/** As in the service, a change without an answer loses the answer, and one that does not name files unbinds them. */
+/** As in the service, a change without an answer removes the answer, and a change without files detaches them. */
 function changedRow(
   { dataset, document, chunk: { row } }: Located,
   change: ChunkChange,
@@ -212,14 +212,14 @@ function changedRow(
   const signed = row.sign_content === row.content ? { sign_content: content } : {};
   return {
     ...same,
-    // High-quality datasets keep the keywords whenever the content changes: these must come with a request of their own.
+    // High-quality datasets keep the keywords when the content changes; changing both takes two requests.
     ...(isHighQuality(dataset) ? {} : keywords),
     ...{ content, ...signed, tokens, index_node_hash: hash("sha256", content), status: "completed" },
     ...{ indexing_at: time, completed_at: time, updated_by: accounts.owner, updated_at: time },
   };
 }
 
-/** The files that are named: those that the chunk has already, and behind them others. Throws a 400 for a file that is unknown. */
+/** The files with these ids: those already attached to the chunk first, then the others. Throws a 400 for an unknown file. */
 function boundFiles(present: readonly Attachment[], ids: readonly string[], fileOf: FileOf): readonly Attachment[] {
   const named = [...new Set(ids.map((id) => id.toLowerCase()))];
   const kept = present.filter(({ id }) => named.includes(String(id)));
@@ -233,14 +233,14 @@ function boundFiles(present: readonly Attachment[], ids: readonly string[], file
   return [...kept, ...added];
 }
 
-/** Throws a 404 or 400 for a document that takes no new chunks. */
+/** Throws a 404 or 400 if the document accepts no new chunks. */
 function checkReady({ indexing_status = "completed", enabled = true, archived = false }: Document): void {
   if (indexing_status !== "completed") throw new Refusal(404, "not_found", "Document is not completed.");
   if (enabled !== true) throw new Refusal(404, "not_found", "Document is disabled.");
   if (archived === true) throw invalidParam("The document is archived.");
 }
 
-/** The texts to add. Throws a 400 for one that says nothing. */
+/** The texts to add. Throws a 400 for an empty one. */
 function checkTexts(added: readonly AddedChunk[], document: Document): readonly ChunkText[] {
   return added.map(({ content, answer, keywords }) => {
     if (isQa(document) && !answer) throw invalidParam("Answer is required");

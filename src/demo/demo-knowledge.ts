@@ -6,23 +6,23 @@ import { addRequest, bodyOf, changeRequest, childRequest } from "./requests.js";
 import { type Asked, jsonReply, noContent, type Route, route } from "./routes.js";
 import { storeKnowledge } from "./store-knowledge.js";
 
-/** A knowledge in memory that changes: its chunks can be written, and its documents can be indexed again. */
+/** An in-memory knowledge base that changes: chunks can be written, and documents re-indexed. */
 export interface DemoKnowledge {
   readonly reads: Knowledge;
-  /** What it answers beside the reads. */
+  /** Its routes besides the reads. */
   readonly routes: readonly Route[];
   readonly writes: ChunkWrites;
-  /** The datasets and documents as they are now. */
+  /** The current datasets and documents. */
   readonly store: DocumentStore;
 }
 
 interface DemoOptions {
   readonly writes?: ChunkWrites;
-  /** Files that the data did not bring; none by default. */
+  /** Files that are not part of the data; default: none. */
   readonly uploads?: Uploads;
 }
 
-/** A knowledge over a store. The data that the store began with stays as it is. */
+/** A knowledge base on a store. The store's initial data stays unchanged. */
 export function demoKnowledge(store: DocumentStore, options: DemoOptions = {}): DemoKnowledge {
   const { uploads = noUploads, writes = new ChunkWrites(store) } = options;
   const reads = storeKnowledge(store);
@@ -41,7 +41,7 @@ export function demoKnowledge(store: DocumentStore, options: DemoOptions = {}): 
 
 const segments = "/v1/datasets/:dataset/documents/:document/segments";
 
-/** The routes of the writes to chunks and child chunks, and the one that reads a single chunk. */
+/** The routes for writing chunks and child chunks, and for reading a single chunk. */
 function writeRoutes(writes: ChunkWrites, store: DocumentStore): readonly Route[] {
   const segment = `${segments}/:segment`;
   const children = `${segment}/child_chunks`;

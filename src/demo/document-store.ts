@@ -13,28 +13,28 @@ import {
 } from "./rows.js";
 import { cutAgain, type Source, sourceOf } from "./source.js";
 
-/** A chunk, and the document that has it. */
+/** A chunk and its document. */
 export interface Located {
   readonly dataset: Dataset;
   readonly document: StoredDocument;
   readonly chunk: StoredChunk;
 }
 
-/** How a document is indexed again. */
+/** How to re-index a document. */
 interface Manner {
   readonly seconds: number;
-  /** The size of the new chunks; undefined for those that the source has. */
+  /** The size of the new chunks; undefined for the same pieces as the source. */
   readonly maxCharacters?: number | undefined;
 }
 
-/** The answer to a re-index. Only this names the batch. */
+/** The answer to a re-index. Only this contains the batch. */
 interface Begun {
   readonly dataset_id: string;
   readonly document_id: string;
   readonly batch: string;
 }
 
-/** A dataset of the store. Its row is never changed, but replaced. */
+/** A dataset of the store. Its row is replaced, never modified. */
 export interface HeldDataset {
   row: Dataset;
   readonly documents: Map<string, HeldDocument>;
@@ -42,20 +42,19 @@ export interface HeldDataset {
   readonly batches: ReadonlyMap<string, Batch>;
 }
 
-/** A document of the store. Its versions are never changed, but replaced. */
+/** A document of the store. Its versions are replaced, never modified. */
 export interface HeldDocument {
   readonly dataset: HeldDataset;
   version: StoredDocument;
-  /** No write to chunks changes it. */
+  /** Not changed by writes to chunks. */
   source: Source;
-  /** Every indexing that was started here, in order. */
+  /** Every indexing started here, in order. */
   readonly jobs: IndexingJob[];
 }
 
 /**
- * The datasets and documents that are there at the moment: writes replace chunks, and an indexing makes documents again while time
- * passes. Ids may come in upper case. Throws a 404 for a dataset or document that is not there. A document that did not change since it
- * was last asked for is the same object.
+ * The current datasets and documents: writes replace chunks, and indexing rebuilds documents over time. Ids may be in upper case.
+ * Throws a 404 for an unknown dataset or document. A document that has not changed since the last call is the same object.
  */
 export class DocumentStore {
   /** By id, in the order in which they are listed. */
@@ -68,7 +67,7 @@ export class DocumentStore {
     this.held = new Map(datasets.map((dataset) => [dataset.row.id, heldDataset(dataset)]));
   }
 
-  /** Unix seconds, with their fraction. */
+  /** Unix seconds with a fraction. */
   now(): number {
     return this.#clock().getTime() / 1000;
   }
@@ -77,7 +76,7 @@ export class DocumentStore {
     return [...this.held.keys()].map((id) => this.dataset(id));
   }
 
-  /** The row of a dataset, with counts that follow its documents. */
+  /** The row of a dataset, with the current counts of its documents. */
   dataset(datasetId: string): Dataset {
     const { row } = this.findDataset(datasetId);
     const rows = this.documents(datasetId).map((document) => document.row);
@@ -96,19 +95,19 @@ export class DocumentStore {
     return [...this.findDataset(datasetId).documents.values()].map((held) => this.#present(held)).sort(newestFirst);
   }
 
-  /** The document as it is now. */
+  /** The current document. */
   read(documentId: string): StoredDocument {
     return this.#present(this.find(documentId));
   }
 
-  /** The same, where the path names its dataset, too. */
+  /** The current document, checking that it belongs to the dataset. */
   readIn(datasetId: string, documentId: string): StoredDocument {
     const held = this.findDataset(datasetId).documents.get(documentId.toLowerCase());
     if (!held) throw notFound("Document");
     return this.#present(held);
   }
 
-  /** The entries of a batch, whether it came with the data or began here. */
+  /** The entries of a batch, whether it came with the data or was started here. */
   statusEntries(datasetId: string, batch: string): readonly StatusEntry[] {
     const { documents, batches } = this.findDataset(datasetId);
     const newest = (held: HeldDocument | undefined) => {
@@ -124,7 +123,7 @@ export class DocumentStore {
     ];
   }
 
-  /** Every chunk, as it is now. */
+  /** All current chunks. */
   *chunks(): Generator<Located> {
     for (const dataset of this.held.values())
       for (const held of dataset.documents.values()) {
@@ -133,27 +132,27 @@ export class DocumentStore {
       }
   }
 
-  /** A chunk of any document. Throws a 404 for one that is unknown. */
+  /** A chunk of any document. Throws a 404 if unknown. */
   locate(chunkId: string): Located {
     const id = chunkId.toLowerCase();
     for (const located of this.chunks()) if (located.chunk.row.id === id) return located;
     throw notFound("Segment");
   }
 
-  /** Replaces a document. Throws a 400 for one that is being indexed. */
+  /** Replaces a document. Throws a 400 while it is being indexed. */
   write(version: StoredDocument): void {
     this.checkIdle(version.row.id);
     this.find(version.row.id).version = version;
   }
 
-  /** Gives a document other chunks, and the counts of these. Throws likewise. */
+  /** Replaces a document's chunks and counts. Throws a 400 while it is being indexed. */
   writeChunks(document: StoredDocument, chunks: readonly StoredChunk[]): void {
     const rows = chunks.map(({ row }) => row);
     const counts = { tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count") };
     this.write({ ...document, row: { ...document.row, ...known(counts, document.row) }, chunks });
   }
 
-  /** Replaces a chunk of a document. Throws likewise. */
+  /** Replaces a chunk of a document. Throws a 400 while it is being indexed. */
   writeChunk(document: StoredDocument, chunk: StoredChunk): void {
     this.writeChunks(
       document,
@@ -161,13 +160,13 @@ export class DocumentStore {
     );
   }
 
-  /** Throws a 400 for a document that is being indexed. */
+  /** Throws a 400 while the document is being indexed. */
   checkIdle(documentId: string): void {
     if (!this.#running(this.find(documentId))) return;
     throw new Refusal(400, "document_indexing", "Cannot operate document during indexing.");
   }
 
-  /** Starts a re-index. Throws a 404 for an unknown document, a 400 for one that is being indexed. */
+  /** Starts a re-index. Throws a 404 for an unknown document, a 400 while it is being indexed. */
   reindex(documentId: string, { seconds, maxCharacters }: Manner): Begun {
     this.checkIdle(documentId);
     const held = this.find(documentId);
@@ -177,7 +176,7 @@ export class DocumentStore {
     return this.begin(held, pieces, seconds, maxCharacters);
   }
 
-  /** Starts to index a document that is idle. Its version is the result from the start; `#present` hides it until the end. */
+  /** Starts to index an idle document. Its version is the result from the start; `#present` hides it until the end. */
   protected begin(held: HeldDocument, source: Source, seconds: number, maxCharacters?: number): Begun {
     const { version: before, dataset } = held;
     const startedAt = this.now();
@@ -215,12 +214,12 @@ export class DocumentStore {
   }
 }
 
-/** The time, as the service names batches, and a number that tells apart those of one second. */
+/** A batch name as in the service: the time, and a number that distinguishes batches of one second. */
 function batchName(time: Date, number: number): string {
   return time.toISOString().slice(0, 19).replace(/\D/g, "") + String(number).padStart(6, "0");
 }
 
-/** A dataset as it is held, with its documents. */
+/** Converts a stored dataset to one with documents that can change. */
 function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
   const dataset: HeldDataset = { row, documents: new Map(), batches: new Map(batches.map((each) => [each.id, each])) };
   for (const document of documents) {
@@ -230,7 +229,7 @@ function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
   return dataset;
 }
 
-/** The order of a list of documents. */
+/** Sorts documents as in their list. */
 function newestFirst({ row: a }: StoredDocument, { row: b }: StoredDocument): number {
   return b.created_at - a.created_at || Number(b.position ?? 0) - Number(a.position ?? 0);
 }
@@ -239,16 +238,16 @@ function embedsAny({ chunks }: StoredDocument): boolean {
   return chunks.some(({ row }) => Array.isArray(row.child_chunks) && row.child_chunks.length > 0);
 }
 
-/** How long a re-index takes by default, and at most, in seconds. */
+/** The default and maximum duration of a re-index, in seconds. */
 const usual = 5;
 const longest = 86_400;
 
 const fewestCharacters = 20;
 
 /**
- * `POST /demo/reindex/<document id>?seconds=5` indexes a document of the demo again. It is no part of the interface
- * that the service stands in for, and lies outside of its base URL. The answer is 202 with what was begun, as JSON; or the
- * batch alone, where plain text is asked for. `max_characters` cuts the source into chunks of that size.
+ * `POST /demo/reindex/<document id>?seconds=5` re-indexes a document of the demo. It is not part of the service's API, and is
+ * outside of its base URL. Answers 202 with JSON, or only the batch if the client accepts plain text. `max_characters` splits the
+ * source into chunks of that size.
  */
 export function reindexRoute(store: DocumentStore): Route {
   return route("POST", "/demo/reindex/:document", ({ id, query, headers }) => {

@@ -5,7 +5,7 @@ import { type Details, type Knowledge, type Listed, notFound, Refusal } from "./
 import { type Asked, jsonReply, type Reply, type Route, route } from "./routes.js";
 import type { Attachment } from "./rows.js";
 
-/** A file as the service reports it, and its bytes. `created_at` in Unix seconds. */
+/** A file as reported by the service, and its bytes. `created_at` is in Unix seconds. */
 export interface StoredFile {
   readonly facts: {
     readonly id: string;
@@ -19,15 +19,15 @@ export interface StoredFile {
   readonly bytes: Buffer | string;
 }
 
-/** Files that were uploaded, by id. */
+/** Finds an uploaded file by id. */
 export type Uploads = (id: unknown) => StoredFile | undefined;
 
 export const noUploads: Uploads = () => undefined;
 
 /**
- * The routes of files: where the original of a document is, and the file itself, whose address is relative and signed, as that of a
- * service without an address of its own for files; and the files of chunks, for holders of a signed link. Files that were not uploaded
- * are made up, and the same at every read.
+ * The routes for files: where a document's original is; the original itself, with a relative, signed address, as in a service
+ * without its own address for files; and attachments of chunks, with a signed link. Files that were not uploaded are made up, and
+ * the same on every read.
  */
 export function fileRoutes(knowledge: Knowledge, store: DocumentStore, uploads: Uploads): readonly Route[] {
   const document = "/v1/datasets/:dataset/documents/:document";
@@ -75,14 +75,14 @@ function fileIdOf({ id, data_source_info: source }: Details): unknown {
   return isMapping(file) ? file.id : id;
 }
 
-/** Sample documents whose files have the faults that files of real services have. */
+/** Sample documents whose files have faults found in real services. */
 const faults: ReadonlyMap<string, "none" | "empty" | "cut"> = new Map([
   ["Interrupted import.csv", "none"],
   ["Announcements.txt", "empty"],
   ["Handbook of 2019.docx", "cut"],
 ]);
 
-/** The file of a document that came with the data; undefined for one without a file. */
+/** The file of a document that came with the data; undefined if it has none. */
 function sampleFile(document: Details): StoredFile | undefined {
   const text = sampleText(document);
   const fault = faults.get(String(document.name));
@@ -91,7 +91,7 @@ function sampleFile(document: Details): StoredFile | undefined {
   return { facts: sampleFacts(String(fileIdOf(document)), document), bytes };
 }
 
-/** The facts of the file of a sample document, by the row of that. */
+/** The facts of a sample document's file, from the document's row. */
 export function sampleFacts(id: string, document: Details): StoredFile["facts"] {
   const name = String(document.name);
   const [created_by, created_at] = [String(document.created_by), Number(document.created_at)];
@@ -99,13 +99,13 @@ export function sampleFacts(id: string, document: Details): StoredFile["facts"] 
   return { ...facts, mime_type: "text/plain", created_by, created_at };
 }
 
-/** A stable text of some kilobytes. */
+/** A fixed text of some kilobytes. */
 function sampleText({ id, name }: Details): string {
   const lines = 100 + (Number.parseInt(String(id).slice(0, 4), 16) % 400 || 0);
   return Array.from({ length: lines }, (_, at) => `${name}: line ${at + 1} of the original file\n`).join("");
 }
 
-/** The file of an attachment that came with the data, of as many bytes as it says. Throws a 404 for one that no chunk has. */
+/** The file of an attachment that came with the data, with its reported size. Throws a 404 if no chunk has it. */
 function sampleAttachment(store: DocumentStore, id: string): Reply {
   const found = findAttachment(store, id);
   if (!found) throw notFound("File");
@@ -115,7 +115,7 @@ function sampleAttachment(store: DocumentStore, id: string): Reply {
   return { status: 200, type: "application/octet-stream", content };
 }
 
-/** The attachment with an id, of any chunk; undefined if none has it. */
+/** The attachment with this id in any chunk; undefined if there is none. */
 export function findAttachment(store: DocumentStore, id: string): Attachment | undefined {
   for (const { chunk } of store.chunks()) {
     const found = chunk.row.attachments?.find((attachment) => attachment.id === id);
@@ -124,16 +124,16 @@ export function findAttachment(store: DocumentStore, id: string): Attachment | u
   return undefined;
 }
 
-/** A link, and the question mark behind it, whose place the signature takes; the rest of its query becomes plain text. */
+/** A link and the question mark after it, which the signature replaces; the rest of its query becomes plain text. */
 const fileLink = /(\/files\/[0-9a-f-]+\/(?:file|image)-preview)\??/g;
-/** Seconds for which a link opens its file. */
+/** Seconds that a link is valid. */
 const lifetime = 300;
-/** A link of this process opens no file of another. */
+/** Links of this process are not valid in another. */
 const secret = randomBytes(32);
 
 /**
- * The chunk as it is answered at `now`, in Unix seconds: every link to a file in `sign_content` and in its attachments carries a fresh
- * signature (`timestamp`, `nonce`, `sign`). The content itself and a chunk without links stay as they are.
+ * The chunk as answered at `now`, in Unix seconds: links to files in `sign_content` and in attachments get a fresh signature
+ * (`timestamp`, `nonce`, `sign`). The content itself, and chunks without links, stay unchanged.
  */
 export function signChunk(chunk: Listed, now: number): Listed {
   const { sign_content, attachments } = chunk;
@@ -149,7 +149,7 @@ export function signChunk(chunk: Listed, now: number): Listed {
   };
 }
 
-/** Right behind the path, whatever follows: `…/image-previewtail` becomes `…/image-preview?timestamp=…=tail`. */
+/** Inserts the signature right after the path, whatever follows: `…/image-previewtail` becomes `…/image-preview?timestamp=…=tail`. */
 function signLinks(text: string, now: number): string {
   return text.replace(fileLink, (_link, path: string) => {
     const timestamp = String(Math.floor(now));
@@ -158,7 +158,7 @@ function signLinks(text: string, now: number): string {
   });
 }
 
-/** Whether the query of a link is a signature of its path, not older than 300 s. */
+/** Whether the query of a link is a signature of its path, at most 300 s old. */
 function isSigned(path: string, query: URLSearchParams, now: number): boolean {
   const [timestamp, nonce] = [query.get("timestamp") ?? "", query.get("nonce") ?? ""];
   return query.get("sign") === signOf(path, timestamp, nonce) && now - Number(timestamp) <= lifetime;

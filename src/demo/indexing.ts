@@ -13,24 +13,24 @@ import {
 } from "./rows.js";
 import type { Source } from "./source.js";
 
-/** An indexing, under way or over. What it shows depends only on the time since its start. */
+/** An indexing, running or finished. Its state depends only on the time since its start. */
 export interface IndexingJob {
   readonly batch: string;
   readonly before: StoredDocument;
   readonly after: StoredDocument;
-  /** Unix seconds, with their fraction. */
+  /** Unix seconds with a fraction. */
   readonly startedAt: number;
   /** Its duration. */
   readonly seconds: number;
 }
 
-/** The stages in their order, and the share of the time at which each begins. */
+/** The stages in order, with the share of the time at which each begins. */
 const begins = { waiting: 0, parsing: 0.1, cleaning: 0.2, splitting: 0.3, indexing: 0.5, completed: 1 } as const;
 const stages = ["waiting", "parsing", "cleaning", "splitting", "indexing", "completed"] as const;
 
 type Stage = (typeof stages)[number];
 
-/** Whether an indexing is over at a time. */
+/** Whether an indexing is finished at a given time. */
 export function isOver(job: IndexingJob, now: number): boolean {
   return shareAt(job, now) === 1;
 }
@@ -44,7 +44,7 @@ function stageAt(share: number): Stage {
   return stages.findLast((stage) => share >= begins[stage]) ?? "waiting";
 }
 
-/** How many of the new chunks are there, and how many of them are indexed. */
+/** How many of the new chunks exist, and how many of them are indexed. */
 function countsAt({ after }: IndexingJob, share: number): { readonly split: number; readonly done: number } {
   const partOf = (from: Stage, to: Stage) => (share - begins[from]) / (begins[to] - begins[from]);
   const count = (part: number) => Math.floor(after.chunks.length * Math.max(0, Math.min(1, part)));
@@ -52,8 +52,8 @@ function countsAt({ after }: IndexingJob, share: number): { readonly split: numb
 }
 
 /**
- * The document at a time before the end. As in real deployments the old chunks are listed as `re_segment`, and not counted, until the
- * document is cleaned; new ones appear while it is split, as `waiting`, and then are indexed one after another.
+ * The document at a time before the end. As in real deployments, old chunks are listed as `re_segment` and not counted until the
+ * document is cleaned; new ones appear as `waiting` while it is split, and are then indexed one by one.
  */
 export function documentAt(job: IndexingJob, now: number): StoredDocument {
   const { before, after } = job;
@@ -70,7 +70,7 @@ export function documentAt(job: IndexingJob, now: number): StoredDocument {
   return { ...withDetails(after, unended), row, chunks: [...old, ...fresh] };
 }
 
-/** The details of a document whose indexing did not come to its end. */
+/** The details of a document whose indexing has not finished. */
 const unended = { completed_at: null, indexing_latency: null };
 
 /** The state of a chunk that is not indexed yet. */
@@ -80,7 +80,7 @@ function withState({ row, children }: StoredChunk, state: Partial<Chunk>): Store
   return { row: { ...row, ...state }, children };
 }
 
-/** The entry of the document in the indexing status of a batch, at a time. */
+/** The document's entry in the indexing status of a batch, at a given time. */
 export function entryAt(job: IndexingJob, now: number): StatusEntry {
   const { before, startedAt, seconds } = job;
   const share = shareAt(job, now);
@@ -99,7 +99,7 @@ export function entryAt(job: IndexingJob, now: number): StatusEntry {
   };
 }
 
-/** Which indexing of a document this is, from 1, when it began in Unix seconds, and how many seconds it takes. */
+/** The number of an indexing (from 1), its start in Unix seconds, and its duration in seconds. */
 interface Generation {
   readonly generation: number;
   readonly startedAt: number;
@@ -109,9 +109,9 @@ interface Generation {
 }
 
 /**
- * The document as a re-index makes it from its source: the same id, and every chunk another one with an id of its own, counted
- * from 1 and never hit. Manual edits are lost: chunks that people added, edited or disabled, and child chunks that they added or
- * edited. The same generation always has the same ids.
+ * The document after a re-index from its source: the same id, but new chunks with new ids, numbered from 1 and with no hits.
+ * Manual edits are lost: chunks that people added, edited or disabled, and child chunks that they added or edited. The same
+ * generation always has the same ids.
  */
 export function reindexedDocument(
   document: StoredDocument,
@@ -139,7 +139,7 @@ function ruleWith({ details }: StoredDocument, max_tokens: number): Details {
   return { document_process_rule: { ...rest, mode: "custom", rules: { ...others, segmentation: cut } } };
 }
 
-/** The document with other details, if its details are known. */
+/** Replaces the document's details, if they are known. */
 function withDetails(document: StoredDocument, details: Details): StoredDocument {
   return document.details ? { ...document, details: { ...document.details, ...details } } : document;
 }

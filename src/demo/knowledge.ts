@@ -1,7 +1,7 @@
 /**
- * The source of all answers: one method per operation, so that data in memory, data that changes while it is served,
- * or a dump on disk can stand behind the same routes. Ids arrive as they stand in the path, percent-decoded. A method that
- * does not know an id throws (or rejects with) `notFound`, whether it is well-formed or not.
+ * The source of all answers, with one method per operation, so that fixed data, changing data or a dump can serve the same routes.
+ * Ids arrive as in the path, percent-decoded. A method throws (or rejects with) `notFound` for an unknown id, whether it is
+ * well-formed or not.
  */
 export interface Knowledge {
   metadataFields(datasetId: string): Awaitable<readonly MetadataField[]>;
@@ -12,7 +12,7 @@ export interface Knowledge {
   datasets(query: ListQuery): Awaitable<Slice<Listed>>;
   /** Newest first. */
   documents(datasetId: string, query: ListQuery): Awaitable<Slice<Listed>>;
-  /** The details of one dataset or document; of the metadata fields of a dataset, those that it was given. */
+  /** The details of a dataset or document. Metadata fields of a dataset are only its own. */
   dataset(id: string): Awaitable<Details>;
   document(datasetId: string, id: string): Awaitable<Details>;
   datasetMetadata(datasetId: string): Awaitable<Details>;
@@ -20,42 +20,42 @@ export interface Knowledge {
 
 type Awaitable<T> = T | Promise<T>;
 
-/** The page to answer (from 1), how many rows it holds (1 to 100), and the text to look for ("" for all rows). */
+/** The requested page (from 1), its size (1 to 100), and the text to search for ("" for all rows). */
 export interface ListQuery {
   readonly page: number;
   readonly limit: number;
   readonly keyword: string;
-  /** Only chunks, or documents that show themselves, in one of these statuses; empty for all. Other lists ignore it. */
+  /** Only chunks or listed documents in one of these statuses; empty for all. Other lists ignore it. */
   readonly statuses: readonly string[];
 }
 
-/** One page of a list, and how many rows match over all its pages. */
+/** One page of a list, and the number of matching rows on all pages. */
 export interface Slice<Row> {
   readonly rows: readonly Row[];
   readonly total: number;
 }
 
 interface ChunkSlice extends Slice<Listed> {
-  /** Null where it is not known. */
+  /** Null if unknown. */
   readonly doc_form: string | null;
 }
 
-/** One object that is answered as it is. */
+/** An object that is answered unchanged. */
 export type Details = Readonly<Record<string, unknown>>;
 
-/** A row of any list. It is answered as it is, fields in their order: what is null stays null, what is absent stays absent. */
+/** A row of a list. It is answered unchanged, with fields in order: null stays null, and absent stays absent. */
 export interface Listed {
   readonly id: string;
   readonly [field: string]: unknown;
 }
 
-/** `name` and `type` are texts; a service may send anything. */
+/** `name` and `type` are strings, but a service may send anything. */
 export interface MetadataField {
   readonly name: unknown;
   readonly type: unknown;
 }
 
-/** One page of a list in memory. A keyword looks at the text of a row. */
+/** One page of a list in memory. A keyword searches the text of a row. */
 export function pageOf<Row>(
   rows: readonly Row[],
   { page, limit, keyword }: ListQuery,
@@ -65,12 +65,12 @@ export function pageOf<Row>(
   return { rows: found.slice((page - 1) * limit, page * limit), total: found.length };
 }
 
-/** Whether a text has a keyword, in any case. */
+/** Whether a text contains a keyword, ignoring case. */
 export function hasKeyword(text: unknown, keyword: string): boolean {
   return typeof text === "string" && text.toLowerCase().includes(keyword.toLowerCase());
 }
 
-/** Other words that the service takes for a status in the filter of the list of documents. */
+/** Other names that the service accepts in the status filter of the list of documents. */
 const aliases: Readonly<Record<string, string>> = { active: "available", enabled: "available" };
 
 const known: ReadonlySet<string> = new Set([
@@ -78,8 +78,8 @@ const known: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a document of this status is asked for. Case does not matter, and a status that the service does not know is no
- * filter, as there. A document without a known status is in no filtered list.
+ * Filters documents by status, ignoring case. As in the service, an unknown status does not filter. A document without a known
+ * status is in no filtered list.
  */
 export function statusFilter(statuses: readonly string[]): ((status: string | null) => boolean) | undefined {
   const named = statuses.map((status) => status.toLowerCase()).map((status) => aliases[status] ?? status);
@@ -87,7 +87,7 @@ export function statusFilter(statuses: readonly string[]): ((status: string | nu
   return wanted.size === 0 ? undefined : (status) => status !== null && wanted.has(status);
 }
 
-/** The status that a document shows; older services leave it to the reader. Null where it is not known. */
+/** The displayed status of a document, which older services leave to the reader. Null if unknown. */
 export function shownStatus(listed: Details): string | null {
   const { display_status, indexing_status, enabled, archived } = listed;
   if (typeof display_status === "string") return display_status.toLowerCase();
@@ -111,7 +111,7 @@ export function shownStatus(listed: Details): string | null {
   }
 }
 
-/** Thrown wherever a request cannot be answered with 200; the routes turn it into `{code, message, status}`. The codes are those of the service. */
+/** Thrown for any answer other than 200. The routes convert it to `{code, message, status}`, with the service's codes. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -126,17 +126,17 @@ export class Refusal extends Error {
   }
 }
 
-/** Thrown where an older service has no such path at all: 404 with an HTML page, whose title the message is. It is plain text without markup. */
+/** Thrown where an older service lacks a path: 404 with an HTML page. The message is its title, in plain text. */
 export class UnknownPath extends Error {
   override readonly name = "UnknownPath";
 }
 
-/** 404 for an id that is unknown or malformed; the service does not tell the two apart. */
+/** 404 for an unknown or malformed id, which the service does not distinguish. */
 export function notFound(what: string, why = ""): Refusal {
   return new Refusal(404, "not_found", `${what} not found.${why && ` ${why}`}`);
 }
 
-/** 400 for a request that cannot be done as it is: a parameter, or a rule of the service that it breaks. */
+/** 400 for an invalid parameter, or a request that breaks a rule of the service. */
 export function invalidParam(message: string): Refusal {
   return new Refusal(400, "invalid_param", message);
 }

@@ -12,19 +12,19 @@ import {
   UnknownPath,
 } from "./knowledge.js";
 
-/** A request, as far as its route looks at it. */
+/** A request, as its route sees it. */
 export interface Asked {
-  /** The variable segment of the path with this name, percent-decoded. */
+  /** A variable segment of the path, percent-decoded. */
   readonly id: (name: string) => string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** The body. Rejects with a 413 for one that is too large, whose rest is read and dropped. */
+  /** The body. Rejects with a 413 if it is too large, after reading and dropping the rest. */
   readonly bytes: () => Promise<Buffer>;
 }
 
 export interface Reply {
   readonly status: number;
-  /** The media type; left out where there is no content. */
+  /** The media type; absent without content. */
   readonly type?: string;
   readonly content: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
@@ -35,20 +35,20 @@ export interface Route {
   /** The whole path, with a group for each variable segment. */
   readonly path: RegExp;
   readonly reply: (asked: Asked) => Reply | Promise<Reply>;
-  /** Whether it needs no key: the links to files carry signatures in its place. */
+  /** Whether it needs no key, because links to files carry signatures instead. */
   readonly isOpen?: boolean;
 }
 
 interface RoutesOptions {
   readonly knowledge: Knowledge;
   readonly key: string;
-  /** JSON text of an answer. */
+  /** Converts an answer to JSON. */
   readonly jsonText: (answer: object) => string;
-  /** Routes beside the reads. The first one of a method and path counts. */
+  /** Routes besides the reads. The first one with a matching method and path is used. */
   readonly more: readonly Route[];
 }
 
-/** The HTTP side of the service: paths, key, parameters, envelopes and error bodies. It listens nowhere by itself. */
+/** The HTTP side of the service: paths, key, parameters, envelopes and error bodies. It does not listen by itself. */
 export function createRoutes({ knowledge, key, jsonText, more }: RoutesOptions): RequestListener {
   const checkKey = keyCheck(key);
   const routes = [...readRoutes(knowledge, jsonText), ...more].sort((a, b) => variablesIn(a) - variablesIn(b));
@@ -100,7 +100,7 @@ function listing({ rows, total }: Slice<Listed>, { page, limit }: ListQuery) {
   return { data: rows, has_more: page * limit < total, limit, total, page };
 }
 
-/** The part of the details of a document that `metadata=without`, `only` or `all` asks for. Members that are undefined are left out of the JSON. */
+/** The part of a document's details for `metadata=without`, `only` or `all`. Undefined fields are left out of the JSON. */
 function partOf(details: Details, part: string): Details {
   const { doc_type, doc_metadata, ...others } = details;
   if (part === "all") return details;
@@ -111,7 +111,7 @@ function partOf(details: Details, part: string): Details {
 
 const largestLimit = 100;
 
-/** The page and filter of a request. Throws a 400 for a page or limit that is no whole number from 1; a limit above 100 is 100. */
+/** The page and filter of a request. Throws a 400 if page or limit is not a whole number from 1. A limit above 100 becomes 100. */
 function listQueryFrom(query: URLSearchParams): ListQuery {
   return {
     page: wholeNumber("page", query.get("page") ?? "1"),
@@ -127,12 +127,12 @@ function wholeNumber(name: string, text: string): number {
   throw invalidParam(`${name} must be a whole number from 1.`);
 }
 
-/** Milliseconds in which a client has to read an answer. */
+/** Milliseconds that a client has to read an answer. */
 const readingTime = 60_000;
 
 /**
- * Waits until the answer before has left the connection, so that a client that sends many requests and reads nothing takes the memory of
- * one answer. A client that does not read an answer in time loses its connection.
+ * Waits until the previous answer has left the connection, so that a client that sends many requests without reading needs the
+ * memory of one answer. A client that is too slow to read loses its connection.
  */
 function oneAnswerAtATime(): (request: IncomingMessage, response: ServerResponse) => Promise<unknown> {
   const answers = new WeakMap<Socket, Promise<unknown>>();
@@ -148,12 +148,12 @@ function oneAnswerAtATime(): (request: IncomingMessage, response: ServerResponse
   };
 }
 
-/** A path that fits two routes belongs to the one with fewer variable segments: `/datasets/tags` is no dataset. */
+/** If a path matches two routes, the one with fewer variable segments is used: `/datasets/tags` is not a dataset. */
 function variablesIn({ path }: Route): number {
   return path.source.split("(?<").length;
 }
 
-/** A route whose path has a `:name` for each variable segment, which is any text that is not empty. */
+/** A route. `:name` in its path matches a non-empty variable segment. */
 export function route(method: Route["method"], path: string, reply: Route["reply"]): Route {
   return { method, path: new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[^/]+)")}$`), reply };
 }
@@ -182,7 +182,7 @@ async function replyTo(
   });
 }
 
-/** Text that is no percent-encoding stays as it is: it is an unknown id. */
+/** Invalid percent-encoding stays as it is, which gives an unknown id. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -191,7 +191,7 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Bytes of the largest body that is read. */
+/** Maximum bytes of a body. */
 const most = 16_000_000;
 
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
@@ -205,7 +205,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** The answer to a request that was refused, or that failed. */
+/** The answer to a refused or failed request. */
 function refusalOf(error: unknown): Reply {
   if (error instanceof UnknownPath) {
     const { message } = error; // the words are ours
@@ -225,17 +225,17 @@ export function jsonReply(status: number, answer: object): Reply {
   return { status, type: "application/json", content: JSON.stringify(answer) };
 }
 
-/** The answer to what was done and has nothing to say. */
+/** The answer to a successful request without content. */
 export const noContent: Reply = { status: 204, content: "" };
 
-/** A new key for a service that was started without one. */
+/** A random key for a service that was started without one. */
 export function randomKey(): string {
   return `kbdump-demo-${randomBytes(12).toString("hex")}`;
 }
 
 /**
- * A check of Authorization headers against this key. It throws a 401 unless the header is `Bearer <key>`, and takes the
- * same time whichever part of a key is wrong: digests of equal length are compared, not the keys.
+ * Checks Authorization headers against this key. Throws a 401 unless the header is `Bearer <key>`. Compares digests of equal
+ * length, so that the time does not depend on which part of a key is wrong.
  */
 function keyCheck(key: string): (authorization: string | undefined) => void {
   const expected = hash("sha256", key, "buffer");

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Details } from "./knowledge.js";
 
-/** The rows of a knowledge in memory. Only the fields that the service itself reads are named. */
+/** The rows of an in-memory knowledge base. Only fields that the service itself reads are declared. */
 export interface Dataset extends Details {
   readonly id: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Document extends Details {
   readonly created_at: number;
 }
 
-/** Links in `sign_content` and `attachments` are kept unsigned here, and signed again for every answer. */
+/** Links in `sign_content` and `attachments` are stored unsigned, and signed for every answer. */
 export interface Chunk extends Details {
   readonly id: string;
   readonly position: number;
@@ -34,12 +34,12 @@ export interface ChildChunk extends Details {
   readonly content: string;
 }
 
-/** How far the indexing of the document with this id is. */
+/** The indexing status of one document. */
 export interface StatusEntry extends Details {
   readonly id: string;
 }
 
-/** The plain tree that a knowledge in memory is made from: datasets, their documents and batches, chunks, child chunks. */
+/** The data of an in-memory knowledge base: datasets with documents and batches, chunks, child chunks. */
 export interface StoredDataset {
   readonly row: Dataset;
   readonly documents: readonly StoredDocument[];
@@ -48,55 +48,55 @@ export interface StoredDataset {
 
 export interface StoredDocument {
   readonly row: Document;
-  /** The facts that the list of documents does not tell, where they are known. */
+  /** The details that the list of documents lacks, if known. */
   readonly details?: Details;
   readonly chunks: readonly StoredChunk[];
-  /** Whether chunks embed their children, as those of paragraph parents do; by default, if one of them does. */
+  /** Whether chunks embed their children, as with paragraph parents; default: if any chunk does. */
   readonly embedsChildren?: boolean;
 }
 
-/** `children` is what the child list answers; what the chunk embeds is `row.child_chunks`, and the two may differ. */
+/** `children` is what the child list answers; `row.child_chunks` is what the chunk embeds. The two may differ. */
 export interface StoredChunk {
   readonly row: Chunk;
   readonly children: readonly ChildChunk[];
 }
 
-/** The documents that were created in one go. `entries` is called at every read, so that a batch can move. */
+/** Documents created together. `entries` is called on every read, so that a batch can progress. */
 export interface Batch {
   readonly id: string;
   entries(): readonly StatusEntry[];
 }
 
-/** A UUID (version 4 in shape) that is always the same for the same name. */
+/** A UUID (version 4 in form) that is always the same for the same name. */
 export function stableId(name: string): string {
   const hex = hash("sha256", name);
   const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The people who wrote the sample data, and the owner of the key, who writes through the service. */
+/** The authors of the sample data, and the owner of the key, who writes through the service. */
 export const accounts = {
   author: stableId("account/author"),
   editor: stableId("account/editor"),
   owner: stableId("account/owner"),
 } as const;
 
-/** How many characters (code points, not UTF-16 units) a text has; this is what the service calls its word count. */
+/** The number of characters (code points, not UTF-16 units), which the service calls word count. */
 export function characters(text: string): number {
   return text.length - (text.match(/[\udc00-\udfff]/g)?.length ?? 0);
 }
 
-/** The sum of a field over rows; what is no number counts as 0. */
+/** The sum of a field over rows. Anything but a number counts as 0. */
 export function sumOf(rows: readonly Details[], field: string): number {
   return rows.reduce((sum, { [field]: value }) => (typeof value === "number" ? sum + value : sum), 0);
 }
 
-/** Those of the fields that the row already has: rows of older servers have fewer. */
+/** Keeps the fields that the row already has, because rows of older servers have fewer. */
 export function known(fields: Details, row: Details): Details {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field in row));
 }
 
-/** A dataset that is new. `time` in Unix seconds; `by` is an account. */
+/** A new dataset. `time` is in Unix seconds; `by` is an account. */
 interface NewDataset {
   readonly id: string;
   readonly name: string;
@@ -106,7 +106,7 @@ interface NewDataset {
   readonly by: string;
 }
 
-/** A dataset without documents, with the defaults of the service. Only high-quality ones embed. */
+/** A dataset without documents, with the service's defaults. Only high-quality datasets embed. */
 export function newDataset({ id, name, description, technique, time, by }: NewDataset): Dataset {
   return {
     ...{ id, name, description, provider: "vendor", permission: "only_me", data_source_type: null },
@@ -128,7 +128,7 @@ export function newDataset({ id, name, description, technique, time, by }: NewDa
   };
 }
 
-/** A document that is new. `createdAt` in Unix seconds; `by` is an account. */
+/** A new document. `createdAt` is in Unix seconds; `by` is an account. */
 interface NewDocument {
   readonly id: string;
   readonly name: string;
@@ -139,11 +139,11 @@ interface NewDocument {
   /** The file that it was made from. */
   readonly file: { readonly id: string; readonly name: string };
   readonly language: string;
-  /** The way in which its texts are cleaned and cut. */
+  /** How to clean and split its texts. */
   readonly rule: Details;
 }
 
-/** A document right after it was created, as it is listed, and what its details say beside that: it is not indexed yet. */
+/** A newly created document: its row in the list, and its other details. It is not indexed yet. */
 export function newDocument(made: NewDocument): { readonly row: Document; readonly details: Details } {
   const { id, name, form, position, createdAt, by, file, language, rule } = made;
   const ruleId = stableId(`${id}/rule`);
@@ -162,7 +162,7 @@ export function newDocument(made: NewDocument): { readonly row: Document; readon
   return { row, details };
 }
 
-/** Whether a dataset embeds its texts: only then are tokens counted. */
+/** Whether a dataset embeds its texts. Tokens are counted only then. */
 export function isHighQuality({ indexing_technique }: Dataset): boolean {
   return indexing_technique === "high_quality";
 }
@@ -172,14 +172,14 @@ export function isQa({ doc_form }: Document): boolean {
   return doc_form === "qa_model";
 }
 
-/** The texts of a chunk. The answer counts in documents of questions and answers alone. */
+/** The texts of a chunk. The answer counts only in documents of questions and answers. */
 export interface ChunkText {
   readonly content: string;
   readonly answer?: string | null;
   readonly keywords?: readonly string[] | null;
 }
 
-/** A place in a document for a row that is new. `time` in Unix seconds; `by` is an account. */
+/** The position of a new row. `time` is in Unix seconds; `by` is an account. */
 interface NewPosition {
   readonly id: string;
   readonly position: number;
@@ -187,7 +187,7 @@ interface NewPosition {
   readonly by: unknown;
 }
 
-/** A chunk as the service stores one that is added; it has no children yet. */
+/** A chunk as the service stores a new one. It has no children yet. */
 export function newChunk(document: Document, text: ChunkText, countsTokens: boolean, place: NewPosition): Chunk {
   const { id, position, time, by } = place;
   const { content } = text;
@@ -206,13 +206,13 @@ export function newChunk(document: Document, text: ChunkText, countsTokens: bool
   };
 }
 
-/** The counts of a chunk; three characters are taken for a token. */
+/** The counts of a chunk. Three characters count as a token. */
 export function countsOf(content: string, answer: unknown, countsTokens: boolean) {
   const word_count = characters(content) + (typeof answer === "string" ? characters(answer) : 0);
   return { word_count, tokens: countsTokens ? Math.ceil(word_count / 3) : 0 };
 }
 
-/** A child chunk as it was made, without edits. */
+/** A new child chunk, without edits. */
 export function newChild(
   segmentId: string,
   content: string,
@@ -223,7 +223,7 @@ export function newChild(
   return { id, segment_id: segmentId, content, position, word_count, type, created_at: time, updated_at: time };
 }
 
-/** The chunk with other children, which it embeds where its document does so. */
+/** The chunk with other children, which it embeds if its document does. */
 export function withChildren(
   { row }: StoredChunk,
   children: readonly ChildChunk[],

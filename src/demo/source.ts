@@ -13,10 +13,10 @@ import {
   stableId,
 } from "./rows.js";
 
-/** The original text of a document as the indexer cuts it: a chunk for each piece, without manual edits. A re-index makes its chunks from these. */
+/** The original text of a document, split into chunks without manual edits. A re-index creates chunks from it. */
 export type Source = readonly StoredChunk[];
 
-/** A source of these texts, for a document. */
+/** A document's source with these texts. */
 export function sourceFrom(texts: readonly ChunkText[], document: StoredDocument, dataset: Dataset): Source {
   const place = { id: "", position: 1, time: 0, by: document.row.created_by ?? null };
   return texts.map((text) => {
@@ -25,7 +25,7 @@ export function sourceFrom(texts: readonly ChunkText[], document: StoredDocument
   });
 }
 
-/** The children that the service makes for a new parent: one for each sentence. Ids are always the same for the same parent and round. */
+/** The children that the service creates for a new parent: one per sentence. Ids are always the same for the same parent and round. */
 export function automaticChildren(
   { id: parentId, content }: Chunk,
   document: StoredDocument,
@@ -39,12 +39,12 @@ export function automaticChildren(
   });
 }
 
-/** Whether the service makes children for the chunks of a document. */
+/** Whether the service creates children for the chunks of a document. */
 export function makesChildren({ row }: StoredDocument, dataset: Dataset): boolean {
   return row.doc_form === "hierarchical_model" && isHighQuality(dataset);
 }
 
-/** The source, cut into pieces of another size. Questions and answers stay pairs. */
+/** The source, split into pieces of another size. Questions stay with their answers. */
 export function cutAgain(source: Source, most: number, document: StoredDocument, dataset: Dataset): Source {
   if (isQa(document.row)) return source;
   const pieces = cutText(source.map(({ row }) => row.content).join("\n\n"), most);
@@ -55,7 +55,7 @@ export function cutAgain(source: Source, most: number, document: StoredDocument,
   );
 }
 
-/** Cuts a text into pieces of at most so many characters (from 2): behind a sentence, else at white space, else anywhere. */
+/** Splits a text into pieces of at most `most` characters (at least 2): after a sentence, otherwise at white space, otherwise anywhere. */
 export function cutText(text: string, most: number): readonly string[] {
   const pieces: string[] = [];
   let rest = text.trim();
@@ -72,18 +72,18 @@ function endOfPiece(head: string): number {
   if (sentence > 0) return sentence;
   const space = head.search(/\s\S*$/);
   if (space > 0) return space;
-  return /[\ud800-\udbff]$/.test(head) ? head.length - 1 : head.length; // never through the middle of a character
+  return /[\ud800-\udbff]$/.test(head) ? head.length - 1 : head.length; // never inside a surrogate pair
 }
 
-/** The sentences of a text, each without the white space around it. */
+/** The sentences of a text, trimmed. */
 export function sentencesIn(text: string): readonly string[] {
   const parts = text.split(/(?<=[.!?؟])\s+|(?<=[。！？])|\n+/);
   return parts.map((part) => part.trim()).filter((part) => part !== "");
 }
 
 /**
- * The source of a document that already has manual edits, without them. The rows do not tell a chunk that a person added from one that was
- * edited: the later half of them counts as added, and has no source.
+ * The source of a document that already has manual edits, without them. The rows do not show whether a chunk was added or edited,
+ * so the later half of such chunks counts as added and has no source.
  */
 export function sourceOf({ chunks }: StoredDocument): Source {
   const edited = chunks.filter(isEdited);
@@ -101,7 +101,7 @@ function isEdited({ row }: StoredChunk): boolean {
   return typeof row.updated_by === "string";
 }
 
-/** The row before its edit: a person added the last sentence, to the answer if there is one. */
+/** Undoes the edit of a row: the edit added the last sentence, to the answer if there is one. */
 function withoutEdit(row: Chunk): Chunk {
   if (typeof row.answer === "string" && row.answer !== "") return { ...row, answer: withoutLastSentence(row.answer) };
   const content = withoutLastSentence(row.content);
@@ -111,7 +111,7 @@ function withoutEdit(row: Chunk): Chunk {
   return { ...row, content, word_count: length, tokens, ...(sign_content !== undefined && { sign_content }) };
 }
 
-/** A text of one sentence loses its second half. */
+/** Removes the last sentence; if there is only one, its second half. */
 function withoutLastSentence(text: string): string {
   const earlier = /^(.*[.!?。！？؟])\s*[^.!?。！？؟]+[.!?。！？؟]\s*$/su.exec(text)?.[1];
   return earlier ?? text.slice(0, Math.ceil(text.length / 2)).toWellFormed();

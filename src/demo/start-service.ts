@@ -7,31 +7,31 @@ import { sampleKnowledge } from "./sample/sample-knowledge.js";
 const host = "127.0.0.1";
 
 export interface ServiceOptions {
-  /** 0, the default, takes a free port. */
+  /** Default: 0, a free port. */
   readonly port?: number;
-  /** The key that every request must carry; a random one by default. */
+  /** The key that requests must carry; default: a random one. */
   readonly key?: string;
   /** The data to serve, read-only. */
   readonly knowledge?: Knowledge;
-  /** The data to serve where no `knowledge` is given, with the routes that it brings; the sample data by default. */
+  /** The data to serve without `knowledge`, with its routes; default: the sample data. */
   readonly demo?: Pick<DemoKnowledge, "reads" | "routes">;
-  /** The time of the sample data. */
+  /** The clock of the sample data. */
   readonly clock?: () => Date;
-  /** JSON text of an answer, for rows that JSON.stringify would not write as they are. */
+  /** Converts an answer to JSON, for rows that JSON.stringify would change. */
   readonly jsonText?: (answer: object) => string;
 }
 
 export interface RunningService {
-  /** The base URL with its version segment: `http://127.0.0.1:<port>/v1`. */
+  /** The base URL including the version: `http://127.0.0.1:<port>/v1`. */
   readonly url: string;
   readonly key: string;
-  /** Stops listening and cuts the connections that are open, idle or not. May be called again. */
+  /** Stops listening and closes open connections, idle or not. May be called repeatedly. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the embedded knowledge service on loopback and resolves once it answers. Rejects with an error that says what
- * to do when the port cannot be had.
+ * Starts the embedded knowledge service on loopback, and resolves once it answers. If the port is unavailable, rejects with an
+ * error that says what to do.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const { port = 0, key = randomKey(), clock = () => new Date(), jsonText = JSON.stringify, knowledge } = options;

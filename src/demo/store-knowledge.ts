@@ -18,8 +18,8 @@ interface IndexedDocument extends StoredDocument {
 }
 
 /**
- * The reads of a store. The chunks of a document are sorted and indexed by id when it is first asked for, and again after it changed, so
- * that no request searches; only a keyword or a status filter looks at the rows of one list. Links are signed again at every read.
+ * The reads of a store. The chunks of a document are sorted and indexed by id on first use, and again after a change, so that
+ * requests need no search; only a keyword or status filter scans the rows of one list. Links are signed again on every read.
  */
 export function storeKnowledge(store: DocumentStore): Knowledge {
   const indexed = new WeakMap<StoredDocument, IndexedDocument>();
@@ -106,10 +106,10 @@ export const builtInFields: readonly MetadataField[] = [
   { name: "source", type: "string" },
 ];
 
-/** The id that the service gives to each built-in field, in place of one of its own. */
+/** The id that the service gives to each built-in field, instead of a unique one. */
 const builtIn = "built-in";
 
-/** The dataset as it is answered: behind its own metadata fields are the built-in ones, if it has enabled them. */
+/** The dataset as answered: its own metadata fields, then the built-in ones if enabled. */
 function withBuiltInFields(dataset: Dataset): Dataset {
   const { doc_metadata, built_in_field_enabled } = dataset;
   if (built_in_field_enabled !== true || !Array.isArray(doc_metadata)) return dataset;
@@ -117,8 +117,8 @@ function withBuiltInFields(dataset: Dataset): Dataset {
 }
 
 /**
- * The row of a document as it is answered: behind its own metadata values are the built-in ones, if its dataset has enabled them or if
- * there are own ones. Times are texts, as in the service.
+ * The row of a document as answered: its own metadata values, then the built-in ones if its dataset has enabled them or it has own
+ * values. Times are strings, as in the service.
  */
 function withBuiltInValues({ row, details }: StoredDocument, dataset: Dataset): Listed {
   const { doc_metadata, created_at, name } = row;
@@ -130,7 +130,7 @@ function withBuiltInValues({ row, details }: StoredDocument, dataset: Dataset): 
   return { ...row, doc_metadata: [...doc_metadata, ...shown] };
 }
 
-/** Seconds with a fraction, as Python writes them. */
+/** Seconds with a fraction, in Python's format. */
 function timeText(seconds: number): string {
   return Number.isInteger(seconds) ? `${seconds}.0` : String(seconds);
 }

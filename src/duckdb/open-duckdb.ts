@@ -5,38 +5,38 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { StopError } from "../errors.js";
 
 export interface DuckDbOptions {
-  /** The most memory that DuckDB takes, such as `800MB`. */
+  /** DuckDB's memory limit, such as `800MB`. */
   readonly memory: string;
-  /** Threads that it works with; absent: `duckDbThreads`. */
+  /** Its number of threads; default: `duckDbThreads`. */
   readonly threads?: number;
   /** The folder for its spill files. */
   readonly temporary: string;
-  /** Interrupts the statement that is at work; its reason is what rejects. */
+  /** Aborting it interrupts the running statement, which rejects with the reason. */
   readonly signal?: AbortSignal | undefined;
-  /** The file is not changed; others may read it meanwhile. */
+  /** Opens the file read-only, so that others can read it too. */
   readonly readOnly?: boolean;
 }
 
-/** One connection to a database; it runs one statement at a time. */
+/** A connection to a database. It runs one statement at a time. */
 export type Connection = DuckDBConnection;
 
-/** Threads that all of DuckDB works with. */
+/** The number of DuckDB threads in total. */
 export const duckDbThreads = 2;
 
-/** An open database. `close` closes the connection and then the instance. */
+/** An open database. `close` closes the connection, then the instance. */
 interface OpenDuckDb {
   readonly connection: Connection;
   readonly close: () => void;
 }
 
-/** Loads the library of DuckDB, by far the heaviest part of the program; it takes a tenth of a second and more. */
+/** Loads DuckDB's library, by far the largest part of the program, in a tenth of a second or more. */
 export async function loadDuckDb(): Promise<typeof import("@duckdb/node-api")> {
   return import("@duckdb/node-api");
 }
 
 /**
- * Opens a database (`:memory:` or a file), and loads DuckDB if needed. After an
- * abort of the signal, every statement rejects with an error of DuckDB. The session is in UTC, whatever the zone of the machine.
+ * Opens a database (`:memory:` or a file), and loads DuckDB if needed. After the signal aborts, every statement rejects with a
+ * DuckDB error. The session uses UTC, regardless of the machine's time zone.
  */
 export async function openDuckDb(path: string, options: DuckDbOptions): Promise<OpenDuckDb> {
   const { DuckDBInstance } = await loadDuckDb();
@@ -64,7 +64,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
   }
 }
 
-/** Opens a database, runs `work` and closes it, whatever happens. After an abort it rejects with the reason of the signal. */
+/** Opens a database, runs `work` and always closes it. After an abort, rejects with the reason of the signal. */
 export async function withDuckDb<T>(
   path: string,
   options: DuckDbOptions,
@@ -81,14 +81,14 @@ export async function withDuckDb<T>(
   }
 }
 
-/** Once the signal is aborted, interrupts every statement of the connection, until the function that it gives is called. */
+/** After the signal aborts, interrupts every statement of the connection until the returned function is called. */
 function interruptAt(signal: AbortSignal | undefined, connection: DuckDBConnection): () => void {
   let timer: NodeJS.Timeout | undefined;
   const interrupt = () => {
     connection.interrupt();
     timer = setTimeout(interrupt, 50);
   };
-  if (signal?.aborted) interrupt(); // while the instance was made
+  if (signal?.aborted) interrupt(); // aborted while the instance was created
   signal?.addEventListener("abort", interrupt, { once: true });
   return () => {
     clearTimeout(timer);
@@ -96,12 +96,12 @@ function interruptAt(signal: AbortSignal | undefined, connection: DuckDBConnecti
   };
 }
 
-/** Whether an error of DuckDB says that it lacks memory. */
+/** Whether a DuckDB error means that it ran out of memory. */
 export function lacksMemory(error: unknown): boolean {
   return error instanceof Error && /out of memory|(could not|failed to) allocate/i.test(error.message);
 }
 
-/** Says that DuckDB lacks memory, and how to give it more; undefined when an error says something else. */
+/** Explains that DuckDB ran out of memory, and how to give it more; undefined for other errors. */
 export function memoryLack(
   cause: unknown,
   memory: string,
@@ -111,7 +111,7 @@ export function memoryLack(
   return new StopError(`DuckDB needs more than the ${memory} that it may use: ${remedy}`, { cause });
 }
 
-/** Whether an error says nothing against the file that DuckDB read: it lacked memory or disk, was interrupted, or is ours. */
+/** Whether an error is not about the file that DuckDB read: it ran out of memory or disk, was interrupted, or the error is ours. */
 export function isOwnError(error: unknown): boolean {
   const isOurs = !(error instanceof Error) || error instanceof StopError || error instanceof TypeError;
   return isOurs || lacksMemory(error) || /no space left|interrupt/i.test(error.message);
@@ -122,8 +122,8 @@ export interface SpillOptions extends Pick<DuckDbOptions, "memory" | "readOnly">
 }
 
 /**
- * Opens a database (`:memory:` or a file), runs `work` and closes it. What does not fit the memory goes to a temporary folder
- * of the system, never beside the database, and is removed.
+ * Opens a database (`:memory:` or a file), runs `work` and closes it. Data that exceeds the memory goes to a temporary system
+ * folder, never next to the database, and is removed.
  */
 export async function withSpill<T>(
   path: string,
@@ -134,14 +134,14 @@ export async function withSpill<T>(
   try {
     return await withDuckDb(path, { ...options, temporary: join(temporary, "spill") }, work);
   } catch (cause) {
-    options.signal.throwIfAborted(); // rather than what an interrupted DuckDB says
+    options.signal.throwIfAborted(); // instead of DuckDB's own error after an interrupt
     throw lackOf(cause, options.memory) ?? cause;
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
 }
 
-/** Tells of memory or room on the disk that DuckDB lacks; undefined when it is neither. */
+/** Explains that DuckDB ran out of memory or disk space; undefined for other errors. */
 export function lackOf(cause: unknown, memory: string): StopError | undefined {
   if (cause instanceof Error && /max_temp_directory_size|no space left/i.test(cause.message)) {
     const message = `the disk of ${tmpdir()} is full: make room there, name another folder in TMPDIR, or try --memory=2GB or more`;
@@ -150,12 +150,12 @@ export function lackOf(cause: unknown, memory: string): StopError | undefined {
   return memoryLack(cause, memory);
 }
 
-/** A share of an amount of memory: half of `800MB` is `400MB`. */
+/** A share of a memory size: half of `800MB` is `400MB`. */
 export function memoryShare(memory: string, share: number): string {
   return memory.replace(/^[\d.]+/, (amount) => String(Number(amount) * share));
 }
 
-/** The options of each of several DuckDB instances that are at work at the same time: they share memory and threads. */
+/** The options of each of several concurrent DuckDB instances, which share memory and threads. */
 export function shareOf(options: DuckDbOptions, work: { readonly instances?: number; readonly threads?: number }) {
   const { instances = 1, threads = Math.max(1, Math.floor(duckDbThreads / instances)) } = work;
   return { ...options, memory: memoryShare(options.memory, 1 / instances), threads };

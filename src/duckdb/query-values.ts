@@ -18,8 +18,8 @@ import { ExactNumber, parseJson } from "../rows/exact-json.js";
 import type { Connection } from "./open-duckdb.js";
 
 /**
- * A value of DuckDB as JSON has it: numbers exactly, times in ISO 8601 (those with a zone in UTC), lists as arrays, structs and
- * maps as objects. Anything else is the text that DuckDB shows.
+ * Converts a DuckDB value to JSON: exact numbers, times in ISO 8601 (in UTC if they have a zone), lists as arrays, structs and
+ * maps as objects. Anything else becomes DuckDB's text.
  */
 export function jsonValueFrom(value: DuckDBValue): unknown {
   if (value === null || typeof value === "boolean" || typeof value === "string") return value;
@@ -34,7 +34,7 @@ export function jsonValueFrom(value: DuckDBValue): unknown {
   return isTimestamp(value) ? isoFrom(value, "") : String(value);
 }
 
-/** The value of a text of DuckDB's type JSON; the text itself where it is none. */
+/** Parses a text of DuckDB's type JSON; if it is not valid JSON, returns the text. */
 export function jsonFromText(text: DuckDBValue): unknown {
   if (typeof text !== "string") return text;
   try {
@@ -44,7 +44,7 @@ export function jsonFromText(text: DuckDBValue): unknown {
   }
 }
 
-/** A number as its digits say: `12.50` stays `12.50`. */
+/** A number with its digits preserved: `12.50` stays `12.50`. */
 function numberFrom(digits: string): number | ExactNumber {
   const number = Number(digits);
   return String(number) === digits ? number : new ExactNumber(digits);
@@ -67,22 +67,22 @@ function isTimestamp(value: DuckDBValue): boolean {
   );
 }
 
-/** `2026-11-20T02:00:00.5`; infinity and years before Christ as DuckDB shows them. */
+/** `2026-11-20T02:00:00.5`; infinity and years BC as DuckDB shows them. */
 function isoFrom(value: DuckDBValue, zone: string): string {
   const text = String(value);
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}${zone}` : text;
 }
 
-/** Kinds of statements that give rows and change nothing. */
+/** Kinds of statements that return rows and change nothing. */
 const reading: readonly StatementType[] = [StatementType.SELECT, StatementType.EXPLAIN, StatementType.PRAGMA];
 
 /**
- * Checks that a text is one statement that reads. UsageError where it is none; the errors of DuckDB where it cannot be
- * understood, or names what is not there. This is for good messages: a sealed connection lets nothing else through either.
+ * Checks that a text is one read-only statement. Throws UsageError if not, or DuckDB's error if it does not parse or names
+ * something unknown. This only improves messages: a sealed connection blocks everything else anyway.
  */
 export async function checkReading(connection: Connection, sql: string): Promise<void> {
   const statements = await connection.extractStatements(sql).catch((error: unknown) => {
-    if (error instanceof Error && error.message === "Error in native callback") return undefined; // of an empty text
+    if (error instanceof Error && error.message === "Error in native callback") return undefined; // for an empty text
     throw error;
   });
   if (!statements || statements.count === 0) throw refusal("expected a statement, such as SELECT count(*) FROM chunks");
@@ -100,7 +100,7 @@ export async function checkReading(connection: Connection, sql: string): Promise
   }
 }
 
-/** The reason for the refusal of a statement that writes, attaches, loads or sets something. */
+/** Why a statement that writes, attaches, loads or sets something is refused. */
 export const onlyReads =
   "kbdump sql only reads: no files, no other databases, no settings. For anything else, open a copy of the database with DuckDB";
 

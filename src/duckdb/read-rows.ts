@@ -3,9 +3,9 @@ import { StopError } from "../errors.js";
 import type { Connection } from "./open-duckdb.js";
 
 /**
- * The texts of a statement `SELECT <one text> FROM <table>`, some at a time. A stream of DuckDB ends without a word when it
- * fails: rows that it did not give are counted, and asked for once more in a way that rejects with the reason. StopError if
- * DuckDB gives no reason.
+ * Yields the texts of a statement `SELECT <one text> FROM <table>` in batches. A DuckDB stream ends silently when it fails, so
+ * missing rows are detected by count and requested again in a way that rejects with the reason. Throws StopError if DuckDB gives
+ * no reason.
  */
 export async function* streamTexts(
   connection: Connection,
@@ -29,13 +29,13 @@ export async function* streamTexts(
 
 type Chunk = NonNullable<Awaited<ReturnType<Awaited<ReturnType<Connection["stream"]>>["fetchChunk"]>>>;
 
-/** Made one by one, as they are taken: a chunk has up to 2,048 rows, which may be long. */
+/** Created one by one as they are consumed, because a chunk has up to 2,048 rows, which may be long. */
 function* textsOf(chunk: Chunk): Generator<string> {
   const texts = chunk.getColumnVector(0);
   for (let at = 0; at < chunk.rowCount; at++) yield String(texts.getItem(at));
 }
 
-/** The rows of a statement, as JSON has them: large integers are texts. */
+/** The rows of a statement as JSON values. Large integers are strings. */
 export async function rowsOf(connection: Connection, sql: string): Promise<readonly SqlRow[]> {
   return (await connection.runAndReadAll(sql)).getRowObjectsJson();
 }

@@ -6,22 +6,22 @@ export function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A path as SQL text. It is absolute: DuckDB takes `~` at the start of one for the home folder. */
+/** A path as SQL text. It is made absolute, because DuckDB replaces a leading `~` with the home folder. */
 export function sqlPath(path: string): string {
   return sqlText(resolve(path));
 }
 
-/** The path of a file that DuckDB reads, as SQL text: it may look like a pattern, and is none. */
+/** The path of a file for DuckDB to read, as SQL text. Escapes characters that would make it a pattern. */
 function sqlFile(path: string): string {
   return sqlText(resolve(path).replace(/[*?[]/g, "[$&]"));
 }
 
-/** Several of them: the rows of one follow those of the other. */
+/** Several files, whose rows are read in sequence. */
 export function sqlFiles(paths: readonly string[]): string {
   return `[${paths.map(sqlFile).join(", ")}]`;
 }
 
-/** The type of a column in DuckDB, under the name that DuckDB gives it. */
+/** DuckDB's name for the type of a column. */
 export const sqlTypes: Readonly<Record<ColumnType, string>> = {
   text: "VARCHAR",
   integer: "BIGINT",
@@ -33,17 +33,17 @@ export const sqlTypes: Readonly<Record<ColumnType, string>> = {
   any: "VARCHAR",
 };
 
-/** SQL: a time with or without a zone as TIMESTAMP in UTC. Needs no extension, and no session changes it. */
+/** SQL: converts a time with or without a zone to TIMESTAMP in UTC. Needs no extension and does not depend on the session. */
 export function utcTime(time: string): string {
   return `make_timestamp(epoch_us(${time}))`;
 }
 
-/** SQL: a time without a zone, which is UTC, as TIMESTAMP WITH TIME ZONE. No session changes it. */
+/** SQL: converts a UTC time without a zone to TIMESTAMP WITH TIME ZONE. Does not depend on the session. */
 export function zonedTime(time: string): string {
   return `make_timestamptz(epoch_us(${time}))`;
 }
 
-/** Whether DuckDB holds a column as JSON. */
+/** Whether DuckDB stores a column as JSON. */
 export function isJson(type: ColumnType): boolean {
   return sqlTypes[type] === "JSON";
 }

@@ -10,25 +10,25 @@ import type { CheckedTable, Dump } from "./open-dump.js";
 /** How the rows of a table are read. */
 export interface ReadRowsOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Updated while bytes are hashed. */
+  /** Updated while hashing. */
   readonly progress?: ReadProgress | undefined;
-  /** The step that the tally shows meanwhile; `hashing <file>` by default. */
+  /** The step to show in the progress; default: `hashing <file>`. */
   readonly step?: string;
-  /** JSON as text, which is the default, or as DuckDB's type JSON. */
+  /** JSON as text (the default) or as DuckDB's type JSON. */
   readonly json?: "JSON" | "VARCHAR";
-  /** False: fractions of more digits than a double holds may be rounded, which takes a half to a third of the time. */
+  /** False: may round fractions with more digits than a double holds. Reading then takes a half to a third of the time. */
   readonly exact?: boolean;
-  /** Whether texts lose the apostrophes that `csv_safe` put before them. */
+  /** Whether to remove the apostrophes that `csv_safe` added. */
   readonly unguarded?: boolean;
 }
 
-/** A table of a dump whose bytes were checked. */
+/** A table of a dump with verified bytes. */
 export interface CheckedRows extends CheckedTable {
-  /** SQL: its rows, in parentheses. They are streamed from the files. */
+  /** SQL: its rows, in parentheses, streamed from the files. */
   readonly sql: string;
 }
 
-/** Reads every byte of a table, and gives the SQL of its rows. StopError when a file is not as its run wrote it. */
+/** Reads every byte of a table and returns the SQL for its rows. Throws StopError if a file differs from what the run wrote. */
 export async function checkRows(dump: Dump, table: DumpTable, options: ReadRowsOptions = {}): Promise<CheckedRows> {
   const {
     signal,
@@ -47,18 +47,18 @@ export async function checkRows(dump: Dump, table: DumpTable, options: ReadRowsO
   return { ...checked, sql: unguarded ? unguardedRows(checked.kind, select) : `(${select})` };
 }
 
-/** A table to be made in DuckDB. */
+/** A table to create in DuckDB. */
 interface LoadedTable {
   readonly name: string;
-  /** SQL: a statement about the rows, which are given in parentheses; all of them by default. */
+  /** SQL: a statement on the rows, which it gets in parentheses; default: all of them. */
   readonly statement?: (rows: string) => string;
-  /** The documents whose rows are counted against the manifest; absent: no rows are counted. */
+  /** The documents whose rows are compared with the manifest; absent: no comparison. */
   readonly counted?: readonly DocumentIds[];
 }
 
 /**
- * Loads rows of a dump into a table of DuckDB, within its bound of memory. StopError when a file cannot be read, or when a counted
- * document has other than as many rows as the manifest says.
+ * Loads rows of a dump into a DuckDB table, within its memory limit. Throws StopError if a file cannot be read, or if a counted
+ * document does not have as many rows as the manifest says.
  */
 export async function loadRows(
   connection: Connection,
@@ -79,8 +79,8 @@ interface DocumentIds {
 }
 
 /**
- * Proves that a table of DuckDB has as many rows of each of some documents as the manifest says, and no rows of others. A hash of the
- * file does not show that a reader lost some. StopError, naming a document, where the numbers differ.
+ * Checks that a DuckDB table has as many rows of some documents as the manifest says, and no rows of others: the hash of a file
+ * does not show that a reader lost rows. Throws StopError, naming a document, if the numbers differ.
  */
 export async function checkRowCounts(
   connection: Connection,

@@ -5,10 +5,10 @@ import { type FileFormat, fileFormats } from "./formats/formats.js";
 import { type FileParts, partsOfName } from "./formats/name-parts.js";
 import { isRunId } from "./run-id.js";
 
-/** The last file of a run folder: a folder without it is no dump. */
+/** The last file written to a run folder. A folder without it is not a dump. */
 export const manifestName = "manifest.json";
 
-/** The format of the manifests that this version writes and reads. */
+/** The manifest format that this version writes and reads. */
 export const manifestFormat = 3;
 
 const time = v.pipe(
@@ -16,7 +16,7 @@ const time = v.pipe(
   v.check((text) => !Number.isNaN(Date.parse(text)), "a UTC time"),
 );
 
-/** The names that runs give their files: no path leads out of the folder. */
+/** The file names that runs use. No path can leave the folder. */
 const filePath = v.pipe(
   v.string("the name of a file of a dump, such as chunks.jsonl"),
   v.check((path) => partsOfName(path) !== undefined, "the name of a file of a dump, such as chunks.jsonl"),
@@ -29,7 +29,7 @@ const file = object({
   rows: count,
   bytes: count,
   sha256,
-  /** Only of a compressed file: its text. */
+  /** The facts of the text; only for a compressed file. */
   uncompressed: v.exactOptional(object({ bytes: count, sha256 })),
 });
 
@@ -38,7 +38,7 @@ export const documentSchema = object({
   document_id: text,
   doc_form: v.nullable(text),
   status: oneOf("complete", "unstable", "failed"),
-  /** Chunks that the service counts; null when it never said. */
+  /** Chunks according to the service; null if it never said. */
   total: v.nullable(count),
   chunk_count: count,
   child_chunk_count: count,
@@ -47,42 +47,42 @@ export const documentSchema = object({
   error: v.nullable(text),
 });
 
-/** Counts of how the chunks of a document came to their children; `asked`, `embedded` and `skipped` add up to its chunks. */
+/** Counts of where the chunks of a document got their children. `asked`, `embedded` and `skipped` add up to its chunks. */
 export const childListsSchema = object({
   dataset_id: text,
   document_id: text,
-  /** Chunks whose child list was asked for. */
+  /** Chunks whose child list was read. */
   asked: count,
   /** Chunks whose children were taken from the page of chunks. */
   embedded: count,
-  /** Chunks that were taken to have none. */
+  /** Chunks assumed to have no children. */
   skipped: count,
-  /** Child lists that were asked for and are empty. */
+  /** Child lists that were read and are empty. */
   empty: count,
-  /** Chunks that embedded some children in the page of chunks, taken or not. */
+  /** Chunks with embedded children in the page of chunks, used or not. */
   embedding: count,
   reason: text,
-  /** Child lists that `auto` asks for of this document; null where it moved. */
+  /** Child lists that `auto` reads for this document; null if the document changed during the read. */
   auto_asks: v.nullable(count),
-  /** Child chunks of these that `auto` does not find, as far as the run knows. */
+  /** Child chunks that `auto` would miss, as far as the run knows. */
   auto_misses: count,
 });
 
-/** The documents that the service listed, compared with earlier runs. */
+/** The documents listed by the service, compared with earlier runs. */
 const discovered = object({
   since: v.nullable(text),
-  /** Ids of documents that the run compared with did not have. */
+  /** Ids of documents that the earlier run did not have. */
   new: listOf(text),
-  /** Ids of documents that it had, and that the service does not list any more. */
+  /** Ids of documents that the earlier run had, and that the service no longer lists. */
   vanished: listOf(text),
   datasets: listOf(
     object({
       dataset_id: text,
-      /** Null where the job names the dataset by id. */
+      /** Null if the job names the dataset by id. */
       name: v.nullable(text),
       state: text,
       documents: count,
-      /** The run that its documents were compared with. */
+      /** The run compared with. */
       since: v.nullable(text),
     }),
   ),
@@ -94,7 +94,7 @@ const counts = object({
   documents: count,
   indexing_status: count,
   metadata_fields: count,
-  /** Only where the run asked which documents there are. */
+  /** Only if the run listed the documents. */
   document_info: v.exactOptional(count),
   /** Only with `details: true`. */
   datasets: v.exactOptional(count),
@@ -104,21 +104,21 @@ const counts = object({
 /** The most shards that a run can be divided into. */
 export const mostShards = 10_000;
 
-/** The place of a shard, or how many there are. */
+/** The index of a shard, or the number of shards. */
 const numberOfShard = v.pipe(
   count,
   v.minValue(1, "a whole number from 1"),
   v.maxValue(mostShards, `at most ${mostShards}`),
 );
 
-/** The part of a job that a run read, as its manifest says it. A whole run has none. */
+/** Which part of a job a run read; absent for a whole run. */
 const shardSchema = object({
   /** From 1. */
   index: numberOfShard,
   count: numberOfShard,
-  /** The hash of the job and the version of the tool: the same for all shards of a run. */
+  /** The hash of the job and the version of the tool, the same for all shards of a run. */
   plan: text,
-  /** The documents of all shards, and the size and hash of the file that lists them. */
+  /** The number of documents in all shards, and the size and hash of the file that lists them. */
   list: object({ documents: count, bytes: count, sha256 }),
 });
 
@@ -127,10 +127,10 @@ const joinedSchema = object({
   shards: listOf(object({ index: numberOfShard, run_id: text, manifest_sha256: sha256 })),
 });
 
-/** The folder of a run folder in which the original files lie. */
+/** The subfolder of a run folder for original files. */
 export const originalsFolder = "originals";
 
-/** `originals/<document>/<name>`: two names and nothing else, so that no path leads out of the folder. */
+/** `originals/<document>/<name>`: exactly two names, so that no path can leave the folder. */
 const originalPath = pattern(
   `the path of an original, such as ${originalsFolder}/a8e0…/Guide.pdf`,
   new RegExp(`^${originalsFolder}/[0-9a-z][0-9a-z_-]*/(?!\\.{1,2}$)[^/\\\\\\p{Cc}]+$`, "u"),
@@ -139,31 +139,31 @@ const originalPath = pattern(
 const facts = {
   dataset_id: text,
   document_id: text,
-  /** The file is attached to a chunk, which is the first that has it; both null where the document was made from the file. */
+  /** The attachment, and the first chunk that has it; both null for the file that the document was made from. */
   attachment_id: v.nullable(text),
   chunk_id: v.nullable(text),
-  /** As the service names it; null where it did not. */
+  /** The file name in the service; null if unknown. */
   name: v.nullable(text),
   mime_type: v.nullable(text),
   bytes: count,
-  /** The size according to the service; null where it did not say. */
+  /** The size according to the service; null if unknown. */
   expected_bytes: v.nullable(count),
   sha256: v.nullable(pattern("a SHA-256", /^[0-9a-f]{64}$/)),
-  /** The id of the uploaded file; null where the service did not say. */
+  /** The id of the uploaded file; null if unknown. */
   file_id: v.nullable(text),
   verdict: oneOf("complete", "wrong size", "missing"),
-  /** Why it is not complete; null where it is. */
+  /** Why the file is incomplete; null if it is complete. */
   reason: v.nullable(text),
 };
 
-/** The file that a document was made from, or one attached to a chunk of it, as far as the service gave it. */
+/** The file that a document was made from, or one attached to one of its chunks. */
 export const originalSchema = object({
   ...facts,
-  /** Relative to the run folder; null where there is no file. */
+  /** Relative to the run folder; null without a file. */
   path: v.nullable(originalPath),
 });
 
-/** The manifest of a dump: what a run was, and what it left. Unknown members are ignored. */
+/** The manifest of a dump: what the run read and what it wrote. Unknown fields are ignored. */
 export const manifestSchema = object({
   format: v.literal(manifestFormat),
   tool: object({ name: text, version: text }),
@@ -173,7 +173,7 @@ export const manifestSchema = object({
   started_at: time,
   finished_at: time,
   service: object({ base_url: text }),
-  /** The job as it was understood, defaults filled in; it holds no secret. */
+  /** The resolved job, including defaults. It holds no secrets. */
   options: openObject({
     output: openObject({
       formats: listOf(oneOf(...fileFormats, "duckdb")),
@@ -185,36 +185,36 @@ export const manifestSchema = object({
     datasets: v.optional(v.unknown()),
   }),
   counts,
-  /** Over all the processes of a run that broke off and was continued. */
+  /** Summed over all processes of an interrupted and resumed run. */
   requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
-  /** The requests that were sent again, by the reason: a status, `timeout`, `connection` or `broken answer`. */
+  /** Retries by reason: a status, `timeout`, `connection` or `broken answer`. */
   retries: v.record(text, count, "an object"),
   documents: listOf(documentSchema),
-  /** One for each document that was read, in the order of the job; none with `child_chunks: none`. */
+  /** One for each document that was read, in the order of the job; empty with `child_chunks: none`. */
   child_lists: listOf(childListsSchema),
-  /** The proofs that documents are whole; one for each, in the order of the job. One that is not known is let pass. */
+  /** How each document was proved complete, in the order of the job. Unknown proofs are accepted. */
   proofs: listOf(object({ dataset_id: text, document_id: text, proof: text })),
   files: listOf(file),
-  /** Only with `originals: true`: for each document, in the order of the job, its own if it was uploaded, then those of its chunks. */
+  /**
+   * Only with `originals: true`. For each document, in the order of the job: its own file if it was uploaded, then those attached
+   * to its chunks.
+   */
   originals: v.optional(listOf(originalSchema)),
-  /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
+  /** Fields with an unexpected type or no column: `table.field` → count. */
   drift: v.record(text, count, "an object"),
   warnings: listOf(text),
-  /** Only where the service was asked which documents there are. */
+  /** Only if the service was asked for its documents. */
   discovered: v.optional(discovered),
-  /** Only of a run of `--shard`: it has JSONL alone, whatever `options.output.formats` says. */
+  /** Only for a run with `--shard`. Such a run has JSONL only, whatever `options.output.formats` says. */
   shard: v.optional(shardSchema),
-  /** Only of a dump that `join` made. */
+  /** Only for a dump made by `join`. */
   joined: v.optional(joinedSchema),
 });
 
-/** Null where a manifest does not say. */
+/** Null if the manifest does not have it. */
 const countOrNull = v.fallback(v.nullable(count), null);
 
-/**
- * The part of a manifest that says which run it is of, and what the run found. It is read where other runs are looked at,
- * whatever version made them.
- */
+/** The part of a manifest that identifies a run and its result. Used to read other runs, including those of other versions. */
 export const runFactsSchema = object({
   format: v.number(),
   job: text,
@@ -239,18 +239,18 @@ export type ManifestFile = Manifest["files"][number];
 export type ChildLists = Manifest["child_lists"][number];
 export type DiscoveredIds = NonNullable<Manifest["discovered"]>;
 
-/** The kind, format, dataset and compression of a file; its name was checked. */
+/** The kind, format, dataset and compression of a file. Its name was already checked. */
 export function partsOf({ path }: Pick<ManifestFile, "path">): FileParts {
   const parts = partsOfName(path);
-  if (!parts) throw new Error(`${path} is no file of a dump`);
+  if (!parts) throw new Error(`${path} is not a file of a dump`);
   return parts;
 }
 
-/** The rows of a kind in one format: a file, or a file for each dataset. */
+/** The rows of a kind in one format: one file, or one file per dataset. */
 export interface DumpTable {
   readonly kind: Kind;
   readonly format: FileFormat;
-  /** As messages name it: `chunks.jsonl`, also where it is a folder. */
+  /** As shown in messages: `chunks.jsonl`, even if it is a folder. */
   readonly path: string;
   readonly files: readonly ManifestFile[];
   readonly rows: number;
@@ -277,14 +277,14 @@ export function tablesOf(files: readonly ManifestFile[]): readonly DumpTable[] {
   });
 }
 
-/** The file of a shard's run folder that lists the documents of all shards, in the order of the job. */
+/** The file in a shard's run folder that lists the documents of all shards, in the order of the job. */
 export const listName = "list.json";
 
 export type ManifestShard = v.InferOutput<typeof shardSchema>;
 
 export type ManifestJoined = v.InferOutput<typeof joinedSchema>;
 
-/** An original that has no place in a run folder yet. */
+/** An original that is not in a run folder yet. */
 export const savedOriginalSchema = object(facts);
 
 export type SavedOriginal = v.InferOutput<typeof savedOriginalSchema>;
@@ -298,7 +298,7 @@ export interface ListedFile {
   readonly sha256: string;
 }
 
-/** Every file of a run beside its manifest: those of the rows, the list of a shard, and the originals. */
+/** Every file of a run besides its manifest: rows, the list of a shard, and originals. */
 export function listedFiles({ files, shard, originals = [] }: Manifest): readonly ListedFile[] {
   const rows = files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }));
   const list = shard ? [{ path: listName, bytes: shard.list.bytes, sha256: shard.list.sha256 }] : [];
@@ -308,7 +308,7 @@ export function listedFiles({ files, shard, originals = [] }: Manifest): readonl
   return [...rows, ...list, ...saved];
 }
 
-/** The ids of the datasets of which the job of a run reads only the chunks that a filter lets through. */
+/** The ids of datasets for which the job's filter skips some chunks. */
 export function filteredDatasets({ datasets }: Manifest["options"]): readonly string[] {
   return (Array.isArray(datasets) ? datasets : [datasets]).flatMap((dataset: unknown) => {
     if (typeof dataset !== "object" || dataset === null) return [];

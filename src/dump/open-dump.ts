@@ -21,20 +21,20 @@ import {
 } from "./manifest.js";
 import { contradictionsIn, readDumpFolder } from "./read-manifest.js";
 
-/** A table whose files have the bytes that their run wrote. */
+/** A table whose files match the manifest. */
 export interface CheckedTable extends RowFiles, Pick<DumpTable, "kind" | "format" | "path" | "rows"> {}
 
 interface FileChoice {
-  /** Files that are not exact will do: the caller removes the apostrophes of `csv_safe`. */
+  /** Whether inexact files are acceptable, because the caller removes the apostrophes of `csv_safe`. */
   readonly guarded?: boolean;
 }
 
-/** JSONL is read the quickest, and Parquet has types. */
+/** JSONL is the fastest to read, and Parquet has types. */
 const readFirst: readonly FileFormat[] = ["jsonl", "parquet"];
 
 /**
- * Opens the folder of a run. UsageError when the path is none; StopError when its manifest is not sound. `consequence` says in
- * errors what comes of a dump that is not sound, such as `nothing was compared`.
+ * Opens a run folder. Throws UsageError if the path is not one, StopError if its manifest is not sound. `consequence` says in
+ * errors what follows, such as `nothing was compared`.
  */
 export async function openDump(path: string, consequence: string): Promise<Dump> {
   const { folder, manifest, problems } = await readDumpFolder(path);
@@ -48,9 +48,9 @@ export async function openDump(path: string, consequence: string): Promise<Dump>
   return new Dump(folder, manifest, consequence);
 }
 
-/** A dump as every command but verify reads it, whatever its formats. */
+/** A dump in any format, as every command except verify reads it. */
 export class Dump {
-  /** With its symlinks resolved. */
+  /** With symlinks resolved. */
   readonly folder: string;
   readonly manifest: Manifest;
   readonly #consequence: string;
@@ -62,7 +62,7 @@ export class Dump {
     this.#consequence = consequence;
   }
 
-  /** The tables of some kinds, in their order, in the best format that has all of them; undefined where none has. */
+  /** The tables of some kinds, in order, in the best format that has all of them; undefined if none has. */
   tablesOf(kinds: readonly Kind[], { guarded = false }: FileChoice = {}): readonly DumpTable[] | undefined {
     const { files, options } = this.manifest;
     this.#tables ??= tablesOf(files);
@@ -76,7 +76,7 @@ export class Dump {
     return undefined;
   }
 
-  /** Reads every byte of a table. StopError when a file of it is not the one that the manifest lists. */
+  /** Reads every byte of a table. Throws StopError if a file differs from the manifest. */
   async check(table: DumpTable, onBytes: (bytes: number) => void = () => {}): Promise<CheckedTable> {
     await this.checkSizes(table.files);
     const files: RowFiles[] = [];
@@ -113,31 +113,31 @@ export class Dump {
     return { paths: [path], longestLine: hasQuotedLines ? longest.bytes : longestLine, longNumbers };
   }
 
-  /** StopError, naming each, when files are missing, no regular files, or of another size than the manifest says. */
+  /** Throws StopError, naming each file, if files are missing, not regular, or of another size than the manifest says. */
   async checkSizes(files: readonly Pick<ManifestFile, "path" | "bytes">[]): Promise<void> {
-    const problems = new Set<string>(); // of many files below a symlink, the symlink is named once
+    const problems = new Set<string>(); // a symlink is named once, even with many files below it
     for (const file of files) for (const problem of await sizeProblems(this.folder, file)) problems.add(problem);
     if (problems.size > 0) throw new UnsoundError(this.folder, this.#consequence, [...problems]);
   }
 
-  /** SQL: the rows of a table, with JSON as DuckDB's type JSON, or as VARCHAR. */
+  /** SQL: the rows of a table, with JSON as DuckDB's type JSON or as VARCHAR. */
   async select(table: CheckedTable, json: "JSON" | "VARCHAR"): Promise<string> {
     const { selectRows } = await formatOf(table.format).load();
     return selectRows(table.kind, table, json);
   }
 
-  /** The rows of a table in their order, some at a time, each as one line of JSON. */
+  /** The rows of a table in order and in batches, each as one line of JSON. */
   async *lines(table: CheckedTable, options: DuckDbOptions): AsyncGenerator<Iterable<string>> {
     const { readRows } = await formatOf(table.format).load();
     yield* readRows(table.kind, table, options);
   }
 
-  /** The error of a dump that is not as its run left it. */
+  /** The error for a dump that differs from what its run wrote. */
   unsound(reason: string, cause?: unknown): UnsoundError {
     return new UnsoundError(this.folder, this.#consequence, [reason], cause);
   }
 
-  /** The error of a file that DuckDB cannot read; one that says nothing against the file stays as it is. */
+  /** The error for a file that DuckDB cannot read. Errors that do not concern the file stay unchanged. */
   unreadable({ path }: Pick<DumpTable, "path">, error: unknown): unknown {
     if (!(error instanceof Error) || isOwnError(error)) return error;
     return this.unsound(`${path}: cannot be read: ${error.message.split("\n")[0]}`, error);
@@ -161,16 +161,16 @@ async function sizeProblems(
   return facts.size === bytes ? [] : [`${path}: has ${facts.size} bytes instead of ${bytes}`];
 }
 
-/** Problems that a message lists. A manifest can have one for every document. */
+/** Maximum problems to list. A manifest can have one for every document. */
 const shown = 20;
 
-/** A dump that is not as its run left it. */
+/** A dump differs from what its run wrote. */
 export class UnsoundError extends StopError {
   readonly problems: readonly string[];
 
   constructor(folder: string, consequence: string, problems: readonly string[], cause?: unknown) {
     const name = /^[\w./@%+=:,-]+$/.test(folder) ? folder : JSON.stringify(folder);
-    const hint = `kbdump verify ${name} tells everything that is wrong with it`;
+    const hint = `kbdump verify ${name} shows everything that is wrong with it`;
     const more = problems.length - shown;
     const lines = [...problems.slice(0, shown), ...(more > 0 ? [`and ${countOf(more, "other problem")}`] : [])];
     super(`${folder} is not sound, so ${consequence}:\n  ${lines.join("\n  ")}\n${hint}`, { cause });
@@ -182,15 +182,15 @@ export class UnsoundError extends StopError {
 interface SavedFile {
   /** Absolute. */
   readonly path: string;
-  /** As the service names it; the name of the file where it did not. */
+  /** Its name in the service; if unknown, the name of the file. */
   readonly name: string;
   readonly mime_type: string | null;
   readonly bytes: number;
-  /** In hex, according to the manifest. */
+  /** In hex, from the manifest. */
   readonly sha256: string;
 }
 
-/** The complete files attached to chunks of a dump, by the ids of the attachments. They are not opened. */
+/** The complete files attached to a dump's chunks, by attachment id. They are not opened. */
 export function attachmentFiles({
   folder,
   manifest,
@@ -204,14 +204,14 @@ export function attachmentFiles({
   return files;
 }
 
-/** The file of an original in the folder of its run; undefined where it is not complete. */
+/** The file of an original in its run folder; undefined if it is incomplete. */
 export function savedFile(original: Original, folder: string): SavedFile | undefined {
   const { verdict, path, sha256, name, mime_type, bytes } = original;
   if (verdict !== "complete" || path === null || sha256 === null) return undefined;
   return { path: join(folder, path), name: name ?? basename(path), mime_type, bytes, sha256 };
 }
 
-/** The database of the job of a run, beside the folder of its runs; undefined where there is none. */
+/** The job's database, next to the folder of its runs; undefined if there is none. */
 export async function databaseOf({ folder, manifest }: Dump): Promise<string | undefined> {
   if (basename(dirname(folder)) !== "runs") return undefined;
   const path = join(dirname(dirname(folder)), `${manifest.job}.duckdb`);

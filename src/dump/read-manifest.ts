@@ -22,21 +22,21 @@ import {
   runFactsSchema,
 } from "./manifest.js";
 
-/** The most that is read of a manifest, in bytes; more does not fit a string. */
+/** The largest manifest to read, in bytes. A larger one does not fit in a string. */
 const largest = 500_000_000;
 
-/** The deepest nesting that is read. A run writes some ten levels, and a check of each value needs as deep a stack. */
+/** The deepest nesting to read. A run writes about ten levels; deeper ones could overflow the stack of the check. */
 const deepest = 1000;
 
-/** A manifest that was read, or the sentences that say why it counts as none. */
+/** A manifest, or the reasons why it cannot be used. */
 type ReadManifest =
   | { readonly manifest: Manifest; readonly problems: readonly [] }
   | { readonly manifest: undefined; readonly problems: readonly string[] };
 
-/** A folder of a run, with its symlinks resolved. */
+/** A run folder, with symlinks resolved. */
 type DumpFolder = ReadManifest & { readonly folder: string };
 
-/** Reads the manifest of a dump, which may be given as `latest`. UsageError when the path is no folder of a run. */
+/** Reads the manifest of a dump. The path may be `latest`. Throws UsageError if it is not a run folder. */
 export async function readDumpFolder(path: string): Promise<DumpFolder> {
   const folder = await folderAt(path);
   const read = await readManifest(folder);
@@ -44,14 +44,14 @@ export async function readDumpFolder(path: string): Promise<DumpFolder> {
   throw noDump(path, `no ${manifestName} in it, which a run writes last`);
 }
 
-/** Reads the manifest in a folder; undefined when there is none. It is never waited for, and no symlink is followed. */
+/** Reads the manifest in a folder; undefined if there is none. Does not block and does not follow symlinks. */
 export async function readManifest(folder: string): Promise<ReadManifest | undefined> {
   const read = await manifestText(folder);
   if (read === undefined) return undefined;
   return read.text === undefined ? unsound(read.problem) : manifestFrom(read.text);
 }
 
-/** The text of the manifest in a folder, or why it counts as none; undefined when there is none. */
+/** The text of the manifest in a folder, or why it cannot be used; undefined if there is none. */
 async function manifestText(
   folder: string,
 ): Promise<{ readonly text: string } | { readonly text?: undefined; readonly problem: string } | undefined> {
@@ -80,7 +80,7 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/** The run that a folder holds, by its manifest; undefined, whatever the reason, when it does not say. Never rejects. */
+/** Which run a folder holds, from its manifest; undefined if unknown for any reason. Never rejects. */
 export async function readRunFacts(folder: string): Promise<RunFacts | undefined> {
   try {
     const read = await manifestText(folder);
@@ -100,7 +100,7 @@ function manifestFrom(text: string): ReadManifest {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return unsound(`is no JSON: ${error instanceof Error ? error.message : error}`);
+    return unsound(`is not valid JSON: ${error instanceof Error ? error.message : error}`);
   }
   const format = valueIf(object({ format: v.number() }), value)?.format ?? manifestFormat;
   if (format !== manifestFormat) return unsound(otherFormat(format));
@@ -109,13 +109,13 @@ function manifestFrom(text: string): ReadManifest {
   return unsound(...checked.problems.map(({ path, message }) => `${path || "the whole"}: ${message}`));
 }
 
-/** Why a run of another version is not read, and what to do. */
+/** Why a run of another version cannot be read, and what to do. */
 export function otherFormat(format: number): string {
   const advice = format > manifestFormat ? "update kbdump" : "run the job again, or use the version that wrote it";
   return `has format ${format}, and this version of kbdump reads format ${manifestFormat}: ${advice}`;
 }
 
-/** Whether arrays and objects stand in each other more than so many deep. */
+/** Whether arrays and objects are nested more than this deep. */
 function isDeeperThan(bound: number, text: string): boolean {
   let depth = 0;
   let isString = false;
@@ -144,7 +144,7 @@ function noDump(path: string, message: string): UsageError {
   return new UsageError("Not a finished run folder:", [{ path, message }]);
 }
 
-/** Finds contradictions within a manifest, a sentence each. */
+/** Contradictions within a manifest, one sentence each. */
 export function contradictionsIn(manifest: Manifest): readonly string[] {
   return [
     ...inFormats(manifest),
@@ -157,10 +157,10 @@ export function contradictionsIn(manifest: Manifest): readonly string[] {
   ];
 }
 
-/** A file of every kind that is counted, or one for each dataset, in every format that the run writes, each once, and no others. */
+/** Checks that each counted kind has one file (or one per dataset) in every format that the run writes, and no others. */
 function inFormats({ options, counts, files, documents, shard }: Manifest): readonly string[] {
   const { formats, compress, partition } = options.output;
-  const written: readonly string[] = shard ? ["jsonl"] : formats; // a shard writes JSONL alone
+  const written: readonly string[] = shard ? ["jsonl"] : formats; // a shard writes only JSONL
   const datasets = partition === "dataset" ? [...new Set(documents.map(({ dataset_id }) => dataset_id))] : [];
   const asked = fileFormats.filter((format) => written.includes(format));
   const kinds = allKinds.filter((kind) => counts[kind] !== undefined);
@@ -206,7 +206,7 @@ function inFiles({ counts, files, documents }: Manifest): readonly string[] {
   });
 }
 
-/** Chunks and child chunks of a dataset. */
+/** Counts chunks and child chunks by dataset. */
 function rowsByDataset(documents: Manifest["documents"]): (kind: Kind, dataset: string) => number {
   const sums = new Map<string, { chunks: number; child_chunks: number }>();
   for (const { dataset_id, chunk_count, child_chunk_count } of documents) {
@@ -245,7 +245,7 @@ function inDocument({
   return [];
 }
 
-/** Checks the child lists of every document: as many as it has chunks, and no more empty ones than were asked for. */
+/** Checks the child lists of every document: one per chunk, and no more empty ones than were read. */
 function inChildLists({ documents, child_lists: lists }: Manifest): readonly string[] {
   const chunks = new Map(documents.map((document) => [documentKey(document), document.chunk_count]));
   return lists.flatMap((list) => {
@@ -256,7 +256,7 @@ function inChildLists({ documents, child_lists: lists }: Manifest): readonly str
     return [
       ...(recorded === has
         ? []
-        : [`child_lists: document ${id} has ${countOf(has, "chunk")}, ${recorded} are told of`]),
+        : [`child_lists: document ${id} has ${countOf(has, "chunk")}, child_lists counts ${recorded}`]),
       ...(empty <= asked ? [] : [`child_lists: of document ${id}, ${empty} lists of ${asked} are empty`]),
       ...(embedding <= recorded
         ? []
@@ -265,7 +265,7 @@ function inChildLists({ documents, child_lists: lists }: Manifest): readonly str
   });
 }
 
-/** A proof of every document, unless the manifest tells of none; a document has one exactly if it is complete. */
+/** Checks that every document has a proof if it is complete, and none if not. A manifest without any proofs passes. */
 function inProofs({ documents, proofs }: Manifest): readonly string[] {
   if (proofs.length === 0) return [];
   const recorded = new Map(proofs.map((proof) => [documentKey(proof), proof.proof]));
@@ -277,7 +277,7 @@ function inProofs({ documents, proofs }: Manifest): readonly string[] {
     ...documents.flatMap((document) => {
       const proof = recorded.get(documentKey(document));
       const { document_id: id, status } = document;
-      if (proof === undefined) return [`proofs: document ${id} is not told of`];
+      if (proof === undefined) return [`proofs: document ${id} is missing`];
       return (proof === "none") === (status !== "complete")
         ? []
         : [`proofs: document ${id} is ${status}, its proof is ${proof}`];
@@ -285,7 +285,7 @@ function inProofs({ documents, proofs }: Manifest): readonly string[] {
   ];
 }
 
-/** Each original is of a document of the run, in a place of its own, listed once, and its verdict is that of its size. */
+/** Checks that each original belongs to a document of the run, has its own path, is listed once, and has a verdict that fits its size. */
 function inOriginals({ documents, originals = [] }: Manifest): readonly string[] {
   const known = new Set(documents.map(documentKey));
   const places = originals.flatMap(({ path }) => path ?? []);
@@ -312,7 +312,7 @@ function inOriginals({ documents, originals = [] }: Manifest): readonly string[]
   ];
 }
 
-/** A shard is one of so many, and has no more documents than the list of all of them. */
+/** Checks that the shard's index is within the count, and that it has no more documents than the full list. */
 function inShard({ shard, documents }: Manifest): readonly string[] {
   if (!shard) return [];
   const { index, count, list } = shard;

@@ -5,37 +5,37 @@ export function isRunId(name: string): boolean {
   return timeOfRun(name) !== undefined;
 }
 
-/** The time that a run id names, such as `20261120T020000123Z`, in milliseconds since 1970; undefined for any other text. */
+/** The time in a run id such as `20261120T020000123Z`, in milliseconds since 1970; undefined for any other text. */
 export function timeOfRun(runId: string): number | undefined {
   const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/.exec(runId)?.slice(1);
   if (!parts) return undefined;
   const [year, month, day, hour, minute, second, millisecond] = parts;
   const text = `${year}-${month}-${day}T${hour}:${minute}:${second}.${millisecond}Z`;
   const time = new Date(text);
-  // A day that a month does not have would be taken for one of the next month.
+  // Date accepts day 31 in a shorter month and shifts it to the next month.
   return Number.isNaN(time.getTime()) || time.toISOString() !== text ? undefined : time.getTime();
 }
 
 const restoreEnding = ".restore";
 
-/** The folder beside that of a run that holds what was restored from it: the journal, and dumps from before and after. */
+/** The folder next to a run that holds its restores: the journal, and dumps from before and after. */
 export function restoreFolderOf(runFolder: string): string {
   return runFolder + restoreEnding;
 }
 
-/** Whether a name is that of such a folder. */
+/** Whether a name is such a folder. */
 export function isRestoreFolder(name: string): boolean {
   return name.endsWith(restoreEnding) && isRunId(name.slice(0, -restoreEnding.length));
 }
 
-/** `20261120T020000123Z`: the UTC time in a form that sorts and names a folder. */
+/** `20261120T020000123Z`: UTC time that sorts and can name a folder. */
 export function runIdFrom(time: Date): string {
   return time.toISOString().replace(/[-:.]/g, "");
 }
 
 /**
- * The id of a run that begins: its time, or a millisecond after the newest run in the folder `runs` where a clock that went
- * wrong gave that a later one. Runs are told in the order of their ids everywhere.
+ * The id of a new run: the current time, or one millisecond after the newest run in `runs` if a wrong clock gave that a later
+ * time. Runs are always ordered by id.
  */
 export async function newRunId(runs: string, now: Date): Promise<string> {
   const names = await readdir(runs).catch(() => []);

@@ -6,11 +6,11 @@ import { type FileHandle, open } from "node:fs/promises";
 export interface FileFacts {
   readonly bytes: number;
   readonly sha256: string;
-  /** Line feeds, which are rows in JSONL. */
+  /** Line feeds; in JSONL, the number of rows. */
   readonly lines: number;
   /** Bytes of the longest line, without the line feed. */
   readonly longestLine: number;
-  /** Whether there may be numbers of more digits than a double holds. */
+  /** Whether there may be numbers with more digits than a double holds. */
   readonly longNumbers: boolean;
 }
 
@@ -23,7 +23,7 @@ export class ByteFacts {
   #longest = 0;
   #open = 0;
 
-  /** `looksForNumbers`: whether to look for long numbers, too, which takes as long as all else; if not, there may be some. */
+  /** `looksForNumbers`: also look for long numbers, which takes as long as everything else. If false, long numbers are assumed. */
   constructor({ looksForNumbers = true } = {}) {
     this.#numbers = looksForNumbers ? new LongNumbers() : undefined;
   }
@@ -42,7 +42,7 @@ export class ByteFacts {
     this.#open += piece.length - start;
   }
 
-  /** The facts of the pieces so far; more may follow. */
+  /** The facts of the pieces so far. */
   get facts(): FileFacts {
     return {
       bytes: this.#bytes,
@@ -54,7 +54,7 @@ export class ByteFacts {
   }
 }
 
-/** Finds the longest row of a text file; in CSV, a line feed between quotes ends none. */
+/** Finds the longest row of a text file. In CSV, a quoted line feed does not end a row. */
 export class LongestRow {
   bytes = 0;
   readonly #quoted: boolean;
@@ -88,15 +88,15 @@ export class LongestRow {
   }
 }
 
-/** Digits and points in a row from which on a number may be more than a double holds. */
+/** A number with this many digits and points may not fit a double. */
 const long = 16;
 
 const nothing = new Uint8Array();
 
-/** Looks for long numbers in the pieces of a JSON file. It looks at every 16th byte, as each such number holds one. */
+/** Looks for long numbers in the pieces of a JSON file. Checks only every 16th byte, because each such number covers one. */
 export class LongNumbers {
   found = false;
-  /** The end of the pieces before, as long as a number may go on from it. */
+  /** The end of the previous pieces, while a number may continue from it. */
   #before: Uint8Array = nothing;
 
   add(piece: Uint8Array): void {
@@ -126,14 +126,14 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 46 && byte <= 57 && byte !== 47;
 }
 
-/** `:`, `,`, `[` or `-`: what stands before a number, and before few of the digits in texts and hashes. */
+/** `:`, `,`, `[` or `-`: what comes before a number, and rarely before digits in texts and hashes. */
 function startsNumber(byte: number | undefined): boolean {
   return byte === 58 || byte === 44 || byte === 91 || byte === 45;
 }
 
 const pieceBytes = 1 << 20;
 
-/** Whether two files have the same bytes. No link is followed. Rejects with the reason of the signal when it is aborted. */
+/** Whether two files have the same bytes. Does not follow links. Rejects with the reason of the signal if aborted. */
 export async function haveSameBytes(one: string, other: string, signal: AbortSignal): Promise<boolean> {
   const left = await openPlain(one);
   try {
@@ -160,7 +160,7 @@ async function compare(left: FileHandle, right: FileHandle, signal: AbortSignal)
   }
 }
 
-/** Reads until the buffer is full or the file is at its end: a network drive may give less than was asked for. */
+/** Reads until the buffer is full or the file ends, because a network drive may return fewer bytes than requested. */
 async function fill(file: FileHandle, buffer: Buffer): Promise<number> {
   for (let length = 0; ; ) {
     const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);

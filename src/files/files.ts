@@ -5,10 +5,7 @@ import { StopError } from "../errors.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
 import { flush } from "./flush.js";
 
-/**
- * Whether anything has this name; what a link leads to is not looked at. Rejects where the disk does not say: an error is no
- * proof that nothing is there.
- */
+/** Whether anything has this name; does not follow a link. Rejects if the disk gives no answer, because an error does not prove absence. */
 export async function isThere(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -19,12 +16,12 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Whether an error says that nothing has this name. */
+/** Whether an error means that nothing has this name. */
 export function isAbsence(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
 }
 
-/** For `catch`: what to take instead where nothing has this name; any other error stays one. */
+/** For `catch`: returns a value if nothing has this name; rethrows any other error. */
 export function ifAbsent<T>(value: T): (error: unknown) => T {
   return (error) => {
     if (isAbsence(error)) return value;
@@ -32,12 +29,12 @@ export function ifAbsent<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** Without it, opening a named pipe waits until somebody writes to it. Windows has no such pipes. */
+/** Prevents waiting for a writer when opening a named pipe. Windows has no such pipes. */
 const noWait = constants.O_NONBLOCK ?? 0;
 
 /**
- * Opens a file, to read it by default. Throws StopError, without waiting, if the path is something else, such as a named pipe. New
- * files get mode 0600.
+ * Opens a file, for reading by default. Throws StopError, without waiting, if the path is something else, such as a named pipe.
+ * New files get mode 0600.
  */
 export async function openRegular(path: string, flags = constants.O_RDONLY): Promise<FileHandle> {
   const file = await open(path, flags | noWait, 0o600);
@@ -47,7 +44,7 @@ export async function openRegular(path: string, flags = constants.O_RDONLY): Pro
   throw new StopError(`${path} is ${kindOf(facts)}, not a file; remove it or move it away`);
 }
 
-/** The bytes of a file, likewise. */
+/** Reads a file. Throws like openRegular. */
 export async function readRegular(path: string): Promise<Buffer> {
   const file = await openRegular(path);
   try {
@@ -57,7 +54,7 @@ export async function readRegular(path: string): Promise<Buffer> {
   }
 }
 
-/** Throws StopError if a path is a symbolic link: a planted one could redirect writes and deletions. */
+/** Throws StopError if a path is a symbolic link, because a planted one could redirect writes and deletions. */
 export async function refuseLink(path: string): Promise<void> {
   const isLink = await lstat(path).then(
     (facts) => facts.isSymbolicLink(),
@@ -66,7 +63,7 @@ export async function refuseLink(path: string): Promise<void> {
   if (isLink) throw new StopError(`${path} is a symbolic link, which is not followed; remove it`);
 }
 
-/** Names the kind of a file system entry: `a folder`, `a named pipe`, … */
+/** The kind of a file system entry: `a folder`, `a named pipe`, … */
 export function kindOf(
   facts: Pick<Stats, "isFile" | "isDirectory" | "isFIFO" | "isSymbolicLink" | "isSocket">,
 ): string {
@@ -78,15 +75,15 @@ export function kindOf(
 }
 
 interface WriteOptions {
-  /** The path at which the file is made, on the same disk; beside the file by default. */
+  /** The temporary path, on the same disk; default: next to the file. */
   readonly aside?: string;
-  /** Whether the content has to be on the disk before the file has its name. A power cut needs that, a kill does not. */
+  /** Whether to flush the content before the file gets its name. Protects against a power cut; a kill does no harm. */
   readonly isFlushed?: boolean;
-  /** The mode of the file; by default only its owner may read it. */
+  /** The mode of the file; default: readable by its owner only. */
   readonly mode?: number;
 }
 
-/** Writes a file whole or not at all: makes it aside, and renames it. */
+/** Writes a file completely or not at all, by writing under a temporary name and renaming. */
 export async function writeAside(
   path: string,
   content: string | Uint8Array,
@@ -94,26 +91,26 @@ export async function writeAside(
 ): Promise<void> {
   try {
     await writeFile(aside, content, { mode });
-    await chmod(aside, mode); // whatever the umask
+    await chmod(aside, mode); // regardless of the umask
     if (isFlushed) await flush(aside);
     await rename(aside, path);
   } catch (error) {
-    await rm(aside, { force: true }).catch(() => {}); // a full disk needs the room
+    await rm(aside, { force: true }).catch(() => {}); // frees space on a full disk
     throw error;
   }
 }
 
-/** Writes a value whole or not at all, numbers exactly, for the owner only; it is on the disk when this resolves. */
+/** Writes a value as JSON completely or not at all, with exact numbers, for the owner only. Resolves when flushed to disk. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {
   await writeAside(path, jsonText(value));
 }
 
-/** A value that this program wrote in its own folder; undefined where there is none, or none that can be read. */
+/** Reads a value that this program wrote in its own folder; undefined if missing or unreadable. */
 export async function readJsonFile(path: string): Promise<unknown> {
   return jsonFrom(readFile(path));
 }
 
-/** The same in a folder that is for others, too, where a named pipe may have the name of the file. */
+/** Like readJsonFile, in a folder that others can write to, where the name may be a named pipe. */
 export async function readSharedJson(path: string): Promise<unknown> {
   return jsonFrom(readRegular(path));
 }
@@ -126,7 +123,7 @@ async function jsonFrom(reading: Promise<Buffer>): Promise<unknown> {
   }
 }
 
-/** Makes the folders of a path within a folder, for their owner only. Rejects where that folder itself is not there. */
+/** Creates the folders of a path within a folder, for the owner only. Rejects if that folder does not exist. */
 export async function makeFolders(folder: string, path: string): Promise<void> {
   const inner = dirname(path);
   if (inner === ".") return;
@@ -136,18 +133,18 @@ export async function makeFolders(folder: string, path: string): Promise<void> {
   });
 }
 
-/** Makes a file that DuckDB wrote readable by its owner only, and brings it down to the disk. */
+/** Makes a file written by DuckDB readable by its owner only, and flushes it. */
 export async function seal(path: string): Promise<void> {
   await chmod(path, 0o600);
   await flush(path);
 }
 
-/** A file that cannot be read as rows of its kind, from some place on. */
+/** A file that cannot be read as rows of its kind, possibly only from some point on. */
 export class UnreadableError extends Error {
   override readonly name = "UnreadableError";
 }
 
-/** Works on at most `atOnce` items at a time; waits for all that were begun before it rejects with the first error. */
+/** Processes at most `atOnce` items at a time. Waits for all started ones before rejecting with the first error. */
 export async function forEachOf<T>(
   items: readonly T[],
   atOnce: number,

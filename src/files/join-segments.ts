@@ -8,31 +8,31 @@ import { type Compression, openCompressor } from "./compression.js";
 import { flush } from "./flush.js";
 import { gatherPieces, pieceBytes, RangeReader, readInto } from "./lines.js";
 
-/** Rows of one kind as text, and what is in it. */
+/** Rows of one kind as text, with facts about them. */
 export type SegmentFile = WholeSegment | SegmentRange;
 
-/** The place of a part, and the rows that it holds. */
+/** The kind, format and path of a part. */
 export interface SegmentLocation {
   readonly kind: Kind;
   readonly format: string;
   readonly path: string;
 }
 
-/** Rows in a file of their own, which was written while the crawl went on. */
+/** Rows in a file of their own, written during the crawl. */
 interface WholeSegment extends SegmentLocation, FileFacts {
   readonly start?: undefined;
 }
 
-/** Rows that are a part of a file, such as those of one document. */
+/** Rows in a range of a file, such as those of one document. */
 export interface SegmentRange extends SegmentLocation, Omit<FileFacts, "sha256"> {
-  /** The byte of the file at which they begin. */
+  /** The offset at which they start. */
   readonly start: number;
 }
 
 /** The size and the SHA-256 of a file. */
 export type Fingerprint = Pick<FileFacts, "bytes" | "sha256">;
 
-/** A file that was joined: the bytes of the file itself, which is compressed or not. */
+/** A joined file. Size and hash are those of the file, compressed or not. */
 export interface JoinedFile extends Fingerprint {
   /** The facts of its text. */
   readonly text: FileFacts;
@@ -40,13 +40,13 @@ export interface JoinedFile extends Fingerprint {
 
 export interface JoinOptions {
   readonly compression?: Compression;
-  /** Its reason is what the join rejects with when it is aborted, at the next piece. */
+  /** Aborting it ends the join at the next piece, with this reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Makes a file of `head` and then the parts, one after the other, that only its owner can read; flushed to disk. A part
- * that is the whole file is not written a second time: it gets a second name, and must not be written to any more.
+ * Joins `head` and the parts into a file, readable by its owner only and flushed to disk. A part that makes up the whole file is
+ * hard-linked instead of copied, and must not be written to any more.
  */
 export async function joinSegments(
   target: string,
@@ -80,7 +80,7 @@ export async function joinSegments(
   }
 }
 
-/** The bytes of the head and of the parts; a piece is valid until the next one. Rejects where a part is shorter than it should be. */
+/** Yields the bytes of the head and the parts. A piece is valid until the next one. Rejects if a part is too short. */
 async function* textOf(head: string, segments: readonly SegmentFile[]): AsyncGenerator<Buffer> {
   if (head) yield Buffer.from(head);
   const ranges = new RangeReader();
@@ -93,7 +93,7 @@ async function* textOf(head: string, segments: readonly SegmentFile[]): AsyncGen
   }
 }
 
-/** Writes a text to a file; gives the size and the hash of the file where they are not those of the text. */
+/** Writes a text to a file. Returns the size and hash of the file if they differ from the text's. */
 async function writeText(
   file: FileHandle,
   text: AsyncIterable<Buffer>,
@@ -108,12 +108,12 @@ async function writeText(
   return undefined;
 }
 
-/** A compressor takes a piece while the next one is read already. */
+/** Copies the pieces, because a compressor holds one piece while the next is read. */
 async function* copied(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const piece of pieces) yield Buffer.from(piece);
 }
 
-/** Bytes and hash of a file, read in pieces. */
+/** The size and hash of a file, read in pieces. */
 export async function fingerprint(path: string): Promise<Fingerprint> {
   return fingerprintOf(readInto(Buffer.allocUnsafe(pieceBytes), path));
 }

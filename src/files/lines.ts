@@ -4,10 +4,10 @@ import { pipeline } from "node:stream";
 import { compressionOf, openDecompressor } from "./compression.js";
 import { UnreadableError } from "./files.js";
 
-/** The longest line that is read, in bytes: far above what a row can be, and below what a string of JavaScript can hold. */
+/** The longest line to read, in bytes: far above any real row, and below the longest JavaScript string. */
 const longest = 256 * 1024 * 1024;
 
-/** The lines of a file, without their line feeds, some at a time. Memory is that of one piece or line. */
+/** Yields the lines of a file in batches, without line feeds. Holds one piece or line in memory. */
 export async function* splitLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[]> {
   let begun: Buffer[] = [];
   let size = 0;
@@ -30,21 +30,21 @@ export async function* splitLines(pieces: AsyncIterable<Buffer>): AsyncGenerator
 }
 
 const lineFeed = 10;
-/** Bytes of UTF-8 that a UTF-16 code unit takes at the most. */
+/** Maximum UTF-8 bytes per UTF-16 code unit. */
 const widest = 3;
-/** Bytes that are kept at the most: those of a megabyte of text, which is what waits for the disk, and of some rows more. */
+/** Maximum bytes to keep: a megabyte of text, which may wait for the disk, and some more rows. */
 const mostKept = 4_194_304;
 
-/** UTF-8 of the texts, a line feed behind each: written once, without a joined text in between. */
+/** Encodes texts to UTF-8 with a line feed after each, without joining them first. */
 export function encodeLines(texts: readonly string[]): Buffer {
   return new LineEncoder().encode(texts);
 }
 
-/** Encodes lines, time and again, into the same memory: fresh memory takes longer than the encoding. */
+/** Encodes lines repeatedly into the same buffer, because allocating takes longer than encoding. */
 export class LineEncoder {
   #room = Buffer.alloc(0);
 
-  /** UTF-8 of the texts, a line feed behind each; valid until the next call. */
+  /** Encodes texts with a line feed after each. The result is valid until the next call. */
   encode(texts: readonly string[]): Buffer {
     let most = texts.length;
     for (const { length } of texts) most += length * widest;
@@ -59,16 +59,16 @@ export class LineEncoder {
   }
 }
 
-/** Bytes of a file that are read at a time. */
+/** Bytes to read at a time. */
 export const pieceBytes = 1 << 20;
 
-/** The bytes of a file, a megabyte at a time. A symlink is not followed. */
+/** Yields the bytes of a file, one megabyte at a time. Does not follow a symlink. */
 export async function* readPieces(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   yield* file.createReadStream({ highWaterMark: pieceBytes }); // closes the file
 }
 
-/** The same, each piece in the same memory: it is valid until the next one. For many files that are small. */
+/** Like readPieces, but each piece uses the same buffer and is valid until the next one. For many small files. */
 export async function* readInto(memory: Buffer, path: string): AsyncGenerator<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -82,12 +82,12 @@ export async function* readInto(memory: Buffer, path: string): AsyncGenerator<Bu
   }
 }
 
-/** The bytes of the text in a file, which may be compressed, as its ending says. UnreadableError when that is not so. */
+/** Yields the text of a file, decompressed according to its ending. Throws UnreadableError if that fails. */
 export async function* readTextPieces(path: string): AsyncGenerator<Buffer> {
   yield* textPieces(path, readPieces(path));
 }
 
-/** The same of pieces that are read already; the path gives the ending. */
+/** Like readTextPieces, from pieces already read. The path gives the ending. */
 export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compression = compressionOf(path);
   if (compression === "none") return yield* pieces;
@@ -104,12 +104,12 @@ export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): 
   }
 }
 
-/** Bytes that are written at once. */
+/** Bytes per write. */
 const size = 1 << 20;
 
 /**
- * Gathers small pieces to large ones, which a disk takes with fewer calls. A piece that it takes, and one that it gives, may be used
- * again once the next one is asked for: fresh memory for each keeps the garbage collector busy.
+ * Collects small pieces into large ones, to save system calls. Input and output pieces may be reused after the next one is
+ * requested, because allocating each would keep the garbage collector busy.
  */
 export async function* gatherPieces(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gathered = Buffer.allocUnsafeSlow(size);
@@ -129,9 +129,9 @@ export async function* gatherPieces(pieces: AsyncIterable<Buffer>): AsyncGenerat
   if (length > 0) yield gathered.subarray(0, length);
 }
 
-/** Bytes that are read ahead of a range, as the next one of the same file mostly follows it. */
+/** Bytes to read past a range, because the next range usually follows it. */
 const ahead = 65_536;
-/** Files that stay open. */
+/** Files to keep open. */
 const most = 256;
 
 /** Bytes of a file. */
@@ -141,7 +141,7 @@ interface Range {
   readonly bytes: number;
 }
 
-/** A file that is open, and the bytes of it that were read last. */
+/** An open file, and the bytes read last. */
 interface OpenFile {
   readonly file: FileHandle;
   readonly buffer: Buffer;
@@ -149,15 +149,15 @@ interface OpenFile {
   bytes: number;
 }
 
-/** Reads ranges of several files in turn, such as those of documents, with few calls of the disk where ranges of one file follow each other. */
+/** Reads ranges of several files alternately, such as documents, with few system calls if ranges of one file are adjacent. */
 export class RangeReader {
-  /** The one that was used last comes last. */
+  /** Ordered by last use; the most recent comes last. */
   readonly #files = new Map<string, OpenFile>();
 
-  /** Gives the bytes of a range, piece by piece; a piece is valid until the next one. Rejects where the file ends before. */
+  /** Yields the bytes of a range in pieces. A piece is valid until the next one. Rejects if the file ends before the range. */
   async *pieces({ path, start, bytes }: Range): AsyncGenerator<Buffer> {
     const end = start + bytes;
-    // A file that was not open may be read this once, where there are more files than stay open.
+    // If more files are used than can stay open, a newly opened file may be read only once.
     let wanted = this.#files.has(path) ? ahead : Math.min(bytes, ahead);
     const open = await this.#open(path);
     for (let at = start; at < end; ) {

@@ -5,7 +5,7 @@ import { type GivenFlag, mergeFlags, numberFrom } from "./merge-flags.js";
 import { type JobFile, jobSchema } from "./schema/job-schema.js";
 import { memorySize, uuid } from "./schema/shapes.js";
 
-/** A document that was held against the schema: the file where it fits, else everything that does not. */
+/** The result of a check: the job file, or all problems. */
 interface CheckedJob {
   readonly file: JobFile | undefined;
   readonly unknownKeys: readonly Finding[];
@@ -18,8 +18,8 @@ interface Leaf {
 }
 
 /**
- * Checks a document with its variables filled in. `written` is the same document before that: its values are the ones
- * that messages show, so that nothing of the environment gets out.
+ * Checks a document after its variables were filled in. `written` is the same document before that. Messages show its values, so
+ * that nothing from the environment leaks.
  */
 export function checkJob(document: unknown, written: unknown): CheckedJob {
   const result = v.safeParse(jobSchema, document);
@@ -36,7 +36,7 @@ export function checkJob(document: unknown, written: unknown): CheckedJob {
   };
 }
 
-/** Gives the innermost issues: of a value with several possible shapes, those inside a shape that fits on the outside. */
+/** Returns the innermost issues. If a value may have several shapes, these are the ones inside the shape that matches on the outside. */
 function leavesOf(issue: v.BaseIssue<unknown>, above: Path): readonly Leaf[] {
   const path = [...above, ...(issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)))];
   const inside = (issue.issues ?? []).flatMap((inner) => leavesOf(inner, path));
@@ -44,12 +44,12 @@ function leavesOf(issue: v.BaseIssue<unknown>, above: Path): readonly Leaf[] {
   return deeper.length > 0 ? deeper : [{ path, issue }];
 }
 
-/** The steps of one check (a number, a whole one, within bounds) share one expectation, and that is said once. */
+/** Removes repeats: the steps of one check (a number, whole, within limits) share one expectation. */
 function onceEach(leaves: readonly Leaf[]): readonly Leaf[] {
   return [...new Map(leaves.map((leaf) => [JSON.stringify([leaf.path, leaf.issue.message]), leaf])).values()];
 }
 
-/** Flags that name a service and say how to ask it, as the command line gives them: not checked. */
+/** Flags that name a service and how to ask it, unchecked. */
 export interface ServiceFlags {
   /** The base URL. */
   readonly to?: unknown;
@@ -67,7 +67,7 @@ const soundJob = {
   datasets: [{ id: "00000000-0000-4000-8000-000000000000", documents: "all" }],
 };
 
-/** Problems of flags of a command without a job, by the rules that the job file follows. `addressFlag`: the one of the base URL. */
+/** Checks the flags of a command without a job, by the rules of the job file. `addressFlag`: the flag for the base URL. */
 export function checkServiceFlags(flags: ServiceFlags, addressFlag = "--to"): readonly Problem[] {
   const all: readonly GivenFlag[] = [
     { flag: addressFlag, path: ["service", "base_url"], value: flags.to },
@@ -86,7 +86,7 @@ export function checkServiceFlags(flags: ServiceFlags, addressFlag = "--to"): re
   }));
 }
 
-/** Problems of the ids that a flag names, each of which must be a UUID. */
+/** Checks that the ids given by a flag are UUIDs. */
 export function checkIds(flag: string, ids: readonly string[]): readonly Problem[] {
   return ids.flatMap((id) => {
     const { issues } = v.safeParse(uuid, id);
@@ -94,7 +94,7 @@ export function checkIds(flag: string, ids: readonly string[]): readonly Problem
   });
 }
 
-/** Problems of `--memory`, by the rule that `output.memory` of a job file follows. */
+/** Checks `--memory` by the rule for `output.memory`. */
 export function checkMemory(given: unknown): readonly Problem[] {
   const { issues } = v.safeParse(memorySize, given);
   if (issues === undefined) return [];

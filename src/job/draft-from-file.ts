@@ -20,12 +20,12 @@ import { defaultKeyVariable } from "./schema/service-schema.js";
 
 const nameLabel: Label = { path: ["name"], text: "name (taken from the file's name; set name to choose another)" };
 
-/** Takes away what only a run needs. */
+/** Removes settings that only a run needs. */
 const silence: GivenFlag = { flag: "", path: ["notify"], value: undefined };
 
 /**
- * The text of a job file, its variables filled in and the flags put over it, not checked. Throws UsageError where the
- * text is neither YAML nor JSON. A command that sends no notifications does without `notify` if one of its variables is not set.
+ * Reads a job file, fills in its variables and applies the flags; does not check it. Throws UsageError if the text is neither YAML
+ * nor JSON. A command that sends no notifications ignores `notify` if one of its variables is not set.
  */
 export function draftFromFile(
   file: string,
@@ -34,7 +34,7 @@ export function draftFromFile(
   { env, notifies }: { readonly env: Variables["env"]; readonly notifies: boolean },
 ): Draft {
   const what = `the job file ${fileText(file)}`;
-  // An empty file is a job with nothing in it: the check then says what is missing.
+  // An empty file is an empty job; the check then says what is missing.
   const written = parseJobText(text, what) ?? {};
   const filled = interpolate(written, { env, secrets: keyVariables(written) });
   const isSilent = !notifies && filled.findings.some(({ path }) => isWithin(path, silence.path));
@@ -44,7 +44,7 @@ export function draftFromFile(
   return unnamed ? { ...draft, labels: [...draft.labels, nameLabel] } : draft;
 }
 
-/** The draft of a job file that a run recorded, with the flags over it. Nothing in it is a variable to fill in. */
+/** The draft of a job that a run recorded, with the flags applied. It has no variables to fill in. */
 export function draftFromRecord(what: string, recorded: unknown, flags: JobFlags): Draft {
   return draftOf({ what, written: recorded, filled: { value: recorded, findings: [] }, more: [] }, flags);
 }
@@ -53,7 +53,7 @@ interface Source {
   readonly what: string;
   readonly written: unknown;
   readonly filled: ReturnType<typeof interpolate>;
-  /** Members that are set although no flag stands for them. */
+  /** Settings that are set without a flag. */
   readonly more: readonly GivenFlag[];
 }
 
@@ -75,8 +75,8 @@ function nameOf(file: string): GivenFlag {
 }
 
 /**
- * The variables that hold the key: nothing of a job is ever made of their values. With `api_key_env: ${NAME}`, a slip
- * for `api_key_env: NAME`, that is NAME.
+ * The variables that hold the key. Their values must never become part of a job. `api_key_env: ${NAME}`, a typo for `api_key_env:
+ * NAME`, counts too.
  */
 function keyVariables(written: unknown): ReadonlySet<string> {
   const named = valueAt(written, ["service", "api_key_env"]);
@@ -91,28 +91,28 @@ function refuseBatch({ flag }: GivenFlag): Problem {
   return { path: flag, message: "only with a job file of one dataset; set the batches of each dataset in the file" };
 }
 
-/** A name for a place that did not come from the file's text: the flag that sets it; null where nothing does. */
+/** How to name a setting that did not come from the file: the flag that sets it, or null. */
 export interface Label {
   readonly path: Path;
   readonly text: string | null;
 }
 
-/** The name that users know a setting by: its flag, or its place in the job file; null where they cannot set it. */
+/** How users know a setting: by its flag or its path in the job file; null if they cannot set it. */
 export function settingName(labels: readonly Label[], path: Path): string | null {
   const label = labels.find((candidate) => isWithin(path, candidate.path));
   return label ? label.text : pathText(path);
 }
 
-/** A job before it is checked, from whatever source. */
+/** An unchecked job from any source. */
 export interface Draft {
-  /** The name of the source in an error: `the job file "nightly.yaml"`. */
+  /** The source, for errors: `the job file "nightly.yaml"`. */
   readonly what: string;
   readonly document: unknown;
-  /** The document before its variables were filled in: what messages may show. */
+  /** The document before its variables were filled in, which messages may show. */
   readonly written: unknown;
   readonly labels: readonly Label[];
   readonly unset: readonly Finding[];
-  /** Errors known before the check: flags that cannot be used with this source. */
+  /** Errors found before the check: flags that cannot be combined with this source. */
   readonly problems: readonly Problem[];
 }
 
@@ -129,14 +129,14 @@ const options = {
   strict: true,
   uniqueKeys: true,
   stringKeys: true,
-  // Without: pretty errors show the lines around, and there may be a secret among them.
+  // Off, because pretty errors show nearby lines, which may contain a secret.
   prettyErrors: false,
   logLevel: "error",
 } as const;
 
 /**
- * Reads YAML 1.2, and so JSON. Throws UsageError with line and column of what is wrong: syntax, a key that stands twice,
- * an unknown tag, more than one document, nesting or aliases without end. `what` names the text.
+ * Parses YAML 1.2, which includes JSON. Throws UsageError with line and column for bad syntax, duplicate keys, unknown tags,
+ * several documents, and excessive nesting or aliases. `what` names the text.
  */
 export function parseJobText(text: string, what: string): unknown {
   const value = valueOfJson(text) ?? valueOfYaml(text, what);
@@ -144,10 +144,10 @@ export function parseJobText(text: string, what: string): unknown {
   return value;
 }
 
-/** Every text in JSON, with the colon behind it if it is a key. */
+/** Matches every string in JSON, with the colon after it if it is a key. */
 const texts = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
-/** The value of JSON; undefined for all other text, and where a key stands twice, which JSON.parse does not tell. */
+/** Parses JSON; undefined for any other text, and for duplicate keys, which JSON.parse ignores. */
 function valueOfJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -164,7 +164,7 @@ function countKeys(value: unknown): number {
   return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
 }
 
-/** The library waits for the first text that is no JSON: it takes 60 ms to load. */
+/** Loads the YAML library only for the first text that is not valid JSON, because loading takes 60 ms. */
 function valueOfYaml(text: string, what: string): unknown {
   const { LineCounter, parseDocument }: typeof yaml = require("yaml");
   const lines = new LineCounter();
@@ -179,14 +179,14 @@ function attempt<Value>(what: string, action: () => Value): Value {
   try {
     return action();
   } catch (error) {
-    // The library throws ReferenceError on aliases that lead nowhere or are too many, RangeError when the stack is full.
+    // The library throws ReferenceError for undefined or too many aliases, and RangeError when the stack is full.
     if (error instanceof ReferenceError) throw refusal(what, [{ path: "", message: plainMessage(error) }]);
     if (error instanceof RangeError) throw tooDeep(what);
     throw error;
   }
 }
 
-/** Text behind unexpected text on the same line is unexpected because of it. */
+/** Keeps one error of a kind per line, because the first one causes the others. */
 function onePerLine(errors: readonly YAMLError[], lines: LineCounter): readonly YAMLError[] {
   const lineOf = ({ pos }: YAMLError) => lines.linePos(pos[0]).line;
   return errors.filter(
@@ -195,15 +195,15 @@ function onePerLine(errors: readonly YAMLError[], lines: LineCounter): readonly 
   );
 }
 
-/** Words for what the library tells in terms of its grammar. */
+/** Rewords errors of the YAML parser. */
 const wordings: Readonly<Record<string, string>> = {
   BAD_INDENT: "wrong indentation, or a [ or { that is not closed",
-  DUPLICATE_KEY: "this key stands here for the second time",
+  DUPLICATE_KEY: "this key occurs a second time",
   MULTIPLE_DOCS: "a second document begins here; a job file holds one",
   NON_STRING_KEY: "this key is not a text",
   RESOURCE_EXHAUSTION: depthText,
   TAB_AS_INDENT: "a tab; indent with blanks",
-  TAG_RESOLVE_FAILED: "unknown tag; a text that begins with ! stands in quotes",
+  TAG_RESOLVE_FAILED: "unknown tag; put a text that begins with ! in quotes",
   UNEXPECTED_TOKEN: "unexpected text; put a value that holds : , # | [ ] { or } in quotes",
 };
 
@@ -211,7 +211,7 @@ function problemFrom(error: YAMLError, text: string, lines: LineCounter): Proble
   const { line, col } = lines.linePos(error.pos[0]);
   const source = text.split(/\r?\n/)[line - 1] ?? "";
   const message = wordings[error.code] ?? plainMessage(error);
-  // ${NAME} is plain text in YAML, but not inside [ ] and { }: there its brace opens a mapping.
+  // ${NAME} is plain text in YAML, except inside [ ] and { }, where its brace opens a mapping.
   const hint =
     /^(MISSING_CHAR|UNEXPECTED_TOKEN)$/.test(error.code) && source.includes("${")
       ? `; inside [ ] and { } write "\${NAME}" in quotes`
@@ -219,7 +219,7 @@ function problemFrom(error: YAMLError, text: string, lines: LineCounter): Proble
   return { path: `line ${line}, column ${col}`, message: `${message}${hint}` };
 }
 
-/** The library ends some messages with the text in question (`Unresolved tag: …`); there may be a secret in it. */
+/** Cuts off the offending text that the library puts at the end of some messages (`Unresolved tag: …`), because it may be a secret. */
 function plainMessage({ message }: Error): string {
   return escapeControls(message.replace(/(?<=\S): .*$/s, ""));
 }
@@ -232,7 +232,7 @@ function refusal(what: string, problems: readonly Problem[]): UsageError {
   return new UsageError(`${what} is neither YAML nor JSON that can be read:`, problems);
 }
 
-/** Stops at the first branch that is too deep, so that an alias to a mapping it stands in ends here, too. */
+/** Stops at the first branch that is too deep, so that circular aliases end here too. */
 function isWithinDepth(value: unknown, levels: number): boolean {
   if (levels < 0) return false;
   const children = Array.isArray(value) ? value : isMapping(value) ? Object.values(value) : [];

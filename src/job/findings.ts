@@ -1,23 +1,23 @@
 import { escapeControls } from "../safe-text.js";
 import { isMapping } from "../schema.js";
 
-/** A place in a job file: `["datasets", 0, "id"]`. */
+/** A path in a job file: `["datasets", 0, "id"]`. */
 export type Path = readonly (string | number)[];
 
-/** One thing wrong in a job file; it becomes a Problem when its place is put into words. */
+/** A problem in a job file, before its path is converted to text. */
 export interface Finding {
   readonly path: Path;
   readonly message: string;
 }
 
-/** Whether `path` is `ancestor` or lies below it. */
+/** Whether `path` equals `ancestor` or is below it. */
 export function isWithin(path: Path, ancestor: Path): boolean {
   return path.length >= ancestor.length && ancestor.every((key, depth) => path[depth] === key);
 }
 
 /**
- * Joins lists of findings, the most telling list first. A finding is left out where an earlier list already names its
- * place or one above: what is wrong with a value that has to go does not matter.
+ * Joins lists of findings, the most helpful list first. Drops a finding if an earlier list already names its path or a parent,
+ * because the details of a wrong value do not matter.
  */
 export function joinFindings(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
   let joined: readonly Finding[] = [];
@@ -28,7 +28,7 @@ export function joinFindings(...lists: readonly (readonly Finding[])[]): readonl
   return joined;
 }
 
-/** Renders a path as a person writes it: `datasets[0].documents[2]`. Keys that are no plain words stand in quotes. */
+/** Converts a path to text: `datasets[0].documents[2]`. Unusual keys are quoted. */
 export function pathText(path: Path): string {
   return path.map(stepText).join("").replace(/^\./, "");
 }
@@ -38,25 +38,25 @@ function stepText(key: string | number): string {
   return /^[\w-]{1,60}$/.test(key) ? `.${key}` : `[${quotedText(key)}]`;
 }
 
-/** Renders a string as JSON that is safe to print: invisible characters are escaped, what follows the longest is cut. */
+/** Converts a string to JSON that is safe to print: invisible characters are escaped, and long text is truncated. */
 export function quotedText(text: string, longest = 60): string {
   const characters = [...text.slice(0, 2 * (longest + 1))];
   const cut = characters.length > longest ? `${characters.slice(0, longest).join("")}…` : text;
   return escapeControls(JSON.stringify(cut));
 }
 
-/** Renders the name of a file, whole, as it can be printed. */
+/** Converts a file name to printable text, without truncation. */
 export function fileText(file: string): string {
   return quotedText(file, Number.POSITIVE_INFINITY);
 }
 
 const hidden = "a value that is not shown";
-/** Beside these names people put the key by mistake, so what is wrong there is not shown. */
+/** Users put the key in these settings by mistake, so their wrong values are not shown. */
 const besideKeys: ReadonlySet<unknown> = new Set(["api_key_env", "api_key_file", "api_key_command"]);
 
 /**
- * Renders what stands in the file at `path`, for an error message. The value is the one before variables are filled in,
- * and no secret gets out: not of the environment, nor a key or a password that was put into the wrong place, nor whom to tell.
+ * Describes the value at `path` for an error message. It uses the value before variables are filled in, and leaks no secret:
+ * nothing from the environment, no misplaced key or password, no notification address.
  */
 export function gotText(value: unknown, path: Path): string {
   if (value === undefined) return "nothing";
@@ -78,12 +78,12 @@ function isSecret(value: unknown, path: Path): boolean {
   return besideKeys.has(name) && !/^(\$\{\w+\})?$/.test(value);
 }
 
-/** Whether a text holds what looks like a key of the service; such a text is not to be printed, nor taken for a name. */
+/** Whether a text contains what looks like a key of the service. Such a text must not be printed or used as a name. */
 export function looksLikeKey(text: string): boolean {
   return /\bdataset-[A-Za-z0-9]{16,}/.test(text);
 }
 
-/** The value at a place of a document, undefined where there is none. */
+/** The value at a path of a document; undefined if there is none. */
 export function valueAt(document: unknown, path: Path): unknown {
   return path.reduce(child, document);
 }
@@ -93,13 +93,13 @@ function child(parent: unknown, key: string | number): unknown {
   return isMapping(parent) && Object.hasOwn(parent, key) ? parent[key] : undefined;
 }
 
-/** A value with its variables filled in, and the variables that could not be. */
+/** A value with its variables filled in, and the variables that are missing. */
 interface Interpolated {
   readonly value: unknown;
   readonly findings: readonly Finding[];
 }
 
-/** The environment that variables are taken from. */
+/** Where variables come from. */
 export interface Variables {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Names that are never filled in, because they hold the key. */
@@ -109,8 +109,8 @@ export interface Variables {
 const reference = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)\})?/g;
 
 /**
- * Replaces `${NAME}` in every string of a document, at any depth, by the variable of that name; `$${` stands for `${`
- * itself, and keys are left alone. A name that is not set stays as it is and is a finding; an empty variable is fine.
+ * Replaces `${NAME}` with the variable in every string of a document, at any depth. `$${` stands for a literal `${`; keys stay
+ * unchanged. An unset variable stays as it is and is a finding; an empty one is allowed.
  */
 export function interpolate(value: unknown, variables: Variables, path: Path = []): Interpolated {
   if (typeof value === "string") return interpolateText(value, variables, path);
@@ -130,7 +130,7 @@ export function interpolate(value: unknown, variables: Variables, path: Path = [
   return { value, findings: [] };
 }
 
-/** Whether `interpolate` would look for a variable in this text. */
+/** Whether `interpolate` would find a variable in this text. */
 export function hasVariable(text: string): boolean {
   return [...text.matchAll(reference)].some(([whole]) => whole !== "$${");
 }

@@ -22,15 +22,15 @@ import { type JobFile, locationEntries } from "./schema/job-schema.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
 import { nearestName } from "./schema/shapes.js";
 
-/** The source of a job: a file, the job file that a run recorded, or only flags. */
+/** Where a job comes from: a file, the job file recorded by a run, or flags only. */
 export type JobSource =
   | { readonly file: string }
   | { readonly what: string; readonly recorded: unknown }
   | { readonly none: true };
 
 /**
- * Reads a job and checks it. Throws UsageError, and nothing else, with every problem of file and flags at once. Without
- * `notifies`, the variables of `notify` need not be set, and a job that lacks one sends no notifications.
+ * Reads and checks a job. Throws only UsageError, with every problem of file and flags at once. Without `notifies`, the variables
+ * of `notify` may be unset, and the job then sends no notifications.
  */
 export async function loadJob(
   source: JobSource,
@@ -46,7 +46,7 @@ export async function loadJob(
   return jobFromDraft(draftFromFile(source.file, text, flags, { env, notifies }));
 }
 
-/** The job that a draft is, checked. UsageError with every problem. */
+/** Checks a draft and returns the job. Throws UsageError with every problem. */
 export function jobFromDraft(draft: Draft): Job {
   const { file, unknownKeys, wrongValues } = checkJob(draft.document, draft.written);
   const findings = joinFindings(unknownKeys, draft.unset, wrongValues);
@@ -54,7 +54,7 @@ export function jobFromDraft(draft: Draft): Job {
   throw jobRefusal(draft, findings);
 }
 
-/** The error of a draft that cannot be a job, with every problem. */
+/** The error for a draft that is not a valid job, with every problem. */
 export function jobRefusal(draft: Draft, findings: readonly Finding[]): UsageError {
   const problems = [...draft.problems, ...findings.map((finding) => problemFrom(finding, draft.labels))];
   return new UsageError(`${countText(problems.length)} with ${draft.what}:`, problems);
@@ -73,8 +73,8 @@ const bytesPerMegabyte = 1_000_000;
 type Named = Exclude<JobFile["datasets"], "all">[number];
 
 /**
- * Job file → Job: names, units and defaults of the program. A file without a name is named after its first dataset. `labels`: the flags
- * that settings came from.
+ * Converts a job file to a job: the program's names, units and defaults. A file without a name is named after its first dataset.
+ * `labels`: the flags that set settings.
  */
 export function jobFromFile(file: JobFile, labels: readonly Label[]): Job {
   const { datasets } = file;
@@ -118,7 +118,7 @@ function serviceFromFile(service: JobFile["service"]): ServiceOptions {
   };
 }
 
-/** As a shell would have it; a job file meets no shell. */
+/** Expands ~ as a shell would, because no shell reads a job file. */
 function atHome(path: string | undefined): string | undefined {
   return path?.replace(/^~(?=\/|$)/, () => homedir());
 }
@@ -149,7 +149,7 @@ function outputFromFile(output: JobFile["output"]): OutputOptions {
   };
 }
 
-/** The flags that errors name in place of the keys of a job that was made from flags alone. */
+/** The flags to name in errors, instead of job-file keys, for a job made only of flags. */
 const sourceLabels: readonly Label[] = [
   { path: ["service", "base_url"], text: "--base-url" },
   { path: ["datasets", 0, "id"], text: "--dataset" },
@@ -159,7 +159,7 @@ const sourceLabels: readonly Label[] = [
   { path: ["service", "concurrency"], text: "--concurrency" },
 ];
 
-/** A job made of flags alone, not checked: one dataset of one service, or all of them. */
+/** An unchecked job made only of flags: one dataset of a service, or all. */
 function draftFromFlags(flags: JobFlags): Draft {
   const given = overridingFlags(flags);
   const source = { name: flags.name, service: { base_url: flags.baseUrl }, datasets: datasetsFrom(flags) };
@@ -192,7 +192,7 @@ function refuse({ flag }: GivenFlag): Problem {
   return { path: flag, message: "not together with --dataset all, which reads every document of every dataset" };
 }
 
-/** The error of a job file that is not there, or is a folder, with the file that was meant; undefined for any other file. */
+/** The error for a job file that does not exist or is a folder, suggesting the intended file; undefined for any other file. */
 export async function missingJobFile(file: string): Promise<UsageError | undefined> {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error.code);
   const isFolder = typeof found === "object" && found.isDirectory();
@@ -202,7 +202,7 @@ export async function missingJobFile(file: string): Promise<UsageError | undefin
   return new UsageError(`job file ${shown(file)} ${isFolder ? "is a folder" : "does not exist"}${advice}`, []);
 }
 
-/** A job file in a folder: the one named after it or job.yaml, else the only one. */
+/** The job file in a folder: the one with its name, job.yaml, or the only one. */
 async function jobIn(folder: string): Promise<string | undefined> {
   const names = await jobFilesIn(folder);
   const own = names.find((name) => [basename(folder), "job"].includes(parse(name).name));
@@ -210,7 +210,7 @@ async function jobIn(folder: string): Promise<string | undefined> {
   return name === undefined ? undefined : join(folder, name);
 }
 
-/** A file of nearly the same name: beside it, in a folder `jobs` there, or in a folder of that name. */
+/** A file with a similar name: next to it, in a folder `jobs` there, or in a folder of that name. */
 async function jobLike(file: string): Promise<string | undefined> {
   const [folder, { name: stem }] = [dirname(file), parse(file)];
   for (const location of [folder, join(folder, "jobs")]) {
@@ -230,7 +230,7 @@ async function jobFilesIn(folder: string): Promise<readonly string[]> {
   return names.filter((name) => /\.(ya?ml|json)$/i.test(name)).sort();
 }
 
-/** A name without odd characters stands as it is. */
+/** Shows a name without odd characters unchanged. */
 function shown(file: string): string {
   if (looksLikeKey(file)) return "(a name that is not shown, as it looks like a key)";
   return /^[\w./~-]+$/.test(file) ? file : fileText(file);
@@ -239,8 +239,8 @@ function shown(file: string): string {
 const locationSchema = v.object(locationEntries);
 
 /**
- * Reads from a job file where its runs are. The rest of the file may be wrong or need variables that are not set: nothing is
- * asked of the service. Throws UsageError with every problem of `name` and `output`.
+ * Reads where a job's runs are. The rest of the file may be wrong or use unset variables, because the service is not asked. Throws
+ * UsageError with every problem of `name` and `output`.
  */
 export async function loadJobLocation(file: string, env: NodeJS.ProcessEnv): Promise<JobLocation> {
   const draft = draftFromFile(file, await readText(file, "the job file"), {}, { env, notifies: false });
@@ -254,7 +254,10 @@ export async function loadJobLocation(file: string, env: NodeJS.ProcessEnv): Pro
   return { name: name ?? "", output: { ...outputLocation(output.dir, output.work_dir), keep: output.keep } };
 }
 
-/** The local folder, and the bucket if there is one, of what a user names: a folder or `s3://bucket/prefix`. UsageError for a wrong address. */
+/**
+ * Splits a user's output location, a folder or `s3://bucket/prefix`, into local folder and bucket. Throws UsageError for an
+ * invalid address.
+ */
 export function outputLocation(dir: string, workDir?: string): Pick<OutputOptions, "dir" | "bucket"> {
   if (!isBucketUrl(dir)) return { dir, bucket: undefined };
   const { bucket, prefix } = prefixFromUrl(dir);

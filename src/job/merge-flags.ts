@@ -2,7 +2,7 @@ import { isMapping } from "../schema.js";
 import type { Path } from "./findings.js";
 import { isBucketUrl } from "./s3-url.js";
 
-/** The flags that say something of a job, as the command line gives them: not checked. Items of a list may stand in one text, with commas. */
+/** The flags for a job, unchecked. List items may be in one text, separated by commas. */
 export interface JobFlags {
   readonly baseUrl?: unknown;
   readonly dataset?: unknown;
@@ -20,17 +20,17 @@ export interface JobFlags {
   readonly allowHttp?: unknown;
 }
 
-/** A flag that was given, and the place of the job file that it stands for. */
+/** A given flag, and its path in the job file. */
 export interface GivenFlag {
   readonly flag: string;
   readonly path: Path;
   readonly value: unknown;
 }
 
-/** Takes away what only a bucket needs. */
+/** Removes the setting that only a bucket needs. */
 const noWorkFolder: GivenFlag = { flag: "", path: ["output", "work_dir"], value: undefined };
 
-/** The given ones of the flags that win over a job file. A local folder in the place of a bucket needs no work folder. */
+/** The given flags that override a job file. If a local folder replaces a bucket, the work folder is not needed. */
 export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
   const isLocal = typeof flags.out === "string" && !isBucketUrl(flags.out);
   const given = givenOf([
@@ -47,12 +47,12 @@ export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
   return isLocal ? [...given, noWorkFolder] : given;
 }
 
-/** The flag that wins over a job file of one dataset: the batches of a re-index are not known before it. */
+/** The flag that overrides a job file with a single dataset, because the batches of a re-index are not known in advance. */
 export function batchFlag(flags: JobFlags): readonly GivenFlag[] {
   return givenOf([["--batch", ["datasets", 0, "batches"], itemsOf(flags.batch)]]);
 }
 
-/** The given ones of the flags that only make a job where there is no job file. */
+/** The given flags that define a job when there is no job file. */
 export function sourceFlags(flags: JobFlags): readonly GivenFlag[] {
   return givenOf([
     ["--base-url", ["service", "base_url"], flags.baseUrl],
@@ -62,7 +62,7 @@ export function sourceFlags(flags: JobFlags): readonly GivenFlag[] {
   ]);
 }
 
-/** Puts every flag's value at its place. What stands in the way of one is left for the check to complain about. */
+/** Sets every flag's value at its path. If something blocks a path, it is left for the check to report. */
 export function mergeFlags(document: unknown, flags: readonly GivenFlag[]): unknown {
   return flags.reduce((merged, { path, value }) => withValue(merged, path, value), document);
 }
@@ -85,7 +85,7 @@ export function itemsOf(given: readonly string[] | undefined): readonly string[]
   return given?.flatMap((texts) => texts.split(",").map((text) => text.trim()));
 }
 
-/** The number that a text of the command line is; all else as it came, for the check to complain about. */
+/** Converts a command-line text to a number if it is one. Anything else is left for the check to report. */
 export function numberFrom(value: unknown): unknown {
   return typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 }

@@ -7,24 +7,24 @@ import type { Job } from "./job.js";
 import { type KeyOptions, readKey, sourceOfKey } from "./read-key.js";
 import { emptyRunProgress, type RunProgress } from "./run-progress.js";
 
-/** The service of a job, which can be asked until the end of its scope. */
+/** The opened service of a job. It closes at the end of its scope. */
 export interface OpenService extends AsyncDisposable {
   readonly client: Client;
   readonly baseUrl: string;
   readonly download: Download;
 }
 
-/** A service that can be asked. */
+/** A service ready for requests. */
 interface ReachedService {
   readonly baseUrl: string;
   readonly key: string;
-  /** Ends the embedded service; does nothing for any other. */
+  /** Stops the embedded service; does nothing for others. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens the service of a job; `onAnswer` is shown every answer, who is `patient` waits for a service that is gone for a while, and
- * `shared` are the bounds of all processes that read it. UsageError when there is no key.
+ * Opens the service of a job. `onAnswer` gets every answer, `patient` waits while the service is down, and `shared` are the limits
+ * shared by all processes that read it. Throws UsageError without a key.
  */
 export async function openService(
   job: Job,
@@ -35,7 +35,7 @@ export async function openService(
   const service = await reachService(job, env, { warn: (text) => log("warn", text), signal });
   const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
   const { baseUrl, key } = service;
-  const proxies = job.service.demo ? {} : env; // no proxy leads to the embedded service
+  const proxies = job.service.demo ? {} : env; // the embedded service needs no proxy
   const names = settingNames(job.labels);
   const client = openClient({
     baseUrl,
@@ -68,7 +68,7 @@ export async function openService(
   return { client, baseUrl, download: downloads.download, [Symbol.asyncDispose]: close };
 }
 
-/** The names that messages of the client have for settings: flags where there are any. */
+/** The setting names for the client's messages: flags where a flag set them. */
 export function settingNames(labels: readonly Label[]): SettingNames {
   const nameOf = (key: string) => settingName(labels, ["service", key]);
   return {
@@ -80,7 +80,7 @@ export function settingNames(labels: readonly Label[]): SettingNames {
   };
 }
 
-/** `service: {demo: true}` starts the embedded service, which takes a port and a key of its own. */
+/** Starts the embedded service for `service: {demo: true}`. It picks its own port and key. */
 async function reachService({ service }: Job, env: NodeJS.ProcessEnv, options: KeyOptions): Promise<ReachedService> {
   if (!service.demo) {
     return { baseUrl: service.baseUrl, key: await readKey(service, env, options), close: async () => {} };
@@ -90,27 +90,27 @@ async function reachService({ service }: Job, env: NodeJS.ProcessEnv, options: K
   return { baseUrl: url, key, close };
 }
 
-/** `begun`: it cannot be known whether the run is published; `done`: it is, whatever happens; `failed`: it is not. */
+/** `begun`: the run may or may not be published; `done`: it is, whatever happens; `failed`: it is not. */
 export type CommitState = "begun" | "done" | "failed";
 
 export interface RunOptions {
-  /** The environment in which the key is looked up; by default that of the process. */
+  /** Where to look up the key; default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Ends the run; its reason is what the run rejects with. */
+  /** Aborting it ends the run, which rejects with the reason. */
   readonly signal?: AbortSignal;
-  /** Filled while the run goes on. */
+  /** Updated during the run. */
   readonly progress?: RunProgress;
   readonly log?: Log;
   readonly now?: () => Date;
-  /** Called before and after the one rename that publishes the run. */
+  /** Called before and after the rename that publishes the run. */
   readonly onCommit?: (state: CommitState) => void;
-  /** Start over, whatever an earlier run left. */
+  /** Start over, ignoring the work of an earlier run. */
   readonly fresh?: boolean;
-  /** Go on from a run that was published although documents failed: only these are read. */
+  /** Continue a published run with failed documents, and read only those. */
   readonly retryFailed?: boolean;
-  /** After the publication, write the report of the run to `report.html` beside the runs. */
+  /** After publishing, write the report to `report.html` next to the runs. */
   readonly report?: boolean;
-  /** The address of a broker, `redis://host:6379`, over which workers take documents; undefined: this process reads them all. */
+  /** The address of a broker, `redis://host:6379`, from which workers take documents; undefined: this process reads all of them. */
   readonly workers?: string | undefined;
 }
 

@@ -7,15 +7,15 @@ import type { ServiceOptions } from "./job.js";
 type KeySource = Pick<ServiceOptions, "apiKeyEnv"> & Partial<Pick<ServiceOptions, "apiKeyFile" | "apiKeyCommand">>;
 
 export interface KeyOptions {
-  /** Called with a key file that others can read. */
+  /** Called if others can read the key file. */
   readonly warn?: (message: string) => void;
-  /** Ends a command. */
+  /** Aborting it ends the key command. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Reads the key of the service from the command, the file or the variable that the job names, without the white space around
- * it. Throws UsageError where there is none, or none that can be sent; no error shows the key.
+ * Reads the service's key from the job's command, file or variable, and trims it. Throws UsageError if there is none, or if it
+ * cannot be sent. No error shows the key.
  */
 export async function readKey(service: KeySource, env: NodeJS.ProcessEnv, options: KeyOptions = {}): Promise<string> {
   const { apiKeyEnv: name, apiKeyFile: file, apiKeyCommand: command } = service;
@@ -36,7 +36,7 @@ export async function readKey(service: KeySource, env: NodeJS.ProcessEnv, option
   return keyFrom(value, place);
 }
 
-/** The place that the key comes from, as messages name it. */
+/** Where the key comes from, for messages. */
 export function sourceOfKey({ apiKeyEnv, apiKeyFile, apiKeyCommand }: KeySource): string {
   if (apiKeyCommand !== undefined) return commandText(apiKeyCommand);
   return apiKeyFile === undefined ? `the variable ${apiKeyEnv}` : `the key file ${fileText(apiKeyFile)}`;
@@ -52,7 +52,7 @@ function keyFrom(text: string, place: string): string {
   );
 }
 
-/** Whether a file of our own can be read by others. Files of somebody else, such as a mounted secret, are theirs to close. */
+/** Whether others can read a file of ours. The permissions of other owners' files, such as mounted secrets, are not our concern. */
 async function isOpenToOthers(file: string): Promise<boolean> {
   const user = process.getuid?.();
   if (user === undefined) return false; // Windows has no such modes
@@ -61,25 +61,25 @@ async function isOpenToOthers(file: string): Promise<boolean> {
 }
 
 interface CommandOptions {
-  /** The environment of the command; its PATH finds the program. */
+  /** The environment of the command. Its PATH finds the program. */
   readonly env: NodeJS.ProcessEnv;
-  /** Milliseconds that it may take; 30 s by default. */
+  /** Timeout in milliseconds; default: 30 s. */
   readonly timeout?: number;
-  /** Ends it. */
+  /** Aborting it ends the command. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Characters that a key surely does not have. */
+/** No key is this long, in characters. */
 const longest = 100_000;
 
-/** The name of a command in messages: its program alone, as arguments may be secret. */
+/** The command's name in messages: only its program, because arguments may be secret. */
 function commandText([program = ""]: readonly string[]): string {
   return `the key command ${fileText(program)}`;
 }
 
 /**
- * Runs a program with its arguments, without a shell, and gives its stdout. UsageError where it cannot be started, fails or
- * takes too long. Nothing of its output gets into an error: it can hold secrets, on stderr, too.
+ * Runs a program with its arguments, without a shell, and returns its stdout. Throws UsageError if it cannot start, fails or times
+ * out. Errors never include its output, because even stderr may hold secrets.
  */
 export async function runKeyCommand(command: readonly string[], options: CommandOptions): Promise<string> {
   const { env, timeout = 30_000, signal } = options;
@@ -106,7 +106,7 @@ interface Ended {
   readonly killedBy: NodeJS.Signals | null;
 }
 
-/** Rejects when the program cannot be started or the signal is aborted, which kills it. */
+/** Rejects if the program cannot start, or if the signal is aborted, which kills it. */
 function outputOf(
   program: string,
   args: readonly string[],
@@ -120,7 +120,7 @@ function outputOf(
       output = (output + text).slice(0, longest);
     });
     child.on("error", (error) => {
-      child.stdout.destroy(); // a process that the program started can hold it open
+      child.stdout.destroy(); // a child process of the program can hold it open
       reject(error);
     });
     child.on("close", (code, killedBy) => resolve({ output, code, killedBy }));
@@ -128,9 +128,9 @@ function outputOf(
 }
 
 const startErrors: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such program. Give its whole path, or correct PATH",
+  ENOENT: "there is no such program. Give its full path, or correct PATH",
   EACCES: "it is not executable",
-  ENOEXEC: "it is no program. A script says in its first line what runs it, as in #!/bin/sh",
+  ENOEXEC: "it is not a program. The first line of a script must say what runs it, as in #!/bin/sh",
 };
 
 function startError(error: unknown): string {
@@ -142,7 +142,10 @@ function failure(message: string): UsageError {
   return new UsageError(message, []);
 }
 
-/** A job of 100,000 documents has 4 MB; a file that is larger than this is something else, such as a database. */
+/**
+ * The largest job file, in bytes. A job with 100,000 documents has 4 MB, so anything larger is not a job file but, for example, a
+ * database.
+ */
 const largest = 16_000_000;
 
 const readErrors: Readonly<Record<string, string>> = {
@@ -153,10 +156,7 @@ const readErrors: Readonly<Record<string, string>> = {
   EPERM: "no permission to read it",
 };
 
-/**
- * Reads a UTF-8 text of so many bytes at the most; `what` names its role (`the job file`). Throws UsageError, one plain
- * sentence, if it cannot.
- */
+/** Reads a UTF-8 file up to this size. `what` names its role (`the job file`). Throws UsageError with one plain sentence on failure. */
 export async function readText(file: string, what: string, most = largest): Promise<string> {
   const { text, reason } = await tryRead(file, most);
   if (text === undefined) throw new UsageError(`cannot read ${what} ${fileText(file)}: ${reason}`, []);

@@ -3,7 +3,7 @@ import { isMapping } from "../schema.js";
 import type { Job } from "./job.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
 
-/** The options of a job as the manifest records them, named as in the job file: all but the addresses of `notify`, which are secrets. */
+/** The options of a job for the manifest, named as in the job file. Leaves out the addresses of `notify`, which are secret. */
 export function resolvedOptions(job: Job): Manifest["options"] {
   const { service, output } = job;
   return {
@@ -47,7 +47,10 @@ export function resolvedOptions(job: Job): Manifest["options"] {
   };
 }
 
-/** The job file that a manifest records, not checked: `resolvedOptions` and the service, without `notify`. `dir`: its output folder, which no run records. */
+/**
+ * Converts a manifest's options back to a job file, unchecked: `resolvedOptions` and the service, without `notify`. `dir`: the
+ * output folder, which runs do not record.
+ */
 export function recordedJobFile(
   { options, service }: Pick<Manifest, "options" | "service">,
   dir: string | null = null,
@@ -58,7 +61,7 @@ export function recordedJobFile(
   return withoutNulls({ ...file, service: { ...settings, ...address }, output: { ...file.output, dir } });
 }
 
-/** A job file without the keys that are null in it, at any depth. */
+/** Removes null keys from a job file, at any depth. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isMapping(value)) return value;

@@ -3,10 +3,10 @@ import { emptyRequestCounts, type RequestCounts } from "../client/request-counts
 /** The step of a run that takes almost all of its time. */
 export const readingDocuments = "reading documents";
 
-/** The step of a worker that has nothing to read. */
+/** The step of a worker without a document. */
 export const waitingForDocuments = "waiting for documents";
 
-/** Counts of a run so far; its stages add to them, the progress view shows them. */
+/** The counts of a run so far. Its stages update them, and the progress view shows them. */
 export interface RunProgress {
   readonly requests: RequestCounts;
   documents: number;
@@ -14,21 +14,20 @@ export interface RunProgress {
   documentsFailed: number;
   chunks: number;
   child_chunks: number;
-  /** Pages and child lists that the documents begun so far take, and those of them that are done. */
+  /** Pages and child lists of the documents begun so far, and how many of them are done. */
   pagesExpected: number;
   pagesDone: number;
   documentsBegun: number;
-  /** Documents that an earlier process read: they take no time. */
+  /** Documents that an earlier process read, which take no time. */
   documentsFound: number;
-  /** Requests of workers that were answered, and that no result has reported yet; for the progress only. */
+  /** Answered requests of workers that are not yet in a result; only for the progress view. */
   requestsElsewhere: number;
   /** True once a run ended early and left what it read for the next one. */
   isKept: boolean;
-  /** The present step, in a word or two. */
+  /** The current step, in a word or two. */
   step: string;
 }
 
-/** A tally of nothing yet. */
 export function emptyRunProgress(): RunProgress {
   return {
     requests: emptyRequestCounts(),

@@ -1,39 +1,39 @@
 import { homedir } from "node:os";
 import { UsageError } from "../errors.js";
 
-/** A place in an object store. */
+/** A prefix in an object store. */
 export interface BucketPrefix {
   readonly bucket: string;
-  /** Keys below the place begin with it and a slash; empty: the place is the whole bucket. */
+  /** Keys start with it and a slash; empty: the whole bucket. */
   readonly prefix: string;
 }
 
 /** S3's rules for names of buckets: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
 const bucketName = /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Characters that no store, signature or shell reads in another way. */
+/** Characters that every store, signature and shell treats the same. */
 const folderName = /^(?!\.{1,2}$)[A-Za-z0-9._=+@-]+$/;
 
-/** S3 takes 1,024 bytes for a key; the rest is left to the files of a run. */
+/** S3 allows 1,024 bytes per key; the rest is for the files of a run. */
 const longestPrefix = 512;
 
-/** Whether a text names a bucket rather than a local folder. */
+/** Whether a text is a bucket address, not a local folder. */
 export function isBucketUrl(text: string): boolean {
   return /^s3:/i.test(text);
 }
 
-/** The place that `s3://bucket/prefix` names. UsageError where the text is no such address. */
+/** Parses `s3://bucket/prefix`. Throws UsageError for an invalid address. */
 export function prefixFromUrl(url: string): BucketPrefix {
   const rule = brokenRule(url);
   if (rule !== undefined)
     throw new UsageError(
-      `${JSON.stringify(url).slice(0, 120)} is no address of a bucket: expected s3://bucket/prefix; ${rule}`,
+      `${JSON.stringify(url).slice(0, 120)} is not a bucket address: expected s3://bucket/prefix; ${rule}`,
       [],
     );
   return split(url);
 }
 
-/** The rule for addresses of buckets that a text breaks; undefined where it is such an address. */
+/** The address rule that a text breaks; undefined for a valid address. */
 export function brokenRule(url: string): string | undefined {
   if (!url.startsWith("s3://")) return "it begins with s3://, in lower case";
   const { bucket, prefix } = split(url);
@@ -49,18 +49,18 @@ function split(url: string): BucketPrefix {
   return { bucket, prefix };
 }
 
-/** The address of a place, or of a key below it: `s3://bucket/prefix/head.json`. */
+/** The address of a prefix, or of a key below it: `s3://bucket/prefix/head.json`. */
 export function urlOfPrefix(location: BucketPrefix, key?: string): string {
   const whole = key === undefined ? location.prefix : wholeKey(location, key);
   return whole === "" ? `s3://${location.bucket}` : `s3://${location.bucket}/${whole}`;
 }
 
-/** The key in the bucket of a key below the place. */
+/** The full key of a key below the prefix. */
 export function wholeKey({ prefix }: BucketPrefix, key: string): string {
   return prefix === "" ? key : `${prefix}/${key}`;
 }
 
-/** The home of this user; undefined where there is none, as for a user id that the container does not know. */
+/** This user's home folder; undefined if there is none, for example for a user id unknown to the container. */
 export function homeFolder(): string | undefined {
   try {
     return homedir();

@@ -1,18 +1,18 @@
 /**
- * Part of the build, not of the package: `node dist/job/write-json-schema.js` writes dist/job.schema.json. Nothing else
- * in src may import this module, as @valibot/to-json-schema is a development dependency.
+ * Part of the build, not of the package: `node dist/job/write-json-schema.js` writes dist/job.schema.json. Nothing else in src may
+ * import this module, because @valibot/to-json-schema is a development dependency.
  */
 
 import { realpathSync, writeFileSync } from "node:fs";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { jobSchema } from "./schema/job-schema.js";
 
-/** The JSON Schema (draft 7) of the job file as it is written, that is with `${NAME}` in its strings. */
+/** The JSON Schema (draft 7) of the job file as users write it, with `${NAME}` in its strings. */
 export function jobJsonSchema(): object {
   const schema = toJsonSchema(jobSchema, {
-    // The last schema of a pipe describes it; all of a file's keys keep their names, whatever becomes of their values.
+    // The last schema of a pipe describes it. Keys keep their names, whatever happens to their values.
     typeMode: "output",
-    // Checks that JSON Schema cannot express. Anything else that cannot be converted breaks the build.
+    // Checks that JSON Schema cannot express. Anything else that cannot be converted fails the build.
     ignoreActions: ["check", "raw_check", "to_lower_case", "transform"],
     overrideAction: ({ valibotAction, jsonSchema }) =>
       valibotAction.type === "regex" ? { ...jsonSchema, pattern: `${jsonSchema.pattern}|\\$\\{` } : undefined,

@@ -8,33 +8,33 @@ import type { Keep } from "../job/job.js";
 
 /** A published run. */
 export interface PastRun {
-  /** Names the time at which the run began, as `timeOfRun` reads it. */
+  /** Contains the time at which the run began (see `timeOfRun`). */
   readonly runId: string;
   readonly status: "complete" | "partial";
-  /** Whether it has no documents: the service listed none. */
+  /** Whether it has no documents because the service listed none. */
   readonly isEmpty?: boolean;
 }
 
-/** A rule of `output.keep`, or the one that holds without it: the newest complete run stays. */
+/** A rule of `output.keep`, or `newest`, which always applies: the newest complete run stays. */
 export type KeepRule = "newest" | "last" | "daily" | "weekly" | "monthly";
 
-/** The decision to keep or remove a run, and its reason. */
+/** Whether to keep or remove a run, and why. */
 export interface Decision {
   readonly runId: string;
   readonly status: PastRun["status"];
   readonly keep: boolean;
   /** Every rule that keeps it. */
   readonly rules: readonly KeepRule[];
-  /** Every rule that keeps it, or the one sentence why none does. */
+  /** Every rule that keeps it, or one sentence on why none does. */
   readonly reasons: readonly string[];
 }
 
 /**
- * Decides which runs stay, newest first. A run stays if any rule names it: `last` the newest ones, `daily`, `weekly` and
- * `monthly` the newest of each of so many periods in which there is one. The rules look at complete runs alone, so that a
- * partial one never pushes out a complete one; the newest complete run always stays, and the newest with documents in it:
- * a knowledge base that somebody emptied must not take its last dump with it. Partial runs older than that are
- * removed, as it holds what they lack. To those that are newer the same rules apply among themselves.
+ * Decides which runs to keep, newest first. A run stays if any rule selects it: `last` selects the newest runs; `daily`, `weekly`
+ * and `monthly` select the newest run of each of that many periods with a run. The rules consider only complete runs, so a partial
+ * one never displaces a complete one. The newest complete run always stays, and so does the newest one with documents, so that an
+ * emptied knowledge base does not lose its last dump. Older partial runs are removed, because the complete run has what they lack.
+ * The rules apply separately to newer partial runs.
  */
 export function decideRuns(runs: readonly PastRun[], keep: Keep): readonly Decision[] {
   const newestFirst = [...runs].sort((a, b) => (a.runId < b.runId ? 1 : -1));
@@ -66,7 +66,7 @@ interface Reason {
   readonly text: string;
 }
 
-/** The rules that keep each run, of runs that stand newest first. */
+/** The rules that keep each run. The runs must be sorted newest first. */
 function reasonsFor(runs: readonly PastRun[], keep: Keep): ReadonlyMap<string, readonly Reason[]> {
   const reasons = new Map<string, Reason[]>();
   const add = (runId: string, rule: KeepRule, text: string) =>
@@ -88,14 +88,14 @@ function reasonsFor(runs: readonly PastRun[], keep: Keep): ReadonlyMap<string, r
 
 const day = 86_400_000;
 
-/** The period that a time lies in, all of them in UTC: `2026-11-20`, `2026-W47` (ISO 8601), `2026-11`. */
+/** The UTC period of a time: `2026-11-20`, `2026-W47` (ISO 8601), `2026-11`. */
 export const periodOf = {
   daily: (time: number) => new Date(time).toISOString().slice(0, 10),
   weekly: isoWeekOf,
   monthly: (time: number) => new Date(time).toISOString().slice(0, 7),
 } as const;
 
-/** A week begins on Monday and belongs to the year that its Thursday lies in. */
+/** A week starts on Monday and belongs to the year of its Thursday. */
 function isoWeekOf(time: number): string {
   const sinceMonday = (new Date(time).getUTCDay() + 6) % 7;
   const thursday = new Date(time + (3 - sinceMonday) * day);
@@ -104,17 +104,17 @@ function isoWeekOf(time: number): string {
   return `${year}-W${String(week).padStart(2, "0")}`;
 }
 
-/** A run of a job as it lies in its folder; null stands for what its manifest does not say. */
+/** A run of a job in its folder. Null means that the manifest does not say. */
 export interface RunFolder extends PastRun {
   /** Milliseconds since 1970. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly counts: RunFacts["counts"];
-  /** The size of its files according to its manifest. */
+  /** The size of its files, from its manifest. */
   readonly bytes: number;
 }
 
-/** Something in the folder of runs that is no run of the job, and why not. It is never touched. */
+/** An entry in the folder of runs that is not a run of the job, and why. It is never touched. */
 export interface Stranger {
   readonly name: string;
   readonly why: string;
@@ -125,7 +125,7 @@ interface PastRuns {
   readonly strangers: readonly Stranger[];
 }
 
-/** Reads what lies in the folder of a job's runs. A run is a folder, no link, with a manifest that says the same of it. */
+/** Reads the folder of a job's runs. A run is a folder, not a link, with a manifest that matches it. */
 export async function readPastRuns(folder: string, job: string): Promise<PastRuns> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === "ENOENT") return [];
@@ -133,16 +133,16 @@ export async function readPastRuns(folder: string, job: string): Promise<PastRun
   });
   const [runs, strangers]: [RunFolder[], Stranger[]] = [[], []];
   for (const name of names.filter((name) => !isRestoreFolder(name)).sort()) {
-    const found = await runFrom(folder, name, job); // one after the other: a manifest can have many MB
+    const found = await runFrom(folder, name, job); // one by one, because a manifest can have many MB
     if (typeof found === "string") strangers.push({ name, why: found });
     else runs.push(found);
   }
   return { runs, strangers };
 }
 
-/** The run, or why it is none. */
+/** The run, or why it is not one. */
 async function runFrom(folder: string, name: string, job: string): Promise<RunFolder | string> {
-  if (timeOfRun(name) === undefined) return "its name is no run id";
+  if (timeOfRun(name) === undefined) return "its name is not a run id";
   const facts = await lstat(join(folder, name));
   if (facts.isSymbolicLink()) return "it is a symbolic link";
   if (!facts.isDirectory()) return "it is no folder";

@@ -17,18 +17,18 @@ import type { Workspace } from "../store/workspace.js";
 import { type Decision, decideRuns, type RunFolder, readPastRuns, type Stranger } from "./decide-runs.js";
 
 export interface PruneOptions extends Pick<RunOptions, "env" | "log" | "now" | "signal"> {
-  /** Only say what would be removed. */
+  /** Only report what would be removed. */
   readonly dryRun?: boolean;
 }
 
-/** The decisions on the runs of a job, and the removals that failed. */
+/** The decisions on a job's runs, and the failed removals. */
 export interface PruneResult extends PrunePlan {
   readonly failures: readonly PruneFailure[];
 }
 
 /**
- * Removes the runs of a job that no rule of its `output.keep` names, under its lock; `dryRun` changes nothing and takes no
- * lock. Throws UsageError when the job has no such rules, BusyError when a run is at work.
+ * Removes the runs that no rule of `output.keep` keeps, under the job's lock. `dryRun` changes nothing and takes no lock. Throws
+ * UsageError if the job has no such rules, BusyError if a run is active.
  */
 export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<PruneResult> {
   const { dryRun = false } = options;
@@ -56,14 +56,14 @@ export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<Pr
   }
 }
 
-/** Prunes at the end of a run, which is published already, so that nothing here can fail it. Gives the removed runs. */
+/** Prunes at the end of a run. The run is already published, so nothing here can fail it. Returns the removed runs. */
 export async function pruneAfterRun(
   job: Job,
   workspace: Workspace,
   { now, log, signal }: { readonly now: () => Date; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   const { keep } = job.output;
-  if (!keep || !(await isThere(workspace.own))) return []; // a successor, who has fenced us, prunes at its own end
+  if (!keep || !(await isThere(workspace.own))) return []; // a successor that has fenced us prunes when it ends
   try {
     const plan = await planPrune(job, keep, workspace, now(), workspace.runId);
     const failures = await pruneRuns(plan, workspace, log, signal);
@@ -76,12 +76,12 @@ export async function pruneAfterRun(
   }
 }
 
-/** The decisions on the runs of a job. */
+/** The decisions on a job's runs. */
 interface PrunePlan {
   /** Newest first. */
   readonly runs: readonly (Decision & Pick<RunFolder, "bytes">)[];
   readonly strangers: readonly Stranger[];
-  /** Work that was set aside is older than a run may be to be continued. */
+  /** Whether work that was set aside is too old to be resumed. */
   readonly setAside: boolean;
 }
 
@@ -92,8 +92,8 @@ interface PruneFailure {
 }
 
 /**
- * Decides what `keep` leaves of the runs of a job; changes nothing. `current`, the run that was published just now, stays
- * even where somebody put newer ones beside it.
+ * Decides which runs to keep, without changing anything. `current`, the run published just now, stays even if someone put newer
+ * ones next to it.
  */
 export async function planPrune(
   job: Job,
@@ -113,9 +113,9 @@ export async function planPrune(
 }
 
 /**
- * Removes what the plan does not keep, and says each before it does. A run leaves the bucket if there is one, and the folder of runs by one rename into our
- * own folder, and is deleted there: a kill in between leaves nothing that is half there, and the next run deletes the rest.
- * Gives the runs that could not be removed. Once `signal` is aborted, no further run is removed.
+ * Removes what the plan does not keep, logging each removal first. A run leaves the bucket, if any, then moves from the folder of
+ * runs to our own folder by one rename, and is deleted there. A kill in between leaves nothing half removed, and the next run
+ * deletes the rest. Returns the runs that could not be removed. After `signal` aborts, no further run is removed.
  */
 async function pruneRuns(
   plan: PrunePlan,
@@ -140,7 +140,7 @@ async function pruneRuns(
       await leased.remote?.dropRun(runId);
       await moveAway(leased, join(leased.runs, runId), runId);
     } catch (error) {
-      if (error instanceof LostError || !(await isThere(leased.own))) throw error; // fenced: the successor prunes at its own end
+      if (error instanceof LostError || !(await isThere(leased.own))) throw error; // fenced: the successor prunes when it ends
       failures.push({ runId, error: problemText(error) });
     }
   }
@@ -154,7 +154,7 @@ async function moveAway(leased: LeasedJob, path: string, name: string): Promise<
   await rename(path, join(removedFolder(leased), name));
 }
 
-/** Points `latest` to the newest complete run if it leads to a run that is removed, or nowhere. */
+/** Points `latest` to the newest complete run if it points to a removed run, or nowhere. */
 async function leadLatestAway({ runs }: PrunePlan, leased: LeasedJob): Promise<void> {
   const latest = join(leased.folder, "latest");
   const target = await readlink(latest).catch(() => undefined);

@@ -7,10 +7,10 @@ import type { Notify, NotifyStyle, NotifyUrls } from "../job/job.js";
 import { tool } from "../tool.js";
 import type { RunOutcome } from "./run-metrics.js";
 
-/** Milliseconds that a notice of the end may take; that a start still under way then gets; that there is once a signal came. */
+/** Timeouts in milliseconds: for a notice of the end, for a start notice that is still being sent, and for both after a signal. */
 const [longest, forStart, whenInterrupted] = [20_000, 3_000, 2_500];
 
-/** Notifies the URLs of a job when a run starts and how it ends. Nothing of it rejects: a notice that cannot be sent is a warning. */
+/** Notifies a job's URLs when a run starts and how it ends. Never rejects: a failed notice is a warning. */
 export class Notifier {
   readonly #notify: Notify;
   readonly #env: NodeJS.ProcessEnv;
@@ -19,19 +19,19 @@ export class Notifier {
   readonly #startEnd = new AbortController();
   #start: Promise<void> = Promise.resolve();
 
-  /** `env` names the proxies. */
+  /** `env` configures the proxies. */
   constructor(notify: Notify, env: NodeJS.ProcessEnv, warn: (message: string) => void) {
     this.#notify = notify;
     this.#env = env;
     this.#warn = warn;
   }
 
-  /** Sends the notice of the start while the run continues. */
+  /** Sends the start notice in the background. */
   start(job: string, runId: string): void {
     this.#start = this.#send("start", startNotice(job, runId, this.#runKey, this.#notify.style), this.#startEnd.signal);
   }
 
-  /** Sends the notice of how the run ended, after that of its start, so that a service sees them in this order. `interrupt` leaves little time. */
+  /** Sends the end notice, after the start notice, so that a service gets them in order. Aborting `interrupt` shortens the time. */
   async end(outcome: RunOutcome, interrupt: AbortSignal): Promise<void> {
     const interrupted = interrupt.aborted;
     const giveUp = setTimeout(() => this.#startEnd.abort(), interrupted ? 0 : forStart);
@@ -50,22 +50,22 @@ export class Notifier {
   }
 }
 
-/** The event that a notification reports. */
+/** The event that a notice reports. */
 type NoticeEvent = "start" | "success" | "partial" | "failure";
 
-/** A new id for one run of the program, by which a service pairs its start with its end. */
+/** A new id for one run, with which a service pairs its start and end. */
 export const newRunKey = (): string => randomUUID();
 
-/** The event that an outcome is; a run that was interrupted has not done what it was to do. */
+/** The event for an outcome. An interrupted run counts as a failure, because it did not finish its work. */
 export function eventOf({ status }: Pick<RunOutcome, "status">): NoticeEvent {
   if (status === "complete") return "success";
   return status === "partial" ? "partial" : "failure";
 }
 
 /**
- * Gives the URL that an event is sent to; undefined if it has none. A URL of its own comes first; a partial run goes where a
- * failure goes. Below `url` stand, by the convention of healthchecks.io (https://healthchecks.io/docs/http_api/), `/start` and
- * `/fail`, and `?rid=` pairs the two.
+ * The URL for an event; undefined if there is none. An event's own URL takes precedence; a partial run uses that of a failure.
+ * Otherwise `url` is used with `/start`, `/fail` and `?rid=`, which pairs the two, following the convention of healthchecks.io
+ * (https://healthchecks.io/docs/http_api/).
  */
 export function noticeUrl(urls: NotifyUrls, event: NoticeEvent, runKey: string): string | undefined {
   const own = urls[event] ?? (event === "partial" ? urls.failure : undefined);
@@ -77,14 +77,14 @@ export function noticeUrl(urls: NotifyUrls, event: NoticeEvent, runKey: string):
   return url.href;
 }
 
-/** The body of the notice of a start, as JSON. */
+/** The JSON body of a start notice. */
 export function startNotice(job: string, runId: string, runKey: string, style: NotifyStyle): string {
   const text = plain(`kbdump ${job}: started, run ${runId}`);
   if (style === "teams") return teamsMessage(text);
   return JSON.stringify({ event: "start", job, run_id: runId, rid: runKey, status: "started", tool: toolText, text });
 }
 
-/** The body of the notice of how a run ended, as JSON; times in seconds. */
+/** The JSON body of an end notice. Times are in seconds. */
 export function endNotice(outcome: RunOutcome, runKey: string, style: NotifyStyle): string {
   const text = endText(outcome);
   if (style === "teams") return teamsMessage(text);
@@ -108,7 +108,7 @@ export function endNotice(outcome: RunOutcome, runKey: string, style: NotifyStyl
   });
 }
 
-/** Failed documents that the text names. */
+/** Maximum failed documents to list in the text. */
 const mostNames = 3;
 
 /** One line for people: `kbdump nightly: partial: 4 of 6 documents complete, 2 failed: "Handbook" (…), …`. */
@@ -119,12 +119,12 @@ function endText({ job, status, message, failedNames }: RunOutcome): string {
   return plain(`kbdump ${job}: ${verdict}${failed === "" ? "" : `: ${failed}`}`);
 }
 
-/** Without angle brackets, in which Slack sees mentions and links: a document may be named `<!channel>`. */
+/** Removes angle brackets, which Slack reads as mentions and links: a document may be named `<!channel>`. */
 function plain(text: string): string {
   return text.replaceAll("<", "‹").replaceAll(">", "›");
 }
 
-/** A message with an Adaptive Card, the only thing that a workflow of Teams posts. */
+/** A message with an Adaptive Card, the only kind that a Teams workflow posts. */
 function teamsMessage(text: string): string {
   const content = {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -139,13 +139,13 @@ function teamsMessage(text: string): string {
 const toolText = `${tool.name} ${tool.version}`;
 
 interface SendOptions {
-  /** Names the proxies. */
+  /** Configures the proxies. */
   readonly env: NodeJS.ProcessEnv;
-  /** Ends it, the try under way included. */
+  /** Aborting it ends the sending, including the current try. */
   readonly signal: AbortSignal;
-  /** Milliseconds to wait before each further try; so many tries there are after the first. */
+  /** Milliseconds to wait before each retry. Their number is the number of retries. */
   readonly waits?: readonly number[];
-  /** Milliseconds for one try. */
+  /** Timeout of one try in milliseconds. */
   readonly timeout?: number;
 }
 
@@ -156,12 +156,12 @@ const reasons: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
   ENOTFOUND: "unknown host name",
   EAI_AGAIN: "the host name could not be looked up",
-  ERR_INVALID_URL: "its URL is no URL",
+  ERR_INVALID_URL: "its URL is invalid",
 };
 
 /**
- * Posts a JSON body, and again where that may help. Gives why it failed, or undefined when it was taken; never rejects. The
- * reason holds nothing of the URL, which is a secret. Redirects are not followed, certificates always checked.
+ * Posts a JSON body, with retries where they may help. Returns undefined on success, or the reason of the failure; never rejects.
+ * The reason includes nothing of the URL, which is secret. Does not follow redirects; always checks certificates.
  */
 export async function sendNotice(url: string, body: string, options: SendOptions): Promise<string | undefined> {
   const { signal, waits = [1_000, 2_000] } = options;
@@ -175,7 +175,7 @@ export async function sendNotice(url: string, body: string, options: SendOptions
 
 interface Tried {
   readonly reason?: string;
-  /** Whether it may help to try again. */
+  /** Whether a retry may help. */
   readonly again?: boolean;
 }
 
@@ -203,7 +203,7 @@ async function post(url: string, body: string, { signal, env, timeout = 10_000 }
   }
 }
 
-/** The status of the answer; its body is not read. */
+/** The status of the answer, without reading its body. */
 async function statusOf(target: URL, body: string, { dispatcher }: Connections, signal: AbortSignal): Promise<number> {
   const headers = { "content-type": "application/json", "user-agent": `${tool.name}/${tool.version}` };
   const { origin, pathname, search } = target;

@@ -3,7 +3,7 @@ import type { Kind } from "../rows/columns.js";
 import type { DocumentRow } from "../rows/row.js";
 import { tool } from "../tool.js";
 
-/** Makes the metrics of a job after a run: figures of that run, and sums over this run and those before it. */
+/** Computes a job's metrics after a run: values of that run, and sums over all runs. */
 class RunMetrics {
   readonly #outcome: RunOutcome;
   readonly #before: ReadonlyMap<string, number>;
@@ -21,7 +21,7 @@ class RunMetrics {
     return { name, type: "gauge", help, samples };
   }
 
-  /** A counter: the earlier count plus what this run adds, by the value of one label or without one. */
+  /** A counter: the previous count plus this run's, optionally split by one label. */
   counter(name: string, help: string, label: string, added: Readonly<Record<string, number>>): Metric {
     const labelled = (value: string): Sample["labels"] => (label === "" ? {} : { [label]: value });
     const earlier = this.#labelsBefore(name, label).filter((value) => !(value in added));
@@ -33,7 +33,7 @@ class RunMetrics {
     return { name, type: "counter", help, samples };
   }
 
-  /** Samples as the file before had them: of a published run, when this one published nothing. */
+  /** Samples of the previous file, from a published run, if this run published nothing. */
   earlier(name: string, label: string): readonly Sample[] {
     return this.#labelsBefore(name, label).map((value) => {
       const sample = this.sample(0, { [label]: value });
@@ -54,8 +54,8 @@ class RunMetrics {
 }
 
 /**
- * The metrics of a job after a run. `before` is the file as the run before left it, "" where there is none: counters go on
- * from there, and a run that published nothing takes nothing away.
+ * A job's metrics after a run. `before` is the previous file, "" if there is none: counters continue from it, and a run that
+ * published nothing keeps its values.
  */
 export function metricsAfter(outcome: RunOutcome, before: string): readonly Metric[] {
   const run = new RunMetrics(outcome, parseMetrics(before));
@@ -117,7 +117,7 @@ function sums(run: RunMetrics, { requests, status }: RunOutcome): Metric[] {
   ];
 }
 
-/** Reasons of retries that have a series from the first run on, so that a monitor sees their first increase. */
+/** Retry reasons that are reported from the first run on, so that a monitor sees their first increase. */
 const usualReasons = { "429": 0, "503": 0, timeout: 0, connection: 0, "broken answer": 0 };
 
 const successName = "kbdump_last_success_timestamp_seconds";
@@ -139,7 +139,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** All samples of one name. */
+/** All samples of one metric. */
 interface Metric {
   readonly name: string;
   readonly type: "counter" | "gauge";
@@ -147,7 +147,7 @@ interface Metric {
   readonly samples: readonly Sample[];
 }
 
-/** Renders metrics, each with HELP and TYPE; one without samples is left out. */
+/** Renders metrics with HELP and TYPE. Leaves out those without samples. */
 export function renderMetrics(metrics: readonly Metric[]): string {
   return metrics
     .filter(({ samples }) => samples.length > 0)
@@ -160,7 +160,7 @@ function renderMetric({ name, type, help, samples }: Metric): string {
   return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
-/** A sample without its value, labels in the order given: `kbdump_rows{job="nightly",kind="chunks"}`. */
+/** A sample without its value, with labels in order: `kbdump_rows{job="nightly",kind="chunks"}`. */
 export function sampleKey(name: string, labels: Sample["labels"]): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escaped(value).replaceAll('"', '\\"')}"`);
   return pairs.length > 0 ? `${name}{${pairs.join(",")}}` : name;
@@ -175,7 +175,7 @@ function numberText(value: number): string {
   return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }
 
-/** Reads back what `renderMetrics` wrote: values by sample key. Lines that it did not write are passed over. */
+/** Parses the output of `renderMetrics` to values by sample key. Ignores other lines. */
 export function parseMetrics(text: string): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split("\n")) {
@@ -187,25 +187,25 @@ export function parseMetrics(text: string): ReadonlyMap<string, number> {
 
 const outcomes = ["complete", "partial", "failed", "interrupted"] as const;
 
-/** How a run ended; nothing is published by the last two. */
+/** How a run ended. The last two outcomes publish nothing. */
 type Outcome = (typeof outcomes)[number];
 
-/** The result of a run as notifications and metrics report it: no content, no key; names of documents, but no other text of the service. */
+/** The result of a run for notifications and metrics: no content and no key; names of documents, but no other text of the service. */
 export interface RunOutcome {
   readonly job: string;
-  /** Null when it failed before there was a run, for want of a key, say. */
+  /** Null if it failed before the run existed, for example without a key. */
   readonly runId: string | null;
   readonly status: Outcome;
-  /** When this process finished; its seconds and requests follow, without those of earlier processes of the run. */
+  /** When this process finished. Seconds and requests exclude earlier processes of the run. */
   readonly finishedAt: Date;
   readonly seconds: number;
   readonly requests: Readonly<RequestCounts>;
-  /** Rows, and documents by status; undefined unless the run was published. */
+  /** Rows, and documents by status; undefined if nothing was published. */
   readonly rows: Readonly<Partial<Record<Kind, number>>> | undefined;
   readonly documents: Readonly<Record<DocumentRow["status"], number>> | undefined;
-  /** Ids of the first documents that failed. */
+  /** Ids of the first failed documents. */
   readonly failedDocuments: readonly string[];
-  /** The same, with their names. */
+  /** Their names. */
   readonly failedNames: readonly string[];
   /** One sentence. */
   readonly message: string;

@@ -15,9 +15,9 @@ export interface OfferedFile {
   readonly name: string | null;
   readonly mimeType: string | null;
   readonly size: number | null;
-  /** Short-lived, perhaps relative to the service. */
+  /** Short-lived, possibly relative to the service. */
   readonly address: string;
-  /** Whether the address is `/download` of the service, which may answer a link. */
+  /** Whether the address is the service's own `/download`, which may return a link. */
   readonly isOwn: boolean;
 }
 
@@ -26,16 +26,16 @@ export type FileApi = Pick<KnowledgeApi, Route | "document" | "chunk">;
 export interface AskOptions {
   readonly api: FileApi;
   readonly baseUrl: string;
-  /** Rows of `document_details`, if the run has read them: no document is asked for its details again. */
+  /** Rows of `document_details`, if the run has read them, so that they are not requested again. */
   readonly details: readonly Row[] | undefined;
 }
 
-/** The reason of every original that is missing because the release has no route for them. */
-export const noOriginals = "this release gives no originals";
+/** The reason for every original that is missing because the release has no route for it. */
+export const noOriginals = "this release does not provide originals";
 
 /**
- * Gives the question for a file: its address and its facts, as often as an address is needed. It rejects with SkipError where the
- * service has no such file, or where the chunk has the attachment no longer. All files of a run share one answer to which route the
+ * Returns a function that asks for a file's address and facts, as often as an address is needed. It rejects with SkipError if the
+ * service has no such file, or if the chunk no longer has the attachment. All files of a run share the answer to which route the
  * release has.
  */
 export function askerOfFiles(options: AskOptions): (wanted: WantedFile) => () => Promise<OfferedFile> {
@@ -56,8 +56,8 @@ export function askerOfFiles(options: AskOptions): (wanted: WantedFile) => () =>
 }
 
 /**
- * The requests that a run sends for the originals of documents that all have one. The first document is asked for the address of
- * its file. Where the release gives none, only those that find this out.
+ * Counts the requests that a run sends for originals, if every document has one. Asks for the first document's file to find the
+ * route. If the release has no route, only those requests count.
  */
 export async function countOriginalRequests(
   api: FileApi,
@@ -71,24 +71,24 @@ export async function countOriginalRequests(
     if (!(error instanceof SkipError)) throw error;
   });
   const { lacking, hasRoute } = routes;
-  const each = lacking === 0 || hasDetails ? 2 : 3; // its address, and the file; perhaps its details
+  const each = lacking === 0 || hasDetails ? 2 : 3; // its address, the file, and possibly its details
   return { requests: lacking + (hasRoute ? each * refs.length : 0), hasRoute };
 }
 
-/** Requests for a file that is attached to a chunk: its address, and the file. */
+/** Requests for a file attached to a chunk: its address, and the file. */
 export const attachmentRequests = 2;
 
-/** In the order in which they are asked. */
+/** In the order tried. */
 const allRoutes = ["uploadFile", "downloadLink"] as const;
 type Route = (typeof allRoutes)[number];
 
 /**
- * The routes that the release may have for originals. The first document to ask finds out for all of them; the others wait for it, and
- * then ask the right route. An answer that may pass, such as a 500, decides nothing, and the next document finds out.
+ * The routes that the release may have for originals. The first document finds the right one for all; the others wait for it. A
+ * temporary error, such as a 500, decides nothing, and the next document tries.
  */
 class OriginalRoutes {
   readonly #api: FileApi;
-  /** The first routes, which turned out to be unknown. */
+  /** How many of the first routes are unknown to the service. */
   #lacking = 0;
   #isDecided = false;
   #deciding: Promise<void> | undefined;
@@ -105,7 +105,7 @@ class OriginalRoutes {
     return this.#lacking < allRoutes.length;
   }
 
-  /** SkipError where there is no route, or no file. */
+  /** Throws SkipError if there is no route or no file. */
   async ask(ref: DocumentRef): Promise<{ readonly route: Route; readonly record: RawRecord }> {
     while (this.#deciding) await this.#deciding;
     const answer = this.#askFirst(ref);
@@ -135,7 +135,7 @@ class OriginalRoutes {
   }
 }
 
-/** The facts of the file of a document, from its details. Without details, the file is saved all the same. */
+/** The facts of a document's file, from its details. Without details, the file is saved anyway. */
 function factsOfDetails({ api, details }: AskOptions): (ref: DocumentRef) => Promise<RawRecord> {
   const known = details && new Map(details.map((row) => [documentKey(row), row]));
   const detailsOf = async ({ datasetId, documentId }: DocumentRef): Promise<RawRecord> => {
@@ -165,13 +165,13 @@ async function askForAttachment(
 ): Promise<OfferedFile> {
   const chunk = await api.chunk(ref, chunkId);
   const record = attachmentsIn(chunk.attachments).find((each) => each.id === id);
-  if (!record) throw new SkipError("the chunk has it no longer");
+  if (!record) throw new SkipError("the chunk no longer has it");
   return { ...factsIn(record), address: linkIn(record.source_url, baseUrl), isOwn: false };
 }
 
 function linkIn(value: unknown, baseUrl: string): string {
   const address = textOr(value);
-  if (address === null || !isLink(address, baseUrl)) throw new SkipError("the service gives no link to it");
+  if (address === null || !isLink(address, baseUrl)) throw new SkipError("the service returns no link to it");
   return address;
 }
 
@@ -192,10 +192,10 @@ function textOr(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** A file that is attached to a chunk. */
+/** A file attached to a chunk. */
 interface AttachmentRef {
   readonly id: string;
-  /** The first chunk of the document that has it. */
+  /** The document's first chunk with this file. */
   readonly chunkId: string;
 }
 
@@ -204,13 +204,13 @@ export interface WantedFile {
   readonly ref: DocumentRef;
   /** Null for the file that the document was made from. */
   readonly attachment: AttachmentRef | null;
-  /** The name of the file in the work folder of the run. */
+  /** The name of the file in the run's work folder. */
   readonly name: string;
 }
 
 /**
- * The files to save, in the order of the documents: the file of each that was uploaded, then those attached to its chunks, each
- * once. Attachments are found in the stored rows, which a run that is continued has, too. `parts` are those of each document.
+ * The files to save, in the order of the documents: the original of each uploaded document, then the files attached to its chunks,
+ * each once. Attachments are found in the stored rows, which a resumed run has too. `parts` are those of each document.
  */
 export async function wantedFiles(
   documents: readonly DocumentToRead[],
@@ -239,7 +239,7 @@ async function attachmentsOf(parts: readonly SegmentFile[]): Promise<readonly At
   return [...chunkIds].map(([id, chunkId]) => ({ id, chunkId }));
 }
 
-/** An id of any length and characters makes a file name this way. */
+/** Converts an id of any length and with any characters to a file name. */
 function hashOf(id: string): string {
   return createHash("sha256").update(id).digest("hex").slice(0, 32);
 }

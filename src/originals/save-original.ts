@@ -12,9 +12,9 @@ import type { OfferedFile, WantedFile } from "./ask-for-file.js";
 
 export interface SaveOptions {
   readonly download: Download;
-  /** Bytes of one file at the most. */
+  /** Maximum bytes of one file. */
   readonly longest: number;
-  /** Tries after the first. */
+  /** Retries after the first try. */
   readonly retries: number;
   readonly signal: AbortSignal;
   readonly onRetry: (error: RetryError, wait: number) => void;
@@ -22,13 +22,13 @@ export interface SaveOptions {
   readonly reuse: Reuse;
 }
 
-/** The facts of a file on the disk, or of one that is missing. */
+/** The facts of a saved or missing file. */
 export type FileFacts = Omit<SavedOriginal, "dataset_id" | "document_id" | "attachment_id" | "chunk_id">;
 
 /**
- * Saves a file at a path. It never fails for what the service does: that is a verdict. Every try asks for a new address, because
- * addresses are short-lived. A file that breaks off twice at the same place is kept as it is. One that the service lacks is not tried
- * again, and one whose address answers 500 is tried once more: Dify answers that for a file that is gone from its storage.
+ * Saves a file at a path. A failure of the service is a verdict, not an error. Every try asks for a new address, because addresses
+ * are short-lived. A file that breaks off twice at the same place is kept as it is. A file that the service lacks is not retried.
+ * A 500 from the file's address is retried once: Dify sends that for a file that is gone from its storage.
  */
 export async function saveOriginal(
   ask: () => Promise<OfferedFile>,
@@ -95,10 +95,10 @@ async function fetchFile(
   return typeof found === "string" ? download(found, receive) : found;
 }
 
-/** Milliseconds in which no link expires: those of Dify are good for 300 s, unless FILES_ACCESS_TIMEOUT says otherwise. */
+/** No link expires within these milliseconds. Dify's links last 300 s unless FILES_ACCESS_TIMEOUT is set. */
 const sureLife = 60_000;
 
-/** File stores answer 403 to a link that has expired, and the service 404: "File not found or signature is invalid". */
+/** For an expired link, file stores answer 403, and the service 404: "File not found or signature is invalid". */
 function mayHaveExpired(error: unknown): boolean {
   return error instanceof SkipError && (error.status === 403 || error.status === 404);
 }
@@ -119,15 +119,15 @@ function factsOf(file: OfferedFile | undefined): Pick<FileFacts, "name" | "mime_
 }
 
 /**
- * Writes a file to the disk piece by piece, readable by its owner only, flushed. One that breaks off is kept as far as it came. SkipError
- * when it is longer than the bound; an error of the disk stays one.
+ * Writes a file to disk piece by piece, readable by its owner only, and flushes it. If it breaks off, keeps what arrived. Throws
+ * SkipError if it exceeds the limit; disk errors pass through.
  */
 export async function receiveFile(
   { announced, pieces }: IncomingFile,
   path: string,
   longest: number,
 ): Promise<Received & { readonly failure: RetryError | null }> {
-  await rm(path, { force: true }); // it may have a second name in a published run, whose bytes must stay
+  await rm(path, { force: true }); // it may be hard-linked to a published run, which must not change
   const hash = createHash("sha256");
   let bytes = 0;
   let failure: RetryError | null = null;
@@ -149,17 +149,17 @@ export async function receiveFile(
   return { bytes, sha256: hash.digest("hex"), announced, brokeOff: failure?.message ?? null, failure };
 }
 
-/** The error of a file above the bound. */
+/** The error for a file above the limit. */
 function tooLong(longest: number): SkipError {
   return new SkipError(`it is longer than ${longest / 1_000_000} MB; service.max_original sets the bound`);
 }
 
-/** Bytes that a link can have at the most, with the JSON around it. */
+/** Maximum bytes of a link and the JSON around it. */
 const longestLink = 65_536;
 
 /**
- * Tells a link from a file: the service's own `/download` may answer either. A link is signed, so that it is looked for in
- * memory and never written to the disk. Gives the link, or the file from its first byte on.
+ * Tells a link from a file, because the service's own `/download` may return either. A link is signed, so it is kept in memory and
+ * never written to disk. Returns the link, or the file from its first byte.
  */
 async function linkOrFile({ announced, pieces }: IncomingFile): Promise<string | IncomingFile> {
   const rest = pieces[Symbol.asyncIterator]();
@@ -192,17 +192,17 @@ function linkIn(bytes: Buffer): string | undefined {
 interface Received {
   readonly bytes: number;
   readonly sha256: string;
-  /** The bytes that the answer announced; null where it did not. */
+  /** Content-Length; null if missing. */
   readonly announced: number | null;
-  /** Why it broke off; null where it came to its end. */
+  /** Why it broke off; null if it ended normally. */
   readonly brokeOff: string | null;
 }
 
 type Judged = Pick<Original, "verdict" | "reason" | "expected_bytes">;
 
 /**
- * Complete is a file of as many bytes as the service says of it; where it says nothing, as the answer announces; and where
- * neither says anything, one that came to its end.
+ * Judges a file. It is complete if it has as many bytes as the service reports; if unknown, as many as Content-Length; if that is
+ * missing too, if it ended normally.
  */
 export function judgeOriginal({ bytes, announced, brokeOff }: Received, size: number | null): Judged {
   const expected_bytes = size ?? announced;
@@ -217,12 +217,12 @@ export function judgeOriginal({ bytes, announced, brokeOff }: Received, size: nu
   };
 }
 
-/** Puts the same file of an earlier run at the path; undefined where there is none that is sound. */
+/** Puts the same file from an earlier run at the path; undefined if there is no sound one. */
 type Reuse = (file: OfferedFile, path: string) => Promise<Pick<Received, "bytes" | "sha256"> | undefined>;
 
 /**
- * The files of the run before, each of which gets a second name where the service still has the same upload of the same size and
- * its bytes are those of the manifest.
+ * Reuses files of the previous run. A file is hard-linked if the service still has the same upload with the same size, and its
+ * bytes match the manifest.
  */
 export async function earlierFiles(workspace: Workspace, job: string): Promise<(wanted: WantedFile) => Reuse> {
   const before = await runBefore(workspace, job).catch(() => undefined);
@@ -246,7 +246,7 @@ function isSameUpload({ verdict, path, file_id, bytes }: Original, { id, size }:
   return verdict === "complete" && path !== null && id !== null && file_id === id && bytes === size;
 }
 
-/** The file that is hashed is the one that has the name, whatever happens to the published one meanwhile. */
+/** Links first and hashes the linked file, so that a change to the published path cannot slip in between. */
 async function linkSound(
   run: string,
   { path: published, sha256 }: Original,

@@ -21,7 +21,7 @@ import { countOf, nameAndId } from "../words.js";
 import { type AskOptions, askerOfFiles, type FileApi, noOriginals, type WantedFile } from "./ask-for-file.js";
 import { earlierFiles, type FileFacts, type SaveOptions, saveOriginal } from "./save-original.js";
 
-/** An original, and where it lies until the run is staged. */
+/** An original, and its path until the run is staged. */
 export interface HeldOriginal {
   readonly original: Original;
   readonly file: string;
@@ -31,14 +31,14 @@ interface SaveAllOptions extends Omit<SaveOptions, "reuse" | "signal">, AskOptio
   readonly api: FileApi & Pick<Client, "stop" | "signal">;
   readonly workspace: Workspace;
   readonly job: string;
-  /** Files that are fetched at once. */
+  /** Files to download at once. */
   readonly atOnce: number;
   readonly onSaved: (done: number) => void;
 }
 
 /**
- * Saves files and gives them in the same order. A complete one that an earlier process of this run saved is not asked for again,
- * and one that is as in the run before is not fetched.
+ * Saves files and returns them in the same order. Skips files that an earlier process of this run completed, and downloads no file
+ * that is unchanged since the previous run.
  */
 export async function saveOriginals(
   wanted: readonly WantedFile[],
@@ -64,7 +64,7 @@ export async function saveOriginals(
   };
   await forEachOf([...wanted.entries()], options.atOnce, ([index, one]) =>
     save(index, one).catch((error: unknown) => {
-      api.stop(error); // what is no verdict ends the run: the others must not go on
+      api.stop(error); // an error that is not a verdict ends the run: the others must stop
       throw error;
     }),
   );
@@ -85,7 +85,7 @@ function originalOf({ ref, attachment }: WantedFile, facts: FileFacts): SavedOri
   };
 }
 
-/** A complete file of an earlier process; its facts were written when it lay on the disk. */
+/** A complete file from an earlier process. Its facts were written after the file was on disk. */
 async function savedBefore({ ref }: WantedFile, file: string): Promise<SavedOriginal | undefined> {
   const original = valueIf(savedOriginalSchema, await readJsonFile(`${file}.json`));
   if (original?.verdict !== "complete" || original.document_id !== ref.documentId) return undefined;
@@ -93,12 +93,12 @@ async function savedBefore({ ref }: WantedFile, file: string): Promise<SavedOrig
   return facts?.isFile() && facts.size === original.bytes ? original : undefined;
 }
 
-/** The originals as a manifest lists them; undefined where the job asks for none. */
+/** The originals for the manifest; undefined if the job asks for none. */
 export function listOriginals(held: readonly HeldOriginal[] | undefined): Pick<Manifest, "originals"> {
   return held ? { originals: held.map(({ original }) => original) } : {};
 }
 
-/** Gives the files a second name in the folder that becomes the run folder; where that is not possible, copies them. */
+/** Hard-links the files into the staged run folder, or copies them if linking fails. */
 export async function stageOriginals(held: readonly HeldOriginal[], stage: string): Promise<void> {
   const folder = join(stage, originalsFolder);
   await rm(folder, { recursive: true, force: true });
@@ -117,15 +117,15 @@ export async function stageOriginals(held: readonly HeldOriginal[], stage: strin
 }
 
 /**
- * Gives each file that there is a path of its own, in their order: `originals/<document>/<name>`, and for one that is attached to a chunk
- * `originals/<document>/<attachment>-<name>`.
+ * Assigns a unique path to each existing file, in order: `originals/<document>/<name>`, or
+ * `originals/<document>/<attachment>-<name>` for a file attached to a chunk.
  */
 export function assignPaths(saved: readonly SavedOriginal[]): readonly Original[] {
   const folders = foldersOf(saved);
   const taken = new Set<string>();
   const freePath = (folder: string, name: string): string => {
     const path = `${originalsFolder}/${folder}/${name}`;
-    if (taken.has(path.toLowerCase())) return freePath(folder, `_${name}`); // some file systems do not tell cases apart
+    if (taken.has(path.toLowerCase())) return freePath(folder, `_${name}`); // some file systems ignore case
     taken.add(path.toLowerCase());
     return path;
   };
@@ -142,7 +142,7 @@ function nameOf({ attachment_id: id, name }: SavedOriginal): string {
   return id === null ? safe : safeFileName(`${folderName(id)}-${safe}`);
 }
 
-/** One folder for each document; the same document of a second dataset gets one of another name. */
+/** One folder per document. If a second dataset has the same document, its folder gets another name. */
 function foldersOf(saved: readonly SavedOriginal[]): ReadonlyMap<string, string> {
   const folders = new Map<string, string>();
   const taken = new Set<string>();
@@ -157,14 +157,14 @@ function foldersOf(saved: readonly SavedOriginal[]): ReadonlyMap<string, string>
   return folders;
 }
 
-/** Bytes of a name that every file system takes, with room for what others append. */
+/** Maximum bytes of a file name, leaving room for what others append. */
 const longest = 200;
-/** Windows takes these names for devices, whatever their ending. */
+/** Windows reserves these names for devices, with any ending. */
 const device = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
 
 /**
- * The name of a file in its folder, from a name that the service gave: as it is where that is safe. It never leads out of the
- * folder, and is never empty, hidden, a device or too long for the file system.
+ * A safe file name from the service's name, unchanged if possible. It never leaves the folder, and is never empty, hidden, a
+ * device or too long.
  */
 export function safeFileName(name: string): string {
   const plain = name
@@ -177,13 +177,13 @@ export function safeFileName(name: string): string {
   return device.test(short) ? `_${short}` : short;
 }
 
-/** The name of the folder of a document: its id, or a hash where that is no plain word. */
+/** The folder name of a document: its id, or a hash if the id has unusual characters. */
 export function folderName(documentId: string): string {
   if (/^[0-9a-z][0-9a-z_-]{0,99}$/.test(documentId) && !device.test(documentId)) return documentId;
   return createHash("sha256").update(documentId).digest("hex").slice(0, 32);
 }
 
-/** Cuts a long name before its ending. */
+/** Shortens a long name, keeping its ending. */
 function cutName(name: string): string {
   if (Buffer.byteLength(name) <= longest) return name;
   const ending = /\.[\p{L}\p{N}]{1,12}$/u.exec(name)?.[0] ?? "";
@@ -195,13 +195,13 @@ function cutName(name: string): string {
   return stem.replace(/[\s.]+$/, "") + ending;
 }
 
-/** Originals that are named; a pipeline can leave thousands of documents without one. */
+/** Maximum originals to list. A pipeline can leave thousands of documents without one. */
 const named = 20;
 
-/** Without a count, so that the shards of a run say it in the same words and a joined run says it once. */
+/** Has no count, so that all shards of a run use the same text and a joined run shows it once. */
 const noRoute = `${noOriginals}: it has neither …/upload-file, as Dify until 1.8, nor …/download, as Dify from 1.13.1 on`;
 
-/** A sentence for each original that is not complete, up to a number; one for all where the release has no route for them. */
+/** A sentence for each incomplete original, up to a maximum; only one sentence if the release has no route for originals. */
 export function originalWarnings(originals: readonly Original[], names: DocumentNames): readonly string[] {
   const incomplete = originals.filter(({ verdict }) => verdict !== "complete");
   const bad = incomplete.filter(({ reason }) => reason !== noOriginals);

@@ -5,16 +5,16 @@ import type { Job } from "../job/job.js";
 import { foldersOf } from "../store/folder/job-folders.js";
 import type { PlanDisk } from "./job-plan.js";
 
-/** Bytes of the database to a byte of JSONL at the most, as measured with texts of several languages. */
+/** Maximum database bytes per byte of JSONL, measured with texts in several languages. */
 const databaseShare = 0.6;
 /**
- * Bytes of a compressed file to a byte of its text at the most, of gzip and of zstd alike: 0.14 to 0.24 was measured with English and
- * with code, 0.39 with Chinese in chunks of 800 characters. CSV repeats no names, so a little is added.
+ * Maximum compressed bytes per byte of text, for gzip and zstd. Measured: 0.14 to 0.24 with English and code, 0.39 with Chinese in
+ * chunks of 800 characters. A margin is added, because CSV does not repeat names.
  */
 const compressedShare = 0.5;
 const smallestDatabase = 3_000_000;
 
-/** The disk space that a run needs for rows of so many bytes as JSONL, and what is free there. Writes nothing. */
+/** The disk space that a run needs for this much JSONL, and the free space. Writes nothing. */
 export async function diskSpace(job: Job, jsonl: number): Promise<PlanDisk> {
   const { database } = foldersOf(job);
   const before = await stat(database).then(
@@ -26,7 +26,7 @@ export async function diskSpace(job: Job, jsonl: number): Promise<PlanDisk> {
   return { folder, ...needs, free_bytes: free, enough: free === null ? null : free >= needs.needed_bytes };
 }
 
-/** The bytes that stay, and the most that a run needs at one moment. `before`: the size of the database so far. */
+/** The bytes that remain after a run, and the most that it needs at one moment. `before`: the current size of the database. */
 export function diskNeeds(
   { formats, compress }: Pick<Job["output"], "formats" | "compress">,
   jsonl: number,
@@ -46,7 +46,7 @@ export function diskNeeds(
   };
 }
 
-/** Bytes free to us on the disk of the nearest folder that exists. */
+/** The free bytes on the disk of the nearest existing folder. */
 async function freeSpace(path: string): Promise<{ folder: string; free: number | null }> {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     const facts = await statfs(folder).catch(() => undefined);

@@ -10,25 +10,25 @@ export type ChildMode = Job["childChunks"];
 /** A forecast for one document. */
 export interface DocumentForecast {
   readonly children: number;
-  /** Requests for pages of chunks and for child lists, by the value of child_chunks. */
+  /** Requests for pages of chunks and child lists, for each value of child_chunks. */
   readonly pages: number;
   readonly lists: Readonly<Record<ChildMode, number>>;
-  /** Requests for files that are attached to its chunks. */
+  /** Requests for files attached to its chunks. */
   readonly attachments: number;
   /** Bytes as JSONL. */
   readonly bytes: number;
 }
 
-/** What is alike in all documents of a job. */
+/** What the forecasts of all documents share. */
 export interface ForecastBasis {
   readonly job: Pick<Job, "childChunks" | "consistency" | "originals">;
-  /** Rows to a page. */
+  /** Rows per page. */
   readonly sizes: { readonly chunks: number; readonly children: number };
-  /** A sampled document like this one, for documents that were not sampled. */
+  /** A similar sampled document, for documents that were not sampled. */
   readonly like: (survey: DocumentSurvey) => DocumentSample | undefined;
 }
 
-/** Gives the largest sampled document of the same form, or of any form where there is none. */
+/** Returns the largest sampled document of the same form; if there is none, of any form. */
 export function likeIn(surveys: readonly DocumentSurvey[]): ForecastBasis["like"] {
   const sampled = surveys.filter(({ sample }) => sample).sort((a, b) => (b.total ?? 0) - (a.total ?? 0));
   return ({ docForm }) => (sampled.find((survey) => survey.docForm === docForm) ?? sampled[0])?.sample;
@@ -37,7 +37,7 @@ export function likeIn(surveys: readonly DocumentSurvey[]): ForecastBasis["like"
 /** Bytes of a row in documents. */
 const perDocument = 400;
 
-/** What an undisturbed run takes for a document: nothing fails, nothing changes, nothing is resumed. */
+/** Forecasts an undisturbed run for a document: nothing fails, changes or is resumed. */
 export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: ForecastBasis): DocumentForecast {
   const { total, error } = survey;
   const none = { all: 0, auto: 0, none: 0 };
@@ -60,14 +60,14 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
     bytes,
   };
 
-  /** Lists of more than one answer are read twice, unless the chunks show the same children. */
+  /** Lists of more than one answer are read twice, unless the chunks embed the same children. */
   function listRequests(rows: number): number {
     const once = pagesOf(rows, sizes.children);
     const isProved = job.consistency === "counts" || sample?.embedding === "agrees";
     return !isProved && (once > 1 || rows === fullPage) ? 2 * once : once;
   }
 
-  /** What `child_chunks: auto` asks, by its own rules. A run decides by a sample of its own. */
+  /** Forecasts what `child_chunks: auto` reads, by its own rules. A run draws its own sample. */
   function autoLists(survey: DocumentSurvey, sample: DocumentSample | undefined, all: number): number {
     if (error !== null || !sample || total === null) return all;
     if (sample.embedding === "differs" || sample.embedding === "absent") return all;
@@ -81,7 +81,7 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
   }
 }
 
-/** Requests that prove that so many chunks, in pages of that size, are all there. */
+/** The requests to prove this many chunks with pages of this size. */
 function chunkRequests(
   { status, keyword }: DocumentSurvey["ref"],
   anchor: DocumentSample["anchor"] | undefined,
@@ -96,7 +96,7 @@ function chunkRequests(
   return rows + (anchor === "young" ? 2 * once - 1 : once);
 }
 
-/** Pages of a list: an empty one has one, too. */
+/** Pages of a list. An empty list has one too. */
 export function pagesOf(rows: number, size: number): number {
   return Math.max(1, Math.ceil(rows / size));
 }

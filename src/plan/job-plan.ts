@@ -4,7 +4,7 @@ import { amount, count, listOf, oneOf, orNull, result, text, truth } from "../sc
 
 const mode = oneOf("all", "auto", "none");
 
-/** Median seconds from sending a request to the last byte of its answer; null without an answer. */
+/** Median seconds from sending a request to the last byte of its answer; null without answers. */
 const latency = result({ chunk_page: orNull(amount), child_list: orNull(amount), answers: count });
 
 const document = result({
@@ -19,7 +19,7 @@ const document = result({
   error: orNull(text),
 });
 
-/** The result of `kbdump plan --json`: what is there, and what a run would take. Sizes are in bytes. */
+/** The result of `kbdump plan --json`: what the service has, and what a run would need. Sizes are in bytes. */
 export const planResult = result({
   status: v.pipe(oneOf("complete", "partial"), v.description("partial: some documents or lists could not be asked")),
   job: text,
@@ -58,7 +58,6 @@ export const planResult = result({
   documents_out: v.pipe(orNull(text), v.description("the file of --documents-out; null without it")),
 });
 
-/** What is there, and what a run would take. */
 export type JobPlan = v.InferOutput<typeof planResult>;
 
 export type PlannedDocument = JobPlan["documents"][number];

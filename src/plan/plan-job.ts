@@ -23,17 +23,17 @@ import { quirksOf } from "./quirks.js";
 import { type DocumentSurvey, pageSizesOf, surveyDocuments } from "./survey.js";
 
 export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "progress" | "log" | "now"> {
-  /** The file to write the list of documents to, for `run --documents-from`; undefined: none is written. */
+  /** The file for the list of documents, for `run --documents-from`; undefined: none is written. */
   readonly documentsOut?: string | undefined;
 }
 
-/** Requests under way or waiting, per request in flight. */
+/** Prefetched requests per concurrent request. */
 const aheadPerSlot = 4;
 
 /**
- * Asks what a job would read, and forecasts the requests and the disk space of a run. Writes nothing but the list of documents, if it
- * was asked for. Rejects with StopError when nothing can be asked or that list would not be whole, UsageError without a key, or the
- * reason of the signal.
+ * Asks what a job would read, and forecasts the requests and disk space of a run. Writes nothing except the list of documents, if
+ * requested. Throws StopError if nothing can be read or that list would be incomplete, UsageError without a key, or the reason of
+ * the signal.
  */
 export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobPlan> {
   const context = withDefaults(options);
@@ -117,17 +117,17 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
   };
 }
 
-/** The answers to the requests that a run sends before it reads documents. */
+/** The answers that a run needs before it reads documents. */
 interface Opening {
   readonly discovery: Discovery;
   readonly batches: number;
   /** Requests that a run sends for all this, and for originals. */
   readonly requests: number;
-  /** A sentence for every list that a run will not be able to read either. */
+  /** A sentence for every list that a run could not read either. */
   readonly failures: readonly string[];
 }
 
-/** Asks as a run does: which documents there are, the status of every batch, the metadata fields, the route for originals. */
+/** Asks the same as a run: the documents, the status of every batch, the metadata fields, the route for originals. */
 async function askOpening(
   api: Client,
   job: Job,
@@ -137,7 +137,7 @@ async function askOpening(
   const { datasets, found } = discovery;
   const [status, fields] = await Promise.all([captureStatus(api, datasets, now), readMetadataFields(api, datasets)]);
   const batches = datasets.reduce((sum, dataset) => sum + dataset.batches.length, 0);
-  // Batches and lists are asked again at the end. Then come settings, fields and tags of each dataset, and each document.
+  // Batches and lists are read again at the end. Then come settings, fields and tags of each dataset, and each document.
   const details = job.details ? datasets.reduce((sum, { documents }) => sum + 3 + documents.length, 0) : 0;
   const sent = requests.sent - requests.retried + batches + (found?.pages ?? 0) + details;
   const uploads = job.originals ? uploadsOf(discovery).map(({ ref }) => ref) : [];
@@ -150,7 +150,7 @@ async function askOpening(
   };
 }
 
-/** Throws if no document can be read, with the error of the first. */
+/** Throws the error of the first document if none can be read. */
 function requireSomething(surveys: readonly DocumentSurvey[]): void {
   const [first] = surveys;
   if (!first || surveys.some(({ total }) => total !== null)) return;
@@ -183,11 +183,11 @@ function plannedDocuments(
   });
 }
 
-/** Says what another run of the job means for the next one. Changes nothing: neither the lock nor the work of others. */
+/** What an earlier run of the job means for the next one. Changes nothing, not even the lock. */
 async function earlierRunNotes(job: Job, now: () => Date): Promise<readonly string[]> {
   const folders = foldersOf(job);
   const path = join(folders.private, "lock");
-  const lock = await readLock(path).catch(() => undefined); // a plan can do without it
+  const lock = await readLock(path).catch(() => undefined); // a plan does not need it
   try {
     if (lock) await refuseHeld(path, lock, Date.now());
   } catch (error) {
@@ -200,10 +200,10 @@ async function earlierRunNotes(job: Job, now: () => Date): Promise<readonly stri
     : [];
 }
 
-/** Latencies that are kept of each kind: enough for a median, and bounded. */
+/** Maximum latencies to keep per kind: enough for a median. */
 const kept = 5_000;
 
-/** Records the latency of every answer to a plan, and whether answers are compressed. */
+/** Records the latency of every answer to the plan, and whether answers are compressed. */
 class AnswerLog {
   isCompressed = false;
   readonly #milliseconds: Record<"chunk_page" | "child_list" | "other", number[]> = {
@@ -226,7 +226,7 @@ class AnswerLog {
     return { chunk_page: this.#median("chunk_page"), child_list: this.#median("child_list"), answers: this.#answers };
   }
 
-  /** The median latencies of all requests in as many lanes as may be in flight; or what max_rps allows. */
+  /** The time for all requests at median latency and full concurrency, or at max_rps if that is slower. */
   leastSeconds({ service }: Job, requests: { all: number; chunk_page: number; child_list: number }): number {
     const { all, chunk_page: pages, child_list: lists } = requests;
     const { chunk_page: page, child_list: list } = this.latency;

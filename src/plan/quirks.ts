@@ -3,19 +3,19 @@ import { countOf } from "../words.js";
 import type { Quirk } from "./job-plan.js";
 import type { DocumentSurvey } from "./survey.js";
 
-/** What was noticed while the service was asked. */
+/** What the plan noticed about the service. */
 export interface Observations {
   readonly surveys: readonly DocumentSurvey[];
-  /** Rows on a page of chunks. */
+  /** Rows per page of chunks. */
   readonly chunkPage: number;
   readonly isCompressed: boolean;
-  /** Requests that were refused as too many. */
+  /** Requests refused because there were too many. */
   readonly throttled: number;
-  /** The error of a document whose child lists cannot be read though its chunks can. */
+  /** The error of a document whose chunks can be read but not its child lists. */
   readonly refusedLists: string | undefined;
 }
 
-/** The behaviour of this service that changes what a user does; docs/plan.md lists all names. */
+/** The behaviours of this service that matter to users. docs/plan.md lists all names. */
 export function quirksOf({
   surveys,
   chunkPage,

@@ -10,46 +10,46 @@ import type { RunProgress } from "../job/run-progress.js";
 import { attachmentsIn } from "../rows/row.js";
 import { rowFromRecord } from "../rows/row-from-record.js";
 
-/** Documents of which pages are read, the largest first: enough for means, and bounded. */
+/** Maximum documents to sample, largest first: enough for means. */
 const mostSampled = 100;
-/** Child lists that are read of a document whose chunks embed no children: first so many, then more if some are not empty. */
+/** Child lists to read of a document whose chunks embed no children: this many first, then more if some are not empty. */
 const firstLists = 3;
 const moreLists = 9;
 
 /** What the plan knows of one document. */
 export interface DocumentSurvey {
   readonly ref: DocumentRef;
-  /** Chunks that the service counts; null where it did not say. */
+  /** Chunks that the service counts; null if unknown. */
   readonly total: number | null;
   readonly docForm: string | null;
-  /** Why it cannot be read. */
+  /** Why it cannot be read; null if it can. */
   readonly error: string | null;
   /** Whether only its child lists cannot be read. */
   readonly lacksLists: boolean;
-  /** Some of its pages; undefined where none was read. */
+  /** Some of its pages; undefined if none was read. */
   readonly sample: DocumentSample | undefined;
 }
 
-/** What some pages of a document show, and the child lists of some of their chunks. */
+/** What some pages of a document and some child lists show. */
 export interface DocumentSample {
   /** Rows on page 1. */
   readonly pageRows: number;
-  /** Chunks on all pages that were read. */
+  /** Chunks on all pages read. */
   readonly chunks: number;
-  /** Whether the other pages bring rows of page 1 again; undefined where there is one page. */
+  /** Whether other pages repeat rows of page 1; undefined if there is only one page. */
   readonly repeats: boolean | undefined;
   readonly evidence: ChildEvidence;
-  /** Whether `anchored` can prove the pages with single rows: once, with the pages before the last one read twice, or not. */
+  /** How `anchored` can prove the pages: with single rows, by reading all pages but the last twice, or not at all. */
   readonly anchor: "settled" | "young" | "none";
-  /** Whether chunks embed what their child lists hold; unknown where no list has children. */
+  /** Whether chunks embed what their child lists hold; unknown if no list has children. */
   readonly embedding: "agrees" | "differs" | "absent" | "unknown";
-  /** How many children each of these chunks has, as far as that is known. */
+  /** The number of children of each sampled chunk, where known. */
   readonly children: readonly number[];
   /** Rows on the first page of a child list that has more. */
   readonly childPageRows: number | undefined;
-  /** Files that are attached to the chunks. */
+  /** Files attached to the chunks. */
   readonly attachments: number;
-  /** Mean bytes of a row as a line of JSONL. */
+  /** Mean bytes of a row as a JSONL line. */
   readonly chunkBytes: number;
   readonly childBytes: number;
 }
@@ -57,8 +57,8 @@ export interface DocumentSample {
 type Api = Pick<KnowledgeApi, "chunks" | "childChunks">;
 
 /**
- * Asks every document for one chunk, which comes with the number of all. Then reads up to three pages of the
- * largest documents, and some child lists of their chunks. A document that cannot be read is noted; what would end a run is thrown.
+ * Asks every document for one chunk, which also returns the total. Then reads up to three pages of the largest documents and some
+ * of their child lists. Notes documents that cannot be read, and throws errors that would end a run.
  */
 export async function surveyDocuments(
   api: Api,
@@ -82,7 +82,7 @@ export async function surveyDocuments(
   const asked = [...sampled.values()].filter(({ total }) => total !== null && total > 0);
   const [refused] = asked;
   if (!refused || !asked.every(({ lacksLists }) => lacksLists)) return found;
-  const { error, lacksLists } = refused; // a service without child lists has none for the other documents either
+  const { error, lacksLists } = refused; // if the service has no child lists, other documents have none either
   return found.map((survey) => (survey.total && survey.error === null ? { ...survey, error, lacksLists } : survey));
 }
 
@@ -103,12 +103,12 @@ async function countChunks(api: Api, ref: DocumentRef): Promise<DocumentSurvey> 
   }
 }
 
-/** Reads the first page of a document, its last one, and one in the middle. */
+/** Reads the first page of a document, the last one, and one in the middle. */
 async function withPages(api: Api, survey: DocumentSurvey, hasChildren: boolean): Promise<DocumentSurvey> {
   if (!survey.total) return survey;
   const { ref } = survey;
   const [first] = await readPages(api, ref, [1]);
-  if (!first || first.rows.length === 0) return survey; // a run reads such a page in smaller pieces
+  if (!first || first.rows.length === 0) return survey; // a run would read such a page in smaller pieces
   const { total } = first;
   const last = Math.ceil(total / first.rows.length);
   const others = [...new Set([Math.ceil(last / 2), last])].filter((page) => page > 1);
@@ -120,7 +120,7 @@ async function withPages(api: Api, survey: DocumentSurvey, hasChildren: boolean)
   }
 }
 
-/** The pages that can be read, in their order. */
+/** The readable pages, in order. */
 async function readPages(api: Api, ref: DocumentRef, numbers: readonly number[]): Promise<readonly ListPage[]> {
   const read = (page: number) =>
     api.chunks(ref, page).catch((error: unknown) => {
@@ -130,7 +130,7 @@ async function readPages(api: Api, ref: DocumentRef, numbers: readonly number[])
   return (await Promise.all(numbers.map(read))).flatMap((page) => page ?? []);
 }
 
-/** The children that chunks embed are compared with one list. Where they embed none, a few lists are read. */
+/** Compares embedded children with one list. If chunks embed none, reads a few lists. */
 async function surveyPages(
   api: Api,
   ref: DocumentRef,
@@ -178,7 +178,7 @@ function embeddedIn(chunk: Listed): readonly Listed[] {
   return embeddedChildren(chunk) ?? [];
 }
 
-/** So many of the items, the first and the last of them and others evenly between. */
+/** Picks this many items, spread evenly from the first to the last. */
 function spread<T>(items: readonly T[], many: number): readonly T[] {
   const places = Array.from({ length: many }, (_, nth) =>
     Math.round((nth * (items.length - 1)) / Math.max(1, many - 1)),
@@ -186,10 +186,10 @@ function spread<T>(items: readonly T[], many: number): readonly T[] {
   return [...new Set(places)].flatMap((place) => items.slice(place, place + 1));
 }
 
-/** Rows that are measured of one document. */
+/** Maximum rows to measure per document. */
 const enough = 100;
 
-/** A row that is nested too deeply to be written fails its document in a run, and is left out here. */
+/** The mean row size. Leaves out rows nested too deeply to serialize, which would fail their document in a run. */
 function meanBytes(kind: "chunks" | "child_chunks", records: readonly Listed[], ref: DocumentRef): number {
   const known = { dataset_id: ref.datasetId, document_id: ref.documentId, segment_id: ref.documentId };
   const sizes = spread(records, Math.min(enough, records.length)).flatMap((record) => {
@@ -204,7 +204,7 @@ function meanBytes(kind: "chunks" | "child_chunks", records: readonly Listed[], 
   return sizes.reduce((sum, size) => sum + size, 0) / Math.max(1, sizes.length);
 }
 
-/** The rows that the service puts on a page of chunks and of child chunks: Infinity where everything comes on page 1. */
+/** The service's page sizes for chunks and child chunks; Infinity if page 1 holds everything. */
 export function pageSizesOf(surveys: readonly DocumentSurvey[]): {
   readonly chunks: number;
   readonly children: number;
@@ -217,7 +217,7 @@ export function pageSizesOf(surveys: readonly DocumentSurvey[]): {
   return { chunks, children: childPages.length > 0 ? Math.max(...childPages) : chunks };
 }
 
-/** The message of what fails a document; rethrows what ends a run. */
+/** The message of an error that fails a document. Rethrows errors that end a run. */
 function reasonOf(error: unknown): string {
   if (error instanceof SkipError) return error.message;
   throw error;

@@ -1,9 +1,6 @@
-/** The tables that every dump has; a file of every text format is named after each. */
+/** The tables of every dump. Each text format has a file named after each table. */
 export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"] as const;
-/**
- * document_info is only in the dump of a run that asked the service which documents there are; datasets and document_details
- * are in that of a job with `details: true`.
- */
+/** document_info exists only if the run asked the service for its documents; datasets and document_details only with `details: true`. */
 export const optionalKinds = ["document_info", "datasets", "document_details"] as const;
 export const allKinds = [...kinds, ...optionalKinds] as const;
 export type Kind = (typeof allKinds)[number];
@@ -13,10 +10,10 @@ export function isKind(name: string): name is Kind {
   return allKinds.some((kind) => kind === name);
 }
 
-/** Rows of every table of a dump. */
+/** The number of rows in each table of a dump. */
 export type Counts = PerKind<number>;
 
-/** A value for every kind that each dump has, and for those of the other kinds that this one has. */
+/** A value for every kind that all dumps have, and for the optional kinds that this dump has. */
 export type PerKind<T> = Readonly<Record<(typeof kinds)[number], T>> & {
   readonly [Kind in (typeof optionalKinds)[number]]?: T;
 };
@@ -25,7 +22,7 @@ const position = { role: "position", change: "moved" } as const;
 const content = { role: "content", change: "changed", long: true } as const;
 const progress = { role: "progress" } as const;
 
-/** Every column has every member: objects of one shape are read faster. */
+/** Every column has every property, because objects of the same shape are faster to read. */
 const column = (name: string, type: ColumnType, about: string, traits: Traits): Column => ({
   name,
   type,
@@ -38,18 +35,18 @@ const column = (name: string, type: ColumnType, about: string, traits: Traits): 
   sentToo: traits.sentToo ?? false,
   neverNull: traits.neverNull ?? false,
 });
-/** A column whose value kbdump itself knows. */
+/** A column whose value kbdump itself provides. */
 const own = (name: string, type: ColumnType, about: string, traits: Traits = {}) => column(name, type, about, traits);
 
 const dataset = own("dataset_id", "text", "the dataset (knowledge base)", { role: "document" });
 
-/** A column of what the service sends, by default in the field of its name. */
+/** A column for a field of the service, by default of the same name. */
 const sent = (name: string, type: ColumnType, about: string, traits: Traits = {}) =>
   column(name, type, about, { field: name, ...traits });
 
 const setting = { role: "setting" } as const;
 
-/** The column of what the others do not hold. */
+/** The column for everything that no other column holds. */
 const extra = own(
   "extra",
   "object",
@@ -57,7 +54,7 @@ const extra = own(
   setting,
 );
 
-/** The columns of `datasets`: the settings of every dataset, its metadata fields and its tags. */
+/** The columns of `datasets`: the settings, metadata fields and tags of every dataset. */
 const datasetColumns: readonly Column[] = [
   sent("dataset_id", "text", "the dataset (knowledge base)", { role: "document", field: "id" }),
   sent("name", "text", "the name of the dataset"),
@@ -86,7 +83,7 @@ const datasetColumns: readonly Column[] = [
   extra,
 ];
 
-/** The columns of `document_details`: how every document was made, and the values of its metadata. */
+/** The columns of `document_details`: how every document was made, and its metadata values. */
 const documentDetailColumns: readonly Column[] = [
   own("dataset_id", "text", "the dataset (knowledge base)", { role: "document" }),
   sent("document_id", "text", "the document", { role: "document", field: "id" }),
@@ -119,7 +116,7 @@ const documentDetailColumns: readonly Column[] = [
   extra,
 ];
 
-/** Every column of every table, in order. File headers, JSONL keys and DuckDB types follow from this. */
+/** Every column of every table, in order. File headers, JSONL keys and DuckDB types follow from it. */
 export const columns: Readonly<Record<Kind, readonly Column[]>> = {
   chunks: [
     dataset,
@@ -246,45 +243,45 @@ export const columns: Readonly<Record<Kind, readonly Column[]>> = {
   document_details: documentDetailColumns,
 };
 
-/** The names of the columns of a kind that have one of these roles, in their order. */
+/** The columns of a kind that have one of these roles, in order. */
 export function namesWith(kind: Kind, ...roles: readonly ColumnRole[]): readonly string[] {
   return columns[kind].filter(({ role }) => role && roles.includes(role)).map(({ name }) => name);
 }
 
 /**
- * The type of a column. text, integer, boolean; time: Unix seconds that become an ISO string; strings: an array of
- * strings; list: an array of anything; object: JSON; any: a string as it is, else JSON.
+ * The type of a column. text, integer, boolean; time: Unix seconds, stored as an ISO string; strings: an array of strings; list:
+ * an array of anything; object: JSON; any: a string as it is, or else JSON.
  */
 export type ColumnType = "text" | "integer" | "boolean" | "time" | "strings" | "list" | "object" | "any";
 
 /**
- * The part of a column in comparing rows. document, parent and id: together they tell a row from all others
- * of its kind. position: its place, which may collide. content: what somebody wrote; its fingerprint matches rows across a
- * re-index. setting: what else counts as a difference. progress: how far the indexing is. Columns without a role are kept and
- * not compared by diff: they change with use, or with every indexing.
+ * The role of a column when rows are compared. document, parent and id: together they identify a row within its kind. position:
+ * its position, which may collide. content: text written by people; its fingerprint matches rows across a re-index. setting: other
+ * values that count as a difference. progress: the state of indexing. Columns without a role are kept, but not compared by diff:
+ * they change with use or with every indexing.
  */
 type ColumnRole = "document" | "parent" | "id" | "position" | "content" | "setting" | "progress";
 
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
-  /** The field of the service's record; undefined where kbdump itself knows the value. */
+  /** The field of the service's record; undefined if kbdump provides the value. */
   readonly field: string | undefined;
   readonly about: string;
   readonly role: ColumnRole | undefined;
-  /** The word that the history has for a change of this column; undefined where it has none. */
+  /** The history's word for a change of this column; undefined if it has none. */
   readonly change: ChangeName | undefined;
-  /** Holds links to files, which the service signs again at every read. */
+  /** Holds links to files, which the service signs again on every read. */
   readonly signed: boolean;
   /** Holds texts of any length. */
   readonly long: boolean;
-  /** kbdump knows the value by itself, and the service sends it, too. */
+  /** kbdump provides the value, but the service sends it too. */
   readonly sentToo: boolean;
-  /** No service sends it as null: an older service did not send it at all. */
+  /** Services never send null; older ones do not send the field at all. */
   readonly neverNull: boolean;
 }
 
-/** The words of the history for a change, the one first that counts where several columns differ. */
+/** The history's words for a change. If several columns differ, the first one counts. */
 export const changeNames = [
   "changed",
   "enabled",

@@ -4,33 +4,33 @@ import type * as losslessJson from "lossless-json";
 const require = createRequire(import.meta.url);
 let loaded: typeof losslessJson | undefined;
 
-/** Loads the library for the first number that needs it; most services never send one. */
+/** Loads the library for the first number that needs it. Most services never send one. */
 function library(): typeof losslessJson {
   loaded ??= require("lossless-json") as typeof losslessJson;
   return loaded;
 }
 
-/** A number that JavaScript would round, kept as the text that the service sent. */
+/** A number that JavaScript would round, kept as the service's text. */
 export class ExactNumber {
   readonly text: string;
   constructor(text: string) {
     this.text = text;
   }
-  /** Marks JSON text that `jsonText` has to write again with the exact number: lone surrogates occur in no sound text. */
+  /** Marks JSON text that `jsonText` must rewrite with the exact number. Lone surrogates never occur in valid text. */
   toJSON(): string {
     return "\ud800";
   }
 }
 
 /**
- * Finds numbers that JSON.parse may round: sixteen digits or more, or an exponent. It also matches inside
- * strings. Nothing looks back, which would take minutes for a megabyte of blanks.
+ * Finds numbers that JSON.parse may round: sixteen or more digits, or an exponent. Also matches inside strings. It uses no
+ * lookbehind, which would take minutes for a megabyte of spaces.
  */
 const suspicious = /[:,[]\s*(-?\d(?:[\d.]{15}|[\d.]*[eE])[-+\d.eE]*)/g;
 
-/** JSON.parse that rounds no number: what a double cannot hold becomes an ExactNumber. Throws SyntaxError. */
+/** JSON.parse without rounding: a number that does not fit a double becomes an ExactNumber. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
-  if (/^\s*[-\d]/.test(text)) return parseExactly(text); // a number alone, with nothing before it
+  if (/^\s*[-\d]/.test(text)) return parseExactly(text); // a bare number, with nothing before it
   for (const [, number = ""] of text.matchAll(suspicious)) {
     if (!library().isSafeNumber(number)) return parseExactly(text);
   }
@@ -46,8 +46,8 @@ function parseExactly(text: string): unknown {
 }
 
 /**
- * JSON text of a value, on one line: exact numbers as the service wrote them, and a lone surrogate, which no reader of
- * JSON takes, as U+FFFD. JSON.stringify marks both cases with an escape that sound text never has.
+ * Converts a value to JSON text on one line. Exact numbers keep the service's digits, and a lone surrogate, which no JSON reader
+ * accepts, becomes U+FFFD. JSON.stringify marks both cases with an escape that valid text never has.
  */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);

@@ -1,36 +1,36 @@
 import { namesWith } from "./columns.js";
 
-/** Names of tables or views, as they stand in SQL; none is quoted here. */
+/** Names of tables or views, inserted into SQL without quoting. */
 interface MatchedTables {
   /** The older rows, with the columns of the kind. Read once. */
   readonly before: string;
-  /** The newer ones. */
+  /** The newer rows. */
   readonly after: string;
-  /** True: both are tables, no views, and have a column `fingerprint` of `fingerprintSql` instead of the contents. */
+  /** True: both are tables, not views, with a column `fingerprint` (see `fingerprintSql`) instead of the contents. */
   readonly fingerprinted?: boolean;
-  /** The temporary table to make; names that begin with it and an underscore are used, too, and dropped. */
+  /** The temporary table to create. Names starting with it and an underscore are used and dropped too. */
   readonly into: string;
 }
 
-/** Child chunks are matched below the parents that were. */
+/** Child chunks are matched within matched parents. */
 interface MatchedChildren extends MatchedTables {
-  /** The table that was made of their chunks. */
+  /** The table created for their chunks. */
   readonly parents: string;
 }
 
 /**
- * SQL statements that pair the rows of two dumps across a re-index, inside one document each: by id; what is left by content,
- * the k-th of equal ones with the k-th, in order of position and id; what is left by position, in order of id. Child chunks are
- * paired the same way below a pair of parents. They make the temporary table `into` with a row per pair, or per row that has none:
+ * SQL statements that pair the rows of two dumps across a re-index, within each document. Rows are paired by id, then by content
+ * (the k-th of equal ones with the k-th, by position and id), then by position (by id). Child chunks are paired the same way
+ * within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
  *
- * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parent and its counterpart
- * - before_id, after_id: null where there is none
- * - matched_by: `id`, `content`, `position`, or null for what was added or removed
+ * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parents
+ * - before_id, after_id: null if missing
+ * - matched_by: `id`, `content`, `position`, or null if added or removed
  * - same_content: whether content and answer are equal; null without a pair
  * - before_position, after_position
- * - before_row, after_row: their rowid, where `fingerprinted`; else nothing to rely on
+ * - before_row, after_row: the rowid, meaningful only if `fingerprinted`
  *
- * Every row of both dumps is in it once, also where an id stands in a document twice. Contents are read once and not kept.
+ * Every row of both dumps occurs once, even if a document has an id twice. Contents are read once and not kept.
  */
 export function matchRows(kind: "chunks", tables: MatchedTables): string;
 export function matchRows(kind: "child_chunks", tables: MatchedChildren): string;
@@ -56,7 +56,7 @@ export function matchRows(kind: MatchedKind, tables: MatchedTables | MatchedChil
   ].join(";\n");
 }
 
-/** The rows of a side: where they come from, and the table that has their fingerprints. */
+/** The rows of one side: their source, and the table with their fingerprints. */
 function sideOf(tables: MatchedTables, side: "before" | "after"): MatchedSide & { from: string } {
   const from = tables[side];
   return { side, from, table: tables.fingerprinted ? from : `${tables.into}_${side}_rows` };
@@ -68,7 +68,7 @@ function rowsOf(kind: MatchedKind, parent: readonly string[], from: string, tabl
     SELECT ${names}, ${fingerprintSql(kind)} AS fingerprint FROM ${from}`;
 }
 
-/** The rows of one side, with the number of their place instead of two or three ids. */
+/** The rows of one side, with one number for their place instead of two or three ids. */
 function positionedRows(into: string, { side, table }: MatchedSide, parent: readonly string[]): string {
   const key = ["dataset_id", "document_id", ...parent].join(", ");
   const place = parent.length > 0 ? `${side}_segment_id AS segment_id, min(place) AS place` : "min(place) AS place";
@@ -85,7 +85,7 @@ function makeInto(into: string, parent: readonly string[]): string {
       before_position BIGINT, after_position BIGINT, before_row BIGINT, after_row BIGINT)`;
 }
 
-/** Pairs rows of equal places and keys, the k-th with the k-th; what has no pair is left to the next round. */
+/** Pairs rows with equal places and keys, the k-th with the k-th. The rest goes to the next round. */
 function round(into: string, name: string, key: string, order: string): readonly string[] {
   const numbered = (side: "before" | "after") =>
     `(SELECT *, row_number() OVER (PARTITION BY place, ${key} ORDER BY ${order}) AS nth FROM ${into}_${side})`;
@@ -107,13 +107,13 @@ function round(into: string, name: string, key: string, order: string): readonly
   ];
 }
 
-/** One of the two dumps, and a table of its rows. */
+/** One of the two dumps, and the table of its rows. */
 interface MatchedSide {
   readonly side: "before" | "after";
   readonly table: string;
 }
 
-/** SQL statements that make `<into>_places`: a number for every document. */
+/** SQL statements that create `<into>_places`: a number for every document. */
 function chunkPositions(into: string, sides: readonly MatchedSide[]): readonly string[] {
   const documents = sides.map(({ table }) => `SELECT dataset_id, document_id FROM ${table}`);
   return [
@@ -123,8 +123,8 @@ function chunkPositions(into: string, sides: readonly MatchedSide[]): readonly s
 }
 
 /**
- * SQL statements that make `<into>_places`: a number for every pair of parents, for every parent that has no counterpart, and
- * for every parent that no chunk is, which is taken for its own counterpart. The last have the highest numbers.
+ * SQL statements that create `<into>_places`: a number for every pair of parents, every parent without a counterpart, and every
+ * parent without a chunk, which counts as its own counterpart. The last group has the highest numbers.
  */
 function childPositions(into: string, sides: readonly MatchedSide[], parents: string): readonly string[] {
   const orphans = sides.map(
@@ -143,12 +143,12 @@ function childPositions(into: string, sides: readonly MatchedSide[], parents: st
   ];
 }
 
-/** The kinds whose rows are matched from one dump to another. */
+/** The kinds whose rows are matched between dumps. */
 export type MatchedKind = "chunks" | "child_chunks";
 
 /**
- * SQL: what stands for the content of a row, 128 bits of its SHA-256 as a UUID, which DuckDB keeps in 16 bytes. Of a chunk it is
- * taken over content and answer, of a child chunk over its content; null is not the empty string. Never null.
+ * SQL: the fingerprint of a row's content: 128 bits of its SHA-256 as a UUID, which DuckDB stores in 16 bytes. For a chunk it
+ * covers content and answer, for a child chunk the content. Null differs from the empty string. Never null.
  */
 export function fingerprintSql(kind: MatchedKind): string {
   const parts = namesWith(kind, "content").map((column) => `coalesce(strlen(${column}) || ':' || ${column}, '-')`);

@@ -6,7 +6,7 @@ import { type Column, type ColumnType, columns, type Kind } from "./columns.js";
 export const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
 
 /**
- * Rows of each file of a dump. `document_info` is null where the run did not ask which documents there are, `datasets` and
+ * The number of rows in each file of a dump. `document_info` is null if the run did not list documents; `datasets` and
  * `document_details` are null without `details: true`.
  */
 export const rowCounts = result({
@@ -20,10 +20,10 @@ export const rowCounts = result({
   document_details: orNull(count),
 });
 
-/** Requests sent in all, those of them sent again, refused because of their rate, and the bytes received. */
+/** Requests sent in total, those retried, those refused because of their rate, and bytes received. */
 export const requests = { sent: count, retried: count, throttled: count, bytes: count };
 
-/** Fields of an unexpected type or without a column, by `table.field`, with how often. */
+/** Fields with an unexpected type or no column: `table.field` → count. */
 export const drift = v.record(v.string(), count);
 
 const cells = {
@@ -37,7 +37,7 @@ const cells = {
   any: v.unknown(),
 } satisfies Record<ColumnType, v.GenericSchema>;
 
-/** A row of one of the tables: its columns, each of which can be null. */
+/** A row of a table with its columns, each of which may be null. */
 export function rowOf(kind: Kind) {
   const cell = ({ name, type }: Column) => [name, type === "any" ? cells.any : orNull(cells[type])] as const;
   return result(Object.fromEntries(columns[kind].map(cell)));

@@ -6,16 +6,16 @@ import type { RawRecord, Row } from "./row.js";
 
 export interface RowOptions {
   readonly keepSignatures: boolean;
-  /** Called with every known field of an unexpected type, every time finer than its column, and every field without a place. */
+  /** Called for every known field of an unexpected type, every time finer than its column, and every field without a column. */
   readonly drift: (kind: Kind, field: string) => void;
 }
 
-/** The columns of each kind by the fields of the service that they come from. */
+/** The columns of each kind by the service's field. */
 const columnsByField: Readonly<Record<Kind, ReadonlyMap<string, Column>>> = perKind(
   (kind) => new Map(columns[kind].flatMap((column) => (column.field === undefined ? [] : [[column.field, column]]))),
 );
 
-/** The names of the columns that kbdump itself knows. */
+/** The columns that kbdump itself provides. */
 const ownNames: Readonly<Record<Kind, readonly string[]>> = perKind((kind) =>
   columns[kind].filter(({ field }) => field === undefined).map(({ name }) => name),
 );
@@ -25,8 +25,8 @@ function perKind<T>(make: (kind: Kind) => T): Readonly<Record<Kind, T>> {
 }
 
 /**
- * Rows with every column and nothing in it. A row begins as a copy of one, because JavaScript keeps objects that grow
- * column by column in a form that takes longer to read and to write; what JSON.parse makes is in the fast form.
+ * Rows with every column empty. A new row starts as a copy, because JavaScript keeps objects that grow column by column in a
+ * slower form. JSON.parse creates the fast form.
  */
 const blankRows: Readonly<Record<Kind, Record<string, unknown>>> = JSON.parse(
   JSON.stringify(
@@ -37,8 +37,9 @@ const blankRows: Readonly<Record<Kind, Record<string, unknown>>> = JSON.parse(
 );
 
 /**
- * The row of a record, lossless: a field that no column names goes to `extra`, and so does one of an unexpected type,
- * whose column is null, and a time finer than its column, which holds the millisecond. `known` holds the columns that kbdump itself knows, such as dataset_id.
+ * Converts a record to a row without loss. These go to `extra`: a field without a column, a field of an unexpected type (its
+ * column is null), and a time finer than its column, which holds milliseconds. `known` holds the columns that kbdump itself
+ * provides, such as dataset_id.
  */
 export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
   const row = blankRow(kind, known);
@@ -57,7 +58,7 @@ function blankRow(kind: Kind, known: Row): Record<string, unknown> {
   return row;
 }
 
-/** Whether the cell holds the whole value then. */
+/** Sets a cell. Returns whether it holds the whole value. */
 function setCell(row: Record<string, unknown>, column: Column, asSent: unknown, options: RowOptions): boolean {
   const value = storedValue(column, asSent, options);
   const converted = convert(column.type, value);
@@ -69,7 +70,7 @@ function storedValue({ signed }: Column, asSent: unknown, { keepSignatures }: Ro
   return signed && !keepSignatures ? withoutSignaturesIn(asSent) : asSent;
 }
 
-/** The row of a record that has more than its columns hold: of the columns first, then of the other fields. */
+/** The row of a record that does not fit its columns: sets the columns first, then the other fields. */
 function rowWithRest(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
   const row = blankRow(kind, known);
   const rest: [string, unknown][] = [];
@@ -88,7 +89,7 @@ function rowWithRest(kind: Kind, record: RawRecord, known: Row, options: RowOpti
   return hasExtra ? withExtra(row, rest) : withText(kind, row, rest);
 }
 
-/** Fields that the row has already: a column of kbdump's own with the same value, and the children embedded in a chunk. */
+/** Fields that the row already has: a column of kbdump's own with the same value, and a chunk's embedded children. */
 function isKnown(kind: Kind, field: string, value: unknown, known: Row): boolean {
   if (Object.hasOwn(known, field)) return value === null || value === known[field];
   return isChildren(kind, field) && (value === null || Array.isArray(value));
@@ -103,16 +104,16 @@ function withExtra(row: Record<string, unknown>, rest: readonly [string, unknown
   return row;
 }
 
-/** Without an extra, as metadata_fields is, a field of an unexpected type stands in its column as JSON text. */
+/** In a table without `extra`, such as metadata_fields, stores a field of an unexpected type in its column as JSON text. */
 function withText(kind: Kind, row: Record<string, unknown>, rest: readonly [string, unknown][]): Row {
   for (const [field, value] of rest) if (columnsByField[kind].has(field)) row[field] = jsonText(value);
   return row;
 }
 
 /**
- * The record that a row was made of, as a service could send it: rowFromRecord makes the same row of it again. Times are
- * Unix seconds, what stands in `extra` is a field like any other, and the children that a chunk embedded are not there.
- * Where the row cannot tell null from absent, most fields are null.
+ * The record for a row, as a service could send it; rowFromRecord would produce the same row again. Times are Unix seconds,
+ * entries of `extra` become normal fields, and embedded children are missing. If the row cannot tell null from absent, most fields
+ * are null.
  */
 export function recordFromRow(kind: Kind, row: Row): RawRecord {
   const extra = isObject(row.extra) ? row.extra : {};
@@ -124,12 +125,12 @@ export function recordFromRow(kind: Kind, row: Row): RawRecord {
       continue;
     }
     const known = row[name] ?? null;
-    const isInExtra = Object.hasOwn(extra, field) && (known === null || type === "time"); // the column has it to the millisecond
+    const isInExtra = Object.hasOwn(extra, field) && (known === null || type === "time"); // the column only has milliseconds
     const value = isInExtra ? extra[field] : sent(type, known);
     placed.add(field);
     if (value !== null || !neverNull) fields.push([field, value]);
   }
-  // In the order of extra, which is the one in which rowFromRecord finds them.
+  // In the order of extra, which is the order in which rowFromRecord finds them.
   for (const entry of Object.entries(extra)) if (!placed.has(entry[0])) fields.push(entry);
   return Object.fromEntries(fields);
 }
@@ -138,7 +139,7 @@ function sent(type: (typeof columns)[Kind][number]["type"], value: unknown): unk
   return type === "time" && typeof value === "string" ? secondsOf(value) : value;
 }
 
-/** Unix seconds of an ISO time, whole where it has no fraction; null for what is no time. */
+/** Unix seconds of an ISO time, whole if it has no fraction; null if it is not a time. */
 function secondsOf(iso: string): number | null {
   const milliseconds = Date.parse(iso);
   return Number.isNaN(milliseconds) ? null : milliseconds / 1000;
@@ -148,10 +149,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Says that a value is not of its column's type. */
+/** The value does not have its column's type. */
 export const mistyped = Symbol("mistyped");
 
-/** The value as a row holds it, null as null; `mistyped` when it is not what the column takes. Nothing is coerced. */
+/** Converts a value for its row; null stays null. Returns `mistyped` if the column cannot hold it. Nothing is coerced. */
 export function convert(type: ColumnType, value: unknown): unknown {
   if (value === null) return null;
   switch (type) {
@@ -173,18 +174,18 @@ export function convert(type: ColumnType, value: unknown): unknown {
   }
 }
 
-/** Whole numbers that fit a BIGINT, those above 2^53 included. */
+/** Whether it is a whole number that fits a BIGINT, including those above 2^53. */
 function isInteger(value: unknown): boolean {
   if (typeof value === "number") return Number.isSafeInteger(value);
   if (!(value instanceof ExactNumber) || !/^-?\d{1,19}$/.test(value.text)) return false;
   return BigInt.asIntN(64, BigInt(value.text)) === BigInt(value.text);
 }
 
-/** Years 1 to 9999 in milliseconds: what an ISO time of four digits and a DuckDB TIMESTAMP both hold. */
+/** Years 1 to 9999 in milliseconds: the range of both four-digit ISO times and DuckDB's TIMESTAMP. */
 const earliest = Date.parse("0001-01-01T00:00:00Z");
 const latest = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Unix seconds, whole or not, as `2025-03-06T13:20:00Z`, cut to the millisecond and with `.SSS` only where there is a fraction. */
+/** Formats Unix seconds as `2025-03-06T13:20:00Z`, cut to the millisecond, with `.SSS` only if there is a fraction. */
 export function isoTime(seconds: unknown): string | typeof mistyped {
   if (typeof seconds !== "number") return mistyped;
   const before = recent.get(seconds);
@@ -195,7 +196,7 @@ export function isoTime(seconds: unknown): string | typeof mistyped {
   return iso;
 }
 
-/** Chunks of a document were made and indexed in the same seconds, and to write a date is slow. */
+/** A cache, because formatting dates is slow, and chunks of a document share the same seconds. */
 const recent = new Map<number, string | typeof mistyped>();
 
 function isoTimeOf(seconds: number): string | typeof mistyped {
@@ -205,30 +206,30 @@ function isoTimeOf(seconds: number): string | typeof mistyped {
   return milliseconds % 1000 === 0 ? `${iso.slice(0, 19)}Z` : iso;
 }
 
-/** The last whole millisecond that is not later. The product alone misses it: 1.001 * 1000 is 1000.9999999999999. */
+/** The last whole millisecond that is not later. The product alone can miss it: 1.001 * 1000 is 1000.9999999999999. */
 function millisecondsOf(seconds: number): number {
   const nearest = Math.round(seconds * 1000);
   return nearest / 1000 > seconds ? nearest - 1 : nearest;
 }
 
-/** Whether a time column cannot give this value back, because it is finer than a millisecond. */
+/** Whether a time column loses part of this value, because it is finer than a millisecond. */
 export function isFinerThanColumn(seconds: unknown): boolean {
   return typeof seconds === "number" ? millisecondsOf(seconds) / 1000 !== seconds : seconds instanceof ExactNumber;
 }
 
-/** How often fields had an unexpected type, or no place, by `table.field`. */
+/** How often fields had an unexpected type or no column: `table.field` → count. */
 export type Drift = Readonly<Record<string, number>>;
 
 export const driftSchema = v.record(v.string(), count, "an object");
 
-/** No drift: one for all, as there may be very many documents without any. */
+/** No drift. Shared, because very many documents may have none. */
 export const noDrift: Drift = Object.freeze({});
 
-/** Counts drift while rows are made. */
+/** Counts drift while rows are created. */
 export class DriftCount {
   readonly #counts: Record<string, number>;
 
-  /** `earlier` is what was counted before. */
+  /** `earlier` is the count so far. */
   constructor(earlier: Drift = noDrift) {
     this.#counts = { ...earlier };
   }
@@ -238,14 +239,14 @@ export class DriftCount {
     this.#counts[name] = (this.#counts[name] ?? 0) + 1;
   };
 
-  /** The counts as they are now. */
+  /** The counts so far. */
   get drift(): Drift {
     for (const _ in this.#counts) return { ...this.#counts };
     return noDrift;
   }
 }
 
-/** Several counts added up. */
+/** The sum of several counts. */
 export function sumOfDrift(drifts: readonly Drift[]): Drift {
   const sum: Record<string, number> = {};
   for (const [name, count] of drifts.flatMap(Object.entries)) sum[name] = (sum[name] ?? 0) + count;
@@ -253,31 +254,31 @@ export function sumOfDrift(drifts: readonly Drift[]): Drift {
 }
 
 /**
- * A signature exactly as the service writes it, right behind the path of a link to a file. Releases that build the query
- * with a library escape the last character. No separator follows: what stands behind it is text, whatever it looks like.
+ * A signature exactly as the service writes it, right after the path of a link to a file. Releases that build the query with a
+ * library escape the last character. No separator follows: what comes after it is text, whatever it looks like.
  */
 const signature = String.raw`\?timestamp=\d{10}&nonce=[0-9a-f]{32}&sign=[\w-]{43}(?:=|%3D)`;
 
-/** Characters of a path. Their number is bounded, so that the time grows with the text and not with its square. */
+/** Characters of a path. Their number is limited, so that the time grows with the text and not with its square. */
 const path = String.raw`[\w%+.~/-]`;
 
-/** `/files/<id>/file-preview?timestamp=…` and all that follow in the same path, so that a second pass finds nothing more. */
+/** `/files/<id>/file-preview?timestamp=…`, and any further signatures in the same path, so that a second pass finds nothing more. */
 const signedLink = new RegExp(`/files/${path}{1,200}${signature}(?:${path}{0,200}${signature})*`, "g");
 
 const signatures = new RegExp(signature, "g");
 
-/** The text without the signatures of its links to files. Everything else stays as it is, to the character. */
+/** Removes the signatures of links to files from a text. Everything else stays the same, to the character. */
 export function withoutSignatures(text: string): string {
   if (!text.includes("/files/")) return text;
   return text.replace(signedLink, (link) => link.replace(signatures, ""));
 }
 
-/** The same for every field of a record. */
+/** Removes the signatures from every field of a record. */
 export function recordWithoutSignatures(record: RawRecord): RawRecord {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, withoutSignaturesIn(value)]));
 }
 
-/** The same for every string in a JSON value. */
+/** Removes the signatures from every string in a JSON value. */
 export function withoutSignaturesIn(value: unknown): unknown {
   if (typeof value === "string") return withoutSignatures(value);
   if (Array.isArray(value)) return value.map(withoutSignaturesIn);

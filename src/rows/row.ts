@@ -1,13 +1,13 @@
 import * as v from "valibot";
 import { isMapping } from "../schema.js";
 
-/** A record as the service sent it; nothing of it is checked but that it is an object. */
+/** A record as the service sent it. It is only known to be an object. */
 export type RawRecord = Readonly<Record<string, unknown>>;
 
-/** A row: the columns of its kind, in order. Times are ISO strings, everything else is as JSON has it. */
+/** A row: the columns of its kind, in order. Times are ISO strings; other values are as in JSON. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A row that this program wrote: nothing of it is checked but that it is an object. */
+/** A row that this program wrote. It is only checked to be an object. */
 export const rowSchema = v.custom<Row>(isMapping, "an object");
 
 /** The result of one document, as a row of `documents`. */
@@ -16,7 +16,7 @@ export type DocumentRow = {
   readonly document_id: string;
   readonly doc_form: string | null;
   readonly status: "complete" | "unstable" | "failed";
-  /** Chunks that the service counts; null when it never said. */
+  /** Chunks according to the service; null if it never said. */
   readonly total: number | null;
   readonly chunk_count: number;
   readonly child_chunk_count: number;
@@ -25,12 +25,12 @@ export type DocumentRow = {
   readonly error: string | null;
 } & Row;
 
-/** Gives the key that tells a document from all others of a run. */
+/** The key that identifies a document within a run. */
 export function documentKey(row: { readonly dataset_id?: unknown; readonly document_id?: unknown }): string {
   return JSON.stringify([row.dataset_id, row.document_id]);
 }
 
-/** The files in the field `attachments` of a chunk, in its order, with their ids. An entry without an id is left out. */
+/** The files in a chunk's field `attachments`, in order, with their ids. Entries without an id are left out. */
 export function attachmentsIn(field: unknown): readonly (RawRecord & { readonly id: string })[] {
   const list: readonly unknown[] = Array.isArray(field) ? field : [];
   return list.flatMap((each) => (isMapping(each) && typeof each.id === "string" ? [{ ...each, id: each.id }] : []));

@@ -9,10 +9,9 @@ import { jsonlText } from "../dump/formats/jsonl.js";
 import type { Format, Job } from "../job/job.js";
 import type { RunProgress } from "../job/run-progress.js";
 
-/** The files of every format. */
 interface Finished {
   readonly files: readonly StagedFile[];
-  /** Sentences on what is lost with a database that turned out to be damaged; undefined if it is sound. */
+  /** Sentences about what a damaged database loses; undefined if the database is sound. */
   readonly damage: readonly string[] | undefined;
 }
 
@@ -24,9 +23,9 @@ type Finish = (
 ) => Promise<Finished>;
 
 /**
- * Makes the files of every format and the database at the same time, as most of that is done outside of this thread. Parquet
- * and the database share the memory of DuckDB then. If it does not suffice, they are made once more, one after the other and
- * each by one thread of DuckDB, because every thread holds 2,048 rows in memory, however long they are.
+ * Writes the files of all formats and the database in parallel, because most of the work runs outside this thread. Parquet and the
+ * database then share DuckDB's memory. If that is not enough, it starts over, one after the other with a single DuckDB thread,
+ * because each thread holds 2,048 rows in memory, whatever their length.
  */
 export const finishFormats: Finish = async (rows, outputs, progress, signal) => {
   try {
@@ -45,7 +44,7 @@ const finishAtOnce: Finish = async (rows, outputs, progress, signal) => {
   const shared = { ...rows, instances: Math.max(1, loaded) };
   const files = writers.map((writer) => writer.finish(shared));
   const damage = writeDatabase?.(shared);
-  await Promise.allSettled([...files, damage]); // nothing may still write when this rejects
+  await Promise.allSettled([...files, damage]); // every write must have ended when this rejects
   return { files: (await Promise.all(files)).flat(), damage: await damage };
 };
 
@@ -61,28 +60,27 @@ const finishOneByOne: Finish = async (rows, { writers, writeDatabase }, progress
   return { files, damage: await writeDatabase?.(rows) };
 };
 
-/** The writers of a job. */
 export interface Outputs {
-  /** Written during the crawl: JSONL always, because the others are loaded from it. */
+  /** Written during the crawl. Always includes JSONL, because the others are loaded from it. */
   readonly formats: readonly TextFormat[];
-  /** Finished at the end, in this order or at the same time. */
+  /** Run at the end, in this order or in parallel. */
   readonly writers: readonly Writer[];
-  /** How many of the formats DuckDB makes from the joined JSONL, the database included. */
+  /** How many outputs DuckDB makes from the joined JSONL, including the database. */
   readonly loaded: number;
-  /** Undefined when no database is asked for. */
+  /** Undefined if the job has no database. */
   readonly writeDatabase: DatabaseWriter | undefined;
-  /** The database that is built aside; undefined when none is asked for. */
+  /** The temporary path of the new database; undefined if the job has none. */
   readonly newDatabase: string | undefined;
 }
 
-/** Opens the writers of the formats that a job asks for; a format is loaded only where it is. */
+/** Opens the writers of the job's formats. Loads only the modules it needs. */
 export async function openOutputs(options: DatabaseWriterOptions): Promise<Outputs> {
   const { job, workspace, signal } = options;
   const writers: Writer[] = [];
   const asked = writtenFormats(job);
   for (const name of fileFormats.filter((format) => asked.includes(format))) {
     const { openWriter } = await formats[name].load();
-    const temporary = join(workspace.scratch, `spill-${name}`); // no two instances of DuckDB may share one
+    const temporary = join(workspace.scratch, `spill-${name}`); // two DuckDB instances must not share one
     const duckDb = { ...databaseOptions(job, workspace, signal), temporary };
     writers.push(openWriter({ csvSafe: job.output.csvSafe, duckDb }));
   }
@@ -98,7 +96,7 @@ export async function openOutputs(options: DatabaseWriterOptions): Promise<Outpu
   };
 }
 
-/** The formats that a run of this job writes. A shard writes JSONL, of which `kbdump join` makes those that the job asks for. */
+/** The formats that a run of this job writes. A shard writes JSONL only; `kbdump join` makes the job's formats from it. */
 export function writtenFormats({ shard, output }: Pick<Job, "shard" | "output">): readonly Format[] {
   return shard ? ["jsonl"] : output.formats;
 }

@@ -18,21 +18,21 @@ import { type Published, publishRun, type Reported, reportRun } from "./publish-
 import { type Reading, requireDocument } from "./reading.js";
 import { stageRun } from "./stage-run.js";
 
-/** A published run: its manifest and where it lies. */
+/** A published run: its manifest and its paths. */
 export interface RunResult extends Published, Pick<Reported, "report"> {
   readonly manifest: Manifest;
   /**
-   * `partial` where documents failed or moved while they were read, and where a step after the commit failed: `problems`
-   * says which. The manifest knows of the documents only.
+   * `partial` if documents failed or changed during the read, or if a step after the commit failed. `problems` says which. The
+   * manifest covers the documents only.
    */
   readonly status: "complete" | "partial";
-  /** The names of documents by id, as far as the service reported them. */
+  /** Document names by id, where the service reported them. */
   readonly names: DocumentNames;
-  /** Ids of the runs that `output.keep` let go of. */
+  /** Ids of the runs removed by `output.keep`. */
   readonly pruned: readonly string[];
 }
 
-/** The rows of a run, the service that they are of, and the requests that it took to read them. */
+/** The rows of a run, their service, and the requests sent to read them. */
 export interface Gathered {
   readonly reading: Reading;
   readonly baseUrl: string;
@@ -41,20 +41,20 @@ export interface Gathered {
 
 type MakeRunOptions = Pick<Required<RunOptions>, "progress" | "log" | "now" | "onCommit" | "report" | "signal">;
 
-/** What a run has before it reads: the writers of its formats, and the database that it adds to. */
+/** What a run prepares before it reads: the writers of its formats, and the database to update. */
 export interface PreparedRun {
   readonly outputs: Outputs;
-  /** Ends the run: it was interrupted, another took over, or DuckDB cannot be loaded. */
+  /** Ends the run: it was interrupted, another run took over, or DuckDB cannot be loaded. */
   readonly signal: AbortSignal;
-  /** Files of readings of the indexing status that wait for this run. */
+  /** Files with status snapshots that wait to be loaded by this run. */
   readonly waiting: readonly string[];
-  /** Sentences that say what of earlier runs is not in the database. */
+  /** Sentences about earlier runs that the database lacks. */
   readonly losses: readonly string[];
   /** The published database cannot be read. */
   readonly isDamaged: boolean;
 }
 
-/** Opens the outputs of a run. Looks at the database before anything else, as reading may take hours. */
+/** Opens the outputs of a run. Checks the database first, because reading may take hours. */
 export async function prepareRun(workspace: Workspace, job: Job, context: MakeRunOptions): Promise<PreparedRun> {
   const { log } = context;
   const unloadable = new AbortController();
@@ -64,12 +64,12 @@ export async function prepareRun(workspace: Workspace, job: Job, context: MakeRu
   const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
   const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal });
   signal.throwIfAborted();
-  // While the first answers are on their way. Where it cannot be loaded, the run ends before it reads for hours.
+  // Runs while the first answers are on their way. If DuckDB cannot be loaded, the run ends before it reads for hours.
   if (outputs.loaded > 0) setImmediate(() => loadDuckDb().catch((error: unknown) => unloadable.abort(error)));
   return { outputs, signal, waiting, losses, isDamaged };
 }
 
-/** Makes the files of every format from the rows that were gathered, and publishes them. */
+/** Writes the files of every format from the rows, and publishes them. */
 export async function finishRun(
   workspace: Workspace,
   job: Job,
@@ -94,7 +94,7 @@ export async function finishRun(
   const problems = [...prepared.losses, ...(damage ?? []), ...published.problems, ...failures];
   const status = problems.length > 0 ? "partial" : manifest.status;
   const pruned = await pruneAfterRun(job, workspace, context);
-  if (workspace.remote) await stripRuns(workspace).catch(() => {}); // the next run does it
+  if (workspace.remote) await stripRuns(workspace).catch(() => {}); // the next run tries again
   return {
     ...published,
     ...shownPaths(job, published),
@@ -118,13 +118,13 @@ async function prepareJobDatabase(
   signal: AbortSignal,
 ): Promise<PreparedDatabase> {
   if (!writtenFormats(job).includes("duckdb")) return { previous: undefined, losses: [], isDamaged: false };
-  const { prepareDatabase } = await import("../database/prepare-database.js"); // heavy; other formats do without
+  const { prepareDatabase } = await import("../database/prepare-database.js"); // slow to load; other formats do not need it
   const found = await prepareDatabase(workspace, job, log, signal);
   for (const sentence of found.losses) log("warn", sentence);
   return found;
 }
 
-/** Whether a run could not put the database that its job asks for in its place: it waits for the next run. */
+/** Whether the run could not replace the job's database, so that the next run must. */
 export function isDatabaseLeft({ database }: Pick<RunResult, "database">, job: Job): boolean {
   return database === undefined && writtenFormats(job).includes("duckdb");
 }

@@ -3,15 +3,15 @@ import type { Manifest } from "../dump/manifest.js";
 import { flush } from "../files/flush.js";
 import type { RequestSum } from "../store/request-sum.js";
 
-/** The counts of requests as the manifest has them. */
+/** The request counts as the manifest stores them. */
 export function requestCounts({ sent, retried, throttled, bytes }: RequestSum): Manifest["requests"] {
   return { sent, retried, throttled, bytes };
 }
 
-/** Characters that are written at once. */
+/** Characters per write. */
 const atOnce = 1_000_000;
 
-/** Writes a manifest into the folder of a staged run, and brings it down to the disk. */
+/** Writes and flushes the manifest of a staged run. */
 export async function writeManifest(path: string, manifest: Manifest): Promise<void> {
   const file = await open(path, "w", 0o600);
   try {
@@ -29,7 +29,7 @@ export async function writeManifest(path: string, manifest: Manifest): Promise<v
   await flush(path);
 }
 
-/** The JSON text of a manifest, a row at a time: that of many documents is hundreds of megabytes. */
+/** Yields the JSON text of a manifest row by row. With many documents it is hundreds of megabytes. */
 export function* manifestPieces(manifest: object): Generator<string> {
   let before = "{\n";
   for (const [name, value] of Object.entries(manifest)) {
@@ -51,12 +51,12 @@ function* rowPieces(rows: readonly unknown[]): Generator<string> {
   yield "\n  ]";
 }
 
-/** The text of a value that stands so far to the right. */
+/** The JSON text of a value at this indentation. */
 function jsonAt(indent: string, value: unknown): string {
   return JSON.stringify(value, wellFormed, 2).replaceAll("\n", `\n${indent}`);
 }
 
-/** Half a surrogate pair in a word of the service would make JSON that others refuse. */
+/** Repairs lone surrogates in texts of the service, because other JSON parsers reject them. */
 function wellFormed(_name: string, value: unknown): unknown {
   return typeof value === "string" ? value.toWellFormed() : value;
 }

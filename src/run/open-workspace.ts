@@ -14,19 +14,19 @@ import { type JobOptions, leaseJob } from "../store/open-job.js";
 import { type Workspace, workspaceIn } from "../store/workspace.js";
 import { writtenFormats } from "./finish-formats.js";
 
-/** The files that a run leaves for the next one; `everything` includes a database that could not be published. */
+/** What a run leaves for the next one. `everything` includes a database that could not be published. */
 export type Kept = "nothing" | "what was read" | "everything";
 
-/** The workspace of a run, with the lease of its job. Both end with their scope. */
+/** The workspace of a run, with the lease of its job. Leaving the scope releases both. */
 interface LeasedWorkspace extends Workspace, Lease {
-  /** Says, after a success, what stays for the next run. Without a word, what was read stays. */
+  /** Sets, after a success, what to leave for the next run. Default: what was read. */
   readonly keep: (kept: Kept) => void;
 }
 
 /**
- * Takes the lease of a job. Continues the work of an earlier run of the same plan if it is younger than `resumeWithin`, and sets
- * other work aside. After a failure the parts that were read stay, and those that workers may still submit; `tally.isKept` says
- * whether there are any.
+ * Takes the lease of a job. Resumes the work of an earlier run of the same plan if it is younger than `resumeWithin`, and sets
+ * other work aside. After a failure it keeps the parts that were read, and those that workers may still submit; `tally.isKept`
+ * says whether there are any.
  */
 export async function openWorkspace(
   job: Job,
@@ -52,8 +52,8 @@ export async function openWorkspace(
 }
 
 /**
- * The same for a run that asks no service: it continues no work and leaves none to be continued, and lets that of others lie. What
- * a process left that was killed goes.
+ * Like openWorkspace, for a run that asks no service. It resumes no work, leaves none behind, and does not touch the work of other
+ * runs. It removes what a killed process left.
  */
 export async function openFreshWorkspace(job: Job, options: JobOptions): Promise<LeasedWorkspace> {
   const lease = await leaseJob(job, options);
@@ -63,14 +63,14 @@ export async function openFreshWorkspace(job: Job, options: JobOptions): Promise
       if (!(await hasPlan(join(lease.own, name)))) await rm(join(lease.own, name), { recursive: true, force: true });
     const startedAt = options.now();
     const folders = workspaceIn(lease, await newRunId(lease.runs, startedAt));
-    // In the scratch folder, so that no later run takes the parts for something to continue.
+    // In the scratch folder, so that no later run resumes from these parts.
     const workspace = { ...folders, segments: join(folders.scratch, "segments"), startedAt };
     await makeFolders(workspace);
     return leasedWorkspace(lease, workspace, async () => "nothing");
   });
 }
 
-/** Removes at its end what need not be kept; if it cannot, the next run tries again. */
+/** Removes unneeded files when the scope ends. If that fails, the next run tries again. */
 function leasedWorkspace(lease: Lease, workspace: Workspace, keptAfterFailure: () => Promise<Kept>): LeasedWorkspace {
   let kept: Kept | undefined;
   return {
@@ -86,7 +86,7 @@ function leasedWorkspace(lease: Lease, workspace: Workspace, keptAfterFailure: (
   };
 }
 
-/** Does what an earlier run left undone, with the database of the bucket if the job has one. */
+/** Completes what an earlier run left unfinished, with the bucket's database if the job has a bucket. */
 async function completeEarlierRun(leased: LeasedJob, job: Job, log: Log): Promise<void> {
   if (writtenFormats(job).includes("duckdb")) await leased.remote?.fetchDatabase();
   await mendPublished(leased, job, log);
@@ -100,6 +100,6 @@ async function makeFolders({ work, stage, scratch, segments }: Workspace): Promi
 
 async function tidy(workspace: Workspace, keep: Kept): Promise<void> {
   const { work, stage, scratch } = workspace;
-  if (keep === "nothing") return removeFrom(workspace, work); // a removal that is cut off leaves no half of it to continue from
+  if (keep === "nothing") return removeFrom(workspace, work); // an interrupted removal leaves nothing that a run would resume
   for (const path of keep === "everything" ? [] : [stage, scratch]) await rm(path, { recursive: true, force: true });
 }

@@ -19,32 +19,32 @@ import { completeRunBefore, type Workspace } from "../store/workspace.js";
 /** The paths of a published run. */
 export interface Published {
   readonly folder: string;
-  /** Undefined when the job asks for no database, and when it could not be replaced. */
+  /** Undefined if the job has no database, or if it could not be replaced. */
   readonly database: string | undefined;
-  /** A sentence for each step after the commit that failed; the next run does it. */
+  /** A sentence for each step that failed after the commit. The next run repeats it. */
   readonly problems: readonly string[];
 }
 
-/** A staged run, and everything that is published with it. */
+/** A staged run and everything that is published with it. */
 interface ToPublish {
   readonly job: Job;
   readonly manifest: Manifest;
-  /** Undefined when the job asks for no database. */
+  /** Undefined if the job has no database. */
   readonly newDatabase: string | undefined;
-  /** The database that is published is known to be damaged: it is kept aside. */
+  /** Whether the published database is known to be damaged. It is kept under another name. */
   readonly isDamaged: boolean;
-  /** The readings of the indexing status that the new database holds. */
+  /** The status snapshots that the new database contains. */
   readonly waiting: readonly string[];
   readonly onCommit: (state: CommitState) => void;
-  /** Ends an upload; what is committed stays. */
+  /** Cancels an upload. What is committed stays. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. Each
- * step is one rename, so that readers see all of it or nothing. The stage is flushed to the disk before. Rejects only if
- * nothing is published. Every rename has its source in our own folder, so that it fails once a successor has fenced us. In a
- * bucket, the commit is one change of `head.json`, and the database one conditional write; the same in the folder follows each.
+ * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. The
+ * stage is flushed to disk before. Each step is one rename, so readers see all of it or nothing. Every rename starts in our own
+ * folder, so it fails once a successor has fenced us. In a bucket, the commit is one change of `head.json`, and the database one
+ * conditional write; the folder follows after each. Rejects only if nothing was published.
  */
 export async function publishRun(
   { job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }: ToPublish,
@@ -76,9 +76,9 @@ export async function publishRun(
     attempt(
       () => flush(folder),
       (reason) =>
-        `${folder} could not be flushed to the disk (${reason}): a power cut may take back the run, latest and the database`,
+        `${folder} could not be flushed to the disk (${reason}): a power cut may undo the run, latest and the database`,
     );
-  await flushed(workspace.runs); // before anything leads to the folder
+  await flushed(workspace.runs); // before anything points to the folder
   let aside: string | undefined;
   const isReplaced =
     newDatabase !== undefined &&
@@ -113,28 +113,27 @@ interface Failure {
   readonly sayFailed: (reason: string) => string;
 }
 
-/** The error of the bucket that names a successor. */
+/** The bucket's error that says that another run took over. */
 function lossAmong(failures: readonly Failure[]): LostError | undefined {
   return failures.map(({ error }) => error).find((error) => error instanceof LostError);
 }
 
-/** Gives one sentence for all failures if a successor caused them: it does the remaining steps. */
+/** One sentence for all failures if another run took over, because that run does the remaining steps. */
 function sentencesOf(failures: readonly Failure[], loss: LostError | undefined): readonly string[] {
   if (loss) return [`${loss.message}. It brings latest and the database up to date`];
   return failures.map(({ error, sayFailed }) => sayFailed(problemText(error)));
 }
 
-/** The report of a run. */
 export interface Reported {
-  /** The file; undefined when it was not asked for, and when it could not be written. */
+  /** The file; undefined if no report was requested or it could not be written. */
   readonly report: string | undefined;
-  /** A sentence when it could not be written. */
+  /** Why it could not be written; empty if it was. */
   readonly failures: readonly string[];
 }
 
 /**
- * Writes the report of a published run beside the runs of its job, compared with the complete run before it. The file is renamed from our
- * own folder, so that a run that was fenced does not replace the report of its successor. Never rejects, because the run is published.
+ * Writes the report of a published run next to the runs of its job, compared with the previous complete run. The file is renamed
+ * from our own folder, so a fenced run cannot replace its successor's report. Never rejects, because the run is already published.
  */
 export async function reportRun(
   job: Job,
@@ -145,7 +144,7 @@ export async function reportRun(
   progress.step = "writing the report";
   const path = join(workspace.folder, reportName);
   try {
-    const { writeReport } = await import("../report/render-report.js"); // heavy; most runs do without
+    const { writeReport } = await import("../report/render-report.js"); // slow to load; most runs do not need it
     const against = await wholeRun(await completeRunBefore(workspace, job.name), workspace, signal);
     const request = { folder, against, memory: job.output.memory, signal, progress: emptyReadProgress() };
     await writeReport(path, request, { aside: join(workspace.scratch, reportName) });
@@ -158,7 +157,7 @@ export async function reportRun(
   }
 }
 
-/** The folder of a run with its rows, which a job in a bucket has to fetch. */
+/** The folder of a run with its rows. A job in a bucket must fetch it first. */
 async function wholeRun(
   folder: string | undefined,
   { remote, scratch }: Workspace,

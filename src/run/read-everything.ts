@@ -41,19 +41,18 @@ import { readOnce } from "../store/earlier-work.js";
 import { nameAndId } from "../words.js";
 import type { Reading } from "./reading.js";
 
-/** The originals come from elsewhere. */
 export interface ReadAllOptions extends ReadOptions {
-  /** The documents that somebody listed before; undefined: the service is asked. */
+  /** A list of documents read earlier; undefined to ask the service. */
   readonly given: Discovery | undefined;
   readonly baseUrl: string;
   readonly download: Download;
-  /** Lets workers read documents, as far as they can; undefined: there are none. */
+  /** Lets workers read documents; undefined if there are none. */
   readonly distribute?: ((discovery: Discovery) => Promise<void>) | undefined;
 }
 
 /**
- * Asks for everything that the job means, in this order: lists, status, documents and metadata fields, the lists of documents
- * again with those documents that changed, details, originals, status again.
+ * Reads everything in the job, in this order: lists, status, documents and metadata fields, the lists of documents again and the
+ * documents that changed, details, originals, and the status again.
  */
 export async function readEverything(api: Client, options: ReadAllOptions): Promise<Reading> {
   const { job, progress, now, workspace } = options;
@@ -74,7 +73,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
     read: () => readMetadataFields(api, datasets),
     isWhole: ({ failures }) => failures.length === 0,
   });
-  reading.catch(() => {}); // seen below, unless the documents end the run before
+  reading.catch(() => {}); // awaited below, unless the documents end the run first
   await options.distribute?.(discovery);
   const { documents, notes } = await readDocuments(api, discovery, options);
   const fields = await reading;
@@ -93,9 +92,9 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
 /** The part of a job that a run reads. */
 interface Share {
   readonly discovery: Discovery;
-  /** Datasets of which the run reads the rows that belong to no document. */
+  /** Datasets for which this run reads the rows that belong to no document. */
   readonly datasets: readonly ListedDataset[];
-  /** The documents of all shards; undefined unless the run is one of these. */
+  /** The documents of all shards; undefined if the run is not a shard. */
   readonly list: DocumentList | undefined;
 }
 
@@ -105,7 +104,7 @@ function shareOf(whole: Discovery, shard: Shard | undefined): Share {
   return { discovery: discoveryOf(whole, shard), datasets, list: documentListFrom(whole) };
 }
 
-/** Asked last: by then it is known that the service is the right one, and a document that moved is read. */
+/** Runs late, when the service is known to be the right one and changed documents were read again. */
 async function readDetailsOnce(
   api: Client,
   asked: DetailsAsked,
@@ -123,7 +122,7 @@ async function readDetailsOnce(
   });
 }
 
-/** The files of documents that were uploaded, as far as it is known where they came from, and those attached to their chunks. */
+/** Downloads the files of uploaded documents (if their source is known), and files attached to chunks. */
 async function readOriginals(
   api: Client,
   { discovery, details, documents }: Pick<Answers, "discovery" | "details" | "documents">,
@@ -150,8 +149,8 @@ async function readOriginals(
 }
 
 /**
- * The documents of the job by id: those of the given list, or else what the service says. Its answer is kept: a run that is
- * continued reads the same documents.
+ * The documents of the job by id, from the given list or the service. The service's answer is stored, so that a resumed run reads
+ * the same documents.
  */
 async function readDiscovery(
   api: Client,
@@ -173,23 +172,23 @@ async function readDiscovery(
   });
 }
 
-/** The answers of a service to everything that a job asks. */
+/** All answers of a service to a job. */
 interface Answers {
   readonly discovery: Discovery;
   readonly documents: readonly DumpedDocument[];
-  /** Further sentences for a reader on how the documents were read. */
+  /** More sentences on how the documents were read, for the user. */
   readonly notes: readonly string[];
   readonly fields: FieldsReading;
   /** Undefined without `details: true`. */
   readonly details: DetailsReading | undefined;
   /** Undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;
-  /** The indexing status before the documents were read, and after it. */
+  /** The indexing status before the documents were read. `after` is the one after it. */
   readonly before: StatusReading;
   readonly after: StatusReading;
 }
 
-/** The rows of the answers, and what there is to say of them. */
+/** Sums up the answers: rows, warnings and drift. */
 function sumUpAnswers(answers: Answers): Pick<Reading, "rows" | "isWhole" | "warnings" | "drift"> {
   const { discovery, fields, details, before, after } = answers;
   const { found } = discovery;
@@ -220,7 +219,7 @@ function sumUpAnswers(answers: Answers): Pick<Reading, "rows" | "isWhole" | "war
   };
 }
 
-/** Warnings of what the indexing status says against the documents. */
+/** Warnings where the indexing status contradicts the documents. */
 export function warningsOfStatus({ discovery, documents, before, after }: StatusFacts): readonly string[] {
   const { datasets, found } = discovery;
   const filtered = new Set(datasets.filter(({ status, keyword }) => status.length > 0 || keyword).map(({ id }) => id));
@@ -228,18 +227,18 @@ export function warningsOfStatus({ discovery, documents, before, after }: Status
   return statusWarnings(facts, (datasetId) => filtered.has(datasetId));
 }
 
-/** The readings of the indexing status, and the documents that they are of. */
+/** The indexing status before and after, and its documents. */
 export interface StatusFacts extends Pick<Answers, "discovery" | "documents"> {
   readonly before: Pick<StatusReading, "rows">;
   readonly after: Pick<StatusReading, "rows">;
 }
 
-/** The part of a run that the indexing status can contradict. */
+/** What is needed to compare a run with its indexing status. */
 interface StatusReadings {
   readonly before: { readonly rows: readonly Row[] };
   readonly after: { readonly rows: readonly Row[] };
   readonly documents: readonly DocumentResult[];
-  /** The rows of the list of documents, where it was read: older than every other reading. */
+  /** Rows of the list of documents, if it was read. It is older than every other reading. */
   readonly listed?: readonly Row[];
   readonly names?: DocumentNames;
 }
@@ -247,8 +246,8 @@ interface StatusReadings {
 const resting = new Set(["completed", "error"]);
 
 /**
- * Warns of what the indexing status says against a dump: documents that were being indexed or whose status changed while they
- * were read, and completed documents without a chunk. `filtered` says of a dataset that only some of its chunks were asked for.
+ * Warns where the indexing status contradicts a dump: documents that were being indexed or changed status during the read, and
+ * completed documents without a chunk. `filtered` says whether the job reads only some chunks of a dataset.
  */
 export function statusWarnings(
   { before, after, documents, listed = [], names = new Map() }: StatusReadings,
@@ -272,12 +271,12 @@ export function statusWarnings(
   });
 }
 
-/** The status of every document, of the last entry where there are several. */
+/** The status of every document. If it has several entries, the last one counts. */
 function statusOf(rows: readonly Row[]): ReadonlyMap<string, string> {
   return new Map(rows.map((row) => [String(row.document_id), String(row.indexing_status ?? "unknown")]));
 }
 
-/** Rejects, before anything is read, datasets after which `output.partition` cannot name a folder. Throws StopError. */
+/** Throws StopError, before anything is read, if `output.partition` cannot name a folder after a dataset. */
 function requireFolderNames({ datasets }: Pick<Discovery, "datasets">): void {
   const tooLong = datasets.filter(({ id, documents }) => documents.length > 0 && isTooLongForFolder(id));
   const [first] = tooLong;

@@ -11,30 +11,30 @@ import { type DumpedDocument, sentenceOf } from "../segments/document-result.js"
 import { nameAndId } from "../words.js";
 import { writtenFormats } from "./finish-formats.js";
 
-/** Everything that a dump is made of; the rows of chunks and child chunks lie in the parts of the documents. */
+/** Everything that a dump is made of. The rows of chunks and child chunks are in the documents' part files. */
 export interface Reading {
   readonly startedAt: Date;
   readonly finishedAt: Date;
   readonly discovery: Discovery;
-  /** The documents of all shards; undefined unless the run is one of these. */
+  /** The documents of all shards; undefined if the run is not a shard. */
   readonly list: DocumentList | undefined;
   /** In the order of the job. */
   readonly documents: readonly DumpedDocument[];
-  /** Rows that belong to no single document, besides those of the discovery. */
+  /** Rows that belong to no single document, besides the discovery's. */
   readonly rows: RunRows;
   /** Undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;
-  /** Whether everything else that was asked for was had: lists of documents, metadata fields, indexing status. */
+  /** Whether everything else was read: lists of documents, metadata fields, indexing status. */
   readonly isWhole: boolean;
-  /** Sentences for the reader of the manifest, besides those on documents that are not complete. */
+  /** Warnings for the manifest, besides those about incomplete documents. */
   readonly warnings: readonly string[];
-  /** Fields that came otherwise than expected, besides those of the documents. */
+  /** Fields with unexpected types, besides those of the documents. */
   readonly drift: Drift;
-  /** The runs of shards that the rows come from; undefined where a service was asked. */
+  /** The shard runs that the rows come from; undefined if a service was asked. */
   readonly joined: ManifestJoined | undefined;
 }
 
-/** Rows of the run as a whole, by their kind. */
+/** Rows of the run as a whole, by kind. */
 interface RunRows {
   readonly indexing_status: readonly Row[];
   readonly metadata_fields: readonly Row[];
@@ -43,36 +43,33 @@ interface RunRows {
   readonly document_details: readonly Row[] | undefined;
 }
 
-/** `complete` when everything that was asked for was read and held still. */
+/** `complete` if everything was read and did not change during the read. */
 export function statusOf({ documents, isWhole }: Reading): "complete" | "partial" {
   return isWhole && documents.every(({ row }) => row.status === "complete") ? "complete" : "partial";
 }
 
-/** Warnings for the reader of the manifest: documents that are not whole, lists that failed, files that are not lossless. */
+/** Warnings for the manifest: incomplete documents, lists that failed, files that are not lossless. */
 export function warningsOf(reading: Reading, job: Job): readonly string[] {
   const unsafe = job.output.csvSafe && writtenFormats(job).includes("csv");
   return [
     ...incompleteTexts(reading),
     ...reading.warnings,
-    ...(unsafe
-      ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"]
-      : []),
+    ...(unsafe ? ["csv: not lossless: cells that a spreadsheet would run as formulas start with an apostrophe"] : []),
   ];
 }
 
-/** A sentence for each document that is not complete. */
 export function incompleteTexts({ documents, discovery }: Pick<Reading, "documents" | "discovery">): readonly string[] {
   const names = namesOf(discovery);
   const incomplete = documents.filter(({ row }) => row.status !== "complete");
   return incomplete.map(({ row }) => sentenceOf(row, names));
 }
 
-/** The drift of all documents and lists, added up. */
+/** The drift of all documents and lists, summed up. */
 export function driftOf({ documents, drift }: Reading): Drift {
   return sumOfDrift([drift, ...documents.map((document) => document.drift)]);
 }
 
-/** Rows of every kind that the dump of this reading has. */
+/** The number of rows of each kind in the dump. */
 export function countsOf({ discovery, documents, rows }: Reading): Counts {
   return {
     chunks: documents.reduce((sum, { row }) => sum + row.chunk_count, 0),
@@ -86,7 +83,7 @@ export function countsOf({ discovery, documents, rows }: Reading): Counts {
   };
 }
 
-/** A run of which no document could be read is no dump, and says why. Of a shard, the others may have read theirs. */
+/** Throws if no document could be read, because that is not a dump. A shard is exempt: other shards may have read theirs. */
 export function requireDocument({ documents, discovery, list }: Reading): void {
   const [first] = documents;
   if (!first || list || documents.some(({ row }) => row.status !== "failed")) return;

@@ -8,17 +8,17 @@ import type { DumpedDocument } from "../segments/document-result.js";
 import type { Reading } from "./reading.js";
 
 export interface RefusalOptions extends DuckDbOptions {
-  /** The folder for a copy of the rows of one document. */
+  /** A folder for a copy of one document's rows. */
   readonly scratch: string;
 }
 
-/** Bytes of a row above which DuckDB may fail to load it: it needs several times that in memory. */
+/** DuckDB may fail to load a row with more bytes than this: it needs several times that in memory. */
 const largeRow = 65_536;
 
 /**
- * Marks documents as failed whose rows DuckDB cannot load, and gives the reading with the others. These are all documents that
- * it cannot load alone. If it can load each alone, it is the one with the largest row, since large rows need memory together.
- * Undefined if no document has a large row: then the error has another cause.
+ * Finds documents whose rows DuckDB cannot load, marks them as failed, and returns the reading without their rows. These are all
+ * documents that it cannot load alone. If it can load each one alone, the document with the largest row is chosen, because large
+ * rows need memory together. Undefined if no document has a large row: then the error has another cause.
  */
 export async function withoutRefused(
   reading: Reading,
@@ -48,7 +48,7 @@ function largestRow(document: DumpedDocument): number {
   return Math.max(0, ...jsonlOf(document).map(({ longestLine }) => longestLine));
 }
 
-/** Loads the rows of a document alone; gives the error of DuckDB, if there is one. */
+/** Tries to load the rows of one document alone. Returns DuckDB's error, if any. */
 async function refusalOf(document: DumpedDocument, options: RefusalOptions): Promise<string | undefined> {
   for (const file of jsonlOf(document)) {
     try {
@@ -61,7 +61,7 @@ async function refusalOf(document: DumpedDocument, options: RefusalOptions): Pro
   return undefined;
 }
 
-/** DuckDB reads whole files, and a part may be a range of one. */
+/** DuckDB reads whole files, but a part may be a range of one. */
 async function load(segment: SegmentFile, options: RefusalOptions): Promise<void> {
   const path = join(options.scratch, "probe.jsonl");
   await joinSegments(path, "", [segment]);

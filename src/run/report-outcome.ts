@@ -17,7 +17,7 @@ import { countOf, nameAndId } from "../words.js";
 
 type Context = Required<RunOptions>;
 
-/** A published run, as notifications and metrics report it. */
+/** A published run, for notifications and metrics. */
 interface PublishedRun {
   readonly manifest: Manifest;
   readonly status: Manifest["status"];
@@ -26,9 +26,9 @@ interface PublishedRun {
 }
 
 /**
- * Reports how a run went: its start and its end to the job's `notify`, and its end to the metrics. Nothing is reported of a run that
- * never was, as another has the lease, and nothing is sent for one that was ended with ^C. Whatever goes wrong here is a warning, and
- * the run ends as it would have.
+ * Reports how a run went: its start and end to the job's `notify`, and its end to the metrics. Reports nothing if the run never
+ * started because another has the lease, and notifies nothing after ^C. Any failure here is only a warning, and does not change
+ * how the run ends.
  */
 export class OutcomeReport {
   readonly #job: Job;
@@ -44,29 +44,29 @@ export class OutcomeReport {
     this.#notifier = job.notify && new Notifier(job.notify, context.env, (message) => context.log("warn", message));
   }
 
-  /** The run has its lease and its id. */
+  /** Call it when the run has its lease and id. */
   began(workspace: LeasedJob & { readonly runId: string }): void {
     this.#runId = workspace.runId;
     this.#lease = workspace;
     this.#notifier?.start(this.#job.name, workspace.runId);
   }
 
-  /** The run was published. To be called while it still has its lease: its metrics are kept. */
+  /** Call it when the run is published and still has its lease, to write the metrics. */
   async published(run: PublishedRun): Promise<void> {
     await this.#measure(publication(run));
   }
 
-  /** The run failed. To be called while it still has its lease. */
+  /** Call it when the run failed and still has its lease. */
   async broke(error: unknown): Promise<void> {
     await this.#measure(failure(error, this.#context.signal));
   }
 
-  /** The run ended well; notifies. */
+  /** Sends the notification of a successful end. */
   async succeeded(run: PublishedRun): Promise<void> {
     await this.#notify(publication(run));
   }
 
-  /** The run ended with an error; notifies, and measures a run that failed before it had its lease. */
+  /** Sends the notification of a failure, and writes metrics if the run failed before it had its lease. */
   async failed(error: unknown): Promise<void> {
     if (error instanceof BusyError) return;
     if (!this.#lease) await this.broke(error);
@@ -95,18 +95,18 @@ export class OutcomeReport {
 
 type End = Pick<RunOutcome, "status" | "message"> & Partial<RunOutcome>;
 
-/** Ctrl-C at a terminal needs no notification: a person is there. */
+/** Ctrl-C at a terminal needs no notification, because a person is there. */
 function isKeyboard(reason: unknown): boolean {
   return reason instanceof InterruptedError && reason.exitCode === 130;
 }
 
-/** After a signal, whatever error came of it. */
+/** After a signal, the run counts as interrupted, whatever error followed. */
 function failure(error: unknown, { aborted, reason }: AbortSignal): Pick<RunOutcome, "status" | "message"> {
   if (aborted) return { status: "interrupted", message: sentence(reason) };
   return { status: "failed", message: sentence(error) };
 }
 
-/** The message of an error that is made for people; any other may hold content. */
+/** Only messages written for users are sent; others may include content. */
 function sentence(error: unknown): string {
   const kinds = [StopError, UsageError, InterruptedError, SkipError, RetryError];
   if (!(error instanceof Error) || !kinds.some((kind) => error instanceof kind)) return "it failed: its log says why";
@@ -114,7 +114,7 @@ function sentence(error: unknown): string {
   return text.length > 300 ? `${text.slice(0, 300).toWellFormed()}…` : text;
 }
 
-/** Ids of failed documents that are listed at the most. */
+/** The most failed documents to list by id. */
 const mostIds = 20;
 
 function publication({ manifest, status, problems, names }: PublishedRun): End {
@@ -133,10 +133,9 @@ function publication({ manifest, status, problems, names }: PublishedRun): End {
 }
 
 /**
- * Replaces `metrics.prom` beside the runs of a job with what it is after this run, by a rename from the folder of the holder:
- * a run that was fenced does not write over the figures of its successor. A run that failed before it held the job, for want
- * of a key, say, uses a folder that the next holder fences, but makes none where there is nothing of the job yet. The file
- * that `output.metrics_file` names gets the same text.
+ * Replaces the job's `metrics.prom` with the state after this run, by a rename from the owner's folder, so that a fenced run
+ * cannot overwrite its successor's metrics. A run that failed before it had the lease, for example without a key, uses a folder
+ * that the next owner fences, but creates none if the job has no folder yet. The file in `output.metrics_file` gets the same text.
  */
 async function writeMetrics(job: Job, outcome: RunOutcome, leased?: Pick<LeasedJob, "own">): Promise<void> {
   const folders = foldersOf(job);
@@ -160,13 +159,13 @@ async function replaceMetrics({ folder }: JobFolders, own: string, job: Job, out
     await writeAside(path, text, { aside: join(own, "metrics.prom"), isFlushed: false });
   } catch (error) {
     if (await isThere(own)) throw error;
-    return; // another run took over, and tells of itself
+    return; // another run took over and reports itself
   }
   const { metricsFile } = job.output;
   if (metricsFile !== undefined) await copyForAll(metricsFile, text);
 }
 
-/** A collector reads every *.prom of its folder at any moment, so the file is made under another name. */
+/** Writes under another name first, because a collector may read every *.prom file of the folder at any moment. */
 async function copyForAll(path: string, text: string): Promise<void> {
   const aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   await writeAside(path, text, { aside, isFlushed: false, mode: 0o644 });

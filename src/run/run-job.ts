@@ -16,9 +16,9 @@ import { OutcomeReport } from "./report-outcome.js";
 type Context = Required<RunOptions>;
 
 /**
- * The main job: reads everything that the job names, writes it in the formats asked for, and publishes it. Rejects with
- * StopError (nothing is published), UsageError (no key, or the wrong list of documents), BusyError, or the reason of
- * `options.signal`. Reports its outcome as the job's `notify` says, and keeps its metrics.
+ * Runs a job: reads everything that it names, writes the formats and publishes them. Throws StopError (nothing is published),
+ * UsageError (no key, or the wrong list of documents), BusyError, or the reason of `options.signal`. Sends the job's notifications
+ * and writes its metrics.
  */
 export async function runJob(job: Job, options: RunOptions = {}): Promise<RunResult> {
   const context = withDefaults(options);
@@ -58,12 +58,12 @@ interface ReadOptions {
   readonly context: Context;
   readonly workspace: Workspace;
   readonly prepared: PreparedRun;
-  /** The list of documents that was given to the run. */
+  /** The list of documents passed to the run. */
   readonly list: { readonly discovery: ReadAllOptions["given"]; readonly sha256: string } | undefined;
   readonly workers: Workers | undefined;
 }
 
-/** Reads everything that the job names from its service. */
+/** Reads everything in the job from its service. */
 async function read({ client, baseUrl, download }: OpenService, options: ReadOptions): Promise<Gathered> {
   const { job, context, workspace, list, workers } = options;
   const { signal, outputs } = options.prepared;
@@ -73,7 +73,7 @@ async function read({ client, baseUrl, download }: OpenService, options: ReadOpt
   await using requests = await keepRequestSum(workspace.work, progress.requests);
   const distributeOver = async (discovery: Discovery, { broker }: Workers) => {
     const exchange = await ownExchange(workspace, workspace.runId);
-    const ends = AbortSignal.any([signal, client.signal]); // a key that the service refuses ends the run at once
+    const ends = AbortSignal.any([signal, client.signal]); // a rejected key ends the run at once
     const list256 = list?.sha256;
     await distribute(discovery, {
       job,
@@ -96,8 +96,8 @@ async function read({ client, baseUrl, download }: OpenService, options: ReadOpt
 }
 
 /**
- * A partial run can be improved on: `retryFailed` reads what failed, and nothing else. A database that could not take its
- * place waits for the next run.
+ * A partial run keeps what it read, because `retryFailed` reads only what failed. A database that could not be published is kept
+ * for the next run.
  */
 function keptAfter(result: RunResult, job: Job): Kept {
   if (isDatabaseLeft(result, job)) return "everything";

@@ -36,31 +36,31 @@ interface StageOptions {
   readonly progress: RunProgress;
   /** DuckDB's memory limit and temporary folder. */
   readonly duckDb: DuckDbOptions;
-  /** The requests that it took to read the rows. */
+  /** The requests sent to read the rows. */
   readonly requests: RequestSum;
   readonly signal: AbortSignal;
 }
 
-/** A run whose files are made, and not published. */
+/** A run with all its files, not yet published. */
 interface StagedRun {
   readonly manifest: Manifest;
-  /** Sentences on what is lost with a database that turned out to be damaged; undefined if it is sound. */
+  /** Sentences about what a damaged database loses; undefined if the database is sound. */
   readonly damage: readonly string[] | undefined;
 }
 
 /**
- * Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see. Files
- * that are as in the run before take no second room.
+ * Makes the files of every format from the parts and writes the manifest, in a folder that readers do not see. Files equal to the
+ * previous run's are hard-linked and use no extra space.
  */
 export async function stageRun(reading: Reading, options: StageOptions): Promise<StagedRun> {
   const { workspace, signal } = options;
   const staged = await stageReading(reading, options);
-  await shareUnchanged(staged.manifest, workspace, signal); // last: nothing may write to a file that is shared
+  await shareUnchanged(staged.manifest, workspace, signal); // last, because a shared file must not be written to
   for (const folder of foldersIn(staged.manifest.files)) await flush(join(workspace.stage, folder));
   return staged;
 }
 
-/** The folders of files, relative to the run folder: each before the one that it lies in, and the run folder last. */
+/** The folders of files, relative to the run folder. Each comes before its parent; the run folder is last. */
 function foldersIn(files: readonly StagedFile[]): readonly string[] {
   const folders = new Set(["."]);
   for (const { path } of files)
@@ -69,10 +69,10 @@ function foldersIn(files: readonly StagedFile[]): readonly string[] {
   return [...folders].sort((one, other) => depthOf(other) - depthOf(one));
 }
 
-/** If DuckDB cannot load the rows of a document, that document fails, and the files are made again without it. */
+/** Stages the reading. If DuckDB cannot load a document's rows, that document fails, and the files are made again without it. */
 async function stageReading(reading: Reading, options: StageOptions): Promise<StagedRun> {
   const { runs, runId } = options.workspace;
-  // A shard does not have all documents of a list: the join compares.
+  // A shard has only some documents of a list; the join compares them.
   const isWhole = options.job.shard === undefined;
   const discovered = isWhole ? await compareDiscovery(reading.discovery, earlierListings(runs, runId)) : undefined;
   for (let kept = reading; ; ) {
@@ -126,7 +126,7 @@ function runRowOf(reading: Reading, { job, baseUrl, workspace, requests }: Stage
   };
 }
 
-/** The staged files of a run, and what else its manifest says of them. */
+/** The staged files of a run, and what the manifest says about them. */
 interface Staged {
   readonly files: readonly StagedFile[];
   readonly discovered: Discovered | undefined;
@@ -165,7 +165,7 @@ function manifestOf(reading: Reading, { files, discovered, shard }: Staged, opti
   };
 }
 
-/** Writes the list of all documents into the folder of a staged shard; gives the facts of the shard for its manifest. */
+/** Writes the list of all documents into the folder of a staged shard, and returns the shard's manifest entry. */
 async function stageList({ list }: Reading, job: Job, folder: string): Promise<ManifestShard | undefined> {
   if (!job.shard || !list) return undefined;
   const text = documentListText(list);
@@ -179,10 +179,9 @@ async function stageList({ list }: Reading, job: Job, folder: string): Promise<M
 
 /** The name of the parts that belong to no document. */
 const runSegments = "run";
-/** Rows of these that are made into text at once. */
+/** Rows to convert to text at once. */
 const rowsAtOnce = 1_000;
 
-/** Writes the rows that belong to no single document into parts of their own. */
 async function writeRunSegments(
   { documents, discovery, rows }: Reading,
   workspace: Workspace,
@@ -192,7 +191,7 @@ async function writeRunSegments(
   const add = async (kind: Kind, rows: readonly Row[]) => {
     for (let first = 0; first < rows.length; first += rowsAtOnce) {
       segments.add(kind, rows.slice(first, first + rowsAtOnce));
-      await segments.flush(); // as text, they take as much memory again
+      await segments.flush(); // as text, they need as much memory again
     }
   };
   await add(
@@ -208,10 +207,10 @@ async function writeRunSegments(
   return segments.files;
 }
 
-/** A table whose JSONL is not joined yet. */
+/** A table before its JSONL is joined. */
 type Table = Omit<StagedTable, "jsonl">;
 
-/** Joins the JSONL, in the run folder if it was asked for and else in the scratch folder; the other formats need it. */
+/** Joins the JSONL, which the other formats need: in the run folder if the job asks for JSONL, otherwise in the scratch folder. */
 async function joinRows(
   reading: Reading,
   runSegments: readonly SegmentFile[],
@@ -232,7 +231,7 @@ async function joinRows(
   return { folder: workspace.stage, compression: output.compress, tables, rows };
 }
 
-/** One table of a kind, or one for each dataset. */
+/** One table per kind, or one for each dataset. */
 function tablesOf(
   kind: Kind,
   rows: number,
@@ -259,17 +258,17 @@ function rowsOf(kind: Kind, documents: readonly DumpedDocument[]): number {
   return documents.reduce((sum, { row }) => sum + (kind === "chunks" ? row.chunk_count : row.child_chunk_count), 0);
 }
 
-/** Documents by their ids: a reader of one document skips the parts of a file whose ids are all smaller or larger. */
+/** Sorts documents by id, so that a reader of one document can skip parts of a file by their smallest and largest id. */
 function byDocumentId({ row: one }: DumpedDocument, { row: other }: DumpedDocument): number {
   if (one.document_id === other.document_id) return 0;
   return one.document_id < other.document_id ? -1 : 1;
 }
 
 /**
- * Lets the staged files that are the same as in the run before share their room on the disk with it: each becomes a second name
- * of the published file. Their bytes are compared, whatever the manifest of that run says: the published file may have been damaged
- * since, and the manifest of very many documents takes long to read. A file stays a copy if the file system refuses the link, or for
- * any other reason: it is sound in both cases. The link is made aside and renamed, so that a kill leaves a whole file.
+ * Hard-links staged files to equal files of the previous run, to save disk space. Compares bytes instead of trusting that run's
+ * manifest: the published file may have been damaged since, and a manifest with very many documents is slow to read. If linking
+ * fails for any reason, the file stays a copy, which is just as sound. The link is created under another name and renamed, so that
+ * a kill leaves a whole file.
  */
 export async function shareUnchanged(
   { files }: Pick<Manifest, "files">,
@@ -284,7 +283,7 @@ export async function shareUnchanged(
   }
 }
 
-/** The file that is compared is the one that gets the name, whatever happens to the published one meanwhile. */
+/** Links first and compares the linked file, so that a change to the published path cannot slip in between. */
 async function shareFile(published: string, staged: string, aside: string, signal: AbortSignal): Promise<void> {
   await rm(aside, { force: true });
   await link(published, aside);

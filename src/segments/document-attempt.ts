@@ -26,10 +26,10 @@ import { embeddedLines, readEmbedded } from "./sweep-document.js";
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;
 
-/** No service puts fewer children on a page unless it is asked to. */
+/** Services put at most this many children on a page unless asked for more. */
 const longList = 20;
 
-/** One reading of a document into its store. */
+/** One attempt to read a document into its store. */
 export class DocumentAttempt {
   readonly #ref: DocumentRef;
   readonly #store: Store;
@@ -57,12 +57,12 @@ export class DocumentAttempt {
     this.#reach(earlier?.read.howFar);
   }
 
-  /** How far it came; undefined before the first page. */
+  /** The progress so far; undefined before the first page. */
   get howFar(): HowFar | undefined {
     return this.#howFar;
   }
 
-  /** Reads all chunks and child chunks into the store. `problem` gets what shows that they are not whole; it may throw. */
+  /** Reads all chunks and child chunks into the store. `problem` is called with every sign that they are incomplete. It may throw. */
   async read(api: KnowledgeApi, problem: ReportProblem): Promise<void> {
     const crawl = new DocumentCrawl(api, this.#ref, this.#crawlOptions(problem));
     for await (const chunks of crawl.chunks()) {
@@ -78,12 +78,12 @@ export class DocumentAttempt {
     }
   }
 
-  /** Takes back what was counted. */
+  /** Removes this attempt from the progress counts. */
   takeBack(): void {
     this.#progress.takeBack();
   }
 
-  /** `sweeps`: times that the document was read, earlier attempts included. */
+  /** `sweeps`: times that the document was read, including earlier attempts. */
   result(status: DocumentRow["status"], error: string | null, proof: Proof, sweeps: number): DocumentResult {
     const { chunks, children } = { chunks: undefined, children: undefined, ...this.#howFar };
     const isFailed = status === "failed";
@@ -117,7 +117,7 @@ export class DocumentAttempt {
     if (howFar) this.#progress.reach(howFar);
   }
 
-  /** Stores records; a later process can go on behind them unless they stand in the middle of a child list. */
+  /** Stores records. A later process can continue after them, unless they are in the middle of a child list. */
   async #add(
     kind: "chunks" | "child_chunks",
     records: readonly Listed[],
@@ -133,7 +133,7 @@ export class DocumentAttempt {
     }
   }
 
-  /** Keeps what chunks embed: all of it where `auto` may take it, else what may stand for a list of several pages. */
+  /** Keeps embedded children: all of them if `auto` may use them, otherwise those that may replace a list of several pages. */
   #keepEmbedded(chunks: readonly Listed[]): void {
     const { childChunks } = this.#options.job;
     if (childChunks === "none" || !this.#howFar) return;
@@ -149,17 +149,17 @@ export class DocumentAttempt {
   }
 }
 
-/** Rows may come and go in a filtered list wherever they stand. */
+/** Whether all chunks are read. In a filtered list, rows may appear and disappear anywhere. */
 function isWhole({ status, keyword }: DocumentRef): boolean {
   return status.length === 0 && keyword === undefined;
 }
 
-/** What one reading of a document adds to the tally of the run. */
+/** What one attempt at a document adds to the run's progress. */
 type Tally = Pick<RunProgress, "chunks" | "child_chunks" | "documentsBegun" | "pagesExpected" | "pagesDone">;
 
 const noTally: Tally = { chunks: 0, child_chunks: 0, documentsBegun: 0, pagesExpected: 0, pagesDone: 0 };
 
-/** Adds one reading of a document to the tally of the run, from which it can be taken back. */
+/** Counts one attempt at a document in the run's progress. It can be taken back. */
 class AttemptProgress {
   readonly #progress: RunProgress;
   readonly #childChunks: Job["childChunks"];
@@ -188,13 +188,13 @@ class AttemptProgress {
   }
 }
 
-/** Pages and child lists that a document takes, as well as that is known, and those that are done. */
+/** Estimates the pages and child lists of a document, and counts those that are done. */
 function tallyOf({ chunks, children }: HowFar, childChunks: Job["childChunks"]): Tally {
   const { evidence, plan } = children;
   const auto = plan ? listCounts(evidence, plan) : forecastLists(evidence, chunks.total);
   const lists = childChunks === "auto" ? auto.asked : childChunks === "all" ? chunks.total : 0;
   const sampled = plan?.source === "embedded" ? sampleOf(evidence).length : 0;
-  // Where some lists are not asked for, about as many are done as their share.
+  // If some lists are skipped, estimate those done in proportion.
   const done = sampled + Math.round((children.chunks * (lists - sampled)) / Math.max(1, chunks.total));
   return {
     chunks: chunks.rows,
@@ -205,7 +205,7 @@ function tallyOf({ chunks, children }: HowFar, childChunks: Job["childChunks"]):
   };
 }
 
-/** Makes the rows of one document, and counts what came otherwise than expected. */
+/** Makes the rows of one document and counts unexpected types. */
 class DocumentRows {
   readonly #ref: DocumentRef;
   readonly #keepSignatures: boolean;
@@ -231,29 +231,29 @@ class DocumentRows {
   }
 }
 
-/** A value nested thousands of levels deep cannot be written; that is this document's trouble, not that of the others. */
+/** A value nested thousands of levels deep cannot be serialized. Only this document fails then. */
 function tooDeep(error: unknown): SkipError | undefined {
   if (!(error instanceof RangeError)) return undefined;
   return new SkipError("a record is nested too deeply to be written", { cause: error });
 }
 
-/** How the documents of a run are read, and where their parts lie. */
+/** How the documents of a run are read, and where their parts are stored. */
 export interface DumpOptions {
   readonly job: Job;
   readonly formats: readonly TextFormat[];
   /** The folder of the parts. */
   readonly segments: string;
-  /** Keeps complete documents that are small, several in one file; undefined: every document has files of its own. */
+  /** Stores complete small documents, several per file; undefined: every document gets its own files. */
   readonly shared?: SharedSegments<DocumentResult> | undefined;
-  /** Names of the documents of which an earlier process left files there. */
+  /** Names of the documents for which an earlier process left files. */
   readonly begun: ReadonlySet<string>;
   readonly prefetch: Prefetch;
   readonly progress: RunProgress;
-  /** Read documents again that an earlier process could not read whole. */
+  /** Whether to read documents again that an earlier process could not read completely. */
   readonly retryFailed: boolean;
 }
 
-/** How far an earlier process came, and the ids of the chunks that it read. */
+/** The progress of an earlier process, and the ids of the chunks that it read. */
 export interface Earlier {
   readonly read: ReadSoFar;
   readonly ids: IdSet;

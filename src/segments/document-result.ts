@@ -11,57 +11,56 @@ import { count, isMapping, object, oneOf, truth } from "../schema.js";
 import { countOf, nameAndId } from "../words.js";
 
 /**
- * The proof that a document is whole. one answer: each of its lists came with one, so that it was so in one moment. sweeps:
- * every list that took more was read twice, and ids and contents agree. anchored: its chunks were read from the end, and kept
- * their ranks, and in a job with sweeps all but the last page were read twice; its child lists as with sweeps. counts: as many
- * distinct ids as the service counts, and no more. none: it is not whole.
+ * How a document was proved complete. one answer: each list came in one answer, so it was consistent at one moment. sweeps: every
+ * longer list was read twice, with the same ids and contents. anchored: the chunks were read from the end and kept their ranks,
+ * and with sweeps all but the last page were read twice; child lists as with sweeps. counts: the number of distinct ids equals the
+ * service's total. none: it is incomplete.
  */
 export const proofSchema = oneOf("one answer", "sweeps", "anchored", "counts", "none");
 
-/** The result of one document. Its rows lie in its parts. */
+/** The result of one document. Its rows are in its parts. */
 export const resultSchema = object({
   row: documentSchema,
   drift: driftSchema,
-  /** Null where the document could not be read, and where no child chunks were to be. */
+  /** Null if the document could not be read, or the job skips child chunks. */
   childLists: v.nullable(childListsSchema),
   proof: proofSchema,
 });
 
 export type DocumentResult = v.InferOutput<typeof resultSchema>;
 
-/** A document that was read, and where its rows lie. */
+/** A document that was read, and the location of its rows. */
 export interface DumpedDocument extends DocumentResult {
-  /** One for every kind and text format; there is none where there are no rows. */
+  /** One per kind and text format that has rows. */
   readonly files: readonly SegmentFile[];
-  /** Whether an earlier process read it, and this one only found it. */
+  /** Whether an earlier process read it. */
   readonly isOld: boolean;
 }
 
-/** Which attempt at a document this is. */
 const attemptSchema = object({
   /** 1 for the first. */
   number: count,
-  /** Times that the document was read before, sweeps included. */
+  /** Times that the document was read before, including sweeps. */
   sweeps: count,
-  /** Whether to read the chunks from their end. */
+  /** Whether to read the chunks from the end. */
   fromTheEnd: truth,
 });
 
-/** Everything that an attempt has read so far. */
+/** What an attempt has read so far. */
 const readSchema = object({
-  /** This version wrote it, which the plan of the work folder vouches for: nothing but its outline is checked. */
+  /** Only the outline is checked: the plan of the work folder guarantees that this version wrote it. */
   howFar: v.custom<HowFar>((value) => isMapping(value) && isMapping(value.chunks) && isMapping(value.children)),
   drift: driftSchema,
 });
 
-/** A document that is not finished; `read` is null where the attempt is to begin. */
+/** An unfinished document; `read` is null if the attempt has not begun. */
 export const progressSchema = object({ attempt: attemptSchema, read: v.nullable(readSchema) });
 
 export type AttemptNumber = v.InferOutput<typeof attemptSchema>;
 export type ReadSoFar = v.InferOutput<typeof readSchema>;
 export type DocumentProgress = v.InferOutput<typeof progressSchema>;
 
-/** Says in a sentence why a document is not complete. */
+/** Says why a document is not complete. */
 export function sentenceOf(row: DocumentRow, names: DocumentNames): string {
   const document = nameAndId(names.get(row.document_id), row.document_id);
   return `document ${document} ${row.status === "failed" ? "failed" : "is unstable"}: ${row.error}`;
@@ -69,7 +68,7 @@ export function sentenceOf(row: DocumentRow, names: DocumentNames): string {
 
 export type Proof = v.InferOutput<typeof proofSchema>;
 
-/** Sums up how the children of a document were read; null without children. */
+/** Counts how the children of a document were read; null without children. */
 export function childListsOf(
   childChunks: Job["childChunks"],
   row: DocumentRow,
@@ -93,18 +92,17 @@ export function childListsOf(
   };
 }
 
-/** The sums over all documents; `auto_asks` counts a document that moved with all its lists. */
+/** The sums over all documents. `auto_asks` counts every list of a document that changed during the read. */
 export interface ChildListSums {
   readonly asked: number;
   readonly embedded: number;
   readonly skipped: number;
   readonly empty: number;
-  /** Child lists that were asked for and that `auto` does not ask for: requests that it saves, at the least. */
+  /** Child lists that were read but that `auto` would skip: the least number of requests that it saves. */
   readonly auto_saves: number;
   readonly auto_misses: number;
 }
 
-/** Adds up what was read of several documents. */
 export function sumOfChildLists(all: readonly ChildLists[]): ChildListSums {
   const sum = (of: (one: ChildLists) => number) => all.reduce((total, one) => total + of(one), 0);
   return {

@@ -10,15 +10,15 @@ import { valueIf } from "../schema.js";
 import { Segment, type SegmentFacts, type Stored, segmentLocation, segmentName, storedSchema } from "./segment.js";
 import type { SharedSegments } from "./shared-segments.js";
 
-/** Commits that may wait before they are written, and characters of rows that may: what a kill costs at the most. */
+/** Limits on unwritten commits and characters of rows. This is the most that a kill can lose. */
 const commitsWaiting = 8;
 const charactersWaiting = 65_536;
-/** Characters of rows above which the crawl waits for the disk. */
+/** If more characters of rows are waiting, the crawl waits for the disk. */
 const backpressure = 1_048_576;
 
 /**
- * Keeps one document: its rows in parts, how far it is in a journal beside them, and in the end its result. After a kill at
- * any moment the last line of the journal tells what the parts hold for certain, and what lies behind that is cut off.
+ * Stores one document: its rows in parts, its progress in a journal, and finally its result. After a kill at any moment, the last
+ * line of the journal says how much of the parts is certain. Anything after that is cut off.
  */
 export class DocumentStore<State, Result> {
   readonly #segments: DocumentSegments;
@@ -26,18 +26,18 @@ export class DocumentStore<State, Result> {
   readonly #folder: string;
   readonly #name: string;
   readonly #asideName: string;
-  /** The file of what is kept aside; there is none where nothing was. */
+  /** The file of lines kept aside. It exists only if there are any. */
   readonly asidePath: string;
   #journal: FileHandle | undefined;
   #hasJournal = false;
   #state: State | undefined;
   #commits = 0;
   #writing: Promise<void> | undefined;
-  /** Ends once everything that writes to the parts has ended. */
+  /** Resolves when all pending writes to the parts have ended. */
   #last: Promise<unknown> = Promise.resolve();
   #failure: unknown;
 
-  /** `name` is unique in the folder. */
+  /** `name` must be unique in the folder. */
   constructor(folder: string, name: string, formats: readonly TextFormat[]) {
     this.#segments = new DocumentSegments(folder, name, formats);
     this.#journalPath = join(folder, `${name}.journal`);
@@ -47,16 +47,16 @@ export class DocumentStore<State, Result> {
     this.asidePath = join(folder, this.#asideName);
   }
 
-  /** The result of an earlier process, if it finished and its parts are all there. */
+  /** The result of an earlier process, if it finished and all its parts are there. */
   async result(schema: v.GenericSchema<unknown, Result>): Promise<Result | undefined> {
-    this.#hasJournal = true; // if an earlier process ended before it removed it
+    this.#hasJournal = true; // in case an earlier process ended before removing it
     const stored = valueIf(storedSchema(schema), await readJsonFile(resultPath(this.#folder, this.#name)));
     return stored && (await this.#segments.reopen(stored.segments)) ? stored.state : undefined;
   }
 
-  /** Goes on where an earlier process stopped, and gives its state then; undefined where there is nothing to go on from. */
+  /** Continues where an earlier process stopped, and returns its state; undefined if there is nothing to continue. */
   async resume(schema: v.GenericSchema<unknown, State>): Promise<State | undefined> {
-    this.#hasJournal = true; // if only half a line of one
+    this.#hasJournal = true; // even if it has only half a line
     const text = await readFile(this.#journalPath, "utf8").catch(() => "");
     const end = text.lastIndexOf("\n") + 1; // what follows was torn
     const line = text.slice(text.lastIndexOf("\n", end - 2) + 1, end);
@@ -70,8 +70,8 @@ export class DocumentStore<State, Result> {
   }
 
   /**
-   * Adds rows, and the state of the document with them; undefined in the middle of something that cannot be continued.
-   * Rejects with the error of an earlier write; resolves late where the disk is behind.
+   * Adds rows and the state of the document after them. Pass undefined in the middle of something that cannot be resumed. Rejects
+   * with the error of an earlier write. Resolves late if the disk is slow.
    */
   async add(kind: Kind, rows: readonly Row[], state: State | undefined): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
@@ -87,12 +87,12 @@ export class DocumentStore<State, Result> {
     return this.#segments.has(this.#asideName);
   }
 
-  /** Keeps lines beside the rows until the document is finished; they are as safe as the rows that are added next. */
+  /** Keeps lines beside the rows until the document is finished. They are written before the rows that are added next. */
   keepAside(lines: readonly string[]): void {
     if (lines.length > 0) this.#segments.addTexts(this.#asideName, lines);
   }
 
-  /** Writes everything that was added, also where several ask for it at once: one after the other. */
+  /** Writes everything that was added. Concurrent calls run one after the other. */
   flush(): Promise<readonly SegmentFacts[]> {
     return this.#afterPending(async () => {
       if (this.#failure !== undefined) throw this.#failure;
@@ -101,8 +101,8 @@ export class DocumentStore<State, Result> {
   }
 
   /**
-   * Writes what is left and then the result, which takes the place of the journal; where nothing was written yet, all of it goes
-   * to `shared`, if there is one. Gives the files of the rows.
+   * Writes what is left, then the result, which replaces the journal. If nothing was written yet, everything goes to `shared`, if
+   * given. Returns the files of the rows.
    */
   async finish(result: Result, shared?: SharedSegments<Result>): Promise<readonly SegmentFile[]> {
     await this.#last;
@@ -123,18 +123,18 @@ export class DocumentStore<State, Result> {
     return this.files;
   }
 
-  /** The files of the parts, as far as they are written. */
+  /** The files written so far. */
   get files(): readonly SegmentFile[] {
     return this.#segments.files;
   }
 
-  /** Leaves everything as it is for a later process. */
+  /** Leaves everything for a later process. */
   async leave(): Promise<void> {
     await this.#last;
     await this.#close();
   }
 
-  /** Removes what was written; with a state, the document starts over from there, in any process. */
+  /** Removes what was written. With a state, any process starts the document over from it. */
   async discard(begin?: State): Promise<void> {
     await this.leave();
     if (begin !== undefined) await this.#note({ state: begin, segments: [] });
@@ -153,14 +153,14 @@ export class DocumentStore<State, Result> {
     return this.#commits >= commitsWaiting || this.#segments.waiting >= charactersWaiting;
   }
 
-  /** Does work on the parts once all that came before it is done: a part is written to by one at a time. */
+  /** Runs work on the parts after all earlier work, because a part has one writer at a time. */
   #afterPending<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => {});
     return done;
   }
 
-  /** Writes until nothing is due; meanwhile more gathers, which is then written at once. */
+  /** Writes until nothing is due, including what arrives meanwhile. */
   async #writeDue(): Promise<void> {
     try {
       while (this.#isDue()) {
@@ -190,19 +190,19 @@ export class DocumentStore<State, Result> {
 
 const resultPath = (folder: string, name: string) => join(folder, `${name}.result.json`);
 
-/** Writes the result of a document whose parts are complete. A later process takes it as it is, once it has checked the parts. */
+/** Writes the result of a document with complete parts. A later process checks the parts and uses the result as it is. */
 export async function writeResult<Result>(folder: string, name: string, stored: Stored<Result>): Promise<void> {
   await writeAside(resultPath(folder, name), JSON.stringify(stored), { isFlushed: false }); // checked when it is read
 }
 
-/** The files that the rows of one document go to, in every text format. A file is made when its first rows are written. */
+/** The part files of one document, in every text format. A file is created with its first rows. */
 export class DocumentSegments {
   readonly #folder: string;
   readonly #name: string;
   readonly #formats: readonly TextFormat[];
   readonly #segments = new Map<string, Segment>();
 
-  /** `name` is unique in the folder. */
+  /** `name` must be unique in the folder. */
   constructor(folder: string, name: string, formats: readonly TextFormat[]) {
     this.#folder = folder;
     this.#name = name;
@@ -210,8 +210,8 @@ export class DocumentSegments {
   }
 
   /**
-   * Goes on where an earlier process stopped: what lies behind the given facts is cut off. False when the files are not
-   * as the facts say, which a power cut can bring about; the document has to be read again then.
+   * Continues where an earlier process stopped, and cuts off anything after the given facts. Returns false if the files do not
+   * match the facts, for example after a power cut; then the document must be read again.
    */
   async reopen(facts: readonly SegmentFacts[]): Promise<boolean> {
     for (const fact of facts) {
@@ -222,13 +222,13 @@ export class DocumentSegments {
     return true;
   }
 
-  /** Keeps rows to be written; `flush` writes them. */
+  /** Queues rows; `flush` writes them. */
   add(kind: Kind, rows: readonly Row[]): void {
     if (rows.length === 0) return;
     for (const text of this.#formats) this.addTexts(segmentName(this.#name, kind, text.format), text.texts(kind, rows));
   }
 
-  /** Keeps texts to be written to the part of this name. */
+  /** Queues texts for the part with this name. */
   addTexts(file: string, texts: readonly string[]): void {
     const segment = this.#segments.get(file) ?? new Segment(join(this.#folder, file));
     this.#segments.set(file, segment);
@@ -247,14 +247,14 @@ export class DocumentSegments {
     return sum;
   }
 
-  /** Takes all texts back, by file, if none of them was written; else undefined, and nothing is taken. */
+  /** Returns all queued texts by file and clears the queue, if none was written yet; otherwise undefined. */
   takeTexts(): ReadonlyMap<string, readonly string[]> | undefined {
     const segments = [...this.#segments];
     if (segments.some(([, segment]) => segment.isWritten)) return undefined;
     return new Map(segments.map(([file, segment]) => [file, segment.takeTexts()]));
   }
 
-  /** Writes everything added so far, and gives what the files then are. */
+  /** Writes everything added so far, and returns the facts of the files. */
   async flush(): Promise<readonly SegmentFacts[]> {
     const writes = [...this.#segments].map(async ([file, segment]) => {
       const { bytes, sha256 } = await segment.flush();
@@ -263,7 +263,7 @@ export class DocumentSegments {
     return Promise.all(writes);
   }
 
-  /** The files as far as they are written; there is none where there are no rows. */
+  /** The files written so far. There is none without rows. */
   get files(): readonly SegmentFile[] {
     return [...this.#segments].map(([file, segment]) => ({ ...segmentLocation(this.#folder, file), ...segment.facts }));
   }
@@ -272,7 +272,7 @@ export class DocumentSegments {
     for (const segment of this.#segments.values()) await segment.close();
   }
 
-  /** Removes one file, if there is one of this name. */
+  /** Removes the file with this name, if there is one. */
   async remove(file: string): Promise<void> {
     const segment = this.#segments.get(file);
     if (!segment) return;

@@ -21,16 +21,16 @@ import { DocumentStore } from "./document-store.js";
 import { readLines, segmentPath } from "./segment.js";
 import { type SegmentPaths, type Sweep, sweepsOf } from "./sweep-document.js";
 
-/** Flaws that are named. */
+/** The most flaws to list. */
 const most = 5;
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;
 
 /**
- * Reads one document into its parts, or goes on where an earlier process stopped, and proves it as the job wants it; one that
- * is gone on with is always swept. A document that moves while it is read is read again, three times in all, from its end
- * where it only grew; then it is `unstable`, and has what there was, each id once. So is one of which the service cannot
- * render some rows. One that cannot be read is `failed` and has no rows.
+ * Reads one document into its parts, or continues where an earlier process stopped, and proves it as the job requires. A resumed
+ * document is always swept. A document that changes during the read is read again, at most three times; from its end if it only
+ * grew. After that it is `unstable` and keeps what was read, each id once. A document with rows that the service cannot render is
+ * `unstable` too. One that cannot be read is `failed` and has no rows.
  */
 export async function dumpDocument(
   api: KnowledgeApi,
@@ -86,7 +86,7 @@ export async function dumpDocument(
       throw error;
     }
 
-    /** What is to be read a second time: every list that took more than one answer. */
+    /** The sweeps to do: one for every list that took more than one answer. */
     async function sweepsFor({ howFar }: DocumentAttempt): Promise<readonly Sweep[]> {
       if (!howFar || isOneAnswer(howFar)) return [];
       const { prefetch } = options;
@@ -97,7 +97,7 @@ export async function dumpDocument(
   return readUntilStill(read, { first: at.number, most });
 }
 
-/** The proof of a document in which nothing is wrong. `sweeps`: lists that were read twice; `isSwept`: every one that had to be. */
+/** The proof of a document without flaws. `sweeps`: lists that were read twice; `isSwept`: all lists that needed it were. */
 function proofOf(howFar: HowFar | undefined, sweeps: number, isSwept: boolean): Proof {
   if (!howFar) return "none";
   const { chunks, children } = howFar;
@@ -106,7 +106,7 @@ function proofOf(howFar: HowFar | undefined, sweeps: number, isSwept: boolean): 
   return chunks.isAnchored && chunks.isSettled && !children.isSplit ? "anchored" : "counts";
 }
 
-/** Whether every list came with one answer. */
+/** Whether every list came in one answer. */
 function isOneAnswer({ chunks, children }: HowFar): boolean {
   return chunks.answers <= 1 && !children.isSplit;
 }
@@ -127,14 +127,14 @@ async function pathsOf(options: DumpOptions, name: string, store: Store): Promis
 
 const segment = ({ segments }: DumpOptions, name: string, kind: Kind) => segmentPath(segments, name, kind, "jsonl");
 
-/** The ids of the chunks that an earlier process read stand in their rows. */
+/** Adds the ids of the chunks that an earlier process read, from their rows. */
 async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
   const ids = new IdSet();
   if (read.howFar.chunks.rows > 0) for await (const line of readLines(chunks)) ids.add(String(JSON.parse(line).id));
   return { read, ids };
 }
 
-/** Named one by one: spread, each object would have a hidden class of its own, and V8 keeps 400 bytes of it. */
+/** Lists the properties by name: with a spread, each object would get its own hidden class, and V8 keeps 400 bytes for it. */
 function documentOf(
   { row, drift, childLists, proof }: DocumentResult,
   files: readonly SegmentFile[],

@@ -29,26 +29,26 @@ export interface ReadOptions {
   readonly retryFailed: boolean;
 }
 
-/** Pages that may be under way or waiting, beyond the next one of each list, for every request in flight. */
+/** Prefetched pages per concurrent request, besides the next page of each list. */
 const aheadPerSlot = 2;
-/** Documents that are read at once, for every request in flight: a small one has one request under way at a time. */
+/** Documents read at once per concurrent request. A small document has one request in flight at a time. */
 const documentsPerSlot = 2;
 
-/** All documents of a run, and what a reader should know of how they were read. */
+/** All documents of a run, and notes on how they were read. */
 interface DocumentsRead {
   /** In the order of the job. */
   readonly documents: readonly DumpedDocument[];
   readonly notes: readonly string[];
 }
 
-/** Pages of one run that are asked for ahead. */
+/** The prefetch limit of one run. */
 export function prefetchOf({ service }: ReadOptions["job"]): Prefetch {
   return new Prefetch(service.concurrency * aheadPerSlot);
 }
 
 /**
- * Reads every document; then asks which of them have changed since they were listed, and reads these once more. The second
- * reading counts where it is complete, or the first is not.
+ * Reads every document, then finds those that changed since they were listed and reads them once more. The second reading is used
+ * if it is complete, or if the first is not.
  */
 export async function readDocuments(api: Client, discovery: Discovery, options: ReadOptions): Promise<DocumentsRead> {
   const shared = await SharedSegments.open(options.workspace.segments, resultSchema);
@@ -76,7 +76,7 @@ async function readAll(
   const sharing = { ...dumping, shared };
   const read = ({ ref, name }: DocumentToRead, how: DumpOptions) =>
     dumpDocument(api, ref, name, how).catch((error: unknown) => {
-      api.stop(error); // what cannot be skipped ends the run: the others must not go on asking
+      api.stop(error); // an error that cannot be skipped ends the run: the others must stop too
       throw error;
     });
 
@@ -111,10 +111,10 @@ async function readAll(
   return { documents, notes };
 }
 
-/** The parts of a second reading lie beside those of the first; what may have to be removed has files of its own. */
+/** The parts of a second reading have a different name, so that they can be removed separately. */
 const secondName = (name: string): string => `${name}_again`;
 
-/** The second reading, unless the first one is the better; the tally forgets the rows of the other. */
+/** Picks the better reading, preferring the second. The progress drops the rows of the other. */
 function newerOf(first: DumpedDocument, second: DumpedDocument, progress: RunProgress): DumpedDocument {
   const isWorse =
     second.row.status === "failed" || (second.row.status !== "complete" && first.row.status === "complete");
@@ -124,17 +124,17 @@ function newerOf(first: DumpedDocument, second: DumpedDocument, progress: RunPro
   return isWorse ? first : second;
 }
 
-/** Documents that changed since they were listed, as far as their length tells. */
+/** Documents whose length shows that they changed since they were listed. */
 interface MovedDocuments {
   readonly ids: ReadonlySet<string>;
-  /** A sentence for every list that could not be asked again. */
+  /** A sentence for every list that could not be read again. */
   readonly notes: readonly string[];
 }
 
 /**
- * Lists the documents again, where they were listed before, and finds those whose `word_count` is another: the service changes
- * it when a chunk is added or deleted, and when one is edited to another length. It is a hint and no proof: other edits leave
- * it as it is. Of a shard, these are its own documents. The lists are read once, without a proof that they are whole, and a list that cannot be read finds nothing.
+ * Lists the documents again, if they were listed before, and finds those whose `word_count` changed: the service updates it when a
+ * chunk is added, deleted, or edited to another length. It is a hint and no proof, because other edits do not change it. A shard
+ * looks at its own documents only. The lists are read once and not proved complete, and a list that cannot be read finds nothing.
  */
 export async function findMovedDocuments(
   api: Pick<KnowledgeApi, "documents">,
@@ -160,7 +160,7 @@ export async function findMovedDocuments(
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;
       notes.push(
-        `the documents of dataset ${datasetId} could not be listed again, so that no further look was taken at those that changed: ${error.message}`,
+        `the documents of dataset ${datasetId} could not be listed again, so documents that changed meanwhile were not read again: ${error.message}`,
       );
     }
   };

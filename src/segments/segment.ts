@@ -8,7 +8,7 @@ import { LineEncoder } from "../files/lines.js";
 import { isKind, type Kind } from "../rows/columns.js";
 import { count, listOf, object, pattern, text } from "../schema.js";
 
-/** The facts of a part as far as it is written. */
+/** What is written to a part. */
 export interface SegmentFacts {
   /** Name in the folder of the parts. */
   readonly file: string;
@@ -16,10 +16,10 @@ export interface SegmentFacts {
   readonly sha256: string;
 }
 
-/** Bytes after which a part is brought down to the disk while the crawl goes on, so that little is left to do at its end. */
+/** A part is flushed to disk after this many bytes during the crawl, so that little is left at the end. */
 const syncEvery = 8_388_608;
 
-/** One file of rows that grows at its end and knows what is in it. */
+/** An append-only file of rows, with the facts of its content. */
 export class Segment {
   readonly #path: string;
   #counted: ByteFacts | undefined;
@@ -37,12 +37,12 @@ export class Segment {
     this.#path = path;
   }
 
-  /** Characters that wait to be written. */
+  /** Characters waiting to be written. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** The facts of the bytes that were written. */
+  /** The facts of the bytes written so far. */
   get facts(): FileFacts {
     this.#facts ??= this.#counts.facts;
     return this.#facts;
@@ -55,12 +55,12 @@ export class Segment {
     }
   }
 
-  /** Whether a file of it may be there. */
+  /** Whether its file may exist. */
   get isWritten(): boolean {
     return this.#isWritten;
   }
 
-  /** Takes back what was added and is not written yet. */
+  /** Removes and returns what was added but not yet written. */
   takeTexts(): readonly string[] {
     const texts = this.#texts;
     this.#texts = [];
@@ -68,7 +68,10 @@ export class Segment {
     return texts;
   }
 
-  /** Writes what was added before the call. One call at a time: the next one encodes into the memory that this one writes from. */
+  /**
+   * Writes what was added before the call. Do not call it concurrently: the next call encodes into the buffer that this one writes
+   * from.
+   */
   async flush(): Promise<FileFacts> {
     if (this.#texts.length === 0) return this.facts;
     this.#encoder ??= new LineEncoder();
@@ -82,7 +85,7 @@ export class Segment {
     return facts;
   }
 
-  /** Takes a file as it was left, cut to the bytes of `facts`; false when these are not there. */
+  /** Reopens an earlier file, cut to the bytes in `facts`. Returns false if the bytes do not match. */
   async reopen({ bytes, sha256 }: SegmentFacts): Promise<boolean> {
     this.#isWritten = true;
     try {
@@ -104,7 +107,7 @@ export class Segment {
     await file?.close();
   }
 
-  /** Made late: most small documents do without files of their own. */
+  /** Created late, because most small documents have no files of their own. */
   get #counts(): ByteFacts {
     this.#counted ??= new ByteFacts();
     return this.#counted;
@@ -115,7 +118,7 @@ export class Segment {
     this.#facts = undefined;
   }
 
-  /** A new file: what lies there may have a second name in a published run. */
+  /** Always creates a new file: an existing one may be hard-linked to a published run. */
   async #open(): Promise<FileHandle> {
     if (this.#continued) return open(this.#path, "a");
     const again = () => open(this.#path, "wx", 0o600);
@@ -130,19 +133,19 @@ export class Segment {
     this.#unsynced += written;
     if (this.#unsynced < syncEvery) return;
     this.#unsynced = 0;
-    await this.#syncing; // rejects with what the disk reported
+    await this.#syncing; // rejects with the error of the disk
     this.#syncing = file.datasync();
-    this.#syncing.catch(() => {}); // seen at the next one, or when the part is closed
+    this.#syncing.catch(() => {}); // awaited at the next sync, or when the part is closed
   }
 }
 
-/** One document as it lies on the disk: its state, and its parts as they were then. */
+/** One document on disk: its state, and the facts of its parts at that moment. */
 export interface Stored<State> {
   readonly state: State;
   readonly segments: readonly SegmentFacts[];
 }
 
-/** A name without a folder in it: what lies in the work folder must not lead out of it. */
+/** A file name without a folder, so that nothing in the work folder can point outside of it. */
 export const fileName = pattern("the name of a file", /^[\w.]+$/);
 
 /** A stored state with its parts. */
@@ -150,32 +153,32 @@ export function storedSchema<State>(state: v.GenericSchema<unknown, State>) {
   return object({ state, segments: listOf(object({ file: fileName, bytes: count, sha256: text })) });
 }
 
-/** The path of one part: the rows of one kind, of one document, in one text format. */
+/** The path of a part: the rows of one kind and one document in one text format. */
 export function segmentPath(folder: string, name: string, kind: Kind, format: string): string {
   return join(folder, segmentName(name, kind, format));
 }
 
 export const segmentName = (name: string, kind: Kind, format: string) => `${name}.${kind}.${format}`;
 
-/** The place of a part, and its rows, as its name says. */
+/** The location of a part, and its kind and format, from its name. */
 export function segmentLocation(folder: string, file: string): SegmentLocation {
   const [kind = "", format = ""] = file.split(".").slice(-2);
   if (!isKind(kind)) throw new Error(`${file} is the part of no kind`);
   return { kind, format, path: join(folder, file) };
 }
 
-/** The names of the documents that have files of their own in a folder. */
+/** The names of the documents with files of their own in a folder. */
 export async function namesIn(folder: string): Promise<ReadonlySet<string>> {
   return new Set((await readdir(folder)).map((file) => file.slice(0, file.indexOf("."))));
 }
 
-/** Bytes of a file, from `start` to `end`, which is one of them; all of them where nothing else is said. */
+/** A range of bytes in a file, from `start` to `end` (inclusive); default: all bytes. */
 interface Range {
   readonly start?: number;
   readonly end?: number;
 }
 
-/** The lines of a JSONL file, without their line feeds. Nothing but a line feed ends a line: U+2028 may stand in a text. */
+/** Yields the lines of a JSONL file without their line feeds. Only a line feed ends a line, because texts may include U+2028. */
 export async function* readLines(path: string, range: Range = {}): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";

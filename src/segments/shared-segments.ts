@@ -9,20 +9,20 @@ import { encodeLines, RangeReader } from "../files/lines.js";
 import { count, listOf, object, text, valueIf } from "../schema.js";
 import { fileName, readLines, segmentLocation } from "./segment.js";
 
-/** A document that was read, and the texts of its rows by the names that parts of its own would have. */
+/** A document that was read, and the texts of its rows by the part names that it would have alone. */
 interface ReadDocument<Result> {
   readonly name: string;
   readonly state: Result;
   readonly texts: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The result of a document, and where its rows are. */
+/** The result of a document, and the location of its rows. */
 export interface SharedResult<Result> {
   readonly state: Result;
   readonly files: readonly SegmentRange[];
 }
 
-/** A document that waits to be written, and its rows once they are. */
+/** A document that waits to be written; later, the location of its rows. */
 interface Waiting<Result> extends ReadDocument<Result> {
   files: readonly SegmentRange[];
 }
@@ -36,9 +36,9 @@ interface RowFile {
 }
 
 /**
- * Keeps small documents: the rows of many in one file for each kind and format, their results in one journal. Rows are written
- * first, and the journal has their hashes. So after a kill at any moment, or a power cut, a document is there with its result and
- * all of its rows, or it is read again. Rows that no line of the journal names are passed over.
+ * Stores small documents: the rows of many in one file per kind and format, and their results in one journal. Rows are written
+ * first, and the journal has their hashes. So after a kill or power cut at any moment, a document either has its result and all
+ * its rows, or it is read again. Rows that no journal line names are ignored.
  */
 export class SharedSegments<Result> {
   readonly #folder: string;
@@ -54,7 +54,7 @@ export class SharedSegments<Result> {
     this.#found = found;
   }
 
-  /** Reads what earlier processes left in a folder, and checks all of it. */
+  /** Reads and checks what earlier processes left in a folder. */
   static async open<Result>(folder: string, state: v.GenericSchema<unknown, Result>): Promise<SharedSegments<Result>> {
     const found = new Map<string, SharedResult<Result>>();
     const reader = new RangeReader();
@@ -69,14 +69,14 @@ export class SharedSegments<Result> {
     return new SharedSegments(folder, found);
   }
 
-  /** The document as earlier processes left it; undefined where it is not there, or not as it was. */
+  /** The document as earlier processes left it; undefined if it is missing or damaged. */
   found(name: string): SharedResult<Result> | undefined {
     return this.#found.get(name);
   }
 
   /**
-   * Writes a document, together with those that came since the last write began; gives where its rows are. Rejects with the error
-   * of an earlier write, too: it is not known how far that one got.
+   * Writes a document, together with others that arrived since the last write began, and returns the location of its rows. Also
+   * rejects with the error of an earlier write, because it is unknown how far that write got.
    */
   async add(document: ReadDocument<Result>): Promise<readonly SegmentRange[]> {
     const waiting: Waiting<Result> = { ...document, files: [] };
@@ -87,7 +87,7 @@ export class SharedSegments<Result> {
     return waiting.files;
   }
 
-  /** Waits for what is being written, and lets go of the files. */
+  /** Waits for pending writes and closes the files. */
   async close(): Promise<void> {
     await this.#last.catch(() => {}); // the caller that added the document has the error
     for (const { file } of this.#rowFiles.values()) await file.close();
@@ -101,7 +101,7 @@ export class SharedSegments<Result> {
     for (const document of documents) {
       const rows: { readonly range: SegmentRange; readonly facts: RangeFacts }[] = [];
       for (const [name, texts] of document.texts) rows.push(await this.#addRows(name, texts));
-      document.files = rows.map(({ range }) => range); // kept to the end, and just as long: `push` leaves room for more
+      document.files = rows.map(({ range }) => range); // kept to the end, so exactly sized: `push` leaves room for more
       lines.push({ name: document.name, state: document.state, segments: rows.map(({ facts }) => facts) });
     }
     for (const { file } of this.#rowFiles.values()) await file.flush();
@@ -110,7 +110,7 @@ export class SharedSegments<Result> {
     await this.#journal.flush();
   }
 
-  /** Puts rows to those that are written next; `name` is that of a part that would hold no others. */
+  /** Queues rows for the next write. `name` is the part name that they would have alone. */
   async #addRows(name: string, rows: readonly string[]): Promise<{ range: SegmentRange; facts: RangeFacts }> {
     const content = encodeLines(rows);
     const { bytes, sha256, lines, longestLine, longNumbers } = factsOf(content);
@@ -123,7 +123,7 @@ export class SharedSegments<Result> {
     };
   }
 
-  /** The file for rows of one kind in one format, as the ending of its name says. */
+  /** The file for one kind and format, given by the ending of a part name. */
   async #rowFile(ending: string): Promise<RowFile> {
     const known = this.#rowFiles.get(ending);
     if (known) return known;
@@ -141,7 +141,7 @@ function factsOf(bytes: Uint8Array): FileFacts {
   return counted.facts;
 }
 
-/** The rows of a document where they have the bytes that its line says; else undefined, and it has to be read again. */
+/** The rows of a document if their bytes match its journal line; otherwise undefined, and the document must be read again. */
 async function checkRanges(
   folder: string,
   segments: readonly RangeFacts[],
@@ -157,7 +157,7 @@ async function checkRanges(
       if (found !== sha256) return undefined;
       ranges.push({ ...place, start, ...facts });
     } catch {
-      return undefined; // a power cut can take the end of a file, and damage a name in the journal
+      return undefined; // a power cut can truncate a file, and damage a name in the journal
     }
   }
   return ranges;
@@ -165,7 +165,7 @@ async function checkRanges(
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 
-/** A file that only grows at its end, by everything that waits at once. Only we write to it. */
+/** An append-only file that writes everything that is queued at once. This process is its only writer. */
 class GrowingFile {
   readonly #file: FileHandle;
   #end: number;
@@ -176,7 +176,7 @@ class GrowingFile {
     this.#end = end;
   }
 
-  /** Goes on behind whatever is there; makes the file where there is none. A symlink is not followed. */
+  /** Opens a file to append to, or creates it. Does not follow a symlink. */
   static async open(path: string): Promise<GrowingFile> {
     const file = await open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
     try {
@@ -187,7 +187,7 @@ class GrowingFile {
     }
   }
 
-  /** Keeps bytes to be written; gives the byte of the file at which they are going to begin. */
+  /** Queues bytes. Returns the offset in the file where they will start. */
   add(bytes: Uint8Array): number {
     const start = this.#end;
     this.#waiting.push(bytes);
@@ -195,7 +195,7 @@ class GrowingFile {
     return start;
   }
 
-  /** Writes what waits. After an error it is not known where the file ends: it must not be written to any more. */
+  /** Writes what is queued. After an error, do not write again: it is unknown where the file ends. */
   async flush(): Promise<void> {
     if (this.#waiting.length === 0) return;
     const bytes = Buffer.concat(this.#waiting);
@@ -208,20 +208,20 @@ class GrowingFile {
   }
 }
 
-/** The name that shared files begin with; no document has it. */
+/** The name that shared files start with. No document has it. */
 const sharedName = "shared";
 
-/** The rows of a document in a file that it shares with others. */
+/** The rows of a document in a file shared with others. */
 interface RangeFacts {
   /** Name in the folder of the parts. */
   readonly file: string;
-  /** The byte of the file at which they begin. */
+  /** The offset at which they start. */
   readonly start: number;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** A line of the journal: the result of a document, and where its rows are. */
+/** A journal line: the result of a document, and the location of its rows. */
 interface SharedLine<Result> {
   readonly name: string;
   readonly state: Result;
@@ -241,12 +241,12 @@ function lineSchema<Result>(state: v.GenericSchema<unknown, Result>) {
 /** The name of the journal in the folder of the parts. */
 export const journalFile = `${sharedName}.results.jsonl`;
 
-/** The text of some lines. It begins with a line feed: a line before it that a kill tore off stays by itself, and is passed over. */
+/** The text of some journal lines. It starts with a line feed, so that a line torn off by a kill stays separate and is skipped. */
 function journalText(lines: readonly SharedLine<unknown>[]): string {
   return `\n${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 
-/** The last line of every document in the journal of a folder. The rows are not checked yet. */
+/** The last journal line of every document in a folder. The rows are not checked yet. */
 export async function readJournal<Result>(
   folder: string,
   state: v.GenericSchema<unknown, Result>,
@@ -256,7 +256,7 @@ export async function readJournal<Result>(
   return [...lines.values()];
 }
 
-/** The names of documents that a process has read, or can go on with: parts without a journal or a result are of no use. */
+/** The names of documents that are read or can be resumed. Parts without a journal or a result are useless. */
 export async function namesOfBegun(folder: string): Promise<ReadonlySet<string>> {
   const files = (await readdir(folder)).filter((file) => /\.(journal|result\.json)$/.test(file));
   const names = new Set(files.map((file) => file.slice(0, file.indexOf("."))));

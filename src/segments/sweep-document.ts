@@ -11,31 +11,31 @@ import { sweepList, sweepPages } from "../crawl/sweep-list.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
 import { readLines } from "./segment.js";
 
-/** The JSONL parts of a document. A part is there only where there are rows. */
+/** The JSONL parts of a document. A part exists only if it has rows. */
 export interface SegmentPaths {
   readonly chunks: string;
   readonly childChunks: string;
-  /** The children that chunks embed, as far as they are kept; undefined where none are. */
+  /** The kept embedded children; undefined if there are none. */
   readonly aside: string | undefined;
 }
 
-/** The same, without the part of child chunks where there are no rows. */
+/** Like SegmentPaths; the part of child chunks is undefined if there are no rows. */
 type StoredPaths = Omit<SegmentPaths, "childChunks"> & { readonly childChunks: string | undefined };
 
 export interface SweepOptions {
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
-  /** Whether ranks prove settled chunks that were read from their end; else their pages before the last are read again. */
+  /** Whether ranks alone prove settled chunks that were read from the end. If not, all pages but the last are read again. */
   readonly ranksSuffice: boolean;
 }
 
-/** Reads one list again, and reports what is not as it is stored. */
+/** Reads one list again and reports differences from what is stored. */
 export type Sweep = () => Promise<void>;
 
 /**
- * The sweeps of a document: one for every list that took more than one answer; of chunks that were read from their end, which
- * may grow, it reads all pages but the last. They compare with what is on the disk, whichever process put it there. Children that are
- * stored as their chunk embedded them came with one answer, and are not read again but with the chunks.
+ * The sweeps of a document: one for every list that took more than one answer. For chunks that were read from the end, and may
+ * still grow, it reads all pages but the last. Sweeps compare with what is on disk, no matter which process wrote it. Children
+ * stored from their chunk came in one answer, so they are read again only with the chunks.
  */
 export async function sweepsOf(
   api: KnowledgeApi,
@@ -80,7 +80,7 @@ async function sweepChunks(
   else await sweepList(list, prefetch, problem);
 }
 
-/** The stored lists that may have come with several answers, and are not what their chunk embedded, ids and contents. */
+/** The stored lists that may have come in several answers, and differ from what their chunk embeds, in ids or contents. */
 async function splitLists(
   { childChunks, aside }: StoredPaths,
   ofOneAnswer: number,
@@ -97,7 +97,7 @@ async function splitLists(
   return lists;
 }
 
-/** A digest of the first so many chunks, and the ids of the others. */
+/** A digest of the first chunks, and the ids of the others. */
 async function storedChunks(
   path: string | undefined,
   rows: number,
@@ -113,7 +113,7 @@ async function storedChunks(
   return { stored, ids };
 }
 
-/** Adds the stored children of the chunks that embed any, but for some; both stand in the order of the chunks. */
+/** Adds the stored children of chunks that embed any, except some. Both inputs are in the order of the chunks. */
 async function addEmbedded(
   stored: ContentDigest,
   { childChunks, aside }: StoredPaths,
@@ -134,12 +134,12 @@ function fingerprintOf({ id, content, answer }: Listed): readonly Fingerprinted[
   return [{ id, content: stored(content), answer: stored(answer) }];
 }
 
-/** A chunk and the children that it embeds. */
+/** A chunk and its embedded children. */
 function fingerprintsWithChildren(chunk: Listed): readonly Fingerprinted[] {
   return [chunk, ...(embeddedChildren(chunk) ?? [])].flatMap(fingerprintOf);
 }
 
-/** A digest for each parent: the children of one stand together. */
+/** A digest for each parent. The children of one parent are adjacent. */
 async function* digestsByParent(path: string | undefined): AsyncGenerator<{ chunkId: string; digest: ContentDigest }> {
   if (path === undefined) return;
   let [parent, parentId]: [{ chunkId: string; digest: ContentDigest } | undefined, string] = [undefined, ""];
@@ -165,9 +165,8 @@ interface StoredCells {
 }
 
 /**
- * Finds the cells of a chunk or a child chunk in its line of JSONL, in a tenth of the time that parsing the line takes. A
- * string cannot hold the name of a column with its quotes, since they have backslashes there, and no column before these
- * holds an object.
+ * Finds the cells of a chunk or child chunk in its JSONL line, ten times as fast as parsing it. A string cannot contain a quoted
+ * column name, because its quotes would be escaped, and no earlier column holds an object.
  */
 export function cellsOf(kind: "chunks" | "child_chunks", line: string): StoredCells {
   if (kind === "child_chunks") {
@@ -182,23 +181,20 @@ export function cellsOf(kind: "chunks" | "child_chunks", line: string): StoredCe
   return { id: id.text, content: content.text, answer: answer.text };
 }
 
-/** The text between a name and the next one, from a place on. */
+/** The text between a name and the next one, from an offset. */
 function cellBetween(line: string, name: string, next: string, from: number): { text: string; end: number } {
   const start = line.indexOf(name, from) + name.length;
   const end = line.indexOf(next, start);
-  if (start < name.length || end < 0) throw new Error("a line of a part that kbdump did not write");
+  if (start < name.length || end < 0) throw new Error("a part has a line that kbdump did not write");
   return { text: line.slice(start, end), end };
 }
 
-/** Children that a chunk embeds, with the id of the chunk. */
+/** The embedded children of a chunk, with the chunk's id. */
 interface EmbeddedLine extends KeptChildren {
   readonly chunkId: string;
 }
 
-/**
- * Gives the embedded children of chunks as JSON lines, one for each chunk that has `least` or more. `first` is the place of the
- * first chunk.
- */
+/** The embedded children of chunks as JSON lines, one for each chunk that has at least `least`. `first` is the index of the first chunk. */
 export function embeddedLines(chunks: readonly Listed[], first: number, least = 1): readonly string[] {
   return chunks.flatMap((chunk, at) => {
     const children = embeddedChildren(chunk) ?? [];
@@ -206,7 +202,7 @@ export function embeddedLines(chunks: readonly Listed[], first: number, least = 
   });
 }
 
-/** The lines of a file that `embeddedLines` filled, one after the other. No number is rounded on the way. */
+/** Reads the lines of a file that `embeddedLines` wrote. Numbers stay exact. */
 export async function* readEmbedded(path: string): AsyncGenerator<EmbeddedLine> {
   for await (const line of readLines(path)) {
     const value = parseJson(line);

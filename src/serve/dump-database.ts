@@ -16,24 +16,24 @@ import type { Row } from "../rows/row.js";
 import { documentKey } from "../rows/row.js";
 import { recordFromRow } from "../rows/row-from-record.js";
 
-/** Memory that DuckDB may use. */
+/** DuckDB's memory limit. */
 const memory = "800MB";
 
-/** The kinds that are served; documents stand in the manifest. */
+/** The served kinds. Documents come from the manifest. */
 const kinds = allKinds.filter((kind) => kind !== "documents");
 
-/** The column by which a row is found, beside its dataset and its document. */
+/** The column to find a row by, besides dataset and document. */
 const keyColumns = { chunks: "id", child_chunks: "segment_id", indexing_status: "batch" } as const;
 type KeyedKind = keyof typeof keyColumns;
 
-/** Rows by the ids of their dataset and document, and by status. */
+/** Selects rows by dataset id, document id and status. */
 export interface RowFilter {
   readonly dataset_id: string;
   readonly document_id?: string;
   readonly statuses?: readonly string[];
 }
 
-/** Rows that are found by a key: a chunk by its id, child chunks by that of their chunk, readings by their batch. */
+/** Selects rows by key: a chunk by its id, child chunks by their chunk's id, statuses by their batch. */
 export interface KeyFilter extends RowFilter {
   readonly key: string;
 }
@@ -43,11 +43,11 @@ interface Page {
   readonly limit: number;
 }
 
-/** A list with this many rows or more is long. */
+/** A list with at least this many rows counts as long. */
 const longList = 1_000;
-/** Rows that are read at a time where all are wanted. */
+/** Rows to read at a time when scanning. */
 const scanned = 1_000;
-/** At most this many prepared statements are cached. */
+/** Maximum cached prepared statements. */
 const mostStatements = 100;
 
 interface LoadOptions {
@@ -56,15 +56,15 @@ interface LoadOptions {
 }
 
 /**
- * The rows of a dump in a temporary DuckDB file, where they are found by their ids. Each is kept as its line of JSON, so that no
- * number is rounded. Once it is open, the dump may be moved or deleted.
+ * The rows of a dump in a temporary DuckDB file, indexed by id. Each is stored as its line of JSON, so that numbers stay exact.
+ * After opening, the dump may be moved or deleted.
  */
 export class DumpDatabase {
   /** The bytes of the longest child list of each document, by `documentKey`. */
   readonly longestLists: ReadonlyMap<string, number>;
   readonly #connection: Connection;
   readonly #close: () => Promise<void>;
-  /** Prepared ones, by their text. */
+  /** Prepared statements by SQL text. */
   readonly #statements = new Map<string, Awaited<ReturnType<Connection["prepare"]>>>();
   readonly #oneByOne = pLimit(1); // a connection runs one statement at a time
 
@@ -74,7 +74,7 @@ export class DumpDatabase {
     this.#close = close;
   }
 
-  /** Reads every file of the dump once. StopError where it is not as a run left it, or has rows in no format that is exact. */
+  /** Reads every file of the dump once. Throws StopError if the dump is not as a run left it, or has rows only in inexact formats. */
   static async load(dump: Dump, options: LoadOptions): Promise<DumpDatabase> {
     const tables = kinds.flatMap((kind) => tableOf(dump, kind) ?? []);
     const folder = await mkdtemp(join(tmpdir(), "kbdump-serve-")).catch((error: NodeJS.ErrnoException) => {
@@ -96,7 +96,7 @@ export class DumpDatabase {
       await remove().catch(() => {}); // the open file stays readable until it is closed, even though its name is gone
       return new DumpDatabase(loaded.connection, longest, async () => {
         loaded.close();
-        await remove(); // where an open file cannot be removed
+        await remove(); // for systems that cannot remove an open file
       });
     } catch (error) {
       await remove();
@@ -105,7 +105,7 @@ export class DumpDatabase {
     }
   }
 
-  /** The rows, in the order of the dump. */
+  /** The rows in the order of the dump. */
   async rows(kind: Kind, filter: RowFilter | KeyFilter, page?: Page): Promise<readonly Row[]> {
     const { where, values } = conditionOf(filter, kind);
     if ("key" in filter) {
@@ -119,7 +119,7 @@ export class DumpDatabase {
     return found.map(([line]) => rowOfLine(String(line), parseJson));
   }
 
-  /** The same, as the service sent them. */
+  /** The rows as the service sent them. */
   async records(kind: Kind, filter: RowFilter | KeyFilter, page?: Page): Promise<readonly Listed[]> {
     return (await this.rows(kind, filter, page)).map((row) => recordOf(kind, row));
   }
@@ -133,7 +133,7 @@ export class DumpDatabase {
     return (await this.#ask(sql, [...values, ...keys])).map(([line]) => rowOfLine(String(line), parseJson));
   }
 
-  /** Every row, one after the other; some are read at a time. */
+  /** Yields every row, reading in batches. */
   async *all(kind: Kind, filter: RowFilter | KeyFilter): AsyncGenerator<Row> {
     const { where, values } = conditionOf(filter, kind);
     for (let last = "-1"; ; ) {
@@ -156,7 +156,7 @@ export class DumpDatabase {
     await this.#oneByOne(this.#close);
   }
 
-  /** The rows of a key, as long as they are few: sorted here, they take half of the time. Undefined for a long list. */
+  /** The rows of a key, if there are few: sorting them here takes half the time. Undefined for a long list. */
   async #shortList(kind: Kind, filter: KeyFilter): Promise<readonly Row[] | undefined> {
     const { where, values } = conditionOf(filter, kind);
     const found = await this.#ask(`SELECT rowid::INTEGER, line FROM ${kind} ${where} LIMIT ${longList}`, values);
@@ -183,13 +183,13 @@ async function readLongestLists(connection: Connection): Promise<ReadonlyMap<str
   return new Map(rows.map((row) => [documentKey(row), Number(row.bytes)]));
 }
 
-/** A record of a row. */
+/** The service's record for a row. */
 export function recordOf(kind: Kind, row: Row): Listed {
   const record = recordFromRow(kind, row);
   return { ...record, id: String(record.id) };
 }
 
-/** The table of a kind; undefined for a kind that the run did not write. StopError where it has none that can be read exactly. */
+/** The table of a kind; undefined for a kind that the run did not write. Throws StopError if no exact table can be read. */
 function tableOf(dump: Dump, kind: Kind): DumpTable | undefined {
   const [table] = dump.tablesOf([kind]) ?? [];
   if (table || dump.manifest.counts[kind] === undefined) return table;
@@ -245,10 +245,10 @@ async function loadTable(
 function rowOfLine(line: string, parse: (text: string) => unknown): Row {
   const value = parse(line);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  throw new SyntaxError("a row is no JSON object");
+  throw new SyntaxError("a row is not a JSON object");
 }
 
-/** SQL: the rows that a filter lets through. An index finds keys as long as nothing else is asked for. */
+/** SQL: the rows that match a filter. The index is used only if there is no other condition. */
 function conditionOf(filter: RowFilter | KeyFilter, kind?: Kind) {
   const values: string[] = [];
   const value = (text: string) => `$${values.push(text)}`;
@@ -262,7 +262,7 @@ function conditionOf(filter: RowFilter | KeyFilter, kind?: Kind) {
   return { where: `WHERE ${conditions.join(" AND ")}`, values };
 }
 
-/** A key is that of one dataset and document. A batch can have many documents. */
+/** The key combined with its dataset and document. A batch may have several documents. */
 function keyOf(
   kind: Kind | undefined,
   { dataset_id, document_id, key }: { dataset_id: unknown; document_id?: unknown; key: unknown },

@@ -16,10 +16,10 @@ import type { Kind } from "../rows/columns.js";
 import { type DocumentRow, documentKey, type Row } from "../rows/row.js";
 import { type DumpDatabase, type KeyFilter, type RowFilter, recordOf } from "./dump-database.js";
 
-/** Bytes of the longest child list of a document whose chunks embed their children: 100 chunks make one page. */
+/** Maximum bytes of a child list for its document to embed children, because 100 chunks make one page. */
 const longestEmbedded = 256_000;
 
-/** A dataset of a dump; the name is null where it is not known. */
+/** A dataset of a dump. The name is null if unknown. */
 interface Dataset {
   readonly id: string;
   readonly name: string | null;
@@ -28,9 +28,9 @@ interface Dataset {
 }
 
 /**
- * A knowledge that answers from a dump, in its order. Chunks embed their children where the service did so, and an empty list
- * elsewhere. Where a child list of the document is long, or the dump has no children, its chunks say nothing of them, as those
- * of older services. A document that failed is listed, and its chunks are not found.
+ * Answers from a dump, in its order. Chunks embed their children if the service did so; otherwise they embed an empty list. If a
+ * child list of the document is long, or the dump has no children, chunks omit the field, as in older services. A failed document
+ * is listed, but its chunks are not found.
  */
 export class DumpKnowledge implements Knowledge {
   readonly #manifest: Manifest;
@@ -38,7 +38,7 @@ export class DumpKnowledge implements Knowledge {
   readonly #datasets: ReadonlyMap<string, Dataset>;
   readonly #hasChildren: boolean;
   readonly #embedding: ReadonlyMap<string, boolean>;
-  /** Rows of `document_info` by `documentKey`, for each dataset that was asked for. */
+  /** Rows of `document_info` by `documentKey`, for each dataset that was requested. */
   readonly #info = new Map<string, Promise<ReadonlyMap<string, Row>>>();
 
   constructor(manifest: Manifest, rows: DumpDatabase) {
@@ -131,7 +131,7 @@ export class DumpKnowledge implements Knowledge {
     return this.#page("child_chunks", { ...idsOf(document), key }, { ...query, statuses: [] });
   }
 
-  /** One page of a list. With a keyword, the whole list is looked through. */
+  /** One page of a list. A keyword scans the whole list. */
   async #page(kind: Kind, filter: RowFilter | KeyFilter, query: ListQuery): Promise<Slice<Listed>> {
     const { page, limit, keyword, statuses } = query;
     const first = (page - 1) * limit;
@@ -161,7 +161,7 @@ export class DumpKnowledge implements Knowledge {
     const rows = this.#rows.rows("document_info", { dataset_id });
     const info = rows.then((found) => new Map(found.map((row) => [documentKey(row), row])));
     this.#info.set(dataset_id, info);
-    info.catch(() => this.#info.delete(dataset_id)); // asked again the next time
+    info.catch(() => this.#info.delete(dataset_id)); // retried the next time
     return info;
   }
 
@@ -177,7 +177,7 @@ export class DumpKnowledge implements Knowledge {
     return document;
   }
 
-  /** One whose chunks the dump has. */
+  /** A document whose chunks the dump has. */
   #document(datasetId: string, id: string): DocumentRow {
     const document = this.#anyDocument(datasetId, id);
     if (document.status === "failed")
@@ -205,8 +205,9 @@ export class DumpKnowledge implements Knowledge {
   }
 
   /**
-   * Whether chunks of a document embed their children, by what the run saw. The service does so where parents are paragraphs. A run with
-   * `child_chunks: none` does not say: then none in text_model and qa_model, else all, as clients may take silence for none.
+   * Whether chunks of a document embed their children, from what the run saw. The service does this for paragraph parents. A run
+   * with `child_chunks: none` does not know; then text_model and qa_model embed none and others do, because clients may take a
+   * missing field for no children.
    */
   #embedsChildren(document: DocumentRow): boolean {
     const { doc_form } = document;
@@ -218,7 +219,7 @@ function idsOf({ dataset_id, document_id }: DocumentRow): RowFilter {
   return { dataset_id, document_id };
 }
 
-/** The newest reading of each document, in the order of the dump. */
+/** The newest status of each document, in the order of the dump. */
 function newestReadings(rows: readonly Row[]): readonly Row[] {
   const newest = new Map<string, Row>();
   const timeOf = ({ captured_at }: Row) => Date.parse(String(captured_at)) || 0;
@@ -229,7 +230,7 @@ function newestReadings(rows: readonly Row[]): readonly Row[] {
   return rows.filter((row) => newest.get(documentKey(row)) === row);
 }
 
-/** The facts of a document that the service lists and a dump of chunks does not have. */
+/** Fields that the service lists for a document and a dump of chunks does not have. */
 const unknownOfDocument = {
   name: null,
   position: null,
@@ -244,12 +245,12 @@ const unknownOfDocument = {
   error: null,
 };
 
-/** A document that the job named by its id: the service did not list it. */
+/** A document that the job names by id, so that the service did not list it. */
 function unlisted({ document_id, doc_form }: DocumentRow): Listed {
   return { id: document_id, ...unknownOfDocument, doc_form };
 }
 
-/** The datasets of a dump with their documents, in the order of its job, or of the service where that was asked; empty ones, too. */
+/** The datasets of a dump with their documents, including empty ones, in the order of the job, or of the service if it listed them. */
 function datasetMap({ options, discovered, documents }: Manifest): ReadonlyMap<string, Dataset> {
   const listings = (discovered?.datasets ?? []).filter(({ state }) => state !== "skipped");
   const names = new Map(listings.map(({ dataset_id, name }) => [dataset_id, name]));
@@ -264,8 +265,8 @@ function datasetMap({ options, discovered, documents }: Manifest): ReadonlyMap<s
 }
 
 /**
- * The metadata fields that documents of a dataset carry, by what the service listed of them; undefined where none says anything of
- * metadata. Fields that no document of the dump carries are not known, nor is how many documents of the whole dataset do.
+ * The metadata fields of a dataset that its listed documents use; undefined if no document has metadata. Unused fields are
+ * unknown, and so is how many documents of the whole dataset use each.
  */
 function fieldsInUse(info: readonly Row[]): readonly Details[] | undefined {
   const lists = info.map(({ extra }) => memberOf(extra, "doc_metadata")).filter((value) => Array.isArray(value));

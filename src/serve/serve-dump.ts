@@ -9,33 +9,33 @@ import { DumpDatabase } from "./dump-database.js";
 import { DumpKnowledge } from "./dump-knowledge.js";
 
 export interface ServeOptions {
-  /** On 127.0.0.1; 0, the default, takes a free one. */
+  /** The port on 127.0.0.1; default: 0, a free port. */
   readonly port?: number;
-  /** The key that every request must carry; a random one by default. */
+  /** The key that requests must carry; default: a random one. */
   readonly key?: string;
-  /** Ends the loading; its reason is what rejects. A service that runs is ended by `close`. */
+  /** Aborting it ends the loading, which rejects with the reason. Use `close` to stop a running service. */
   readonly signal?: AbortSignal;
   readonly progress?: ReadProgress;
 }
 
-/** A dump that is served. */
+/** A running service for a dump. */
 export interface ServedDump {
-  /** The base URL with its version segment: `http://127.0.0.1:<port>/v1`. */
+  /** The base URL including the version: `http://127.0.0.1:<port>/v1`. */
   readonly url: string;
   readonly key: string;
   readonly job: string;
   readonly runId: string;
   readonly counts: Readonly<Record<"documents" | "chunks" | "child_chunks", number>>;
-  /** The limits of the dump compared with the service, a sentence each. */
+  /** How the dump differs from the service, one sentence each. */
   readonly notices: readonly string[];
-  /** Stops listening and closes the files. May be called again. */
+  /** Stops listening and closes the files. May be called repeatedly. */
   close(): Promise<void>;
 }
 
 /**
- * Answers the read operations of the service from a run folder, on loopback, and resolves once it does. Nothing is written.
- * Rejects with UsageError when the folder is no finished run, StopError when it is not as a run left it or the port cannot be had, or
- * the reason of `options.signal`.
+ * Serves the read operations from a run folder on loopback. Resolves once it answers. Writes nothing. Throws UsageError if the
+ * folder is not a finished run, StopError if it is not as a run left it or the port is unavailable, or the reason of
+ * `options.signal`.
  */
 export async function serveDump(folder: string, options: ServeOptions = {}): Promise<ServedDump> {
   const {
@@ -65,7 +65,7 @@ export async function serveDump(folder: string, options: ServeOptions = {}): Pro
   }
 }
 
-/** Tells the readers of a served dump its limits compared with the service, a sentence each. */
+/** How the dump differs from the service, one sentence each. */
 function noticesOf(dump: Dump): readonly string[] {
   const { manifest } = dump;
   const { options, documents } = manifest;

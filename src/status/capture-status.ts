@@ -17,7 +17,7 @@ import { foldersOf, refuseLinks } from "../store/folder/job-folders.js";
 import type { TakenStatus } from "./status-result.js";
 import { addWaiting, leaveWaiting } from "./waiting-status.js";
 
-/** Rows of `indexing_status`, and a sentence for every batch that could not be read. */
+/** Rows of `indexing_status`, with a sentence for every batch that could not be read. */
 export interface StatusReading {
   readonly rows: readonly Row[];
   readonly failures: readonly string[];
@@ -26,7 +26,7 @@ export interface StatusReading {
 
 export const statusReadingSchema = object({ rows: listOf(rowSchema), failures: listOf(text), drift: driftSchema });
 
-/** Asks for the indexing status of every batch once; rows stand in the order of the job, then of the service. */
+/** Reads the indexing status of every batch once. Rows are in the order of the job, then of the service. */
 export async function captureStatus(
   api: KnowledgeApi,
   datasets: readonly DatasetJob[],
@@ -41,24 +41,23 @@ export async function captureStatus(
   };
 }
 
-/** One batch of a job. */
 export interface BatchRef {
   readonly datasetId: string;
   readonly batch: string;
 }
 
-/** The answer for one batch: rows of `indexing_status` in the order of the service, or why it could not be read. */
+/** The answer for one batch: rows of `indexing_status` in the service's order, or why it could not be read. */
 export interface BatchReading extends BatchRef {
   readonly rows: readonly Row[];
   readonly error: SkipError | undefined;
 }
 
-/** Every batch of a job, in its order. */
+/** Every batch of a job, in order. */
 export function batchesOf(datasets: readonly DatasetJob[]): readonly BatchRef[] {
   return datasets.flatMap(({ id, batches }) => batches.map((batch) => ({ datasetId: id, batch })));
 }
 
-/** Asks for the indexing status of every batch once, and answers in the same order. What is no SkipError rejects. */
+/** Reads the indexing status of every batch once, in order. Rejects with any error other than SkipError. */
 export async function readBatches(
   api: Pick<KnowledgeApi, "indexingStatus">,
   batches: readonly BatchRef[],
@@ -81,7 +80,7 @@ export async function readBatches(
   );
 }
 
-/** Why a batch could not be read, as a sentence. */
+/** Says why a batch could not be read. */
 export function failureText({ batch }: BatchRef, error: SkipError): string {
   return `indexing status of batch ${JSON.stringify(batch)}: ${error.message}`;
 }
@@ -91,7 +90,7 @@ async function readStatus(job: Job, context: Required<RunOptions>): Promise<Stat
   return await captureStatus(service.client, namedDatasets(job), context.now);
 }
 
-/** Takes one snapshot of the indexing status of every batch of the job and adds it to the database of the job. */
+/** Records the indexing status of every batch of the job once, and adds it to the job's database. */
 export async function takeStatus(job: Job, options: RunOptions = {}): Promise<TakenStatus> {
   const context = withDefaults(options);
   const reading = await readStatus(job, context);

@@ -16,10 +16,10 @@ export const statusResult = result({
   ...place,
 });
 
-/** A reading of the indexing status, and where it went. */
+/** A status snapshot, and where it was stored. */
 export type TakenStatus = Omit<v.InferOutput<typeof statusResult>, "status">;
 
-/** How a watch ended, and where its readings went: the result of `kbdump status --watch --json`. */
+/** The result of `kbdump status --watch --json`: how a watch ended, and where its snapshots were stored. */
 export const watchResult = v.pipe(
   result({
     status: v.pipe(

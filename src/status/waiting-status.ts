@@ -22,7 +22,7 @@ import type { Row } from "../rows/row.js";
 import { type JobFolders, type LeasedJob, makeFolder, makeOwnFolder } from "../store/folder/job-folders.js";
 import { type JobOptions, leaseJob } from "../store/open-job.js";
 
-/** Leaves readings of the indexing status, under a name that sorts, where the next run, or the next `kbdump status`, folds them into the database. */
+/** Leaves status snapshots under a sortable name. The next run, or the next `kbdump status`, adds them to the database. */
 export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return;
   await makeFolder(waiting);
@@ -30,20 +30,20 @@ export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: 
   await writeAside(join(waiting, `${name}-${process.pid}.jsonl`), lines);
 }
 
-/** The files of the readings that wait, oldest first. */
+/** The files of waiting snapshots, oldest first. */
 export async function waitingFiles({ waiting }: JobFolders): Promise<readonly string[]> {
   const names = (await readdir(waiting)).filter((name) => name.endsWith(".jsonl")).sort();
   return names.map((name) => join(waiting, name));
 }
 
-/** One file of them all, in order, for DuckDB to load at once: a long watch leaves thousands. They stay where they are. */
+/** Joins the files in order, so that DuckDB loads one instead of the thousands that a long watch leaves. The originals stay. */
 export async function joinWaiting(paths: readonly string[], target: string): Promise<readonly RowFiles[]> {
   if (paths.length === 0) return [];
   const facts = new ByteFacts();
   const file = await open(target, "w", 0o600);
   try {
     for (const path of paths) {
-      const bytes = await readRegular(path); // what one poll told
+      const bytes = await readRegular(path); // the result of one poll
       facts.add(bytes);
       await file.writeFile(bytes);
     }
@@ -54,8 +54,8 @@ export async function joinWaiting(paths: readonly string[], target: string): Pro
 }
 
 /**
- * Removes waiting readings once the database that holds them is published. Each is renamed into our own folder first, so that a
- * fenced run removes none. The next run reads a reading again that cannot be removed, and adds none twice.
+ * Removes waiting snapshots after the database that holds them is published. Renames each into our own folder first, so that a
+ * fenced run removes none. If a snapshot cannot be removed, the next run reads it again, without adding it twice.
  */
 export async function removeWaiting(paths: readonly string[], leased: LeasedJob): Promise<void> {
   for (const path of paths) {
@@ -66,12 +66,12 @@ export async function removeWaiting(paths: readonly string[], leased: LeasedJob)
   }
 }
 
-/** Above this size, in bytes, a database is not copied for the sake of a few rows. */
+/** A database above this size, in bytes, is not copied just for a few rows. */
 const largeDatabase = 256_000_000;
 
 /**
- * Adds the readings that wait to the database, which is made if there is none. False, and they go on waiting for the next
- * run: the database is large, a run is at work or took over meanwhile, or the disk is full or fails. A disk problem is logged.
+ * Adds waiting snapshots to the database, creating it if needed. Returns false, leaving them for the next run, if the database is
+ * large, a run is active or took over, or the disk is full or fails. Disk problems are logged.
  */
 export async function addWaiting(job: Job, options: JobOptions): Promise<boolean> {
   const { log } = options;

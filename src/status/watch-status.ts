@@ -24,14 +24,13 @@ import {
   type WatchProgress,
 } from "./watched-documents.js";
 
-/** Tries after the first, of one request; another poll comes anyway. */
+/** Retries of a request. Few, because another poll follows anyway. */
 const mostRetries = 2;
 
 /**
- * Polls the batches of a job until every document is completed or in error, or the timeout is over. Every reading that
- * says something new is kept at once, so that a watch that is killed loses none; the database has them at the end. A poll
- * that fails ends nothing. Rejects with StopError where a batch is unknown or the key is refused, with UsageError where
- * there is no key, or with the reason of `options.signal`.
+ * Polls the batches of a job until every document is completed or in error, or the timeout expires. Stores every changed status at
+ * once, so that a killed watch loses nothing; the database gets them at the end. A failed poll does not end the watch. Throws
+ * StopError if a batch is unknown or the key is refused, UsageError without a key, or the reason of `options.signal`.
  */
 export async function watchStatus(job: Job, options: WatchOptions): Promise<WatchedStatus> {
   const { interval, timeout, progress = emptyWatchProgress(), onPoll = () => {}, sleep = sleepFor, ...rest } = options;
@@ -58,7 +57,7 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
   return { status: statusOf(progress, inTime), seconds, polls, readings, rows, drift: drift.drift, ...place };
 }
 
-/** A database that cannot be read is said, and no reason to keep back how the watch ended. */
+/** Reports an unreadable database as a warning, because it must not hide how the watch ended. */
 async function addReadings(job: Job, context: Required<RunOptions>): Promise<boolean> {
   return addWaiting(job, context).catch((error: unknown) => {
     if (!(error instanceof StopError)) throw error;
@@ -72,7 +71,7 @@ function statusOf({ documents }: WatchProgress, inTime: boolean): WatchedStatus[
   return [...documents.values()].every(({ state }) => state === "completed") ? "completed" : "error";
 }
 
-/** A service that is gone may come back; nothing is said of single requests that are sent again. */
+/** The service may come back after an outage. Retries of single requests are not reported. */
 async function pollToTheEnd(
   poll: Poll,
   job: Job,
@@ -85,7 +84,7 @@ async function pollToTheEnd(
   return true;
 }
 
-/** A signal that is aborted after so many milliseconds, with a reason of its own, unless it is cancelled before. */
+/** A signal that aborts after these milliseconds with its own reason, unless cancelled. */
 function deadlineAfter(milliseconds: number | undefined, sleep: Required<WatchOptions>["sleep"]) {
   const over = new AbortController();
   const cancelled = new AbortController();
@@ -108,10 +107,10 @@ interface PollOptions extends Pick<WatchOptions, "onPoll"> {
   readonly drift: RowOptions["drift"];
 }
 
-/** So many documents are warned of after one poll at the most. */
+/** Maximum documents to warn about after one poll. */
 const mostWarnings = 10;
 
-/** The polls of one watch: reads every batch, keeps what is new, and says what is not as it should be. */
+/** The polls of one watch: reads every batch, stores changes, and warns. */
 class Poll {
   readonly #batches: readonly BatchRef[];
   readonly #options: PollOptions;
@@ -124,7 +123,7 @@ class Poll {
     this.#options = options;
   }
 
-  /** Reads every batch once; true when there is nothing to wait for any more. StopError where there is nothing to be had. */
+  /** Reads every batch once. Returns true when there is nothing left to wait for. Throws StopError if no batch can be read. */
   async next(api: Pick<KnowledgeApi, "indexingStatus">): Promise<boolean> {
     const { now, folders, progress, drift, onPoll } = this.#options;
     const readings = await readBatches(api, this.#batches, now, drift);
@@ -143,7 +142,7 @@ class Poll {
     return this.#read.size === this.#batches.length && [...documents.values()].every(isOver);
   }
 
-  /** Notes which batches could be read, and stops where one cannot be waited for. */
+  /** Records which batches could be read, and throws if one of them is not worth waiting for. */
   #refuse(readings: readonly BatchReading[]): void {
     const service = this.#read.size > 0 || readings.some(({ error }) => !error);
     readings.forEach((reading, index) => {
@@ -173,7 +172,7 @@ class Poll {
     this.#outage = outage;
   }
 
-  /** Warns once of everything. */
+  /** Warns about each thing once. */
   #warn(at: number): void {
     const warnings = watchWarnings(this.#options.progress.documents, at).filter(
       ({ about }) => !this.#reported.has(about),
@@ -185,7 +184,7 @@ class Poll {
   }
 }
 
-/** The answers before this poll. */
+/** What was answered before this poll. */
 interface Earlier {
   /** Whether the service ever answered. */
   readonly service: boolean;
@@ -194,26 +193,26 @@ interface Earlier {
 }
 
 /**
- * Whether a batch that could not be read ends the watch. What may pass does not, once the service has shown that it is
- * there; before, a connection refused or a page that is no JSON means a wrong address. A refusal does: the batch is unknown,
- * or may not be read. From a proxy it can come while the service is restarted, so of a batch that was read before only the
- * service's own word, which has a code, counts.
+ * Whether an unreadable batch ends the watch. Temporary failures do not, once the service has answered; before that, a refused
+ * connection or a page that is not valid JSON means a wrong address. A refusal does end it: the batch is unknown or forbidden. A proxy
+ * may refuse while the service restarts, so for a batch that was read before, only the service's own refusal counts, which has a
+ * code.
  */
 export function endsWatch(error: SkipError, earlier: Earlier): boolean {
   if (error instanceof GaveUpError) return !earlier.service && (error.status === undefined || error.status < 400);
   return !earlier.batch || error.code !== undefined;
 }
 
-/** For how long batches cannot be read, in moments of milliseconds. */
+/** How long batches have been unreadable. Times are in milliseconds. */
 export interface Outage {
   readonly since: number;
   readonly lastReport: number;
 }
 
-/** So many milliseconds lie between two warnings of one outage. */
+/** Milliseconds between two warnings of one outage. */
 const reportEvery = 600_000;
 
-/** The state of an outage after a poll, and whether to report it: at its beginning, every ten minutes, at its end. */
+/** The outage after a poll, and whether to report it: at its start, every ten minutes, and at its end. */
 export function outageAfter(
   outage: Outage | undefined,
   failed: boolean,
@@ -225,14 +224,14 @@ export function outageAfter(
   return { outage: { ...outage, lastReport: now }, report: "failed" };
 }
 
-/** Something to report once to the user who watches. */
+/** Something to report once to the watching user. */
 interface WatchWarning {
-  /** The same for the same thing in every poll. */
+  /** Identifies the same problem in every poll. */
   readonly about: string;
   readonly text: string;
 }
 
-/** Everything that is not as it should be at the moment: documents in error, paused, gone, or stuck. */
+/** All current problems: documents in error, paused, gone or stuck. */
 export function watchWarnings(documents: WatchedDocuments, now: number): readonly WatchWarning[] {
   return [...documents].flatMap(([key, document]) => {
     const what = warningOf(document, now);
@@ -247,7 +246,7 @@ function warningOf(document: WatchedDocument, now: number): WatchWarning | undef
   const { row, state } = document;
   if (state === "error") return { about: "error", text: `ended in an error: ${errorText(row.error)}` };
   if (state === "gone") return { about: "gone", text: "is no longer in its batch: it was removed or re-indexed" };
-  if (state === "paused") return { about: "paused", text: "is paused until somebody resumes it" };
+  if (state === "paused") return { about: "paused", text: "is paused until someone resumes it" };
   if (isStuck(document, now)) {
     return { about: document.moved === undefined ? "still" : "stuck", text: stuckText(document, now) };
   }
@@ -278,22 +277,22 @@ function errorText(error: unknown): string {
   return typeof error === "string" ? error : jsonText(error);
 }
 
-/** After so many milliseconds without a move a document is taken for stuck. */
+/** A document counts as stuck after these milliseconds without progress. */
 const stuckAfter = 600_000;
 
-/** So many readings that tell the same are taken for a sign where its times are old. */
+/** This many identical readings count as a sign of being stuck if the document's times are old. */
 const fewReadings = 3;
 
 const times = ["processing_started_at", "parsing_completed_at", "cleaning_completed_at", "splitting_completed_at"];
 
-/** For how many milliseconds a document was not seen to move. */
+/** Milliseconds since a document was last seen to progress. */
 export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): number {
   return now - (moved ?? firstSeen);
 }
 
 /**
- * Whether a document that is worked on has made no progress for ten minutes: as far as it was watched; or, where it never moved
- * while it was read a few times, by the times that the service reports.
+ * Whether an active document has made no progress for ten minutes: while watched, or, if it never moved in a few readings, by the
+ * times that the service reports.
  */
 export function isStuck(document: WatchedDocument, now: number): boolean {
   if (document.state !== "working") return false;
@@ -303,7 +302,7 @@ export function isStuck(document: WatchedDocument, now: number): boolean {
   return reported.length > 0 && now - Math.max(...reported) >= stuckAfter;
 }
 
-/** Milliseconds since the processing of a document began, by the service; undefined where it does not say so. */
+/** Milliseconds since the service began to process a document; undefined if not reported. */
 export function ageOf({ row }: WatchedDocument, now: number): number | undefined {
   const began = timeOf(row.processing_started_at);
   return began === undefined ? undefined : Math.max(0, now - began);

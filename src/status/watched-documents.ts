@@ -4,30 +4,30 @@ import { jsonText } from "../rows/exact-json.js";
 import type { Row } from "../rows/row.js";
 import type { BatchReading } from "./capture-status.js";
 
-/** A document of a batch that is watched. Moments are in milliseconds. */
+/** A document of a watched batch. Times are in milliseconds. */
 export interface WatchedDocument {
   readonly row: Row;
-  /** `gone`: its batch was read, and does not name it any more. */
+  /** `gone`: its batch was read and no longer lists it. */
   readonly state: DocumentState | "gone";
   readonly firstSeen: number;
   /** How often it was read. */
   readonly reads: number;
-  /** When it was seen to move for the last time; undefined as long as it was not. */
+  /** When it was last seen to progress; undefined if never. */
   readonly moved: number | undefined;
   readonly samples: readonly Sample[];
 }
 
-/** Everything that is watched, by batch and document, in the order of the job and the service. */
+/** All watched documents by batch and document, in the order of the job and the service. */
 export type WatchedDocuments = ReadonlyMap<string, WatchedDocument>;
 
 /** The result of a poll. */
 interface Advance {
   readonly documents: WatchedDocuments;
-  /** The documents that are new or that changed since the reading before, as they are now. */
+  /** The current state of documents that are new or changed since the previous reading. */
   readonly changed: readonly WatchedDocument[];
 }
 
-/** The documents after another poll; those of a batch that could not be read stay as they were. */
+/** Applies another poll. Documents of an unreadable batch stay unchanged. */
 export function advance(documents: WatchedDocuments, readings: readonly BatchReading[], now: number): Advance {
   const next = new Map(documents);
   const changed = new Map<string, WatchedDocument>();
@@ -49,7 +49,7 @@ export function advance(documents: WatchedDocuments, readings: readonly BatchRea
   return { documents: next, changed: [...changed.values()] };
 }
 
-/** Whether nothing is to be waited for any more. */
+/** Whether there is nothing left to wait for. */
 export function isOver({ state }: WatchedDocument): boolean {
   return state === "completed" || state === "error" || state === "gone";
 }
@@ -68,15 +68,15 @@ function keyOf({ dataset_id, batch, document_id }: Row): string {
   return JSON.stringify([dataset_id, batch, document_id]);
 }
 
-/** How far a document is, as far as somebody who waits for it is concerned. */
+/** The state of a document, as relevant to someone waiting for it. */
 type DocumentState = "working" | "paused" | "completed" | "error";
 
-/** The state in a row of `indexing_status`. New stages may come: an unknown one counts as work. */
+/** The state in a row of `indexing_status`. Unknown stages count as working, because new ones may be added. */
 export function stateOf({ indexing_status: status }: Row): DocumentState {
   return status === "completed" || status === "error" || status === "paused" ? status : "working";
 }
 
-/** The chunks of a document that are done, and of how many; undefined where nothing is counted, as right after an update. */
+/** The completed and total chunks of a document; undefined while the service counts nothing, as right after an update. */
 interface Counts {
   readonly done: number;
   readonly total: number;
@@ -88,31 +88,31 @@ export function countsOf({ completed_segments: done, total_segments: total }: Ro
 }
 
 /**
- * Whether a document has come further, or at least elsewhere, from one reading to the next. `extra` does not count: it may hold
- * anything, such as the time of the answer.
+ * Whether a document has progressed, or at least changed stage, between readings. Ignores `extra`, which may hold anything, such
+ * as the time of the answer.
  */
 function hasMoved(before: Row, after: Row): boolean {
   return namesWith("indexing_status", "progress").some((name) => jsonText(before[name]) !== jsonText(after[name]));
 }
 
-/** Whether a reading says anything else than the one before, apart from when it was. */
+/** Whether a reading differs from the previous one in anything but its time. */
 function hasChanged(before: Row, after: Row): boolean {
   return jsonText({ ...before, captured_at: null }) !== jsonText({ ...after, captured_at: null });
 }
 
-/** How many chunks were done at a moment, in milliseconds. */
+/** A progress sample: time in ms and completed chunks. */
 export interface Sample {
   readonly at: number;
   readonly done: number;
 }
 
-/** So many samples tell the rate: what was long ago says little of what is to come. */
+/** Maximum samples for the rate. Older ones say little about what comes next. */
 const most = 32;
 
-/** In these stages nothing is indexed yet, and the total still grows. */
+/** Stages before indexing, in which the total still grows. */
 const before = new Set(["waiting", "parsing", "cleaning", "splitting"]);
 
-/** The samples with that of a new reading; only those of one course, as counts fall when a document starts over. */
+/** Adds the sample of a new reading. Drops earlier ones if the document started over, which lowers the count. */
 export function withSample(samples: readonly Sample[], row: Row, at: number): readonly Sample[] {
   const counts = countsOf(row);
   if (!counts || before.has(String(row.indexing_status))) return [];
@@ -123,8 +123,8 @@ export function withSample(samples: readonly Sample[], row: Row, at: number): re
 }
 
 /**
- * Milliseconds until every chunk is indexed, at the rate of the samples up to `now`; undefined where they show none: before
- * the indexing, after it, and as long as nothing was seen to grow.
+ * Milliseconds until every chunk is indexed, at the rate of the samples up to `now`. Undefined before and after indexing, and
+ * until growth was seen.
  */
 export function timeLeft(samples: readonly Sample[], row: Row, now: number): number | undefined {
   const [first, last, counts] = [samples[0], samples.at(-1), countsOf(row)];
@@ -134,29 +134,28 @@ export function timeLeft(samples: readonly Sample[], row: Row, now: number): num
   return grown > 0 && elapsed > 0 ? ((counts.total - counts.done) * elapsed) / grown : undefined;
 }
 
-/** The state of a watch; its polls fill it, the progress view shows it. Moments are in milliseconds. */
+/** The state of a watch. Its polls update it, and the progress view shows it. Times are in milliseconds. */
 export interface WatchProgress {
   documents: WatchedDocuments;
-  /** When every batch was read for the last time. */
+  /** When every batch was last read. */
   readAt: number | undefined;
   polls: number;
-  /** Readings that were kept, as they told something new. */
+  /** Stored readings, which are those with changes. */
   readings: number;
 }
 
-/** A tally of nothing yet. */
 export function emptyWatchProgress(): WatchProgress {
   return { documents: new Map(), readAt: undefined, polls: 0, readings: 0 };
 }
 
 export interface WatchOptions extends Pick<RunOptions, "env" | "signal" | "log" | "now"> {
-  /** Milliseconds from one poll to the next. */
+  /** Milliseconds between polls. */
   readonly interval: number;
-  /** Milliseconds after which the watch ends although not every document is completed; never, if undefined. */
+  /** Milliseconds after which the watch ends even if documents are not completed; undefined: never. */
   readonly timeout?: number | undefined;
   readonly progress?: WatchProgress;
-  /** Called after every poll with the documents that are new or changed. */
+  /** Called after every poll with the new or changed documents. */
   readonly onPoll?: (changed: readonly WatchedDocument[]) => void;
-  /** Rejects, or not, when the signal is aborted. */
+  /** May reject when the signal is aborted. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }

@@ -553,7 +553,7 @@ const folders: readonly BadInput[] = [
   {
     line: "init @/job.yaml/x",
     ...withJob(good),
-    says: "kbdump: @/job.yaml/x: cannot be written: a part of the path is no folder: @/job.yaml/x\n",
+    says: "kbdump: @/job.yaml/x: cannot be written: a part of the path is not a folder: @/job.yaml/x\n",
   },
   { line: "completion tcsh", says: 'kbdump: <shell>: got "tcsh"; expected bash or zsh\n' },
   {

@@ -35,7 +35,7 @@ test.each([
 test.each([
   ["BROKER_URL", {}, "the variable BROKER_URL is not set"],
   ["BROKER_URL", { BROKER_URL: "" }, "the variable BROKER_URL is not set"],
-  ["BROKER_URL", { BROKER_URL: "host:secret" }, "the variable BROKER_URL holds no address of a broker"],
+  ["BROKER_URL", { BROKER_URL: "host:secret" }, "the variable BROKER_URL holds no broker address"],
   ["host:secret", {}, "or the name of a variable that holds one; it begins with redis://"],
   ["", {}, "this is no address of a broker"],
   ["http://me:secret@host", {}, "this is no address of a broker"],

@@ -65,7 +65,7 @@ test("every command names its own setting for certificates", async () => {
     const { code, stderr } = await errorOf(await args(url));
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      new RegExp(`; ${certificates} names a file of certificates to trust beside the usual ones\n$`),
+      new RegExp(`; ${certificates} names a file of certificates to trust in addition to the usual ones\n$`),
     );
   }
 });

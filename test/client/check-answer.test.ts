@@ -245,7 +245,7 @@ describe("the body of a 200", () => {
   ])("that is no JSON may be whole the next time: %j", (body, start) => {
     const call = () => checkAnswer(answer(200, body), key);
     expect(call).toThrow(RetryError);
-    expect(call).toThrow(`GET ${url}: the body is no JSON: ${start}`);
+    expect(call).toThrow(`GET ${url}: the body is not valid JSON: ${start}`);
     expect(call).toThrow(expect.objectContaining({ status: 200 }));
   });
 
@@ -262,7 +262,7 @@ describe("the body of a 200", () => {
 
 describe("the key", () => {
   it.each([
-    [200, `oops ${key} is not JSON`],
+    [200, `oops ${key} is not valid JSON`],
     [200, `{"message":${key}}`],
     [200, `${" ".repeat(190)}${key}`],
     [200, encodeURIComponent(key)],

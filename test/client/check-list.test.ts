@@ -44,7 +44,7 @@ describe("checkPage", () => {
     "$value is no answer",
     ({ value }) => {
       expect(complaint(() => checkPage(value, url))).toMatch(
-        /the answer (is no JSON object|has no list of objects "data")/,
+        /the answer (is not a JSON object|has no list of objects "data")/,
       );
     },
   );
@@ -73,7 +73,7 @@ describe("checkRecords", () => {
 
   it.each([
     [{}, 'the answer has no list of objects "data"'],
-    [[], "the answer is no JSON object"],
+    [[], "the answer is not a JSON object"],
     [{ data: [1] }, 'the answer has no list of objects "data"'],
     [{ data: [{}] }, 'row 1 has no "id"'],
   ])("%j is refused", (body, message) => expect(complaint(() => checkRecords(body, url))).toBe(message));
@@ -91,5 +91,5 @@ describe("checkFields", () => {
 });
 
 it.each([[null], [{}], [[1]], [[{ name: "law" }]], [{ data: [{ name: "law" }] }]])("%j is no list of tags", (value) => {
-  expect(complaint(() => checkTagList(value, url))).toMatch(/no JSON object|no list of objects "data"|has no "id"/);
+  expect(complaint(() => checkTagList(value, url))).toMatch(/not a JSON object|no list of objects "data"|has no "id"/);
 });

@@ -14,7 +14,7 @@ describe("failedRequest", () => {
     ["EPIPE", "the connection was closed"],
     ["UND_ERR_SOCKET", "the connection was closed"],
     ["UND_ERR_CONNECT_TIMEOUT", "no connection in time"],
-    ["ERR_SSL_WRONG_VERSION_NUMBER", "no TLS is spoken there; is it http?"],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "the server there does not speak TLS; is it http?"],
     ["EHOSTUNREACH", "raw words"],
     ["ERR_SOMETHING_NEW", "raw words"],
   ])("%s may pass: %s", (code, sentence) => {

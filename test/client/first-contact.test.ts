@@ -118,12 +118,12 @@ describe("the client", () => {
     );
     for (const error of errors) {
       expect(error).toBeInstanceOf(StopError);
-      expect(error.message).toMatch(/; TLS is spoken there: service.base_url begins with https$/);
+      expect(error.message).toMatch(/; the server speaks TLS: service.base_url begins with https$/);
     }
     const open = (await serve(empty)).url.replace("http:", "https:");
     const error = await rejection(openTestClient(open, options).chunks(ref, 1));
     expect(error).toBeInstanceOf(StopError);
-    expect(error.message).toMatch(/: no TLS is spoken there; is it http\?$/);
+    expect(error.message).toMatch(/: the server there does not speak TLS; is it http\?$/);
     expect(reported).toEqual([]);
   });
 

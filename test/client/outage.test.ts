@@ -85,14 +85,14 @@ describe("a service that goes away for 34 s", () => {
     expect(clock.now / 1_000).toBeLessThan(55);
     expect(sent.filter(({ at }) => at > 2.5 && isAway(at)).length).toBeLessThan(12);
     expect(reported).toEqual([
-      expect.stringMatching(/^the service is away: GET \S+ .+; waiting for it, 300 s at the most$/),
+      expect.stringMatching(/^the service is down: GET \S+ .+; waiting for up to 300 s$/),
       expect.stringMatching(/^the service is back after 3\d s$/),
     ]);
   });
 
   it.each([
-    [jobFileNames, /the service was away for 20 s, which service.outage sets: GET .*; what was read is kept$/],
-    [{ ...jobFileNames, outage: null }, /the service was away for 20 s: GET .*; what was read is kept$/],
+    [jobFileNames, /the service was down for 20 s, which service.outage sets: GET .*; what was read is kept$/],
+    [{ ...jobFileNames, outage: null }, /the service was down for 20 s: GET .*; what was read is kept$/],
   ])("outlasts only as long as it shall, and says so", async (names, message) => {
     const { clock, reported, chunks } = startClient((at) => (at < 1 ? good : "ECONNREFUSED"), { outage: 20, names });
     const errors = await clock.until(
@@ -156,9 +156,7 @@ describe("a service that is not there when the run starts", () => {
       );
       const errors = await clock.until(Promise.all(pages(count).map((page) => rejection(chunks(page)))));
       for (const error of errors) expect(error).toBeInstanceOf(StopError);
-      expect(reported).toEqual([
-        expect.stringMatching(/^the service is away: GET .*; waiting for it, 20 s at the most$/),
-      ]);
+      expect(reported).toEqual([expect.stringMatching(/^the service is down: GET .*; waiting for up to 20 s$/)]);
       expect(reported[0]).toContain(String(status));
       expect(reportedAt[0]).toBeLessThan(3_000);
       expect(clock.now).toBeLessThan(23_000);
@@ -224,7 +222,7 @@ it("a real service that restarts: all pages come, each once, and no retry is rep
   const second = await start(port);
   onTestFinished(() => void second.close());
   expect(await all).toHaveLength(500);
-  expect(reported).toEqual([expect.stringContaining("is away"), expect.stringMatching(/is back after [3-5] s$/)]);
+  expect(reported).toEqual([expect.stringContaining("is down"), expect.stringMatching(/is back after [3-5] s$/)]);
 });
 
 describe("what is no outage of the service", () => {
@@ -271,7 +269,7 @@ describe("a plugin daemon that is away", () => {
     expect(clock.now / 1_000).toBeLessThan(72);
     expect(sent.filter(({ at, path }) => at > 3 && isAway(at) && path.includes("/high/")).length).toBeLessThan(16);
     expect(reported).toEqual([
-      expect.stringMatching(/^the plugin daemon is away: GET .* 400 invalid_param Failed to request plugin daemon, /),
+      expect.stringMatching(/^the plugin daemon is down: GET .* 400 invalid_param Failed to request plugin daemon, /),
       expect.stringMatching(/^the plugin daemon is back after [56]\d s$/),
     ]);
   });
@@ -280,7 +278,7 @@ describe("a plugin daemon that is away", () => {
     const { clock, chunks } = startClient((_, path) => (path.includes("/high/") ? daemonGone : good), { outage: 60 });
     const errors = await clock.until(Promise.all(pages(20).map((page) => rejection(chunks(page, "doc", "high")))));
     for (const error of errors) expect(error).toBeInstanceOf(SkipError);
-    expect(errors[0]?.message).toContain("(away for 60 s)");
+    expect(errors[0]?.message).toContain("(down for 60 s)");
     expect(clock.now / 1_000).toBeLessThan(66);
     const before = clock.now;
     expect(await clock.until(rejection(chunks(1, "another", "high")))).toBeInstanceOf(SkipError);

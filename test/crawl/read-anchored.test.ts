@@ -133,8 +133,8 @@ describe("lists that this is not made for", () => {
       other(7, { status: "indexing" }),
       /is not indexed yet, so that they cannot be read from the end/,
     ],
-    ["stands before the one before it", other(7, { position: 2 }), /does not stand behind the one before it/],
-    ["has the position of one on the page before", other(5, { position: 5, id: "0" }), /does not stand behind/],
+    ["stands before the one before it", other(7, { position: 2 }), /does not come after the one before it/],
+    ["has the position of one on the page before", other(5, { position: 5, id: "0" }), /does not come after/],
   ])("a chunk in the middle %s: that is reported", async (_, list, problem) => {
     expect((await read(new Moving(list))).problems).toEqual([expect.stringMatching(problem)]);
   });
@@ -174,14 +174,14 @@ test("a chunk deleted between the rows and the count of a full last page is noti
     return { ...answer, total: 15 };
   };
   const { problems } = await read({ readPage, readRow: list.readRow });
-  expect(problems).toEqual(["chunks: row 15 was another at the end, so that rows before it came or went"]);
+  expect(problems).toEqual(["chunks: row 15 changed during the read, so rows before it were added or deleted"]);
 });
 
 test("a rank that cannot be looked at again is reported, and costs no row", async () => {
   const list = new Moving(chunks(12));
   const readRow = async () => Promise.reject(new SkipError("GET …: 504"));
   const { ids, last, problems } = await read({ readPage: list.readPage, readRow });
-  expect(problems).toEqual(["chunks: row 5 could not be looked at again: GET …: 504"]);
+  expect(problems).toEqual(["chunks: row 5 could not be read again: GET …: 504"]);
   expect([ids.length, last?.isAnchored]).toEqual([12, false]);
 });
 
@@ -190,7 +190,7 @@ test("a service that gives another row, or none, for a rank is reported", async 
     const list = new Moving(chunks(12));
     const readRow = async (rank: number) => (rank === size ? { row, total: 12 } : list.readRow(rank));
     const { last, problems } = await read({ readPage: list.readPage, readRow });
-    expect(problems).toEqual(["chunks: row 5 was another at the end, so that rows before it came or went"]);
+    expect(problems).toEqual(["chunks: row 5 changed during the read, so rows before it were added or deleted"]);
     expect(last?.isAnchored).toBe(false);
   }
 });

@@ -64,7 +64,7 @@ test("a manifest with something wrong for every document is refused with a messa
   const lines = error.message.split("\n");
   expect(lines).toHaveLength(23);
   expect(lines[21]).toBe(`  and ${error.problems.length - 20} other problems`);
-  expect(lines[22]).toMatch(/^kbdump verify \S+ tells everything that is wrong with it$/);
+  expect(lines[22]).toMatch(/^kbdump verify \S+ shows everything that is wrong with it$/);
   expect(error.problems.length).toBeGreaterThan(50);
 });
 

@@ -39,13 +39,13 @@ test.each([
 describe("refuses", () => {
   test.each([
     ["a: 'x", "line 1, column 6: Missing closing 'quote"],
-    ["a: 1\nb: 2\na: 3", "line 3, column 1: this key stands here for the second time"],
-    ['{"a": 1, "a": 2}', "line 1, column 10: this key stands here for the second time"],
+    ["a: 1\nb: 2\na: 3", "line 3, column 1: this key occurs a second time"],
+    ['{"a": 1, "a": 2}', "line 1, column 10: this key occurs a second time"],
     ["a:\n\t- b", "line 2, column 1: a tab; indent with blanks"],
     ["? [a]\n: b", "line 1, column 3: this key is not a text"],
     ["a: 1\n---\nb: 2", "line 2, column 1: a second document begins here; a job file holds one"],
-    ["api_key: !tell-nobody", "line 1, column 10: unknown tag; a text that begins with ! stands in quotes"],
-    ["a: !!binary aGk=", "line 1, column 4: unknown tag; a text that begins with ! stands in quotes"],
+    ["api_key: !tell-nobody", "line 1, column 10: unknown tag; put a text that begins with ! in quotes"],
+    ["a: !!binary aGk=", "line 1, column 4: unknown tag; put a text that begins with ! in quotes"],
     [
       "api_key: |tell-nobody",
       "line 1, column 11: unexpected text; put a value that holds : , # | [ ] { or } in quotes",
@@ -83,7 +83,7 @@ test("a key that stands twice in JSON is refused, whatever texts stand between",
       const between = JSON.stringify(texts);
       expect(parseJobText(`{"a" : ${between}}`, "it")).toEqual({ a: texts });
       expect(problemsOf(`{"a" : ${between}, "a": 1}`)).toEqual([
-        `line 1, column ${between.length + 10}: this key stands here for the second time`,
+        `line 1, column ${between.length + 10}: this key occurs a second time`,
       ]);
     }),
   );

@@ -21,7 +21,7 @@ test.each([
   [
     "is not there",
     ["no-such-program", "tell-nobody"],
-    'cannot run the key command "no-such-program": there is no such program. Give its whole path, or correct PATH',
+    'cannot run the key command "no-such-program": there is no such program. Give its full path, or correct PATH',
   ],
   ["is a folder", [folder], `cannot run the key command ${JSON.stringify(folder)}: it is not executable`],
 ])("a command that %s is wrong usage, and nothing of its output is shown", async (_, command, message) => {

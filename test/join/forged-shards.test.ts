@@ -47,7 +47,7 @@ const forgeries: readonly (readonly [reason: RegExp, Forgery])[] = [
   ],
   [/chunks\.jsonl: does not end with a line feed/, endWithoutLineFeed],
   [/list\.json: is a symlink, which is not followed/, linkList],
-  [/list\.json: it is no JSON: /, spoilList],
+  [/list\.json: it is not valid JSON: /, spoilList],
   [
     /manifest\.json: finished_at: got "2026-99-99T00:00:00Z", expected a UTC time/,
     (one) =>

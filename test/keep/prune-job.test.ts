@@ -78,8 +78,8 @@ test("what is no run of this job is never touched", async () => {
     "20261105T020000000Z": "its manifest.json is that of another run",
     "20261106T020000000Z": "its manifest.json cannot be read",
     "20261107T020000000Z": "its manifest.json cannot be read",
-    [`${first}.bak`]: "its name is no run id",
-    "my notes": "its name is no run id",
+    [`${first}.bak`]: "its name is not a run id",
+    "my notes": "its name is not a run id",
   });
 });
 

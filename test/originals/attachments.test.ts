@@ -157,8 +157,8 @@ test("an attachment that is gone, has no link or is too long is missing, with th
   };
   const result = await run(place, { service: { max_original: 1, concurrency: 1 } });
   expect(attached(result).map(({ verdict, reason }) => `${verdict}: ${reason}`)).toEqual([
-    "missing: the chunk has it no longer",
-    "missing: the service gives no link to it",
+    "missing: the chunk no longer has it",
+    "missing: the service returns no link to it",
     "missing: it is longer than 1 MB; service.max_original sets the bound",
   ]);
 });

@@ -63,7 +63,7 @@ describe("a release from 1.9 to 1.13.0, without a route", () => {
     expect(shown.code).toBe(0);
     expect(askedOf(place)).toEqual({ upload: 1, download: 1, details: 0 });
     expect(shown.stdout).toMatch(/^0 originals saved \(0 B\), 25 missing$/m);
-    const warning = "this release gives no originals";
+    const warning = "this release does not provide originals";
     for (const text of [shown.stdout, shown.stderr]) expect(text.split(warning)).toHaveLength(2);
     for (const text of [shown.stdout, shown.stderr]) expect(text).not.toMatch(/base_url|is missing:/);
 
@@ -85,7 +85,7 @@ describe("a release from 1.9 to 1.13.0, without a route", () => {
     if (chunk) chunk.attachments = [{ ...facts, source_url: `${place.files.url}/a?${sign}` }];
     place.files.files.set("/a", file("bytes"));
     const { manifest } = await run(place);
-    const reason = "this release gives no originals";
+    const reason = "this release does not provide originals";
     expect(manifest.originals?.map(({ verdict, reason }) => [verdict, reason])).toEqual([
       ["missing", reason],
       ["complete", null],
@@ -160,14 +160,14 @@ describe("a release from 1.13.1 on, with download", () => {
       ["complete", `originals/${place.ids[1]}/original`, 10],
       ["missing", null, null],
     ]);
-    expect(originalsOf(result)[2]?.reason).toBe("the service gives no link to it");
+    expect(originalsOf(result)[2]?.reason).toBe("the service returns no link to it");
   });
 
   test("an answer that is broken off within the link shows no signature", async () => {
     const place = await libraryOn("download", 1);
     place.server.behaviour.faults = ({ path }) => (path.endsWith("/download") ? { kind: "invalid-json" } : undefined);
     const [original] = originalsOf(await run(place, { service: { retries: 0 } }));
-    expect(original?.reason).toMatch(/the body is no JSON: \{"url":"http:\/\/127\.0\.0\.1:\d+\/0\?…/);
+    expect(original?.reason).toMatch(/the body is not valid JSON: \{"url":"http:\/\/127\.0\.0\.1:\d+\/0\?…/);
     expect(await everyText(place.folder)).not.toContain("sign=");
   });
 
@@ -226,7 +226,7 @@ test("documents that ask at once wait for the first of them, and those behind a 
   });
   const [first, ...others] = await Promise.all(asking);
   expect(first).toContain("500");
-  expect(others).toEqual(others.map(() => "this release gives no originals"));
+  expect(others).toEqual(others.map(() => "this release does not provide originals"));
   expect(askedOf(place)).toEqual({ upload: 2, download: 1, details: 0 });
   expect(server.maxInFlight).toBe(1);
   await api.close();

@@ -132,7 +132,7 @@ test("a dump that is not as a run left it: exit 1, with everything that is wrong
   const { code, stdout, stderr } = await runHere(["serve", folder]);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(
-    /is not sound, so it cannot be served:\n {2}chunks\.jsonl: has \d+ bytes instead of \d+\n {2}documents\.jsonl: is not there\nkbdump verify \S+ tells everything that is wrong with it\n$/,
+    /is not sound, so it cannot be served:\n {2}chunks\.jsonl: has \d+ bytes instead of \d+\n {2}documents\.jsonl: is not there\nkbdump verify \S+ shows everything that is wrong with it\n$/,
   );
   expect((await readdir(folder)).length).toBe(6);
 });

@@ -77,7 +77,7 @@ test.each<[Row, string | undefined]>([
   ],
   [{ indexing_status: "error", error: "too long" }, "ended in an error: too long"],
   [{ indexing_status: "error" }, "ended in an error: no reason reported"],
-  [{ indexing_status: "paused" }, "is paused until somebody resumes it"],
+  [{ indexing_status: "paused" }, "is paused until someone resumes it"],
   [{ indexing_status: "completed" }, undefined],
 ])("after 12 minutes of %j: %s", (facts, text) => {
   const warnings = watchWarnings(watched([0, facts]), start + 12 * minute);
@@ -86,7 +86,7 @@ test.each<[Row, string | undefined]>([
 
 test("pauses and documents that are gone are reported at once, each thing under a name of its own", () => {
   const paused = watchWarnings(watched([0, { indexing_status: "paused" }]), start);
-  expect(paused).toMatchObject([{ text: expect.stringContaining("is paused until somebody resumes it") }]);
+  expect(paused).toMatchObject([{ text: expect.stringContaining("is paused until someone resumes it") }]);
   const both = advance(new Map(), [batchReading({}, { document_id: "two" })], start).documents;
   const gone = watchWarnings(advance(both, [batchReading({})], start).documents, start);
   expect(gone).toMatchObject([{ text: expect.stringMatching(/^document two of batch "b" is no longer in its batch/) }]);

@@ -208,7 +208,7 @@ test.each<[string, PlaceOptions, RegExp]>([
   [
     "a wrong address",
     { behaviour: { faults: firstTimes(Number.POSITIVE_INFINITY, { kind: "invalid-json" }) } },
-    /the body is no JSON/,
+    /the body is not valid JSON/,
   ],
   [
     "a batch that is taken away",

@@ -31,5 +31,5 @@ test.each([
 });
 
 test.each(["s3:/dumps/a", "s3://d/a", "s3://dumps//a", "S3://dumps/a"])("%s is no address", (text) => {
-  expect(() => bucketWordFrom(text)).toThrow("is no address of a bucket");
+  expect(() => bucketWordFrom(text)).toThrow("is not a bucket address");
 });

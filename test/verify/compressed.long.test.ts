@@ -120,4 +120,4 @@ test.each(compressions)("commands that read a damaged file of %s say that the du
 });
 
 const notSound =
-  /^kbdump: \S+ is not sound, so .*:\n {2}chunks\.jsonl\.\w+: (cannot be decompressed: it is damaged, or no file of \w+|its text has another SHA-256 than the manifest says)\nkbdump verify \S+ tells everything that is wrong with it\n$/;
+  /^kbdump: \S+ is not sound, so .*:\n {2}chunks\.jsonl\.\w+: (cannot be decompressed: it is damaged, or no file of \w+|its text has another SHA-256 than the manifest says)\nkbdump verify \S+ shows everything that is wrong with it\n$/;

@@ -43,8 +43,8 @@ describe("what is no dump", () => {
 
 describe("a manifest that cannot be relied on", () => {
   test.each([
-    ["cut", async (path: string) => truncate(path, 200), /^is no JSON: /],
-    ["empty", async (path: string) => truncate(path, 0), /^is no JSON: /],
+    ["cut", async (path: string) => truncate(path, 200), /^is not valid JSON: /],
+    ["empty", async (path: string) => truncate(path, 0), /^is not valid JSON: /],
     ["not UTF-8", async (path: string) => writeFile(path, Buffer.from([0x22, 0xff, 0x22])), /^is not UTF-8$/],
     ["a list", async (path: string) => writeFile(path, "[]"), /^the whole: got \[\], expected an object$/],
     ["deep", async (path: string) => writeFile(path, deep), /^is nested more than 1000 deep$/],
@@ -210,7 +210,7 @@ describe("a manifest that cannot be relied on", () => {
       manifest.child_lists = [lists, { ...lists, document_id: "another" }];
     });
     expect(await findingsOf(run)).toEqual([
-      expect.stringMatching(/^manifest.json: child_lists: document \S+ has \d+ chunks?, \d+ are told of$/),
+      expect.stringMatching(/^manifest.json: child_lists: document \S+ has \d+ chunks?, child_lists counts \d+$/),
       expect.stringMatching(/^manifest.json: child_lists: of document \S+, 99 lists of \d+ are empty$/),
       "manifest.json: child_lists: document another is not among the documents",
     ]);
@@ -232,7 +232,7 @@ describe("a manifest that cannot be relied on", () => {
     const findings = await findingsOf(run);
     expect(findings[0]).toBe("manifest.json: proofs: document another is not among the documents");
     expect(findings[1]).toMatch(/^manifest.json: proofs: document \S+ is complete, its proof is none$/);
-    for (const finding of findings.slice(2)) expect(finding).toMatch(/^manifest.json: proofs: .* is not told of$/);
+    for (const finding of findings.slice(2)) expect(finding).toMatch(/^manifest.json: proofs: .* is missing$/);
     await editManifest(run, (manifest) => {
       manifest.proofs = [{ document_id: 1 }];
     });

@@ -21,38 +21,38 @@ import {
 type Method = "POST" | "PATCH" | "DELETE";
 
 export interface SendHooks {
-  /** Called right before it is sent, after every wait for its turn. Rejects if this process must not send it any more. */
+  /** Called right before sending, after waiting for the pace. Rejects if this process must not send any more. */
   readonly beforeSend?: () => Promise<void>;
-  /** Called after every answer with its milliseconds, without those of the wait for the turn. */
+  /** Called after every answer with its milliseconds, not counting the wait for the pace. */
   readonly onAnswer?: (milliseconds: number) => void;
 }
 
-/** A write that is not sent yet, so that it can be noted first. `T`: what the service answers once it is done. */
+/** A write that is not sent yet, so that it can be recorded first. `T`: the service's answer when done. */
 export interface PreparedWrite<T> {
   readonly method: Method;
   readonly path: string;
-  /** SHA-256 of the body, in hex; of a form with a file, that of its JSON and the name of the file. */
+  /** SHA-256 of the body, in hex. For a form with a file: of its JSON and the file name. */
   readonly sha256: string;
   /**
-   * Sends it. Rejects only if nothing was done: with the reason of the signal or of `onTurn`, StopError for a certificate that is not
-   * trusted, and SkipError for a file that cannot be read.
+   * Sends the write. Rejects only if nothing was done: with the reason of the signal or of `beforeSend`, StopError for an
+   * untrusted certificate, or SkipError for a file that cannot be read.
    */
   readonly send: (hooks?: SendHooks) => Promise<WriteOutcome<T>>;
 }
 
-/** A body: an object for JSON, a form with a file, or none. */
+/** A JSON object, a form with a file, or no body. */
 type WriteBody = { readonly json: object } | { readonly form: Multipart } | "none";
 
-/** Makes a write of a body, and of what reads its answer. */
+/** Prepares a write from a body and a reader for its answer. */
 export type Prepare = <T>(method: Method, path: string, body: WriteBody, read: ReadAnswer<T>) => PreparedWrite<T>;
 
 type Place = Pick<DocumentRef, "datasetId" | "documentId">;
 
-/** The write operations. A 404 is refused, with its status: what was to be deleted is not there any more. */
+/** The write operations. A 404 is refused, with its status: the thing to delete is already gone. */
 export interface WriteOperations {
-  /** Adds one chunk behind the last one. */
+  /** Adds one chunk after the last one. */
   readonly addChunk: (document: Place, chunk: NewChunk) => PreparedWrite<WrittenRow>;
-  /** Adds chunks behind the last one. Gives their rows in the order of the chunks. */
+  /** Adds chunks after the last one. Returns their rows in the same order. */
   readonly addChunks: (document: Place, chunks: readonly NewChunk[]) => PreparedWrite<readonly WrittenRow[]>;
   readonly updateChunk: (document: Place, chunkId: string, chunk: ChunkUpdate) => PreparedWrite<WrittenRow>;
   readonly deleteChunk: (document: Place, chunkId: string) => PreparedWrite<null>;
@@ -64,9 +64,9 @@ export interface WriteOperations {
     content: string,
   ) => PreparedWrite<WrittenRow>;
   readonly deleteChild: (document: Place, chunkId: string, childId: string) => PreparedWrite<null>;
-  /** Makes a document of a text. The service indexes it after its answer. */
+  /** Creates a document from a text. The service indexes it after answering. */
   readonly createByText: (datasetId: string, document: NewTextDocument) => PreparedWrite<CreatedDocument>;
-  /** Makes a document of a file, likewise. `data`: its settings, as those of a text. */
+  /** Creates a document from a file; the service indexes it after answering. `data`: the same settings as for a text. */
   readonly createByFile: (datasetId: string, file: LocalFile, data: object) => PreparedWrite<CreatedDocument>;
   readonly deleteDocument: (datasetId: string, documentId: string) => PreparedWrite<null>;
   readonly setStatus: (
@@ -74,13 +74,13 @@ export interface WriteOperations {
     status: "enable" | "disable" | "archive" | "un_archive",
     documentIds: readonly string[],
   ) => PreparedWrite<null>;
-  /** Sets values of metadata fields of a document. */
+  /** Sets metadata values of a document. */
   readonly setMetadata: (
     datasetId: string,
     documentId: string,
     values: readonly MetadataValue[],
   ) => PreparedWrite<null>;
-  /** Uploads a file for a document of a pipeline. */
+  /** Uploads a file for a pipeline document. */
   readonly uploadFile: (file: LocalFile) => PreparedWrite<Created>;
   readonly createDataset: (dataset: NewDataset) => PreparedWrite<CreatedDataset>;
   readonly createMetadataField: (datasetId: string, field: NewMetadataField) => PreparedWrite<Created>;
@@ -146,7 +146,7 @@ export interface NewChunk {
   readonly keywords?: readonly string[];
 }
 
-/** All that a chunk shall be: the service loses most of what is left out. */
+/** Everything about a chunk, because the service clears most fields that are left out. */
 export interface ChunkUpdate extends NewChunk {
   readonly enabled?: boolean;
   readonly attachment_ids: readonly string[];
@@ -160,7 +160,7 @@ interface Indexing {
   readonly retrieval_model?: object;
 }
 
-/** A dataset to create. The service takes names of 1 to 40 characters, each once. */
+/** A dataset to create. Names must have 1 to 40 characters and be unique. */
 export interface NewDataset extends Indexing {
   readonly name: string;
   readonly description?: string;
@@ -168,7 +168,7 @@ export interface NewDataset extends Indexing {
   readonly summary_index_setting?: object;
 }
 
-/** A document to make of a text, which the service cleans and cuts into chunks. */
+/** A document to create from a text, which the service cleans and splits into chunks. */
 interface NewTextDocument extends Indexing {
   readonly name: string;
   readonly text: string;

@@ -11,9 +11,9 @@ import { plainText } from "../plain-text.js";
 import type { Answer } from "../send.js";
 
 /**
- * The outcome of a write; `value` is what the service answered. `refused`: for good, and nothing was done. `throttled`: too often, and
- * nothing was done. `unsent`: there was no connection. `unknown`: it may have been done, and only reading tells; unless it `isOver`,
- * it may still be done later. `reason` is a sentence.
+ * The outcome of a write. done: `value` is the service's answer. refused: permanently, nothing was done. throttled: too many
+ * requests, nothing was done. unsent: there was no connection. unknown: it may have been done, and only a read can tell; unless
+ * `isOver`, it may even be done later. `reason` is a sentence.
  */
 export type WriteOutcome<T> = { readonly kind: "done"; readonly value: T } | Undone;
 
@@ -29,15 +29,15 @@ export type Undone =
   | { readonly kind: "unknown"; readonly isOver: boolean; readonly reason: string }
   | { readonly kind: "throttled" | "unsent"; readonly reason: string };
 
-/** Error codes of a connection that never was. ETIMEDOUT and ECONNRESET also end connections that were there. */
+/** Error codes for a connection that was never made. ETIMEDOUT and ECONNRESET do not qualify: they also occur on open connections. */
 const neverConnected =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_SSL_WRONG_VERSION_NUMBER)$/;
-/** The words of undici for a proxy that made no tunnel. */
+/** undici's message when a proxy opened no tunnel. */
 const noTunnel = /^Proxy response \(\d+\)/;
 
 /**
- * The outcome of a write that got no whole answer; `isCutOff`: because we waited no longer. Throws StopError where the certificate
- * is not trusted, and the error of a file that cannot be read: nothing was done.
+ * The outcome of a write without a complete answer; `isCutOff`: because we stopped waiting. Throws StopError for an untrusted
+ * certificate, and the error of a file that cannot be read, because nothing was done then.
  */
 export function outcomeOfError(error: unknown, isCutOff: boolean): Undone {
   if (error instanceof StopError && !isCutOff) throw error;
@@ -72,20 +72,20 @@ export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcom
   const said = [status, refusal.code, refusal.message].filter(Boolean).join(" ");
   const hint = status === 401 ? keyHint(key, keySource) : writeHint(answer, refusal, key, names);
   const reason = `${method} ${url}: ${said}${hint}`;
-  const isOwn = status === 500 && refusal.code !== ""; // the service itself came to its end; a proxy may only have lost it
+  const isOwn = status === 500 && refusal.code !== ""; // the service itself ended the request; a proxy may only have lost it
   if (status >= 500 || status === 408 || status < 300) return { kind: "unknown", isOver: isOwn, reason };
   if (throttleOf(answer)) return { kind: "throttled", reason };
   return { kind: "refused", status, message: refusal.message, reason };
 }
 
-/** Hints for reads would mislead after writes, but for those on the address. */
+/** Only hints about the address apply to writes; other read hints would mislead. */
 function writeHint(answer: Answer, refusal: Refusal, key: string, names: SettingNames): string {
   if (answer.status === 403) return "; may this key write to the dataset?";
   if (answer.status < 400) return hintFor(answer, refusal, key, names);
   return answer.status === 404 && isUnknownUrl(refusal) ? unknownUrlHint(answer.url, names) : "";
 }
 
-/** A success whose body is not the service's may be anybody's. */
+/** A success whose body does not come from the service may come from anything else. */
 function outcomeOfSuccess<T>(answer: Answer, { method, read, key }: Asked<T>): WriteOutcome<T> {
   try {
     return { kind: "done", value: read(answer, key) };
@@ -95,16 +95,16 @@ function outcomeOfSuccess<T>(answer: Answer, { method, read, key }: Asked<T>): W
   }
 }
 
-/** Reads the answer to a write that was done. Throws where it is not the service's. */
+/** Reads the answer to a completed write. Throws if it does not come from the service. */
 export type ReadAnswer<T> = (answer: Answer, key: string) => T;
 
-/** The row that a write made or changed, as the service answered it. */
+/** The row that a write created or changed, from the service's answer. */
 export interface WrittenRow {
   readonly id: string;
-  /** The status of a chunk: completed, error and others. Null for a child chunk. */
+  /** The status of a chunk, such as completed or error. Null for a child chunk. */
   readonly status: string | null;
   readonly enabled: boolean;
-  /** The service's own words on why it could not index the chunk; empty where it says none. */
+  /** The service's explanation why it could not index the chunk; empty if none. */
   readonly error: string;
 }
 
@@ -118,18 +118,18 @@ export interface CreatedDataset extends Created {
 }
 
 export interface CreatedDocument extends Created {
-  /** The batch whose indexing status tells when the document is ready. */
+  /** The batch to query for the indexing status. */
   readonly batch: string;
 }
 
-/** The one row of an answer: an added chunk comes in a list, everything else alone. */
+/** Reads the single row of an answer. An added chunk comes in a list, everything else alone. */
 export const readRow: ReadAnswer<WrittenRow> = (answer, key) => {
   const body = jsonOf(answer, key);
   const isList = isMapping(body) && Array.isArray(body.data);
   return writtenRow(isList ? single(checkRecords(body, answer.url), answer.url) : checkData(body, answer.url), key);
 };
 
-/** As many rows as were sent, in their order. */
+/** Reads as many rows as were sent, in order. */
 export function readRows(count: number): ReadAnswer<readonly WrittenRow[]> {
   return (answer, key) => {
     const records = checkRecords(jsonOf(answer, key), answer.url);
@@ -154,13 +154,13 @@ export const readDocument: ReadAnswer<CreatedDocument> = (answer, key) => {
   return { id: checkListed(document, answer.url).id, batch: textIn(batch, "batch", answer.url) };
 };
 
-/** Nothing is to be learned: a 204, or any JSON object, as `{"result": "success"}`. */
+/** Accepts a 204, or any JSON object such as `{"result": "success"}`. */
 export const readNothing: ReadAnswer<null> = (answer, key) => {
   if (answer.status === 204 || isMapping(jsonOf(answer, key))) return null;
-  throw new RetryError(`${answer.url}: the answer is no JSON object`);
+  throw new RetryError(`${answer.url}: the answer is not a JSON object`);
 };
 
-/** Any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. No web page is one. */
+/** Accepts any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. Rejects web pages. */
 export const readDeleted: ReadAnswer<null> = (answer, key) => {
   if (answer.body.length > 0) jsonOf(answer, key);
   return null;
@@ -190,24 +190,24 @@ function writtenRow({ id, status, enabled, error }: Listed, key: string): Writte
   };
 }
 
-/** A file on disk that is sent. */
+/** A file on disk to send. */
 export interface LocalFile {
   readonly path: string;
   /** Its name in the service. */
   readonly name: string;
-  /** Null: the service goes by the name. */
+  /** Null: the service guesses it from the name. */
   readonly mime_type: string | null;
 }
 
-/** A multipart form: JSON as the part `data`, if there is any, and the file as the part `file`. */
+/** A multipart form: optional JSON as the part `data`, and the file as the part `file`. */
 export interface Multipart {
   readonly data?: object;
   readonly file: LocalFile;
 }
 
 /**
- * Sends a form. Its file is read while it is sent, so that it is never in memory as a whole. SkipError where the file cannot be read, or
- * changes while it is sent: nothing was done, since the form had no end.
+ * Sends a form. Streams the file, so that it is never in memory as a whole. Throws SkipError if the file cannot be read or changes
+ * meanwhile; nothing was done then, because the form was not completed.
  */
 export async function sendForm<T>({ data, file }: Multipart, send: (form: FormData) => Promise<T>): Promise<T> {
   const blob = await openFile(file);
@@ -221,7 +221,7 @@ export async function sendForm<T>({ data, file }: Multipart, send: (form: FormDa
   }
 }
 
-/** Whether an error is of a file that could not be read while it was sent. */
+/** Whether an error comes from reading the file while it was sent. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof Error && error.name === "NotReadableError";
 }

@@ -19,51 +19,51 @@ import {
 } from "./write-outcome.js";
 
 export interface WriterOptions {
-  /** Ends in the version segment, as in `https://kb.example.com/v1`. */
+  /** Ends in the version segment, for example `https://kb.example.com/v1`. */
   readonly baseUrl: string;
-  /** The API key; it is sent in the Authorization header and appears nowhere else. */
+  /** The API key. It is sent only in the Authorization header and shown nowhere. */
   readonly key: string;
-  /** The place that the key came from, for messages. */
+  /** Where the key came from, for messages. */
   readonly keySource?: string | undefined;
-  /** The names of settings in messages; those of the job file by default. */
+  /** Setting names to use in messages; default: those of the job file. */
   readonly names?: SettingNames | undefined;
-  /** Connections held open at the most: as many as documents are written at once. */
+  /** Maximum open connections: the number of documents written at once. */
   readonly concurrency: number;
-  /** The pace that the client of the same service keeps to, so that both together keep to it; unbounded by default. */
+  /** The pace shared with the client of the same service; default: unlimited. */
   readonly pace?: Pace;
-  /** Seconds for one write, in which the service embeds what it takes; 300 by default. */
+  /** Seconds for one write, including the service's embedding; default: 300. */
   readonly timeout?: number;
-  /** Bytes of one answer at the most; 64 MB by default. */
+  /** Maximum bytes of one answer; default: 64 MB. */
   readonly maxBody?: number;
-  /** Names the proxies. */
+  /** Source of proxy settings. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Sends nothing more once it is aborted. A write under way has `grace` milliseconds left to be answered. */
+  /** Aborting it stops further writes. A running write has `grace` more milliseconds. */
   readonly signal?: AbortSignal;
-  /** 10 s by default. */
+  /** Default: 10 s. */
   readonly grace?: number;
   readonly progress?: RequestCounts;
-  /** Milliseconds on a clock that only goes forward; that of the pace. */
+  /** Milliseconds of a monotonic clock, the same as the pace's. */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** The write operations. Nothing else in this program sends anything but GET. */
 export interface Writer extends WriteOperations {
-  /** Ends every connection. */
+  /** Closes all connections. */
   readonly close: () => Promise<void>;
 }
 
-/** Sends of one write while the service refuses because too much is asked. */
+/** Tries of one write while the service refuses it because of too many requests. */
 const throttledTries = 12;
 /**
- * Milliseconds from the call of `onTurn` to the first byte that count as usual: twice as many as the last request took, within these
- * bounds. If it takes longer, this process may have been frozen, and another one may have taken its place.
+ * The usual time from `beforeSend` to the first byte, in milliseconds: twice that of the last request, within these bounds. If it
+ * takes longer, this process may have been frozen, and another one may have taken over.
  */
 const [shortestStart, longestStart] = [1_000, 10_000];
-/** Requests in a row that take longer to begin. */
+/** Consecutive requests that may take longer than usual to start. */
 const startTries = 4;
 
-/** Opens connections of its own to the service. A write is sent once, and again only where the service refused to look at it. */
+/** Opens its own connections to the service. A write is sent once, and repeated only if the service refused to process it. */
 export function openWriter(options: WriterOptions): Writer {
   const { baseUrl, key, keySource, concurrency, env = {}, progress = emptyRequestCounts() } = options;
   const { timeout = 300, maxBody = 64_000_000, pace = new Pace(), now = () => performance.now() } = options;
@@ -89,7 +89,7 @@ export function openWriter(options: WriterOptions): Writer {
     }
   };
   let usual = shortestStart;
-  /** Sends it once `onTurn` agrees. A request that begins later than usual is asked about again, before a byte has left. */
+  /** Sends after `beforeSend` agrees. If the request starts later than usual, it checks again before a byte is sent. */
   const exchangeChecked = async (outgoing: Outgoing, beforeSend: SendHooks["beforeSend"]): Promise<Answer | Undone> => {
     if (!beforeSend) return exchangeOnce(outgoing);
     for (let tries = 1; ; tries++) {
@@ -116,7 +116,7 @@ export function openWriter(options: WriterOptions): Writer {
   ): Promise<WriteOutcome<T>> => {
     for (let tries = 1; ; tries++) {
       await waitForPace(pace, { signal, now, sleep });
-      signal.throwIfAborted(); // the pace may let it go at once
+      signal.throwIfAborted(); // the pace may resolve at once
       const sentAt = now();
       const answer = await exchangeChecked(outgoing, beforeSend);
       if ("kind" in answer) return answer;
@@ -152,13 +152,13 @@ function sha256Of(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Milliseconds since now. The monotonic clock stops while the machine sleeps; the wall clock can be changed. */
+/** Milliseconds since now. Uses both clocks: the monotonic clock stops while the machine sleeps, and the wall clock can be changed. */
 function stopwatch(): () => number {
   const [ticks, time] = [performance.now(), Date.now()];
   return () => Math.max(performance.now() - ticks, Date.now() - time);
 }
 
-/** Aborted so many milliseconds after the signal, for the same reason: a write that is cut off may have been done. */
+/** Aborts this many milliseconds after the signal, with the same reason, because a write that is cut off may still have been done. */
 function lateSignal(signal: AbortSignal, grace: number): AbortSignal {
   const late = new AbortController();
   const end = () => void setTimeout(() => late.abort(signal.reason), grace).unref();

@@ -15,11 +15,11 @@ import type { ChangeSelection, Changes } from "../../compare/read-changes.js";
 import { nameAndId, nameText } from "../../words.js";
 
 interface DiffTableOptions extends DiffPage {
-  /** Only the documents, all of those that differ. */
+  /** Show only documents: all that differ. */
   readonly documentsOnly: boolean;
 }
 
-/** Documents that are shown where chunks follow. */
+/** Maximum documents to show if chunks follow. */
 const mostDocuments = 100;
 
 const columns = ["added", "removed", "changed", "moved", "fields", "unchanged"] as const;
@@ -28,7 +28,7 @@ const heads = ["document", "added", "removed", "changed", "moved", "fields", "sa
 const right = { right: true };
 const tableColumns = [{ id: true }, right, right, right, right, right, { right: true, drop: 1 }];
 
-/** Renders the differences between two runs for people: documents with their counts, then chunks, lost ones first. */
+/** Renders the differences between two runs for people: documents with counts, then chunks, lost ones first. */
 export async function renderDiff(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<string> {
   const sections = options.documentsOnly ? [] : await renderSections(diff, changes, options);
   const verdict = wrapToWidth(renderVerdict(diff, options.paint), options.columns, "  ");
@@ -55,7 +55,7 @@ function renderDocuments({ documents, counts }: RunDiff, options: DiffTableOptio
   return [...lines.flatMap((row, at) => (isCount(at) ? row : row.map(paint.faint))), ""];
 }
 
-/** A row of counts is a name with its cells; a remark is a row of one cell. */
+/** A document's row has its name and cells. A row with one cell is a remark. */
 function rowsOf(document: DocumentDiff): readonly (readonly string[])[] {
   const head = terminalText(document.document_id, 80);
   const remarks = remarksOn(document).map((remark) => [`  ${remark}`]);
@@ -94,7 +94,7 @@ function hasRows(counts: ChangeCounts): boolean {
   return columns.some((name) => counts[name] > 0);
 }
 
-/** Chunks one by one; how many of a section at the most, and what stands above them. */
+/** The sections of single chunks, with the maximum per section and its title. */
 const sections: readonly { selection: ChangeSelection; most: number; title: string }[] = [
   { selection: "lost by hand", most: 100, title: "Lost by the re-index, made by hand" },
   { selection: "lost", most: 30, title: "Lost by the re-index" },
@@ -159,12 +159,12 @@ const editWords: Readonly<Record<ManualEdit, string>> = {
   customized: "with child chunks made by hand",
 };
 
-/** The page of a diff, and whether it shows the words that differ of everything that changed. */
+/** The page, and whether it shows word differences for everything that changed. */
 interface DiffPage extends Page {
   readonly words: boolean;
 }
 
-/** One difference for people: its kind, place and ids, then the texts. */
+/** One difference for people: its kind, position and ids, then the texts. */
 function renderChange(change: ChunkChange, page: DiffPage): readonly string[] {
   const { paint, columns } = page;
   const id = change.new_id ?? change.old_id ?? "";
@@ -190,7 +190,7 @@ function renderChange(change: ChunkChange, page: DiffPage): readonly string[] {
   ];
 }
 
-/** The old text and the new one of an edit that was lost, the text of what is gone; of all else how it begins. */
+/** For a lost edit, the old and the new text; for a removed row, its text; otherwise only the beginning. */
 function renderTexts(change: ChunkChange, page: DiffPage): readonly string[] {
   const { text, kind, lost, old_beginning, new_beginning } = change;
   const { paint, columns, words } = page;
@@ -204,7 +204,7 @@ function renderTexts(change: ChunkChange, page: DiffPage): readonly string[] {
   return [paint.faint(cutToWidth(`  ${terminalText(beginning)}`, columns))];
 }
 
-/** `- old` and `+ new`, in which the words are coloured that the other does not have. */
+/** `- old` and `+ new`, colouring the words that the other one lacks. */
 function renderSides(name: string, parts: readonly TextPart[], page: Page): readonly string[] {
   const { good, bad, faint } = page.paint;
   const side = (own: TextPart["kind"], paint: Piece["paint"]) =>
@@ -218,10 +218,10 @@ function renderSides(name: string, parts: readonly TextPart[], page: Page): read
   ];
 }
 
-/** Lines of a text that are shown of one change. */
+/** Maximum lines of text per change. */
 const mostLines = 3;
 
-/** The first lines of a text behind a sign: `-` for one that goes, `+` for one that comes. */
+/** The first lines of a text after a sign: `-` for removed, `+` for added. */
 export function signedLines(sign: "-" | "+", pieces: readonly Piece[], { paint, columns }: Page): readonly string[] {
   const colour = sign === "-" ? paint.bad : paint.good;
   const lines = paintedLines(pieces, columns - 4, mostLines);
@@ -250,10 +250,10 @@ function placeText({ old_position, new_position }: ChunkChange): string {
   return position === null ? "" : `at ${position}`;
 }
 
-/** Parts of a text that are shown of one change. */
+/** Maximum parts of a text to show per change. */
 const mostParts = 60;
 
-/** The parts of a text, each on one line, with marks around those that differ: `[-removed-]`, `{+added+}`. */
+/** The parts of a text, each on one line, with marks around differences: `[-removed-]`, `{+added+}`. */
 export function markedWords(parts: readonly TextPart[]): readonly Pick<TextPart, "kind" | "text">[] {
   const more = parts.length - mostParts;
   const marked = parts.slice(0, mostParts).map(({ kind, text }) => {
@@ -264,12 +264,12 @@ export function markedWords(parts: readonly TextPart[]): readonly Pick<TextPart,
   return more > 0 ? [...marked, { kind: "same", text: ` … and ${countText(more, "more piece")}` }] : marked;
 }
 
-/** A text on one line; marks stand for its line feeds. */
+/** A text on one line, with symbols for line feeds. */
 export function lineOf(text: string): string {
   return terminalText(text.replace(/\r?\n/g, "↵"), 2_000);
 }
 
-/** A piece of a text and its colour. */
+/** A piece of text and its colour. */
 export interface Piece {
   readonly text: string;
   readonly paint: (text: string) => string;
@@ -277,7 +277,7 @@ export interface Piece {
 
 export const plain = (text: string) => text;
 
-/** Wraps a text of several colours. Of more lines than `most`, the last one that is shown ends with an ellipsis. */
+/** Wraps a text of several colours. After `most` lines, it ends with an ellipsis. */
 function paintedLines(pieces: readonly Piece[], columns: number, most: number): readonly string[] {
   const whole = pieces.map(({ text }) => text).join("");
   const lines = wrapToWidth(whole, columns);
@@ -291,7 +291,7 @@ function paintedLines(pieces: readonly Piece[], columns: number, most: number): 
   });
 }
 
-/** Paints a line that begins at `start` of the text; what stands beyond it has the colour of its end. */
+/** Colours a line that starts at offset `start` of the text. Anything beyond the text gets its last colour. */
 function paintLine(pieces: readonly Piece[], start: number, line: string): string {
   let from = -start;
   return pieces

@@ -7,13 +7,13 @@ import { type Access, keyVariable, type Named, type SurveyContext, surveyDataset
 /** The result of the dialogue. */
 export interface Asked {
   readonly job: AskedJob;
-  /** The key, if it is to be saved in the file that the job names. */
+  /** The key, if the user wants to save it in the job's key file. */
   readonly keyToSave: string | undefined;
 }
 
 /**
  * Asks for a service and its key, tries them, and asks which datasets and documents to export, by name. Rejects with
- * InterruptedError when the user cancels, and with UsageError or StopError if a wrong answer cannot be corrected.
+ * InterruptedError if the user cancels, and with UsageError or StopError if a wrong answer cannot be corrected.
  */
 export async function askJob(
   given: GivenAnswers,
@@ -35,13 +35,13 @@ export async function askJob(
   };
 }
 
-/** Documents are chosen in one dataset only; of several, every document is exported. */
+/** Documents can be chosen in a single dataset only; with several, every document is exported. */
 function requireOneDataset(documents: readonly string[], datasets: "all" | readonly Named[]): void {
   if (documents.every((document) => document === "all") || (datasets !== "all" && datasets.length === 1)) return;
   throw new UsageError("--document: needs exactly one --dataset", []);
 }
 
-/** A service that answered, and the datasets that it listed. */
+/** A service that answered, and its datasets. */
 interface Answering {
   readonly access: Access;
   readonly datasets: readonly Named[];
@@ -59,7 +59,7 @@ const keyQuestion: Question = {
   isSecret: true,
 };
 
-/** Asks for the base URL and the key until the service lists its datasets; without a terminal, the first error counts. */
+/** Asks for base URL and key until the service lists its datasets. Without a terminal, the first error is final. */
 async function askAccess(
   given: Pick<GivenAnswers, "baseUrl" | "allowHttp" | "datasets">,
   dialogue: Dialogue,
@@ -91,7 +91,7 @@ async function askAccess(
   }
 }
 
-/** A key that is bound to one dataset may not list them: its documents show whether it is taken. */
+/** A key bound to one dataset may not list datasets, so its documents show whether the key works. */
 async function surveyNamed(access: Access, ids: readonly string[], context: SurveyContext): Promise<readonly Named[]> {
   for (const id of ids) await surveyDocuments(access, id, context);
   return ids.map((id) => ({ id, name: null }));
@@ -101,7 +101,7 @@ function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** The refusal is the error itself, or the cause of the error of the list. */
+/** The refusal may be the error itself, or its cause. */
 function isRefusedKey(error: Error): boolean {
   const statuses = [error, error.cause].map((each) => (each instanceof StopError ? each.status : undefined));
   return statuses.includes(401);
@@ -109,7 +109,7 @@ function isRefusedKey(error: Error): boolean {
 
 const every = "all";
 
-/** Asks for the datasets to export; `given` names them by id or name. UsageError for a name that no dataset has. */
+/** Asks for the datasets to export; `given` has their ids or names. Throws UsageError for an unknown name. */
 async function askDatasets(
   given: readonly string[],
   listed: readonly Named[],
@@ -126,14 +126,14 @@ async function askDatasets(
   return ids.includes(every) ? every : listed.filter(({ id }) => ids.includes(id));
 }
 
-/** The service that is asked for documents, and who chooses among them. */
+/** The service to ask for documents, and the dialogue to choose them. */
 interface Asking {
   readonly access: Access;
   readonly dialogue: Dialogue;
   readonly context: SurveyContext;
 }
 
-/** Asks for the documents of the one dataset; of several datasets every document is exported. */
+/** Asks for the documents of a single dataset. With several datasets, every document is exported. */
 async function askDocuments(
   given: readonly string[],
   datasets: readonly Named[],
@@ -158,7 +158,7 @@ async function askDocuments(
   return [{ ...only, documents: listed.filter(({ id }) => ids.includes(id)) }];
 }
 
-/** Asks for the formats of the files. */
+/** Asks for the file formats. */
 async function askFormats(given: readonly string[], dialogue: Dialogue): Promise<readonly string[]> {
   const known = [...fileFormats, "duckdb"];
   const wrong = given.find((format) => !known.includes(format));
@@ -175,7 +175,7 @@ async function askFormats(given: readonly string[], dialogue: Dialogue): Promise
   return dialogue.chooseMany({ message: "Formats", choices, defaults: ["jsonl", "duckdb"], flag: "--format" });
 }
 
-/** Asks where later runs find the key. */
+/** Asks where later runs should find the key. */
 function askKeySource(file: string, dialogue: Dialogue): Promise<"file" | "variable"> {
   return dialogue.choose({
     message: "Where should later runs find the key?",
@@ -186,7 +186,7 @@ function askKeySource(file: string, dialogue: Dialogue): Promise<"file" | "varia
   });
 }
 
-/** Finds what ids or names stand for. UsageError with every one that stands for nothing, or for several. */
+/** Looks up ids or names. Throws UsageError listing those that match nothing or several things. */
 function namedOf(given: readonly string[], listed: readonly Named[], flag: string): readonly Named[] {
   const found = given.map((text) => ({ text, matches: listed.filter(({ id, name }) => id === text || name === text) }));
   const problems = found.flatMap(({ text, matches }) => {
@@ -197,7 +197,7 @@ function namedOf(given: readonly string[], listed: readonly Named[], flag: strin
     return [{ path: `${flag} ${text}`, message }];
   });
   if (problems.length > 0) throw new UsageError("No job file was written:", problems);
-  return [...new Set(found.flatMap(({ matches }) => matches))]; // an id and a name may stand for the same
+  return [...new Set(found.flatMap(({ matches }) => matches))]; // an id and a name may match the same thing
 }
 
 function choicesFrom(listed: readonly Named[]): readonly Choice<string>[] {
@@ -208,7 +208,7 @@ function labelOf({ id, name }: Named): string {
   return name ?? id;
 }
 
-/** The answers that flags gave; the dialogue asks for the others. */
+/** The answers given by flags. The dialogue asks for the rest. */
 interface GivenAnswers {
   readonly baseUrl: string | undefined;
   readonly allowHttp: boolean;
@@ -219,11 +219,11 @@ interface GivenAnswers {
   readonly formats: readonly string[];
 }
 
-/** The answers of a dialogue, from which a job file is made. */
+/** The answers for a new job file. */
 export interface AskedJob {
   readonly baseUrl: string;
   readonly allowHttp: boolean;
-  /** The place of the key: a variable, or a file. */
+  /** Where the key is: in a variable or a file. */
   readonly key: { readonly variable: string } | { readonly file: string };
   readonly datasets: "all" | readonly AskedDataset[];
   readonly formats: readonly string[];
@@ -233,7 +233,7 @@ interface AskedDataset extends Named {
   readonly documents: "all" | readonly Named[];
 }
 
-/** Renders a job file that runs as it stands. `name` is given where that of the file cannot be the name of a job. */
+/** Renders a job file that works as it is. `name` is set if the file name cannot be a job name. */
 export function renderAskedJob({ baseUrl, allowHttp, key, datasets, formats }: AskedJob, name?: string): string {
   const place = "file" in key ? `api_key_file: ${quoted(key.file)}` : `api_key_env: ${key.variable}`;
   return [
@@ -277,12 +277,12 @@ function comment(name: string | null): string {
   return text === "" ? "" : ` # ${text}`;
 }
 
-/** A YAML string; a UUID needs no quotes. */
+/** A YAML string. A UUID needs no quotes. */
 function quoted(text: string): string {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** A dialogue without a terminal: it takes the default of every question. UsageError, which names the flag, for one that has none. */
+/** A dialogue without a terminal: it takes the default of every question. Throws UsageError, naming the flag, if there is none. */
 export const noDialogue: Dialogue = {
   isInteractive: false,
   say: () => {},

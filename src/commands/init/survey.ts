@@ -5,28 +5,28 @@ import { StopError } from "../../errors.js";
 import { loadJob } from "../../job/load-job.js";
 import { openService, withDefaults } from "../../job/open-service.js";
 
-/** A service and the key to ask it with. */
+/** A service and its key. */
 export interface Access {
   readonly baseUrl: string;
   readonly allowHttp: boolean;
   readonly key: string;
 }
 
-/** The surroundings of a question to the service. */
+/** What requests to the service need. */
 export interface SurveyContext {
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
 
-/** The variable that holds the key unless a job names another one. */
+/** The variable with the key, unless a job names another one. */
 export const keyVariable = "KNOWLEDGE_API_KEY";
 
-/** Lists are read a few pages ahead. */
+/** Pages to prefetch. */
 const pagesAhead = 8;
 
 /**
- * Lists the datasets that a key can see, by name. Rejects with UsageError for a base URL that cannot be one, and with
- * StopError if the service cannot be reached, does not answer as the Knowledge API, or refuses the key.
+ * Lists the datasets that a key can see, by name. Throws UsageError for an invalid base URL, and StopError if the service cannot
+ * be reached, is not the Knowledge API, or refuses the key.
  */
 export async function surveyDatasets(access: Access, context: SurveyContext): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: "all" }, context.env);
@@ -35,7 +35,7 @@ export async function surveyDatasets(access: Access, context: SurveyContext): Pr
   return wanted.map(({ dataset, name }) => ({ id: dataset.id, name }));
 }
 
-/** Lists the documents of a dataset by name. Rejects with StopError where the service does not list them. */
+/** Lists the documents of a dataset by name. Throws StopError if the service does not list them. */
 export async function surveyDocuments(access: Access, id: string, context: SurveyContext): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: id, document: ["all"] }, context.env);
   await using service = await openService(job, optionsFor(access, context));
@@ -57,9 +57,9 @@ function nameOf(value: unknown): string | null {
   return typeof value === "string" ? plainText(value, "", 200) : null;
 }
 
-/** Something of the service that a job names by id, with its name as a comment. */
+/** A dataset or document that a job names by id, with its name for a comment. */
 export interface Named {
   readonly id: string;
-  /** null where the service did not report it. */
+  /** null if the service did not report it. */
   readonly name: string | null;
 }

@@ -7,16 +7,16 @@ import { type JobCopy, withBucket } from "../../store/copy/job-copy.js";
 import { findShardRuns, foldersOf, type ShardRun, shardOfFolder } from "../../store/folder/job-folders.js";
 import { ownerOf, readLock } from "../../store/folder/lock.js";
 
-/** A run of a job, as the list shows it. */
+/** A run of a job as listed. */
 export interface ListedRun extends RunFolder {
   readonly folder: string;
-  /** Whether `latest` leads to it. */
+  /** Whether `latest` points to it. */
   readonly isLatest: boolean;
-  /** The rules of `output.keep` that hold it; empty: the next run removes it. null: no rules are known. */
+  /** The rules of `output.keep` that keep it; empty: the next run removes it; null: no rules are known. */
   readonly keptBy: readonly KeepRule[] | null;
 }
 
-/** The process of a run that is at work; null stands for what its lock does not say. */
+/** The process of a running run. Null where its lock file does not say. */
 export interface RunAtWork {
   readonly pid: number | null;
   readonly host: string | null;
@@ -29,15 +29,15 @@ export interface RunList {
   readonly folder: string;
   /** Newest first. */
   readonly runs: readonly ListedRun[];
-  /** Whatever lies among the runs and is none, with the reason. */
+  /** Entries among the runs that are not runs, with the reason. */
   readonly strangers: readonly Stranger[];
   readonly atWork: RunAtWork | undefined;
   readonly shards: readonly ShardSet[];
 }
 
 /**
- * Lists the runs of a job by their manifests, and its shards by their folders; reads no other file, and changes nothing. `copy`: of a job
- * in a bucket.
+ * Lists the runs of a job from their manifests, and its shards from their folders. Reads no other file and changes nothing.
+ * `copy`: the local copy of a job in a bucket.
  */
 export async function listRuns(location: JobLocation, now: Date, copy?: JobCopy): Promise<RunList> {
   const folders = foldersOf(location);
@@ -59,7 +59,7 @@ export async function listRuns(location: JobLocation, now: Date, copy?: JobCopy)
   return { job: location.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork, shards };
 }
 
-/** The owner of the lease that the head of a bucket names, unless the lease is stale. */
+/** The lease owner named in the bucket's head, unless the lease is stale. */
 function runInBucket({ head, age }: JobCopy): RunAtWork | undefined {
   if (head.owner === null || mayTakeOver(head, age)) return undefined;
   const { pid, host, since } = head.owner;
@@ -73,17 +73,17 @@ async function runAtWork(lock: string, now: Date): Promise<RunAtWork | undefined
   return owner && { pid: owner.pid, host: owner.host, since: owner.since };
 }
 
-/** The shards of one division of a job, such as all of `3/16`. */
+/** The shards of one division of a job, such as `3/16`. */
 export interface ShardSet {
-  /** The number of shards that make a run. */
+  /** The number of shards in a run. */
   readonly count: number;
   /** Indexes of the shards without a run. */
   readonly missing: readonly number[];
-  /** The id of the newest run of any of them; undefined where none has one. */
+  /** The id of the newest run of any of them; undefined if there is none. */
   readonly newestRunId: string | undefined;
 }
 
-/** The divisions of which a job has shards, the smallest first; reads the names of folders only, and the heads of a bucket. */
+/** The divisions for which the job has shards, smallest first. Reads only folder names and the heads of a bucket. */
 async function listShards(location: JobLocation, copy: JobCopy | undefined): Promise<readonly ShardSet[]> {
   const runs = copy ? await shardRunsInBucket(copy) : await findShardRuns(location);
   const counts = new Set(runs.map(({ count }) => count));

@@ -12,8 +12,8 @@ import { countOf, nameAndId, shardText } from "../../words.js";
 import type { RunSummary } from "./result.js";
 
 /**
- * Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. `mend` are the
- * commands that read what is missing.
+ * Renders the result of a run for people: counts, what is missing, paths, duration and the next commands. `mend`: the commands
+ * that read what is missing.
  */
 export function renderSummary(
   result: RunResult,
@@ -59,7 +59,7 @@ export function renderSummary(
   ].join("\n");
 }
 
-/** Renders the next step after a shard: the command that joins all of them. */
+/** Renders the next step after a shard: the command that joins all shards. */
 function renderJoin({ manifest, folder }: RunResult, { program }: Invocation): readonly string[] {
   if (!manifest.shard) return [];
   const { count } = manifest.shard;
@@ -69,14 +69,14 @@ function renderJoin({ manifest, folder }: RunResult, { program }: Invocation): r
   ];
 }
 
-/** The words that stand for all shards of a job: no shell finds those in a bucket by a pattern. */
+/** The argument for all shards of a job. Buckets need another form, because a shell cannot expand a pattern there. */
 function wordForShards(folder: string, job: string, count: number): string {
   if (isBucketUrl(folder)) return shellText(folder.slice(0, folder.lastIndexOf("/shards/")));
   const shards = shortPath(join(folder, "..", "..", ".."));
   return shards === join("output", job, "shards") ? job : `${shellText(shards)}/*-of-${count}`;
 }
 
-/** Renders which documents are new or gone since the run before; nothing where none are, or where the job does not list documents. */
+/** Renders documents that are new or gone since the previous run; empty if there are none, or the job does not list documents. */
 function renderDiscovered({ discovered }: Manifest): readonly string[] {
   if (!discovered || discovered.new.length + discovered.vanished.length === 0) return [];
   const came = discovered.new.length > 0 ? [countText(discovered.new.length, "new document")] : [];
@@ -98,7 +98,7 @@ function pathsOf({ manifest, folder, database, report }: RunResult): readonly (r
   ];
 }
 
-/** Commands that work as they stand, from the folder that the program was started in. */
+/** Commands to run next, valid in the folder that the program was started in. */
 function nextCommands({ manifest, folder, database }: RunResult, { program }: Invocation): readonly string[] {
   const look = isBucketUrl(folder)
     ? `${program} verify ${shellText(folder)}`
@@ -112,13 +112,13 @@ function nextCommands({ manifest, folder, database }: RunResult, { program }: In
 const documentsQuery =
   "SELECT coalesce(document_name, document_id) AS document, chunks FROM document_statistics ORDER BY chunks DESC LIMIT 10";
 
-/** The name of a job stands for its database in the usual output folder, and the address of a job for that in its bucket. */
+/** The name of a job refers to its database in the usual output folder; the address of a job, to the one in its bucket. */
 function sourceOf(database: string, job: string): string {
   if (isBucketUrl(database)) return database.slice(0, database.lastIndexOf("/"));
   return database === join("output", job, `${job}.duckdb`) ? job : database;
 }
 
-/** The same for programs. */
+/** The result as JSON. */
 export function summaryJson(result: RunResult, elapsed: number): RunSummary {
   const { manifest, status, folder, database, report, pruned, problems, names } = result;
   const { job, run_id, counts, requests, drift, warnings, discovered, shard } = manifest;
@@ -155,7 +155,7 @@ export function summaryJson(result: RunResult, elapsed: number): RunSummary {
   };
 }
 
-/** The reasons for exit 3 that stderr has not seen yet: with --quiet, nothing was said of the documents. */
+/** The reasons for exit code 3 that were not printed on stderr yet. With --quiet, documents were not mentioned. */
 export function reasonsOf({ problems, manifest }: RunResult, quiet: boolean): readonly string[] {
   if (!quiet || manifest.status === "complete") return problems;
   const documents = manifest.documents.filter(({ status }) => status !== "complete").length;
@@ -167,10 +167,10 @@ function listsText({ joined }: RunResult["manifest"]): string {
   return joined ? "some lists could not be read, or are not the same in all shards" : "some lists could not be read";
 }
 
-/** Documents and warnings that are shown; the others stand in manifest.json. */
+/** Maximum documents and warnings to show. manifest.json has the rest. */
 const shown = 10;
 
-/** Renders the documents that are not complete, every other flaw of the run, and the commands that mend it. */
+/** Renders the incomplete documents, all other flaws of the run, and the commands that fix them. */
 function renderIncomplete(result: RunResult, commands: readonly string[], { paint, columns }: Page): readonly string[] {
   const { manifest, names, problems } = result;
   const incomplete = manifest.documents.filter(({ status }) => status !== "complete");
@@ -189,7 +189,7 @@ function renderIncomplete(result: RunResult, commands: readonly string[], { pain
   ];
 }
 
-/** The first lines below a title; nothing where there are none. */
+/** The first lines below a title; empty without lines. */
 function section(title: string, lines: readonly string[], noun: string, columns: number): readonly string[] {
   if (lines.length === 0) return [];
   const more = lines.length - shown;
@@ -203,7 +203,7 @@ function section(title: string, lines: readonly string[], noun: string, columns:
 
 type Saved = Pick<RunSummary, "originals" | "attachments">;
 
-/** The originals and attachments of a run by what became of them; null where the job asks for none. */
+/** The originals and attachments of a run by outcome; null if the job asks for none. */
 export function sumOfOriginals({ originals }: Manifest): Saved {
   if (!originals) return { originals: null, attachments: null };
   return {
@@ -219,7 +219,7 @@ function sumOf(saved: NonNullable<Manifest["originals"]>): NonNullable<Saved["or
   return { complete: count("complete"), wrong_size: count("wrong size"), missing: count("missing"), bytes };
 }
 
-/** Renders how many originals and attachments were saved, and how many are not complete. Attachments are named if there are any. */
+/** Renders how many originals and attachments were saved, and how many are incomplete. Mentions attachments only if there are any. */
 function renderOriginals(manifest: Manifest): readonly string[] {
   const { originals, attachments } = sumOfOriginals(manifest);
   const hasAttachments = manifest.originals?.some(({ attachment_id: id }) => id !== null);
@@ -238,7 +238,7 @@ function savedText(noun: string, sum: NonNullable<Saved["originals"]>): string {
   return [`${countText(complete, noun)} saved (${bytesText(bytes)})`, ...bad].join(", ");
 }
 
-/** Renders how many child lists a run read and skipped, on one line; undefined if there was none to read. */
+/** Renders on one line how many child lists a run read and skipped; undefined if there were none. */
 export function renderChildLists(childChunks: unknown, sums: ChildListSums): string | undefined {
   const { asked, embedded, skipped } = sums;
   if (asked + embedded + skipped === 0) return undefined;
@@ -254,7 +254,7 @@ function renderAuto({ asked, embedded, skipped }: ChildListSums): string {
   return `${parts.filter(Boolean).join(", ")}; child_lists in manifest.json says why`;
 }
 
-/** Every list takes a request at the least, so that as many requests are saved as lists, or more. */
+/** Every list takes at least one request, so the saved lists are the least number of saved requests. */
 function renderAll({ asked, empty, auto_saves: saves, auto_misses: misses }: ChildListSums): string {
   const were = `${numberText(empty)} of ${countText(asked, "child list")} ${empty === 1 ? "was" : "were"} empty`;
   if (saves === 0) return `${were}; child_chunks: auto would have read all of them, too`;

@@ -6,19 +6,19 @@ import { isThere } from "../../files/files.js";
 import { allKinds } from "../../rows/columns.js";
 import type { QueryResult } from "./statement.js";
 
-/** A database to ask, or a run folder whose files are loaded first. */
+/** A database to query, or a run folder to load first. */
 export type QuerySource = { readonly database: string } | { readonly folder: string };
 
 interface QueryOptions {
   readonly memory: string;
   readonly signal: AbortSignal;
-  /** The most rows to give; undefined: all. */
+  /** The maximum number of rows; undefined: all. */
   readonly limit: number | undefined;
 }
 
 /**
- * Asks a database by one statement, and hands the result to `work`. The database is opened read-only, and the connection reaches
- * no other file, whatever the statement says. Rejects with UsageError where the statement is wrong or does more than read.
+ * Runs a statement on a database and passes the result to `work`. The database is read-only, and the connection cannot access any
+ * other file, whatever the statement says. Throws UsageError if the statement is wrong or does more than read.
  */
 export async function queryDatabase<T>(
   source: QuerySource,
@@ -27,7 +27,7 @@ export async function queryDatabase<T>(
   work: (result: QueryResult) => Promise<T>,
 ): Promise<T> {
   const ask = async (connection: Connection) => {
-    const { runQuery } = await import("./statement.js"); // imports DuckDB by name, which ends Node where it cannot be loaded
+    const { runQuery } = await import("./statement.js"); // imports DuckDB by name, which crashes Node if it cannot be loaded
     return work(await runQuery(connection, statement, limit));
   };
   if ("folder" in source) {
@@ -48,17 +48,17 @@ export async function queryDatabase<T>(
   });
 }
 
-/** From here on the connection reads and writes no file but the database, and no statement can change that. */
+/** From here on, the connection can access only the database file, and no statement can change that. */
 async function seal(connection: Connection): Promise<void> {
   await connection.run("SET TimeZone = 'UTC'");
   await connection.run("SET enable_external_access = false");
   await connection.run("SET lock_configuration = true");
 }
 
-/** The error of a database that cannot be opened in words; undefined for any other error. */
+/** Explains why a database cannot be opened; undefined for any other error. */
 function openingError(error: unknown, database: string): Error | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (/not a valid DuckDB database/.test(error.message)) return notOpened(database, "it is no DuckDB database");
+  if (/not a valid DuckDB database/.test(error.message)) return notOpened(database, "it is not a DuckDB database");
   if (!/Could not set lock/.test(error.message)) return undefined;
   const message = `${database} is open for writing in another program; close it there, or ask a copy of the file`;
   return new StopError(message, { cause: error });
@@ -69,8 +69,8 @@ function notOpened(database: string, message: string): UsageError {
 }
 
 /**
- * Loads the files of a run folder that a statement names: `chunks` for chunks.jsonl, or the same in another format. StopError when
- * a file is not as its run wrote it.
+ * Loads the files of a run folder that a statement names: `chunks` for chunks.jsonl or the same in another format. Throws
+ * StopError if a file differs from what the run wrote.
  */
 async function loadRun(connection: Connection, folder: string, statement: string, signal: AbortSignal): Promise<void> {
   const dump = await openDump(folder, "nothing was asked");

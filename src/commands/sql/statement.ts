@@ -4,22 +4,22 @@ import { checkReading, jsonFromText, jsonValueFrom, onlyReads } from "../../duck
 import { StopError, UsageError } from "../../errors.js";
 import { cutText, escapeControls } from "../../safe-text.js";
 
-/** A column of a result, with the name of its type in SQL. */
+/** A column of a result, with its SQL type. */
 export interface QueryColumn {
   readonly name: string;
   readonly type: string;
 }
 
-/** A row: a value for each column, as JSON has them; numbers that JavaScript would round as ExactNumber. */
+/** A row with a value for each column, as in JSON. Numbers that JavaScript would round are ExactNumbers. */
 export type QueryRow = readonly unknown[];
 
 /** The result of a statement. */
 export interface QueryResult {
   readonly columns: readonly QueryColumn[];
   readonly rowCount: number;
-  /** Whether there are more rows than were asked for. */
+  /** Whether there are more rows than requested. */
   readonly isCut: boolean;
-  /** The rows in their order, some at a time. To be read once. */
+  /** The rows in order and in batches. Can be read once. */
   readonly rows: AsyncIterable<readonly QueryRow[]>;
 }
 
@@ -27,15 +27,15 @@ const view = "kbdump_statement";
 const table = "kbdump_result";
 
 /**
- * Runs one statement that reads. Its rows are stored in a temporary table first, which spills to the disk: a stream of DuckDB
- * ends without a word where a statement fails in the middle. UsageError with DuckDB's reason where the statement is wrong.
+ * Runs one read-only statement. Stores its rows in a temporary table first, which can spill to disk, because a DuckDB stream ends
+ * silently if a statement fails midway. Throws UsageError with DuckDB's reason if the statement is wrong.
  */
 export async function runQuery(connection: Connection, sql: string, limit: number | undefined): Promise<QueryResult> {
   try {
     await checkReading(connection, sql);
     const isStored = await connection.run(`CREATE TEMP VIEW ${view} AS\n${sql}`).then(
       () => true,
-      () => false, // DESCRIBE, SHOW, SUMMARIZE, EXPLAIN and PRAGMA make no view, and have few rows
+      () => false, // DESCRIBE, SHOW, SUMMARIZE, EXPLAIN and PRAGMA cannot become a view, and return few rows
     );
     if (!isStored) return await runWhole(connection, sql, limit);
     const some = limit === undefined ? "" : ` LIMIT ${limit + 1}`;
@@ -83,7 +83,7 @@ async function storedResult(connection: Connection, limit = Number.POSITIVE_INFI
 type Shaped = Pick<Awaited<ReturnType<Connection["stream"]>>, "columnNames" | "columnTypes">;
 type Cells = readonly Parameters<typeof jsonValueFrom>[0][];
 
-/** The columns of a result, and the function that makes rows of its cells. */
+/** The columns of a result, and the function that converts its cells to rows. */
 function shapeOf(result: Shaped): {
   readonly columns: readonly QueryColumn[];
   readonly convert: (cells: Cells) => QueryRow;
@@ -97,15 +97,15 @@ function shapeOf(result: Shaped): {
   return { columns, convert: (cells) => cells.map((cell, at) => (readers[at] ?? jsonValueFrom)(cell)) };
 }
 
-/** Kinds of errors of DuckDB that say nothing of the statement: they stay as they are. */
+/** DuckDB errors that do not concern the statement. They stay unchanged. */
 const others = /^(Out of Memory|IO|INTERRUPT|INTERNAL|FATAL|Serialization) Error/i;
 
-/** Reasons of DuckDB for what a connection that only reads refuses. */
+/** DuckDB's reasons for refusing a statement on a read-only connection. */
 const refused = /disabled (by|through) configuration|read-only mode|configuration has been locked/;
 
 /**
- * The error of a statement as wrong usage: DuckDB's reason, with the place. `hidden` is a name of ours, which no message shows.
- * Gives back any other error unchanged.
+ * Converts the error of a statement to a usage error with DuckDB's reason and position. `hidden` is an internal name, which no
+ * message shows. Returns any other error unchanged.
  */
 function statementError(error: unknown, hidden: string): unknown {
   if (!(error instanceof Error) || error instanceof UsageError) return error;

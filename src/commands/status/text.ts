@@ -18,7 +18,7 @@ import {
   type WatchProgress,
 } from "../../status/watched-documents.js";
 
-/** A table of indexing-status rows for people: document, status, percent, age, error. `now` is in milliseconds. */
+/** A table of indexing statuses for people: document, status, percent, age, error. `now` is in milliseconds. */
 export function renderStatusTable(rows: readonly Row[], now: number, { paint, columns }: Page): string {
   const head = ["document", "status", "done", "age", "error"];
   const cells = rows.map((row) => [
@@ -41,18 +41,18 @@ function coloured(line: string, status: string | undefined, paint: Paint): strin
   return status === "error" ? paint.bad(line) : line;
 }
 
-/** `40 %`; a dash as long as the service counts nothing, as it does right after an update. */
+/** `40 %`; a dash while the service counts nothing, as right after an update. */
 function percentText(done: unknown, total: unknown): string {
   if (typeof done !== "number" || typeof total !== "number" || total <= 0) return "–";
   return `${Math.floor((100 * Math.min(done, total)) / total)} %`;
 }
 
-/** Time since processing began, which tells what is stuck. */
+/** Time since processing began, which shows what is stuck. */
 function ageText(startedAt: unknown, now: number): string {
   return typeof startedAt === "string" ? durationText(now - Date.parse(startedAt)) : "–";
 }
 
-/** How a watch ended, for people. `now` is in milliseconds. */
+/** The outcome of a watch, for people. `now` is in milliseconds. */
 export function renderWatchResult(result: WatchedStatus, now: number, page: Page): string {
   const { paint, columns } = page;
   const { rows, seconds, readings, database, added } = result;
@@ -69,7 +69,7 @@ export function renderWatchResult(result: WatchedStatus, now: number, page: Page
 
 const verdicts = { error: "ended with errors", timeout: "not completed in time" } as const;
 
-/** Why a watch ended before everything was completed; `timeout` in milliseconds. */
+/** Why a watch ended before everything was completed. `timeout` is in milliseconds. */
 export function timeoutText({ rows }: WatchedStatus, timeout: number): string {
   const ended = new Set(["completed", "error"]);
   const open = rows.filter(({ indexing_status }) => !ended.has(String(indexing_status)));
@@ -80,7 +80,7 @@ export function timeoutText({ rows }: WatchedStatus, timeout: number): string {
   return `${what} within ${durationText(timeout)}; --timeout sets the limit`;
 }
 
-/** Renders how far the indexing of watched documents is: on a terminal with a bar for each. */
+/** Renders the progress of a watch; on a terminal, with a bar for each document. */
 export function renderWatch(progress: WatchProgress, now = Date.now): Rendering {
   return {
     facts: (elapsed) => watchFacts(progress, elapsed, now()),
@@ -134,10 +134,10 @@ function countOf(row: Row, name: string): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Lines that name a document after one poll, at the most. */
+/** Maximum lines that name a document after one poll. */
 const mostLines = 10;
 
-/** Makes news of the documents that a poll found new or changed: every reading for machines, every new stage for people. */
+/** Reports documents that are new or changed in a poll: every change for JSON, every new stage for people. */
 export class WatchNews {
   readonly #stages = new Map<string, unknown>();
 
@@ -161,11 +161,11 @@ export class WatchNews {
   }
 }
 
-/** How far one document is. */
+/** The progress of one document. */
 interface DocumentProgress {
-  /** From 0 to 1; null where nothing is counted. */
+  /** From 0 to 1; null if nothing is counted. */
   readonly share: number | null;
-  /** Milliseconds to go; null as long as nothing can be said. */
+  /** Milliseconds left; null if unknown. */
   readonly left: number | null;
 }
 
@@ -174,13 +174,13 @@ function documentProgress({ row, samples }: WatchedDocument, now: number): Docum
   return { share: counts ? counts.done / counts.total : null, left: timeLeft(samples, row, now) ?? null };
 }
 
-/** How far the whole watch is. */
+/** The progress of the whole watch. */
 interface DocumentSums {
   readonly documents: number;
   readonly completed: number;
-  /** In an error, or gone from their batch. */
+  /** In error, or gone from their batch. */
   readonly failed: number;
-  /** Milliseconds until the slowest is done; null unless that can be said of each. */
+  /** Milliseconds until the slowest document is done; null unless known for each. */
   readonly left: number | null;
 }
 
@@ -194,7 +194,7 @@ function sumDocuments(documents: WatchedDocuments, now: number): DocumentSums {
   return { documents: all.length, completed, failed: all.length - waiting.length - completed, left: longest };
 }
 
-/** After this many milliseconds without an answer, the text says how old the readings are. */
+/** After this many milliseconds without an answer, the text shows the age of the status. */
 const old = 60_000;
 
 /** `1 of 3 documents completed, 1 failed · 2 min 5 s left` */
@@ -221,10 +221,10 @@ export function renderDocumentLine(document: WatchedDocument, now: number): stri
   return `document ${terminalText(String(document.row.document_id))}: ${facts.filter(Boolean).join(" · ")}`;
 }
 
-/** So few documents that are waited for are listed one by one. */
+/** Up to this many waiting documents are listed one by one. */
 const few = 3;
 
-/** How far it is from time to time: each document that is waited for, or, where these are many, all of them in one line. */
+/** The progress to print periodically: a line per waiting document or, if there are many, one line in total. */
 export function renderWatchLines(progress: WatchProgress, now: number): readonly string[] {
   const waiting = [...progress.documents.values()].filter((document) => !isOver(document));
   const isOld = progress.readAt === undefined || now - progress.readAt > old;
@@ -232,10 +232,7 @@ export function renderWatchLines(progress: WatchProgress, now: number): readonly
   return waiting.map((document) => renderDocumentLine(document, now));
 }
 
-/**
- * A bar for each document that is waited for, the ones at work first, and above them how far the whole is; no line is wider
- * than the terminal, and there are no more of them than it is high.
- */
+/** The total progress, then a bar for each waiting document, active ones first. It fits the width and height of the terminal. */
 export function renderWatchBlock(
   progress: WatchProgress,
   now: number,

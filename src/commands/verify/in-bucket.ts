@@ -6,12 +6,12 @@ import { copyDatabase, mirrorRun } from "../../store/copy/copy-database.js";
 import type { RunInBucket } from "../../store/find-run.js";
 import type { Verification } from "../../verify/findings.js";
 
-/** Verifies what lies in a folder, and compares it with a database where one is named. */
+/** Verifies a folder, and compares it with a database if given. */
 type VerifyFolder = (folder: string, database: boolean | string) => Promise<Verification>;
 
 /**
- * Verifies a run as it lies in a bucket now: fetches all of it, damaged or not, and keeps it as the copy if it is sound. `duckdb`: the
- * database of the job, or that of this path, is compared with it.
+ * Verifies a run as it is in the bucket now. Downloads all of it, even if damaged, and keeps it as the local copy if it is sound.
+ * `duckdb`: also compare with the job's database, or with the one at this path.
  */
 export async function verifyInBucket(
   { copy, run }: RunInBucket,

@@ -1,12 +1,12 @@
 import type { Batch, StatusEntry, StoredDocument } from "../rows.js";
 
-/** A batch that nothing works on any more: its entries follow from the documents and never change. */
+/** A finished batch. Its entries follow from the documents and never change. */
 export function restingBatch(id: string, documents: readonly StoredDocument[]): Batch {
   const entries = documents.map(entryOf);
   return { id, entries: () => entries };
 }
 
-/** Chunks that are being replaced are not counted. */
+/** Chunks being replaced are not counted. */
 function entryOf({ row, chunks }: StoredDocument): StatusEntry {
   const { id, created_at, error = null } = row;
   const counted = chunks.filter((chunk) => chunk.row.status !== "re_segment");
@@ -26,8 +26,8 @@ const readsToSplit = 5;
 const readsToFinish = 20;
 
 /**
- * A batch whose counts grow with each read until, after 20 reads, it is completed; no count ever falls. It is a picture of
- * progress only: the chunks of its documents are all there from the start, so that every dump of them is the same.
+ * A batch whose counts grow with each read until it is completed after 20 reads. No count ever decreases. Only the progress is
+ * simulated: all chunks exist from the start, so that every dump of them is the same.
  */
 export function batchUnderWay(id: string, documents: readonly StoredDocument[], clock: () => Date): Batch {
   const now = (): number => Math.floor(clock().getTime() / 1000);

@@ -30,7 +30,7 @@ import {
 const firstDay = Date.UTC(2025, 0, 6, 8) / 1000;
 const day = 86_400;
 
-/** Builds a document with all its chunks; it is the same whenever and wherever it is built. */
+/** Builds a document with all its chunks. The result is always the same. */
 export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline): StoredDocument {
   const { name, form, error = null, embedsChildren = false } = outline;
   const id = documentId(dataset, name);
@@ -55,7 +55,7 @@ export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline)
   return { row, details: { ...made.details, ...ended }, chunks, embedsChildren };
 }
 
-/** The way in which a document of this form was cleaned and cut. */
+/** How a document of this form was cleaned and split. */
 function sampleRule(form: string, embedsChildren: boolean) {
   const pre_processing_rules = [
     { id: "remove_extra_spaces", enabled: true },
@@ -68,21 +68,21 @@ function sampleRule(form: string, embedsChildren: boolean) {
   return { mode: "hierarchical", rules: { ...rules, parent_mode, subchunk_segmentation } };
 }
 
-/** The document that chunks are built for. */
+/** The document to build chunks for. */
 interface ChunkSource {
   readonly document: Document;
   readonly outline: DocumentOutline;
   readonly countsTokens: boolean;
 }
 
-/** Builds the chunk with this number (from 1) and its child chunks; chunks are built in order, for the sake of the random. */
+/** Builds chunk number `number` (from 1) with its child chunks. Chunks must be built in order, because they share random numbers. */
 function buildChunk(source: ChunkSource, random: Random, number: number): StoredChunk {
   const { outline, document, countsTokens } = source;
   const language = languageOf(outline, number);
   const id = stableId(`${document.id}/${number}`);
   const childCount = outline.childCount?.(number) ?? 0;
   const parts = partsOf(outline, random, number, { language, least: childCount });
-  const fraction = outline.fractionalTimes ? ((number * 7919) % 1_000_000) / 1_000_000 : 0; // six digits, as a database keeps them
+  const fraction = outline.fractionalTimes ? ((number * 7919) % 1_000_000) / 1_000_000 : 0; // six digits, as in a database
   const time = document.created_at + number + fraction;
   const children = parts.slice(0, childCount).map((part, index) => childRow(id, index + 1, part, { time, language }));
   const content = paragraph(language, parts);
@@ -102,7 +102,7 @@ function languageOf({ languages: turns = languages }: DocumentOutline, number: n
   return turns[(number - 1) % turns.length] ?? english;
 }
 
-/** The sentences of a chunk, each of which can be a child. */
+/** The sentences of a chunk, each of which can become a child. */
 function partsOf(
   { texts, form, topic }: DocumentOutline,
   random: Random,
@@ -115,7 +115,7 @@ function partsOf(
   return sentences(random, language, topic, Math.max(least, wholeFrom(random, 2, 6)));
 }
 
-/** People make child chunks in English, so that a reader can judge what a re-index takes. */
+/** Manually created child chunks are in English, so that a reader can judge what a re-index loses. */
 function childRow(
   segmentId: string,
   position: number,

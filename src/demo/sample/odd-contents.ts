@@ -1,6 +1,6 @@
 import { english, randomFrom, sentences } from "./prose.js";
 
-/** Contents that break careless exports, each of them seen in real documents. None holds NUL: a database would refuse it. */
+/** Contents that break careless exports, all seen in real documents. None contains NUL, which a database would reject. */
 export function oddContents(): readonly string[] {
   return [
     "",

@@ -11,18 +11,18 @@ export interface DatasetOutline {
 }
 
 export interface DocumentOutline {
-  /** A file name, unique in its dataset: ids are made from it. */
+  /** A file name, unique in its dataset, because ids derive from it. */
   readonly name: string;
   readonly form: "text_model" | "qa_model" | "hierarchical_model";
   readonly topic: Topic;
-  /** The chunks take turns in them; in those of the sample by default. */
+  /** Chunks use them in turn; default: those of the sample. */
   readonly languages?: readonly Language[];
   readonly chunkCount: number;
-  /** How many child chunks the chunk with this number (from 1) has; none when absent. */
+  /** The number of child chunks of a chunk (numbered from 1); absent: none. */
   readonly childCount?: (number: number) => number;
-  /** Whether chunks embed their children, as those of paragraph parents do. */
+  /** Whether chunks embed their children, as with paragraph parents. */
   readonly embedsChildren?: boolean;
-  /** Contents to use word for word instead of prose. */
+  /** Contents to use verbatim instead of prose. */
   readonly texts?: readonly string[];
   readonly peculiarities?: readonly Peculiarity[];
   /** Whether times have a fraction of a second. */
@@ -31,19 +31,19 @@ export interface DocumentOutline {
   readonly error?: string;
 }
 
-/** Documents are named as in the outline of their dataset. */
+/** Documents are named as in their dataset's outline. */
 export interface BatchOutline {
   readonly id: string;
   readonly documents: readonly string[];
   readonly underWay: boolean;
 }
 
-/** The id of a dataset of the sample. */
+/** The id of a sample dataset. */
 export function datasetId(dataset: DatasetOutline): string {
   return stableId(dataset.name);
 }
 
-/** The id of a document of the sample. */
+/** The id of a sample document. */
 export function documentId(dataset: DatasetOutline, documentName: string): string {
   return stableId(`${dataset.name}/${documentName}`);
 }
@@ -54,7 +54,7 @@ export const tooLong = "Embedding failed: the input is too long";
 
 const disabledAt = Date.UTC(2025, 4, 1, 8) / 1000;
 
-/** Links to files in some contents, also with another right behind. */
+/** Links to files in some contents, some directly followed by another. */
 export const withLinks: Peculiarity = (chunk, number) => {
   if (number % 12 !== 0) return chunk;
   const file = `/files/${stableId(`${chunk.id}/figure`)}`;
@@ -68,7 +68,7 @@ export const withLinks: Peculiarity = (chunk, number) => {
   return { ...chunk, content, sign_content: content, word_count: characters(content) };
 };
 
-/** Attached files, on some chunks two. */
+/** Attached files; two on some chunks. */
 export const withAttachments: Peculiarity = (chunk, number) => {
   if (number % 10 !== 3) return chunk;
   const attachments = Array.from({ length: number % 20 === 3 ? 2 : 1 }, (_, index) => {
@@ -87,31 +87,31 @@ export const withSummaries: Peculiarity = (chunk, number) => {
   return { ...chunk, summary: number % 40 === 21 ? { text, model: "summary-small", tokens: 12 } : text };
 };
 
-/** Chunks that somebody edited, and chunks that somebody switched off. */
+/** Edited chunks and disabled chunks. */
 export const withEdits: Peculiarity = (chunk, number) => {
   if (number % 50 === 7) return { ...chunk, enabled: false, disabled_at: disabledAt, disabled_by: accounts.editor };
   return number % 20 === 9 ? { ...chunk, updated_at: disabledAt, updated_by: accounts.editor } : chunk;
 };
 
-/** Nulls where the description promises a value. */
+/** Nulls where the documentation promises a value. */
 export const withNulls: Peculiarity = (chunk, number) =>
   number % 9 === 4 ? { ...chunk, answer: null, keywords: null, index_node_id: null, index_node_hash: null } : chunk;
 
-/** A signed copy that is left empty. */
+/** An empty signed copy. */
 export const withoutSignedCopy: Peculiarity = (chunk) => ({ ...chunk, sign_content: "" });
 
-/** A field that no description of the service names. */
+/** A field that no documentation of the service mentions. */
 export function withLanguageHint(tagOf: (number: number) => string): Peculiarity {
   return (chunk, number) => (number % 3 === 0 ? { ...chunk, language_hint: tagOf(number) } : chunk);
 }
 
-/** The fields that servers had before signed copies, embedded children, attachments and summaries came. */
+/** Removes the fields that older servers lacked: signed copies, embedded children, attachments and summaries. */
 export const asOlderServer: Peculiarity = (chunk) => {
   const { sign_content, updated_at, updated_by, child_chunks, attachments, summary, ...older } = chunk;
   return { ...older, answer: null };
 };
 
-/** Every status in turn. A chunk that is being replaced stands at the position of the one that follows it. */
+/** Every status in turn. A chunk being replaced has the same position as the one after it. */
 export const inEveryStatus: Peculiarity = (chunk, number) => {
   const unfinished = { ...chunk, index_node_hash: null, completed_at: null };
   switch (number % 8) {

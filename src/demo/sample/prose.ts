@@ -2,18 +2,18 @@ import { hash } from "node:crypto";
 
 export type Topic = "product" | "policy" | "support";
 
-/** Beginnings, middles and ends of sentences, to be combined freely. `{n}` becomes a number. */
+/** Beginnings, middles and ends of sentences, to combine freely. `{n}` becomes a number. */
 type Fragments = readonly [readonly string[], readonly string[], readonly string[]];
 
-/** The material for sentences of one language. */
+/** The material for sentences in one language. */
 export interface Language {
   /** BCP 47. */
   readonly tag: string;
-  /** The separator of words and sentences. */
+  /** The separator between words and between sentences. */
   readonly space: string;
   readonly sentences: Readonly<Record<Topic, Fragments>>;
   readonly keywords: Readonly<Record<Topic, readonly string[]>>;
-  /** Questions to the support; `{n}` is a number. */
+  /** Questions to support; `{n}` is a number. */
   readonly questions: readonly string[];
 }
 
@@ -120,12 +120,12 @@ const arabic: Language = {
 };
 
 /**
- * The languages of the chunks in turn: most are English, and so are all that were edited by hand, so that a reader can judge
- * what a re-index takes. Chinese and Arabic stand for texts without spaces and from right to left.
+ * The languages of the chunks, in turn. Most chunks are English, including all manually edited ones, so that a reader can judge
+ * what a re-index loses. Chinese and Arabic cover text without spaces and text from right to left.
  */
 export const languages: readonly Language[] = [english, english, chinese, english, arabic];
 
-/** A line each for beginnings, middles and ends. */
+/** Parses one line each for beginnings, middles and ends. */
 function fragments(text: string): Fragments {
   const [firsts = [], seconds = [], thirds = []] = text
     .trim()
@@ -134,22 +134,22 @@ function fragments(text: string): Fragments {
   return [firsts, seconds, thirds];
 }
 
-/** So many sentences about the topic. */
+/** This many sentences about the topic. */
 export function sentences(random: Random, language: Language, topic: Topic, count: number): readonly string[] {
   return Array.from({ length: count }, () => sentence(random, language, topic));
 }
 
-/** Sentences as one text, with what the language puts between them. */
+/** Joins sentences with the separator of the language. */
 export function paragraph(language: Language, parts: readonly string[]): string {
   return parts.join(language.space);
 }
 
-/** A question to the support. */
+/** A question to support. */
 export function question(random: Random, language: Language): string {
   return withNumbers(random, pick(random, language.questions));
 }
 
-/** Two or three different keywords of the topic. */
+/** Two or three distinct keywords of the topic. */
 export function keywords(random: Random, language: Language, topic: Topic): readonly string[] {
   const all = language.keywords[topic];
   const count = wholeFrom(random, 2, 3);
@@ -170,7 +170,7 @@ function withNumbers(random: Random, text: string): string {
 /** Numbers from 0 up to, not including, 1. */
 export type Random = () => number;
 
-/** A sequence that is the same for the same seed on every machine (mulberry32). Good for sample data, not for secrets. */
+/** A random sequence that is the same for the same seed on every machine (mulberry32). Suitable for sample data, not for secrets. */
 export function randomFrom(seed: string): Random {
   let state = hash("sha256", seed, "buffer").readUInt32LE();
   return () => {
@@ -181,12 +181,12 @@ export function randomFrom(seed: string): Random {
   };
 }
 
-/** A whole number from `least` to `most`, both included. */
+/** A whole number from `least` to `most`, inclusive. */
 export function wholeFrom(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }
 
-/** One of the items; throws when there is none. */
+/** Picks one of the items. Throws if there is none. */
 function pick<T>(random: Random, items: readonly T[]): T {
   const item = items[Math.floor(random() * items.length)];
   if (item === undefined) throw new RangeError("nothing to pick from");

@@ -23,14 +23,13 @@ import { english, languages } from "./prose.js";
 
 /**
  * The sample data: about 5,000 chunks and 3,000 child chunks, always the same until something is written or a document is
- * indexed again. Only the batch under way asks the clock; it counts the reads of this knowledge alone.
+ * re-indexed. Only the batch in progress changes: it uses the clock and counts the reads of this instance.
  */
 export function sampleKnowledge(clock: () => Date): DemoKnowledge {
   const datasets = outlines.map((outline) => buildDataset(outline, clock));
   return demoKnowledge(new DocumentStore(datasets, clock));
 }
 
-/** Builds a dataset with its documents and batches. */
 export function buildDataset(outline: DatasetOutline, clock: () => Date): StoredDataset {
   const documents = outline.documents.map((document) => buildDocument(outline, document));
   const batches = outline.batches.map(({ id, documents: names, underWay }) => {
@@ -52,7 +51,7 @@ export function buildDataset(outline: DatasetOutline, clock: () => Date): Stored
 
 const policy = { form: "text_model", topic: "policy" } as const;
 
-/** The second dataset: plain text only, long and short documents, older rows, and an import that went wrong. */
+/** The second dataset: plain text only, long and short documents, older rows, and a failed import. */
 const companyHandbook: DatasetOutline = {
   name: "Company handbook",
   description: "Rules for work, leave and travel, in the languages of all offices.",
@@ -83,7 +82,7 @@ const guideChildren = [250, 101, 100, 1, 0];
 const languageTag = (number: number) => languages[(number - 1) % languages.length]?.tag ?? english.tag;
 const hierarchical = { form: "hierarchical_model", topic: "product" } as const;
 
-/** The first dataset: every document form, both kinds of parents, and the contents that break exports. */
+/** The first dataset: every document form, both kinds of parents, and contents that break exports. */
 export const productKnowledge: DatasetOutline = {
   name: "Product knowledge",
   description: "Manuals, release notes and support answers for the heating control system.",
@@ -128,17 +127,16 @@ export const productKnowledge: DatasetOutline = {
   ],
 };
 
-/** Every dataset of the sample. */
 export const outlines: readonly DatasetOutline[] = [productKnowledge, companyHandbook];
 
-/** The ids of a sample dataset, so that jobs can name them. */
+/** The ids of a sample dataset, for jobs. */
 interface SampleDataset {
   readonly id: string;
   readonly documents: readonly string[];
   readonly batches: readonly string[];
 }
 
-/** The ids in the sample data, in its order; no chunk is built for them. */
+/** The ids of the sample data, in order, without building any chunk. */
 export function sampleDatasets(): readonly SampleDataset[] {
   return outlines.map((outline) => ({
     id: datasetId(outline),

@@ -19,8 +19,8 @@ import {
 } from "./format.js";
 
 /**
- * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted, the empty string is `""`. `safe` puts an apostrophe
- * before cells that a spreadsheet would run as formulas, which is not lossless.
+ * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted; the empty string is `""`. `safe` puts an apostrophe before cells
+ * that a spreadsheet would run as formulas, which is not lossless.
  */
 export function csvText(safe: boolean): TextFormat {
   return {
@@ -33,12 +33,12 @@ export function csvText(safe: boolean): TextFormat {
   };
 }
 
-/** The text that is written while the crawl goes on. */
+/** The text written during the crawl. */
 export function openText({ csvSafe }: Pick<WriterOptions, "csvSafe">): TextFormat {
   return csvText(csvSafe);
 }
 
-/** The parts of every kind, joined below its header. */
+/** Joins the parts of every kind below a header. */
 export function openWriter({ csvSafe, duckDb: { signal } }: WriterOptions): Writer {
   const text = csvText(csvSafe);
   return {
@@ -60,7 +60,7 @@ export function openWriter({ csvSafe, duckDb: { signal } }: WriterOptions): Writ
   };
 }
 
-/** A string as it is, a number as a number so that no minus sign is taken for a formula, all else as JSON text. */
+/** Strings and numbers stay as they are, so that a minus sign is not taken for a formula. All else becomes JSON text. */
 function cell(type: ColumnType, value: unknown): CsvCell {
   if (value === null || value === undefined) return null;
   if (typeof value === "number") return value;
@@ -69,10 +69,10 @@ function cell(type: ColumnType, value: unknown): CsvCell {
   return jsonText(value);
 }
 
-/** Null is empty and unquoted, the empty string is `""`. */
+/** Null is empty and unquoted; the empty string is `""`. */
 export type CsvCell = string | number | bigint | null;
 
-/** Rows as CSV, without a line feed at the end. `safe` puts an apostrophe before cells that a spreadsheet would run as formulas. */
+/** Rows as CSV, without a final line feed. `safe` puts an apostrophe before cells that a spreadsheet would run as formulas. */
 export function csvLines(rows: readonly (readonly CsvCell[])[], safe = false): string {
   return stringify([...rows], { quoted_match: /^$|\r/, escape_formulas: safe, eof: false });
 }
@@ -88,7 +88,7 @@ export const selectRows: SelectRows = (kind, { paths, longestLine }, json) => {
     strict_mode = true, max_line_size = ${Math.max(2_097_152, longestLine + 1024)}, columns = {${names.join(", ")}})`;
 };
 
-/** SQL: a cell of CSV as the type that its column has. */
+/** SQL: a CSV cell converted to the type of its column. */
 function cellSql(name: string, type: ColumnType, json: "JSON" | "VARCHAR"): string {
   switch (type) {
     case "list":
@@ -107,19 +107,22 @@ function cellSql(name: string, type: ColumnType, json: "JSON" | "VARCHAR"): stri
   }
 }
 
-/** SQL: rows with their texts as they were before `csv_safe`. */
+/** SQL: rows with texts as they were before `csv_safe`. */
 export function unguardedRows(kind: Kind, select: string): string {
   const texts = columns[kind].filter(({ type }) => type === "any" || type === "text");
   const replaced = texts.map(({ name }) => `${unguardedSql(name)} AS ${name}`);
   return `(SELECT * REPLACE (${replaced.join(", ")}) FROM (${select}))`;
 }
 
-/** SQL: a text without the apostrophe that `csv_safe` may have put before a formula; it cannot be told from one of the text. */
+/**
+ * SQL: a text without the apostrophe that `csv_safe` may have added before a formula. An original apostrophe looks the same and is
+ * removed too.
+ */
 function unguardedSql(column: string): string {
   return `CASE WHEN regexp_matches(${column}, '^''[=+\\-@\\t\\r\uff1d\uff0b\uff0d\uff20]') THEN ${column}[2:] ELSE ${column} END`;
 }
 
-/** The rows of CSV files. DuckDB would need many times the memory of a long row. */
+/** Reads the rows of CSV files. Not with DuckDB, which would need many times the memory of a long row. */
 export const readRows: ReadRows = async function* (kind, { paths }) {
   for (const path of paths) yield* readFile(kind, path);
 };
@@ -139,21 +142,21 @@ async function* readFile(kind: Kind, path: string): AsyncGenerator<Iterable<stri
   }
 }
 
-/** The cells of a record; an empty one without quotes is null. */
+/** The cells of a record. An empty unquoted cell is null. */
 function cellsOf(record: string, row: number): readonly (string | null)[] {
   const cells: (string | null)[] = [];
   for (let at = 0; at <= record.length; ) {
     const isQuoted = record[at] === '"';
     const end = isQuoted ? endOfQuoted(record, at) : endOfBare(record, at);
     if (end < 0 || (end < record.length && record[end] !== ","))
-      throw new UnreadableError(`row ${row} is no CSV at character ${at + 1}`);
+      throw new UnreadableError(`row ${row} is not valid CSV at character ${at + 1}`);
     cells.push(isQuoted ? record.slice(at + 1, end - 1).replaceAll('""', '"') : record.slice(at, end) || null);
     at = end + 1;
   }
   return cells;
 }
 
-/** The place behind the closing quote; -1 where there is none. */
+/** The index after the closing quote; -1 if there is none. */
 function endOfQuoted(record: string, start: number): number {
   for (let at = record.indexOf('"', start + 1); at >= 0; at = record.indexOf('"', at + 2))
     if (record[at + 1] !== '"') return at + 1;
@@ -165,12 +168,12 @@ function endOfBare(record: string, start: number): number {
   return comma < 0 ? record.length : comma;
 }
 
-/** The longest record that is read, in bytes: far above what a row can be, and below what a string of JavaScript can hold. */
+/** The longest record to read, in bytes: far above any real row, and below the longest JavaScript string. */
 const longest = 256 * 1024 * 1024;
 const quote = 34;
 const lineFeed = 10;
 
-/** The records of a CSV file, without the line feeds at their ends, as soon as each is whole. Memory is that of one of them. */
+/** Yields each record of a CSV file without its line feed, as soon as it is complete. Holds one record in memory. */
 async function* splitRecords(pieces: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[]> {
   let begun: Buffer[] = [];
   let isQuoted = false;
@@ -182,7 +185,7 @@ async function* splitRecords(pieces: AsyncIterable<Buffer>): AsyncGenerator<read
       const stop = end < 0 ? piece.length : end;
       if (hasOddQuotes(piece.subarray(from, stop))) isQuoted = !isQuoted;
       from = stop + 1;
-      if (end < 0 || isQuoted) continue; // a line feed between quotes ends no record
+      if (end < 0 || isQuoted) continue; // a quoted line feed does not end a record
       records.push(Buffer.concat([...begun, piece.subarray(start, end)]));
       begun = [];
       start = from;

@@ -5,13 +5,13 @@ import type { JoinedFile, SegmentFile } from "../../files/join-segments.js";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
 
-/** A format of the files of a dump. Its code is a file beside this one, which is loaded only when it is needed. */
+/** A file format of a dump. Its code is in a file next to this one, loaded only when needed. */
 export interface Format {
-  /** Bytes to a byte of JSONL at the most, as measured with texts of several languages; absent: 1. */
+  /** Maximum bytes per byte of JSONL, measured with texts in several languages; default: 1. */
   readonly size?: number;
-  /** Whether the files are text, which `output.compress` is for; absent: they are not. */
+  /** Whether the files are text, so that `output.compress` applies; default: false. */
   readonly isText?: boolean;
-  /** Whether the files give back exactly what the service sent; absent: always. */
+  /** Whether the files reproduce exactly what the service sent; default: always. */
   readonly isExact?: (output: { readonly csv_safe: boolean }) => boolean;
   readonly load: () => Promise<FormatModule>;
 }
@@ -19,16 +19,16 @@ export interface Format {
 /** The code of a format. */
 interface FormatModule {
   readonly openWriter: (options: WriterOptions) => Writer;
-  /** Absent where files are made at the end from the joined JSONL. */
+  /** Absent if the files are made at the end from the joined JSONL. */
   readonly openText?: (options: Pick<WriterOptions, "csvSafe">) => TextFormat;
   readonly readRows: ReadRows;
   readonly selectRows: SelectRows;
-  /** Whether a line feed between quotes ends no row. */
+  /** Whether quoted line feeds do not end a row. */
   readonly hasQuotedLines?: boolean;
 }
 
 export interface WriterOptions {
-  /** `output.csv_safe`. */
+  /** The job's `output.csv_safe`. */
   readonly csvSafe: boolean;
   readonly duckDb: DuckDbOptions;
 }
@@ -36,88 +36,88 @@ export interface WriterOptions {
 /** Writes the files of one format. */
 export interface Writer {
   readonly format: string;
-  /** Makes rows into text while the crawl goes on; absent where files are made at the end from the joined JSONL. */
+  /** Converts rows to text during the crawl; absent if the files are made at the end from the joined JSONL. */
   readonly text?: TextFormat;
-  /** Writes and flushes the files of this format; gives those that lie in the run folder. */
+  /** Writes and flushes the files of this format, and returns those in the run folder. */
   readonly finish: (rows: StagedRows) => Promise<readonly StagedFile[]>;
 }
 
-/** A text format: its rows are written while the crawl goes on, into parts that are joined at the end. */
+/** A text format. Its rows are written during the crawl, into parts that are joined at the end. */
 export interface TextFormat {
   readonly format: string;
-  /** The text above the rows of a file. */
+  /** The text before the rows of a file. */
   readonly head: (kind: Kind) => string;
-  /** The rows as texts of one row and more; a line feed follows each text. */
+  /** The rows as texts of one or more rows. A line feed follows each text. */
   readonly texts: (kind: Kind, rows: readonly Row[]) => readonly string[];
 }
 
-/** Every row that was read, as a writer is given it. */
+/** All rows of a run, as a writer gets them. */
 export interface StagedRows {
   /** The folder that becomes the run folder. */
   readonly folder: string;
   /** How text files are compressed. */
   readonly compression: Compression;
-  /** In the order of kinds, then of datasets: each becomes one file in every format. */
+  /** In the order of kinds, then of datasets. Each table becomes one file per format. */
   readonly tables: readonly StagedTable[];
-  /** Rows of one kind, as counted when they were written. */
+  /** The number of rows of one kind, counted when they were written. */
   readonly rows: (kind: Kind) => number;
-  /** DuckDB instances that are at work on these rows at the same time; absent: one. */
+  /** DuckDB instances working on these rows at the same time; default: one. */
   readonly instances?: number;
-  /** Threads of each of them; absent: all that DuckDB works with, shared among the instances. */
+  /** Threads per instance; default: DuckDB's threads, divided among the instances. */
   readonly threads?: number;
 }
 
-/** The rows of a kind, or of a kind and a dataset. */
+/** The rows of a kind, or of one kind and one dataset. */
 export interface StagedTable {
   readonly kind: Kind;
-  /** undefined: those of all datasets. */
+  /** undefined: all datasets. */
   readonly dataset: string | undefined;
-  /** As counted when they were written. */
+  /** Counted when they were written. */
   readonly rows: number;
-  /** Text parts in their order; there is none where there are no rows. */
+  /** Text parts in order; empty without rows. */
   readonly segments: (format: string) => readonly SegmentFile[];
   /** The joined JSONL, from which the other formats are loaded. */
   readonly jsonl: JoinedJsonl;
 }
 
-/** A joined file of JSONL: its path, the facts of its text, and those of the file. */
+/** A joined JSONL file: its path, and the facts of its text and of the file. */
 export interface JoinedJsonl extends JoinedFile {
   readonly path: string;
 }
 
-/** A file of the run folder, as the manifest lists it. */
+/** A file of the run folder, as listed in the manifest. */
 export interface StagedFile {
   /** Relative to the run folder. */
   readonly path: string;
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
-  /** Only of a compressed file: its text. */
+  /** The facts of the text; only for a compressed file. */
   readonly uncompressed?: Pick<FileFacts, "bytes" | "sha256">;
 }
 
-/** Files of rows of one kind, one after the other, with what DuckDB needs to know to read them. */
+/** Files with rows of one kind, in sequence, and what DuckDB needs to know to read them. */
 export interface RowFiles {
   readonly paths: readonly string[];
-  /** Bytes of the longest line; in a format with quoted line feeds, of the longest row. */
+  /** Bytes of the longest line, or of the longest row in a format with quoted line feeds. */
   readonly longestLine: number;
-  /** Whether there may be numbers of more digits than a double holds; absent where it was not looked at. */
+  /** Whether there may be numbers with more digits than a double holds; absent if unknown. */
   readonly longNumbers?: boolean;
 }
 
 /**
- * SQL: the rows of files, with the columns of their kind. JSON comes as DuckDB's type JSON, as the tables of the database have
- * it, or as VARCHAR, as Parquet has it.
+ * SQL: the rows of files, with the columns of their kind. JSON comes as DuckDB's type JSON, as in the database, or as VARCHAR, as
+ * in Parquet.
  */
 export type SelectRows = (kind: Kind, files: RowFiles, json: "JSON" | "VARCHAR") => string;
 
 /**
- * The rows of files in their order, some at a time, each as one line of JSON with the columns of their kind; no number is
- * rounded. Rejects with UnreadableError, naming the row where it can, if a file is not as a run leaves it.
+ * Reads the rows of files in order and in batches. Each row is one line of JSON with the columns of its kind, and numbers stay
+ * exact. Rejects with UnreadableError, naming the row if possible, if a file is not what a run writes.
  */
 export type ReadRows = (kind: Kind, files: RowFiles, options: DuckDbOptions) => AsyncGenerator<Iterable<string>>;
 
-/** A file of a text format as the manifest lists it. */
+/** A text file, as listed in the manifest. */
 export function textFile(path: string, rows: number, { bytes, sha256, text }: JoinedFile): StagedFile {
   const isCompressed = compressionOf(path) !== "none";
   return {
@@ -129,7 +129,7 @@ export function textFile(path: string, rows: number, { bytes, sha256, text }: Jo
   };
 }
 
-/** The joined JSONL of a kind, for DuckDB; undefined where the dump has none. */
+/** The joined JSONL of a kind, for DuckDB; undefined if the dump has none. */
 export function joinedRows({ tables }: Pick<StagedRows, "tables">, kind: Kind): RowFiles | undefined {
   const files = tables
     .filter((table) => table.kind === kind)
@@ -137,7 +137,7 @@ export function joinedRows({ tables }: Pick<StagedRows, "tables">, kind: Kind): 
   return files.length > 0 ? allFiles(files) : undefined;
 }
 
-/** Several files as one. */
+/** Combines several files. */
 export function allFiles(files: readonly RowFiles[]): RowFiles {
   return {
     paths: files.flatMap(({ paths }) => paths),
@@ -146,7 +146,7 @@ export function allFiles(files: readonly RowFiles[]): RowFiles {
   };
 }
 
-/** A row as a line of JSON, from its cells as text: a cell that holds JSON stays as it is, so that no number is rounded. */
+/** A row as a line of JSON, from cells as text. A cell that holds JSON stays unchanged, so that numbers stay exact. */
 export function jsonLine(kind: Kind, cells: readonly (string | null)[]): string {
   const members = columns[kind].map(({ name, type }, at) => `"${name}":${cellJson(type, cells[at] ?? null)}`);
   return `{${members.join(",")}}`;
@@ -158,10 +158,10 @@ function cellJson(type: ColumnType, cell: string | null): string {
   return cell.replaceAll("\n", " "); // only between values
 }
 
-/** The kinds whose files are divided by `output.partition: dataset`; the others are small. */
+/** The kinds that `output.partition: dataset` divides. The others are small. */
 export const partitionedKinds: readonly Kind[] = ["chunks", "child_chunks"];
 
-/** A file, and the dataset that its rows are of; undefined where it holds those of all. */
+/** A file and the dataset of its rows; undefined for all datasets. */
 interface NamedFile {
   readonly kind: Kind;
   readonly format: string;
@@ -170,7 +170,7 @@ interface NamedFile {
 }
 
 /**
- * The path of a file in a run folder: `chunks.jsonl`, `chunks.csv.gz`, or in a folder for each dataset, as Hive names partitions:
+ * The path of a file in a run folder: `chunks.jsonl`, `chunks.csv.gz`, or in a folder per dataset, in Hive's naming:
  * `chunks.parquet/dataset_id=<id>/part-0.parquet`.
  */
 export function fileName({ kind, format, dataset, compression }: NamedFile): string {
@@ -179,17 +179,17 @@ export function fileName({ kind, format, dataset, compression }: NamedFile): str
   return `${kind}.${format}/${folderName(dataset)}/part-0.${ending}`;
 }
 
-/** Bytes of the longest name that ext4, XFS, APFS, NTFS and others take. */
+/** The longest file name, in bytes, that ext4, XFS, APFS, NTFS and others allow. */
 const longestName = 255;
 
-/** Whether the id of a dataset is so long that no folder can be named after it. */
+/** Whether the id of a dataset is too long for a folder name. */
 export function isTooLongForFolder(dataset: string): boolean {
   return Buffer.byteLength(folderName(dataset)) > longestName;
 }
 
 /**
- * Percent signs stand for ASCII characters that are no letters, digits, `_`, `.` or `-`, as in Hive's names of folders. Other
- * characters stay: readers such as Spark take a percent sign for one character, never for a byte of UTF-8.
+ * Percent-encodes ASCII characters other than letters, digits, `_`, `.` and `-`, as Hive does. Other characters stay, because
+ * readers such as Spark decode a percent code as one character, never as a byte of UTF-8.
  */
 function folderName(dataset: string): string {
   const code = (character: string) => character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0");

@@ -1,6 +1,6 @@
 import type { Format } from "./format.js";
 
-/** Every format of the files of a dump, in the order in which they are written: one file and one line each. */
+/** Every file format of a dump, in writing order. Each has one file and one line here. */
 // biome-ignore format: a line each
 export const formats = {
   jsonl: { load: () => import("./jsonl.js"), isText: true },
@@ -18,7 +18,6 @@ export function isFileFormat(name: string): name is FileFormat {
 /** The names of the formats, in their order. */
 export const fileFormats: readonly FileFormat[] = Object.keys(formats).filter(isFileFormat);
 
-/** What is known of a format, and how its code is loaded. */
 export function formatOf(name: FileFormat): Format {
   return formats[name];
 }

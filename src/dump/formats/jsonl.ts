@@ -17,14 +17,14 @@ import {
   type Writer,
 } from "./format.js";
 
-/** One JSON object a line, keys in column order. */
+/** One JSON object per line, with keys in column order. */
 export const jsonlText: TextFormat = {
   format: "jsonl",
   head: () => "",
   texts: (_kind, rows) => rows.map(jsonText),
 };
 
-/** Joins the parts of a table to a file in a folder; rejects when it has other than as many lines as rows were written. */
+/** Joins the parts of a table to a file in a folder. Rejects if the number of lines differs from the rows written. */
 export async function joinJsonl(
   folder: string,
   { kind, dataset, rows, segments }: Omit<StagedTable, "jsonl">,
@@ -38,7 +38,7 @@ export async function joinJsonl(
   return { path, ...joined };
 }
 
-/** Its files lie in the run folder already: they were joined there, for the other formats to be loaded from. */
+/** The files are already in the run folder, where they were joined as the source of the other formats. */
 export function openWriter(): Writer {
   return {
     format: "jsonl",
@@ -48,10 +48,10 @@ export function openWriter(): Writer {
   };
 }
 
-/** The type that a column is read with: one that may hold any value is JSON at first. */
+/** The type to read a column with. A column for any value is read as JSON first. */
 const readTypes: typeof sqlTypes = { ...sqlTypes, any: "JSON" };
 
-/** SQL: the rows of JSONL files. Types are given, never guessed, and no number is rounded. */
+/** SQL: the rows of JSONL files. Types are fixed, never guessed, and numbers stay exact. */
 export const selectRows: SelectRows = (kind, files, json) => {
   const exact = files.longNumbers !== false;
   const expressions = columns[kind].map(({ name, type }) => expression(name, type, json, exact));
@@ -63,20 +63,20 @@ function rows(kind: Kind, files: RowFiles): string {
   return `read_json(${from(files)}, format = 'newline_delimited', columns = {${types.join(", ")}})`;
 }
 
-/** The same with marked fractions; it takes two to three times as long. */
+/** Like `read_json`, but with marked fractions; two to three times as slow. */
 function exactRows(kind: Kind, files: RowFiles): string {
   const types = columns[kind].map(({ name, type }) => `"${name}": "${readTypes[type]}"`);
   const line = markedFractions("json");
   return `(SELECT unnest(from_json(${line}, '{${types.join(", ")}}')) FROM read_ndjson_objects(${from(files)}))`;
 }
 
-/** The files and how to read them: no folder of a path is a partition, and a line may be long. */
+/** The files and how to read them: folders are not partitions, and lines may be long. */
 function from({ paths, longestLine }: RowFiles): string {
   const size = Math.max(16_777_216, longestLine + 1024);
   return `${sqlFiles(paths)}, hive_partitioning = false, maximum_object_size = ${size}`;
 }
 
-/** A value of any type is a string as it is, and JSON text otherwise; Parquet has no JSON type. */
+/** A value of any type: a string stays as it is, all else becomes JSON text. Parquet has no JSON type. */
 function expression(name: string, type: ColumnType, json: "JSON" | "VARCHAR", exact: boolean): string {
   if (readTypes[type] !== "JSON") return `"${name}"`;
   const text = exact ? unmarkedFractions(`"${name}"`) : `"${name}"::VARCHAR`;
@@ -86,29 +86,29 @@ function expression(name: string, type: ColumnType, json: "JSON" | "VARCHAR", ex
 }
 
 /**
- * DuckDB writes the JSON that it parsed, and rounds fractions to what a double holds. So in a line with longer ones
- * every fraction becomes a string that occurs nowhere else, before it is taken apart, and a number again afterwards.
+ * DuckDB rewrites the JSON that it parses, and rounds fractions to a double. So in a line with longer fractions, every fraction is
+ * replaced by a unique string before parsing, and converted back afterwards.
  */
 
 const fraction = "-?[0-9]+[.eE][-+.0-9eE]*";
 const long = "[:,\\[]-?[0-9]([0-9.]{15}|[0-9.]*[eE])";
 const string = '"(?:[^"\\\\]|\\\\.)*"';
 
-/** SQL: a line of JSON, with the fractions outside its strings marked if DuckDB would round one of them. */
+/** SQL: a line of JSON. If DuckDB would round a fraction in it, all fractions outside of strings are marked. */
 function markedFractions(line: string): string {
-  // chr(1) stands in no JSON: it comes behind every string and every fraction, and then is left around fractions alone.
+  // chr(1) never occurs in JSON. It is added after every string and every fraction, and then kept only around fractions.
   const apart = `regexp_replace(${line}, '(${string})|(${fraction})', '\\1' || chr(1) || '\\2' || chr(1), 'g')`;
   const around = `replace(${apart}, chr(1) || chr(1), '')`;
   const marked = `regexp_replace(${around}, '\\x01([^\\x01]+)\\x01', '"\\\\u0001fraction \\1"', 'g')`;
   return `CASE WHEN regexp_matches(${line}, '${long}') THEN ${marked} ELSE ${line} END`;
 }
 
-/** SQL: JSON with its marked fractions as they were. */
+/** SQL: JSON with its marked fractions restored. */
 function unmarkedFractions(json: string): string {
   return `regexp_replace(${json}::VARCHAR, '"\\\\u0001fraction (${fraction})"', '\\1', 'g')`;
 }
 
-/** The rows of JSONL files: their lines as they are. */
+/** The rows of JSONL files, which are their lines. */
 export const readRows: ReadRows = async function* (_kind, { paths }) {
   for (const path of paths)
     for await (const lines of splitLines(readTextPieces(path))) yield lines.map((line) => line.toString("utf8"));

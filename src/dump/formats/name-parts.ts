@@ -3,16 +3,16 @@ import { isKind, type Kind } from "../../rows/columns.js";
 import { fileName } from "./format.js";
 import { type FileFormat, isFileFormat } from "./formats.js";
 
-/** The rows that a file of a dump holds, and how. */
+/** What a dump file holds, according to its name. */
 export interface FileParts {
   readonly kind: Kind;
   readonly format: FileFormat;
-  /** The dataset that the rows are of; undefined where the file holds those of all. */
+  /** The dataset of the rows; undefined if the file holds all datasets. */
   readonly dataset: string | undefined;
   readonly compression: Compression;
 }
 
-/** The parts of the path of a file in a run folder; undefined for any other path. */
+/** Parses the path of a file in a run folder; undefined for any other path. */
 export function partsOfName(path: string): FileParts | undefined {
   const names = /^(\w+)\.(\w+)(?:\/dataset_id=([^/]+)\/part-0\.(\w+))?(?:\.gz|\.zst)?$/.exec(path);
   const [, kind = "", format = "", folder, inner = format] = names ?? [];

@@ -17,18 +17,19 @@ import {
 } from "./format.js";
 import { selectRows as selectJsonl } from "./jsonl.js";
 
-/** JSONL that goes into one row group, in bytes: DuckDB holds some of them in memory, whatever its limit. */
+/** JSONL bytes per row group. DuckDB holds some row groups in memory, whatever its limit. */
 const groupBytes = 33_554_432;
-/** Rows of one row group at the most: DuckDB's own measure. */
+/** Maximum rows per row group; DuckDB's own default. */
 const groupRows = 122_880;
 /**
- * The same in the file of one dataset, whose documents stand by their ids: a reader of one of them skips the other groups.
- * Measured with 100,000 chunks in 2,000 documents (DuckDB 1.5.5): one document takes 3.1 MB of a file of 55.1 MB, and the footer
- * 0.1 MB. With 2,048 rows these are 1.1 of 55.6 MB and 0.25 MB, with 10,240 rows 6.4 of 54.4 MB, with 122,880 all of 54.3 MB.
+ * Maximum rows per row group in the file of one dataset, which is sorted by document, so that a reader of one document skips the
+ * other groups. Measured with 100,000 chunks in 2,000 documents (DuckDB 1.5.5): one document takes 3.1 MB of a 55.1 MB file, and
+ * the footer 0.1 MB. With 2,048 rows: 1.1 of 55.6 MB, footer 0.25 MB. With 10,240 rows: 6.4 of 54.4 MB. With 122,880 rows: all of
+ * 54.3 MB.
  */
 const partitionRows = 4096;
 
-/** Parquet, zstd-compressed, copied by DuckDB from the joined JSONL in its order. */
+/** Parquet with zstd, written by DuckDB from the joined JSONL in the same order. */
 export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
   return {
     format: "parquet",
@@ -42,7 +43,7 @@ export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
           const target = join(folder, path);
           await makeFolders(folder, path);
           const source = selectJsonl(kind, { paths: [jsonl.path], ...jsonl.text }, "VARCHAR");
-          // Several threads cut small row groups where each of them happens to be: other bytes at every run.
+          // With several threads, the borders of small row groups depend on timing, so the bytes would differ between runs.
           await connection.run(`SET threads = ${dataset === undefined ? threads : 1}`);
           const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup(table)}`;
           const { rowsChanged } = await connection.run(`COPY (${source}) TO ${sqlPath(target)} (${format})`);
@@ -72,11 +73,11 @@ export const selectRows: SelectRows = (kind, { paths }, json) => {
 
 export const readRows = readRowsBy(selectRows);
 
-/** Reads the rows of a file by DuckDB, and gives each as a line of JSON. */
+/** Reads the rows of a file with DuckDB, each as a line of JSON. */
 function readRowsBy(selectRows: SelectRows): ReadRows {
   return async function* (kind, file, options) {
     const cells = columns[kind].map(({ name, type }) => cellSql(`"${name}"`, type));
-    // One text a row: the client takes a byte order mark off the start of a text, which a cell may begin with.
+    // One text per row, because the client strips a byte order mark from the start of a text, and a cell may begin with one.
     const row = `to_json([${cells.join(", ")}])::VARCHAR`;
     const { connection, close } = await openDuckDb(":memory:", options);
     try {
@@ -92,7 +93,7 @@ function readRowsBy(selectRows: SelectRows): ReadRows {
   };
 }
 
-/** Made one by one, as they are taken: the rows of a chunk may be long. */
+/** Converts rows one by one as they are consumed, because a chunk's row may be long. */
 function* linesOf(kind: Kind, texts: Iterable<string>): Generator<string> {
   for (const text of texts) yield jsonLine(kind, JSON.parse(text));
 }
@@ -103,7 +104,7 @@ function cellSql(column: string, type: ColumnType): string {
   return type === "time" ? timeSql(column) : `${column}::VARCHAR`;
 }
 
-/** SQL: a time as JSONL has it, with milliseconds only where there are some. */
+/** SQL: a time as JSONL has it, with milliseconds only if not zero. */
 function timeSql(column: string): string {
   const text = (fraction: string) => `strftime(${utcTime(column)}, '%Y-%m-%dT%H:%M:%S${fraction}Z')`;
   return `CASE WHEN epoch_us(${column}) % 1000000 = 0 THEN ${text("")} ELSE ${text(".%g")} END`;

@@ -25,7 +25,7 @@ const documentsText = "a list of document UUIDs, or the word all";
 const batchText = "a batch id: text that is not empty, nor . or ..";
 const quotedBatchText = 'the batch id in quotes, as in "20250306120000123456": a number loses its last digits';
 
-/** A batch becomes a segment of a URL, where . and .. would lead elsewhere. */
+/** A batch becomes a URL segment, where . and .. would change the path. */
 const batch = v.pipe(
   v.string((issue) => (typeof issue.input === "number" ? quotedBatchText : batchText)),
   v.regex(/^(?!\.{0,2}$)/, batchText),
@@ -97,7 +97,7 @@ const keep = v.pipe(
 
 const compression = v.picklist(["none", "gzip", "zstd"], "none, gzip or zstd");
 
-/** DuckDB takes what stands behind a question mark for options. */
+/** DuckDB treats text after a question mark as options. */
 const dirText = "the path of a folder, without a question mark in it";
 
 const folderPath = v.pipe(
@@ -105,7 +105,7 @@ const folderPath = v.pipe(
   v.check((dir) => !dir.includes("?"), dirText),
 );
 
-/** A folder, or a place in a bucket. */
+/** A folder, or a bucket prefix. */
 const dir = v.pipe(
   folderPath,
   v.check(
@@ -116,7 +116,7 @@ const dir = v.pipe(
 
 const metricsText = "the path of a file whose name ends in .prom";
 
-/** The place and formats of the result, and how long runs are kept. */
+/** Where and in which formats results go, and how long runs are kept. */
 const output = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   dir: v.pipe(
     v.nullish(dir, "output"),
@@ -174,7 +174,7 @@ const output = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   ),
 });
 
-/** The same, where the folder of a bucket's work stands only beside a bucket. */
+/** The output settings. The work folder is allowed only with a bucket. */
 const outputSchema = v.pipe(
   output,
   v.forward(
@@ -211,7 +211,7 @@ const url = (description: string) =>
     v.description(description),
   );
 
-/** The receivers of notifications. The URLs are secrets: anybody who has one can send false messages. */
+/** The receivers of notifications. The URLs are secret, because anyone who has one can send false messages. */
 const notifySchema = v.pipe(
   mapping(notifyText, {
     url: url(
@@ -232,7 +232,7 @@ const notifySchema = v.pipe(
   v.check(({ style, ...urls }) => Object.keys(urls).length > 0, someText),
 );
 
-/** The whole job file: what is checked, and what the JSON Schema for editors is derived from. */
+/** The whole job file. It is used for the check, and to derive the JSON Schema for editors. */
 export const jobSchema = mapping("a mapping with service, datasets and output", {
   name: locationEntries.name,
   service: v.pipe(serviceSchema, v.description("Where the knowledge service is, and how hard it may be asked.")),
@@ -271,7 +271,7 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
   $schema: v.pipe(v.optional(v.string("the address of a JSON Schema")), v.description("For editors; not read.")),
 });
 
-/** A job file that holds what the schema says, under the names of the file. */
+/** A valid job file, with the names of the file. */
 export type JobFile = v.InferOutput<typeof jobSchema>;
 
 function isEmpty(items: unknown): boolean {

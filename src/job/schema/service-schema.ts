@@ -3,7 +3,7 @@ import { isMapping } from "../../schema.js";
 import { looksLikeKey } from "../findings.js";
 import { filePath, mapping, positiveNumber, trueOrFalse, wholeNumber } from "./shapes.js";
 
-/** The variable that holds the key where a job names none. */
+/** The variable with the key if a job names none. */
 export const defaultKeyVariable = "KNOWLEDGE_API_KEY";
 
 const urlText = "an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment";
@@ -88,7 +88,7 @@ const entries = {
   ),
 };
 
-/** The address of the service, and the limits of requests to it. */
+/** The address of the service, and the limits on requests. */
 export const serviceSchema = v.pipe(
   mapping("a mapping with base_url, or with demo: true", entries),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -105,7 +105,7 @@ const keySources = ["api_key_env", "api_key_file", "api_key_command"];
 type Given = Readonly<Record<string, unknown>>;
 type Conflict = readonly [key: string, expected: string];
 
-/** Finds keys of `service` that contradict each other; each is reported at the key that has to change. */
+/** Finds contradicting keys of `service`. Each is reported at the key to change. */
 function conflicts(given: Given): readonly Conflict[] {
   if (given.demo === true) return besideDemo(given);
   const found: Conflict[] = [];
@@ -132,7 +132,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
 
-/** No argument can hold a zero character, and none may hold a key, which process lists show. */
+/** Whether a text may be an argument: no zero character, which arguments cannot hold, and no key, because process lists show arguments. */
 function isArgument(text: string): boolean {
   return !text.includes("\0") && !looksLikeKey(text);
 }

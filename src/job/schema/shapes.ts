@@ -4,7 +4,7 @@ import { expectationOf, isMapping } from "../../schema.js";
 
 const uuidText = "a UUID, 8-4-4-4-12 hexadecimal digits";
 
-/** A UUID in any case; it comes out in lower case. */
+/** A UUID in any case, converted to lower case. */
 export const uuid = v.pipe(
   v.string(uuidText),
   v.regex(/^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/, uuidText),
@@ -14,23 +14,23 @@ export const uuid = v.pipe(
 /** The word all. */
 export const all = v.literal("all", "the word all");
 
-/** Text that is not empty; `expected` says of what. */
+/** A non-empty text; `expected` describes it. */
 export function text(expected: string) {
   return v.pipe(v.string(expected), v.nonEmpty(expected));
 }
 
-/** A path that can be given to the operating system. Nothing is looked up. */
+/** A path valid for the operating system. The file need not exist. */
 export function filePath(expected: string) {
   return v.pipe(text(expected), v.check(hasNoControls, expected));
 }
 
-/** A whole number within bounds, both included. */
+/** A whole number from `min` to `max`, inclusive. */
 export function wholeNumber(min: number, max: number, what = "a whole number") {
   const expected = `${what} from ${min} to ${max}`;
   return v.pipe(v.number(expected), v.integer(expected), v.minValue(min, expected), v.maxValue(max, expected));
 }
 
-/** A number above 0, fractions included. */
+/** A number above 0, possibly with a fraction. */
 export function positiveNumber(max: number, what = "a number") {
   const expected = `${what} above 0, at most ${max}`;
   return v.pipe(v.number(expected), v.gtValue(0, expected), v.maxValue(max, expected));
@@ -38,17 +38,17 @@ export function positiveNumber(max: number, what = "a number") {
 
 const memoryText = "a size such as 800MB or 2GB";
 
-/** Memory for DuckDB, as DuckDB reads it. */
+/** A memory size for DuckDB, in its syntax. */
 export const memorySize = v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText));
 
-/** true or false. The words yes and no are texts in YAML 1.2. */
+/** true or false. yes and no are strings in YAML 1.2. */
 export const trueOrFalse = v.boolean("true or false");
 
 function hasNoControls(path: string): boolean {
   return !/\p{Cc}/u.test(path);
 }
 
-/** A list of different texts. `name` is the list's own, `noun` that of one item, `expected` says what the list is. */
+/** A list of distinct texts. `name` is the name of the list, `noun` of an item; `expected` describes the list. */
 export function list<const Item extends v.GenericSchema<unknown, string>>(
   name: string,
   noun: string,
@@ -70,8 +70,8 @@ export function list<const Item extends v.GenericSchema<unknown, string>>(
 }
 
 /**
- * A mapping with exactly these entries. Every key that is not among them is an issue of its own (`expected: "never"`),
- * and a missing key is reported with what its entry expects.
+ * A mapping with exactly these entries. Each unknown key is a separate issue (`expected: "never"`). A missing key is reported with
+ * the expectation of its entry.
  */
 export function mapping<const Entries extends v.ObjectEntries>(expected: string, entries: Entries) {
   const names = Object.keys(entries);
@@ -79,10 +79,10 @@ export function mapping<const Entries extends v.ObjectEntries>(expected: string,
     issue.expected === "never" ? unknownKeyText(issue.input, names) : (expectationOf(entries, issue) ?? issue.message),
   );
   return v.pipe(
-    // strictObject takes a list for an object, so what is no mapping stops here.
+    // strictObject accepts arrays as objects, so anything but a mapping is rejected here.
     v.custom<v.InferInput<typeof object>>(isMapping, expected),
     object,
-    // strictObject names one unknown key only; the others are told here.
+    // strictObject reports only one unknown key; the others are added here.
     v.rawCheck(({ dataset, addIssue }) => {
       const place = dataset.issues?.find(({ expected, path }) => expected === "never" && path?.length === 1)?.path?.[0];
       if (place?.type !== "object") return;
@@ -94,13 +94,13 @@ export function mapping<const Entries extends v.ObjectEntries>(expected: string,
   );
 }
 
-/** An item that stood in the list before. */
+/** An item that already occurred in the list. */
 interface Repeat {
   readonly key: number;
   readonly first: number;
 }
 
-/** Finds every text of a list that is the same as an earlier one; what is no text is passed over. */
+/** Finds every text of a list that repeats an earlier one. Ignores anything that is not text. */
 export function repeats(items: readonly unknown[]): readonly Repeat[] {
   const firsts = new Map<string, number>();
   return items.flatMap((item, key) => {
@@ -112,7 +112,7 @@ export function repeats(items: readonly unknown[]): readonly Repeat[] {
   });
 }
 
-/** The known name that a misspelt one most likely stands for: a few letters off, or a part of it; undefined if none is near. */
+/** The known name that a misspelt one most likely means: a few letters off, or part of it; undefined if none is close. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const given = plain(name);
   const ranked = known.map((candidate) => ({ candidate, distance: distanceOf(given, plain(candidate)) }));
@@ -122,7 +122,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return parts.length === 1 ? parts[0] : undefined;
 }
 
-/** Two letters that changed places are one slip. */
+/** Counts two swapped letters as one typo. */
 function distanceOf(given: string, candidate: string): number {
   const distance = leven(given, candidate);
   return distance === 2 && sorted(given) === sorted(candidate) ? 1 : distance;
@@ -137,12 +137,12 @@ function sorted(text: string): string {
   return [...text].sort().join("");
 }
 
-/** Base-url, baseUrl and base_url are the same slip of the same name. */
+/** Treats Base-url, baseUrl and base_url as the same name. */
 function plain(name: string): string {
   return name.slice(0, 100).toLowerCase().replace(/[-_ ]/g, "");
 }
 
-/** Says what to do about a key that is not known here: the nearest known name, or all of them. Never shows its value. */
+/** Says what to do about an unknown key: the nearest known name, or all of them. Never shows its value. */
 export function unknownKeyText(key: unknown, known: readonly string[]): string {
   const name = String(key).slice(0, 100);
   if (isNamedLikeKey(name))
@@ -151,7 +151,7 @@ export function unknownKeyText(key: unknown, known: readonly string[]): string {
   return nearest ? `unknown key; did you mean ${nearest}?` : `unknown key; expected one of ${known.join(", ")}`;
 }
 
-/** Whether a name is one under which people give the key itself, such as api_key or --token. */
+/** Whether a name suggests the key itself, such as api_key or --token. */
 export function isNamedLikeKey(name: string): boolean {
   const plain = name.slice(0, 100).toLowerCase().replace(/[-_ ]/g, "");
   return /^(api|access|auth|bearer|secret)?(key|token|password|secret|authorization)$/.test(plain);

@@ -222,8 +222,8 @@ it("no handshake goes past the proxy when a service may speak TLS behind an http
   const messageWith = async (env: NodeJS.ProcessEnv) =>
     (await rejection(openTestClient(plain, { env }).chunks(ref, 1))).message;
   const env = { HTTP_PROXY: proxy.url };
-  expect(await messageWith(env)).not.toContain("TLS is spoken there");
-  expect(await messageWith({ ...env, NO_PROXY: "*" })).toContain("TLS is spoken there");
+  expect(await messageWith(env)).not.toContain("the server speaks TLS");
+  expect(await messageWith({ ...env, NO_PROXY: "*" })).toContain("the server speaks TLS");
 });
 
 it("the environment of the process names no proxy", async () => {

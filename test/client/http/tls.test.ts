@@ -54,7 +54,9 @@ describe("the certificate of the service", () => {
     const { url } = await serve(json({}));
     const error = await rejection(openTestHttp(url.replace("http:", "https:")).get());
     expect(error.name).toBe("RetryError");
-    expect(error.message).toBe(`${`GET ${url}/x`.replace("http:", "https:")}: no TLS is spoken there; is it http?`);
+    expect(error.message).toBe(
+      `${`GET ${url}/x`.replace("http:", "https:")}: the server there does not speak TLS; is it http?`,
+    );
   });
 
   it.each([

@@ -31,7 +31,7 @@ const list: RunList = {
       keptBy: ["newest"],
     },
   ],
-  strangers: [{ name: "a\u001b[31mb", why: "its name is no run id" }],
+  strangers: [{ name: "a\u001b[31mb", why: "its name is not a run id" }],
   atWork: { pid: null, host: null, since: null },
   shards: [],
 };
@@ -44,7 +44,7 @@ test("every column, if there is room", () => {
     "20261119T020000123Z  29 h  complete         13  1,234,567  2,948,000  1.6 GB           –  -",
     "20261001T020000123Z  50 d  complete          –          –          –  1.6 GB           –  newest",
     "",
-    "ignored  a [31mb: its name is no run id",
+    "ignored  a [31mb: its name is not a run id",
     "a run is at work; its lock file cannot be read",
     "3 runs in output/nightly, 4.8 GB",
   ]);

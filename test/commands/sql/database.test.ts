@@ -208,7 +208,7 @@ test("what cannot be opened is named", async () => {
   const [gone, text] = [join(place, "gone.duckdb"), join(place, "text.duckdb")];
   await writeFile(text, "no database, but long enough to have a header of its own".repeat(100));
   await expect(ask({ database: gone }, "SELECT 1")).rejects.toThrow(`${gone}: there is no such file`);
-  await expect(ask({ database: text }, "SELECT 1")).rejects.toThrow(`${text}: it is no DuckDB database`);
+  await expect(ask({ database: text }, "SELECT 1")).rejects.toThrow(`${text}: it is not a DuckDB database`);
 });
 
 test("of a run folder, the files that the statement names are asked", async () => {

@@ -34,7 +34,7 @@ describe("files that are not those of their run are refused, and verify is named
       "manifest.json: is nested more than 1000 deep",
       (run) => writeFile(join(run, "manifest.json"), "[".repeat(2_000_000) + "]".repeat(2_000_000)),
     ],
-    ["manifest.json: is no JSON", (run) => appendFile(join(run, "manifest.json"), "}")],
+    ["manifest.json: is not valid JSON", (run) => appendFile(join(run, "manifest.json"), "}")],
     ["chunks.jsonl: cannot be read: ", (run) => forgeLines(run, "chunks.jsonl", (lines) => lines.map(() => "no JSON"))],
     [
       "chunks.jsonl: has 1 row of document a, but the manifest says 2",
@@ -63,7 +63,7 @@ describe("files that are not those of their run are refused, and verify is named
     expect(error).toBeInstanceOf(StopError);
     expect(String(error)).toContain("is not sound, so nothing was compared:\n  ");
     expect(String(error)).toContain(message);
-    expect(String(error)).toContain(`kbdump verify ${run} tells everything that is wrong with it`);
+    expect(String(error)).toContain(`kbdump verify ${run} shows everything that is wrong with it`);
   });
 });
 

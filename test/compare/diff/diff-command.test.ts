@@ -141,7 +141,7 @@ test("2 for what is no run or no command line, 1 for a dump that is not sound", 
   const damaged = await runKbdump(["diff", old, fresh]);
   expect(damaged).toMatchObject({ code: 1, stdout: "" });
   expect(damaged.stderr).toMatch(/^kbdump: .* is not sound, so nothing was compared:\n {2}chunks.jsonl: has 3 bytes/);
-  expect(damaged.stderr).toContain(`kbdump verify ${fresh} tells everything that is wrong with it`);
+  expect(damaged.stderr).toContain(`kbdump verify ${fresh} shows everything that is wrong with it`);
 });
 
 test("--help has examples and the exit codes; the documentation explains it", async () => {

@@ -156,7 +156,7 @@ describe("a database", () => {
 
   it.each<readonly [what: string, damage: (path: string) => Promise<void>, reason: string]>([
     ["is not there", (path) => rm(path), "there is no such file"],
-    ["is a text", (path) => writeFile(path, "notes".repeat(5_000)), "it is no DuckDB database"],
+    ["is a text", (path) => writeFile(path, "notes".repeat(5_000)), "it is not a DuckDB database"],
     ["lacks a table", (path) => change("DROP TABLE chunk_changes", path), "it was made by another version of kbdump"],
     [
       "lacks a column",

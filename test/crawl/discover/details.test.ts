@@ -145,7 +145,7 @@ test("an older service, a key that may not, a document whose details fail: warni
   const old = await run(await jobOf(place), place);
   const id = place.datasets[0]?.id;
   const [first = ""] = idsOf(place.datasets[0]);
-  const why = "this service does not know the question (404)";
+  const why = "this service does not know this request (404)";
   expect(old.manifest).toMatchObject({
     status: "complete",
     counts: { chunks: 3, datasets: 0, document_details: 0 },

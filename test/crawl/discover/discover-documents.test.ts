@@ -113,7 +113,7 @@ test("a list that never holds still is taken as it was seen the third time, each
   expect(found?.failures).toHaveLength(1);
   expect(found?.failures[0]).toMatch(
     new RegExp(
-      `^the list of documents of dataset ${shown(only)} moved whenever it was read, and may lack some: total of`,
+      `^the list of documents of dataset ${shown(only)} changed during every read, and may lack some: total of`,
     ),
   );
 });
@@ -151,7 +151,7 @@ test("a list of datasets that never holds still is a failure, and nothing is tak
   const { datasets, found } = await discoverDocuments(place.client, everything);
   expect(found?.failures).toHaveLength(1);
   expect(found?.failures[0]).toMatch(
-    /^the list of datasets moved whenever it was read, and may lack some: total of data/,
+    /^the list of datasets changed during every read, and may lack some: total of data/,
   );
   expect(found?.allDatasets).toBe(false);
   expect(datasets.length).toBeGreaterThan(101);
@@ -168,13 +168,13 @@ test("a key of one dataset is asked to name the datasets", async () => {
   );
 });
 
-test("a service that does not take include_all is asked without it", async () => {
+test("a service that does not support include_all is asked without it", async () => {
   const place = await startPlace([1], {
     faults: ({ query }) =>
       query.includes("include_all") ? { kind: "status", status: 400, code: "invalid_param", message: "?" } : undefined,
   });
   const { found } = await discoverDocuments(place.client, everything);
-  expect(found?.notes).toEqual([expect.stringContaining("does not take include_all")]);
+  expect(found?.notes).toEqual([expect.stringContaining("does not support include_all")]);
   expect(found?.rows).toHaveLength(1);
 });
 

@@ -166,7 +166,7 @@ test("a list that is not whole, or has no place, is not written", async () => {
   const place = await testFolder();
   const job = await jobFor(place, listed);
   const discovery = discoveryOf(job);
-  const failures = ["the list of documents of dataset A moved whenever it was read"];
+  const failures = ["the list of documents of dataset A changed during every read"];
   const flawed = { ...discovery, found: discovery.found && { ...discovery.found, failures } };
   const path = join(place, "list.json");
   await expect(writeGivenList(path, flawed, { job, ...origin })).rejects.toThrow(

@@ -28,7 +28,7 @@ test("long rows need no more memory than one of them, and stand across many piec
 
 test.each([
   ["quotes that do not close", textOf(chunk("a", "1")).replace("text of 1", '"text of 1'), /^row 1 /],
-  ["text behind closing quotes", `${textOf(chunk("a", "1"))}"x"y,\n`, "row 2 is no CSV at character 1"],
+  ["text behind closing quotes", `${textOf(chunk("a", "1"))}"x"y,\n`, "row 2 is not valid CSV at character 1"],
   ["too few cells", `${textOf(chunk("a", "1"))}x,y\n`, "row 2 has 2 cells instead of 28"],
 ])("%s are an error that names the row", async (_what, text, message) => {
   await expect(read(text)).rejects.toThrow(message);

@@ -212,7 +212,7 @@ describe("the history", () => {
 
   it.each<[name: string, damage: (path: string) => Promise<void>, reason: string]>([
     ["that is not there", (path) => rm(path), "there is no such file"],
-    ["that is a text", (path) => writeFile(path, "notes".repeat(5_000)), "it is no DuckDB database"],
+    ["that is a text", (path) => writeFile(path, "notes".repeat(5_000)), "it is not a DuckDB database"],
     [
       "without a column",
       (path) => change("ALTER TABLE chunk_changes DROP lineage", path),

@@ -102,7 +102,7 @@ test("a database that cannot be used is named without the folders of this machin
   await writeFile(database, "no database");
   const { warnings } = await gathered(older, newer, { database });
   expect(warnings).toEqual([
-    expect.stringMatching(/^the history in the database of the job was not used: it is no DuckDB/),
+    expect.stringMatching(/^the history in the database of the job was not used: it is not a DuckDB/),
   ]);
 });
 

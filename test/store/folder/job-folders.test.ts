@@ -40,6 +40,6 @@ it("names a file that is in the way", async () => {
     `something of another kind is there already: ${join(folder, "a", "file")}`,
   );
   expect(await failureOf(join(folder, "a", "file", "b"))).toBe(
-    `a part of the path is no folder: ${join(folder, "a", "file", "b")}`,
+    `a part of the path is not a folder: ${join(folder, "a", "file", "b")}`,
   );
 });
