@@ -90,7 +90,8 @@ export const commonOptions = {
     names: "file",
     value: "FILE",
     group: "Every command",
-    describe: "add the NAME=value lines of this file to the environment; variables already set win; repeatable",
+    describe:
+      "add the NAME=value lines of this file to the environment; variables already set take precedence; repeatable",
   },
   "ca-file": {
     type: "string",

@@ -79,7 +79,7 @@ export const jobOptions = {
     array: true,
     value: "IDS",
     describe:
-      "batches whose indexing status to take, with commas or repeated; replaces those of a job file of one dataset",
+      "batches whose indexing status to record, with commas or repeated; replaces those of a job file with one dataset",
   },
   "base-url": {
     type: "string",

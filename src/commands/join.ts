@@ -23,14 +23,14 @@ Exit codes: 0 complete · 1 failed, nothing published: a shard is missing, damag
 /** `kbdump join <shards…>`: makes one dump from the shards of a run. */
 export const command = defineCommand({
   name: "join <shards..>",
-  about: "make one dump of the shards of a run, and publish it",
+  about: "join the shards of a run to one dump, and publish it",
   positionals: {
     shards: {
       type: "string",
       array: true,
       demandOption: true,
       names: "folder",
-      describe: "a job, whose newest runs of all shards are joined; or run folders of all shards",
+      describe: "a job, to join the newest runs of all its shards; or run folders of all shards",
     },
   },
   options: { ...outOption, ...formatOption },

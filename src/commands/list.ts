@@ -65,7 +65,7 @@ const positionals = {
     type: "string",
     array: true,
     names: "job file",
-    describe: "job files, names or folders of jobs; without any, the newest run of every job",
+    describe: "job files, names or folders of jobs; default: the newest run of every job",
   },
 } as const satisfies Positionals;
 

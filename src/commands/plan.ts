@@ -31,7 +31,7 @@ Exit codes: 0 everything could be asked · 1 nothing could be asked, or the key 
 /** `kbdump plan [job.yaml]`: shows what a run would read and need. Writes nothing except the list of documents, if requested. */
 export const command = defineCommand({
   name: "plan [job]",
-  about: "ask the service what is there, and forecast a run; writes nothing but --documents-out",
+  about: "ask the service what it has, and forecast a run; writes nothing except --documents-out",
   positionals: jobPositional,
   options: {
     ...jobOptions,
@@ -43,7 +43,7 @@ export const command = defineCommand({
       names: "file",
       value: "FILE",
       group: "Advanced",
-      describe: "write the proved list of documents to this file, for run --documents-from; refused if it is not whole",
+      describe: "write the proved list of documents to this file, for run --documents-from; fails if it is incomplete",
     },
   },
   epilog,

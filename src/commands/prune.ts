@@ -21,7 +21,7 @@ Exit codes: 0 done · 1 some runs could not be removed · 2 wrong usage or job f
 /** `kbdump prune job.yaml`: removes the runs that `output.keep` does not keep. */
 export const command = defineCommand({
   name: "prune <job>",
-  about: "remove the runs that the job's output.keep does not name",
+  about: "remove the runs that the job's output.keep does not keep",
   positionals: { job: { ...jobPositional.job, demandOption: true } },
   options: {
     ...outOption,

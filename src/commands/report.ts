@@ -29,28 +29,29 @@ const options = {
     type: "string",
     names: "folder",
     value: "RUN",
-    describe: "an older run, to show what was lost since; of a job: its newest complete run before this one",
+    describe: "an older run, to show what was lost since; a job means its newest complete run before this one",
   },
   file: {
     type: "string",
     alias: "f",
     names: "file",
     value: "FILE",
-    describe: "file to write, or - for stdout; default: report.html in the folder of a local job, or else in this one",
+    describe:
+      "file to write, or - for stdout; default: report.html in the folder of a local job, otherwise in the current folder",
   },
   db: {
     type: "string",
     names: "file",
     value: "FILE",
     group: "Advanced",
-    describe: "database of the job, for its history; default: <job>.duckdb beside the runs",
+    describe: "database of the job, for its history; default: <job>.duckdb next to the runs",
   },
   "no-content": {
     type: "boolean",
     default: false,
     describe: "leave out every text of the service: contents, names, errors, warnings",
   },
-  "no-verify": { type: "boolean", default: false, describe: "do not read the run again to prove it, which is quicker" },
+  "no-verify": { type: "boolean", default: false, describe: "do not read the run again to prove it, which is faster" },
   ...outOption,
   ...memoryOption,
 } as const satisfies Options;
@@ -69,7 +70,7 @@ type ReportArguments = Arguments<typeof positionals & typeof options>;
 /** `kbdump report <run>`: writes one HTML file that shows a dump to its owner. */
 export const command = defineCommand({
   name: "report <run>",
-  about: "write an HTML page that shows a run: complete or not, lost, stuck, never found",
+  about: "write an HTML page that shows a run: whether it is complete, and what is lost, stuck or never found",
   positionals,
   options,
   epilog,

@@ -44,7 +44,7 @@ Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job fi
 /** `kbdump run [job.yaml]`: runs a job. */
 export const command = defineCommand({
   name: "run [job]",
-  about: "read everything that a job names, and publish it",
+  about: "read everything in a job, and publish it",
   positionals: jobPositional,
   options: {
     ...jobOptions,
@@ -63,31 +63,31 @@ export const command = defineCommand({
     "max-duration": {
       type: "string",
       value: "TIME",
-      describe: "time after which to stop as SIGTERM does, such as 4h; the next run resumes",
+      describe: "time after which to stop, as with SIGTERM, such as 4h; the next run resumes",
     },
     shard: {
       type: "string",
       value: "N/OF",
-      describe: "read a part of the documents, such as 3/16: the third of 16; auto/16 in a pod of an Indexed Job",
+      describe: "read part of the documents, such as 3/16: the third of 16; auto/16 in a pod of an Indexed Job",
     },
     "documents-from": {
       type: "string",
       names: "file",
       value: "FILE",
       group: "Advanced",
-      describe: "list of documents that plan --documents-out wrote; the run asks for none before it reads",
+      describe: "list of documents written by plan --documents-out; the run does not list documents first",
     },
     workers: {
       type: "string",
       value: "BROKER",
       conflicts: "shard",
       describe:
-        "address of a Redis or Valkey, such as redis://127.0.0.1:6379, over which kbdump worker processes take the documents; or the name of an environment variable that holds it",
+        "address of a Redis or Valkey, such as redis://127.0.0.1:6379, from which kbdump worker processes take documents; or the name of an environment variable with it",
     },
     report: {
       type: "boolean",
       describe:
-        "also write report.html beside the runs: the run as a page, with what was lost since the complete run before",
+        "also write report.html next to the runs: the run as a page, with losses since the previous complete run",
     },
     "csv-safe": {
       type: "boolean",

@@ -32,7 +32,7 @@ const positionals = {
 const options = {
   ...outOption,
   demo: { type: "boolean", default: false, describe: "serve the built-in sample data" },
-  port: { default: "0", value: "N", describe: "port on 127.0.0.1; default: 0, which takes a free one" },
+  port: { default: "0", value: "N", describe: "port on 127.0.0.1; default: 0, a free port" },
   "key-env": {
     type: "string",
     value: "NAME",
@@ -54,7 +54,7 @@ interface Serving {
 /** `kbdump serve`: answers the read operations from a dump or the sample data, on loopback, until a signal ends it. */
 export const command = defineCommand({
   name: "serve [run]",
-  about: "answer the read operations of the service from a dump, or from sample data",
+  about: "serve the read operations of the API from a dump, or from sample data",
   positionals,
   options,
   epilog,

@@ -28,12 +28,12 @@ Exit codes: 0 answered · 1 the database could not be read · 2 wrong usage, no 
 
 const positionals = {
   source: { type: "string", demandOption: true, names: "file", describe: "a job, a database file, or a run" },
-  statement: { type: "string", describe: "one SQL statement; without it, or with -, it is read from stdin" },
+  statement: { type: "string", describe: "one SQL statement; if missing or -, read from stdin" },
 } as const satisfies Positionals;
 
 const options = {
   format: { choices: ["table", "json", "csv"], default: "table", describe: "output; default: table" },
-  limit: { type: "string", value: "N", describe: "the most rows to print; 1000 in a table, all of them otherwise" },
+  limit: { type: "string", value: "N", describe: "maximum rows to print; default: 1000 in a table, otherwise all" },
   ...outOption,
   ...memoryOption,
 } as const satisfies Options;
@@ -46,7 +46,7 @@ const tableRows = 1_000;
 /** `kbdump sql <job or database> "SELECT …"`: queries the database of a job. */
 export const command = defineCommand({
   name: "sql <source> [statement]",
-  about: "ask the database of a job by SQL, read-only",
+  about: "query the database of a job with SQL, read-only",
   positionals,
   options,
   epilog,

@@ -35,7 +35,7 @@ const watchOptions = {
 /** `kbdump status [job.yaml]`: records the indexing status once, or repeatedly until indexing ends. */
 export const command = defineCommand({
   name: "status [job]",
-  about: "take a snapshot of the indexing status of the job's batches, or watch them",
+  about: "record the indexing status of the job's batches, or watch them",
   positionals: jobPositional,
   options: { ...jobOptions, ...watchOptions },
   epilog,

@@ -34,7 +34,7 @@ const againstOptions = {
   against: {
     type: "string",
     value: "URL",
-    describe: "base URL of a service to compare the run with, such as one that it was restored to; it is only read",
+    describe: "base URL of a service to compare the run with, for example after a restore; kbdump only reads it",
   },
   "key-env": {
     type: "string",
@@ -62,7 +62,7 @@ const againstOptions = {
     type: "string",
     value: "PERCENT",
     conflicts: "document",
-    describe: "with --against: compare this part of the documents, such as 5%, drawn at random each time",
+    describe: "with --against: compare a random part of the documents, such as 5%; a new sample each time",
   },
 } as const satisfies Options;
 
@@ -71,7 +71,7 @@ const options = {
     type: "string",
     valueIsOptional: true,
     value: "FILE",
-    describe: "also compare with a database: <job>.duckdb beside the runs, or --duckdb=FILE",
+    describe: "also compare with a database: <job>.duckdb next to the runs, or --duckdb=FILE",
   },
   ...againstOptions,
   ...outOption,

@@ -28,7 +28,7 @@ const mostInFlight = 64;
 /** `kbdump worker <broker> <job>`: reads documents for runs of a job that distribute them. */
 export const command = defineCommand({
   name: "worker <broker> <job>",
-  about: "read documents for runs of a job that are shared out over a queue",
+  about: "read documents for runs of a job that distribute them over a queue",
   positionals: {
     broker: {
       type: "string",
@@ -48,11 +48,11 @@ export const command = defineCommand({
     idle: {
       type: "string",
       value: "TIME",
-      describe: "end after so long without work, such as 10m; default: wait for the next run for good",
+      describe: "end after this time without work, such as 10m; default: wait indefinitely",
     },
     "in-flight": {
       value: "N",
-      describe: "maximum concurrent requests of this worker; default: as many as all workers may have together",
+      describe: "maximum concurrent requests of this worker; default: the limit for all workers together",
     },
   },
   epilog,

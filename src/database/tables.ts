@@ -52,17 +52,11 @@ export const tables: Readonly<Record<string, Table>> = {
   child_chunks: state("child_chunks", "the newest good state of every child chunk; segment_id is chunks.id"),
   documents: state("documents", "every document that was read, as of its newest good read"),
   metadata_fields: state("metadata_fields", "the built-in metadata fields of every dataset"),
-  document_info: state(
-    "document_info",
-    "what the service lists of every document that it was asked for, as of the last time",
-  ),
-  datasets: state("datasets", "the settings of every dataset that a run with details: true read, as of the last time"),
-  document_details: state(
-    "document_details",
-    "how every document that a run with details: true read was made, as of the last time",
-  ),
+  document_info: state("document_info", "what the service last listed for every document"),
+  datasets: state("datasets", "the latest settings of every dataset, from runs with details: true"),
+  document_details: state("document_details", "how every document was made, from the latest run with details: true"),
   indexing_status: {
-    about: "every reading of the indexing status of the batches; grows with every run and every kbdump status",
+    about: "every recorded indexing status of the batches; grows with every run and every kbdump status",
     columns: columns.indexing_status.map(sqlColumn),
   },
   runs: {
@@ -78,12 +72,12 @@ export const tables: Readonly<Record<string, Table>> = {
       column("finished_at", sqlTypes.time, "when everything was read, UTC; files are written and published after that"),
       column("base_url", "VARCHAR", "the service"),
       column("tool_version", "VARCHAR", "the kbdump that ran"),
-      column("documents", "BIGINT", "documents of the run, failed ones included"),
+      column("documents", "BIGINT", "documents of the run, including failed ones"),
       column("chunks", "BIGINT", "chunks read"),
       column("child_chunks", "BIGINT", "child chunks read"),
-      column("requests_sent", "BIGINT", "requests, repeated ones included"),
+      column("requests_sent", "BIGINT", "requests, including retries"),
       column("requests_retried", "BIGINT", "requests sent again"),
-      column("warnings", "VARCHAR[]", "what was not as it should be"),
+      column("warnings", "VARCHAR[]", "warnings of the run"),
       column(
         "changes",
         "BIGINT",
@@ -95,19 +89,22 @@ export const tables: Readonly<Record<string, Table>> = {
     "chunks",
     "a row per chunk that a run added, removed or changed, with what it was before: all of it where it was removed or its text changed, else what differs",
   ),
-  child_chunk_changes: changes("child_chunks", "a row per child chunk that a run added, removed or changed, likewise"),
+  child_chunk_changes: changes(
+    "child_chunks",
+    "a row per child chunk that a run added, removed or changed, in the same form",
+  ),
   failed_reads: {
-    about: "a row per document that a run could not read well: what was known of it before is kept",
+    about: "a row per document that a run could not read completely; its earlier state is kept",
     columns: [column("run_id", "VARCHAR", "the run that tried"), ...columns.documents.map(sqlColumn)],
   },
   document_changes: {
-    about: "a row per document that a run found to be new, or not listed any more, compared with the run before",
+    about: "a row per document that a run found new or no longer listed, compared with the previous run",
     columns: [
       column("run_id", "VARCHAR", "the run that saw the change"),
       column("change", "VARCHAR", "new or vanished"),
       column("dataset_id", "VARCHAR", "the dataset (knowledge base)"),
       column("document_id", "VARCHAR", "the document; what was last read of a vanished one stays in the other tables"),
-      column("name", "VARCHAR", "the name of the document, as it was listed last"),
+      column("name", "VARCHAR", "the name of the document, as last listed"),
     ],
   },
 };

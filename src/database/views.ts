@@ -97,7 +97,7 @@ const aboutCounts: Readonly<Record<string, string>> = {
 const counts = Object.keys(aboutCounts);
 
 /** The comment of the column that views add to an id. */
-const documentName = { document_name: "the name of the document, as it was listed last" };
+const documentName = { document_name: "the name of the document, as last listed" };
 
 /** SQL: the names of documents that a run listed. */
 const documentNames =
@@ -114,7 +114,7 @@ export const historyViews: Readonly<Record<string, View>> = {
       LEFT JOIN ${kindsOf("child_chunk_changes", ofChildren)} k USING (run_id)`,
   },
   edits: {
-    about: "every change of a text: the content and the answer of a chunk before it and after it; id is that before",
+    about: "every change of a text: content and answer of a chunk before and after it; id is the one before",
     columns: {
       ...commentsOf("chunk_changes", "run_id", "dataset_id", "document_id"),
       ...documentName,
@@ -150,7 +150,7 @@ export const historyViews: Readonly<Record<string, View>> = {
       WHERE list_contains(differs, 'hit_count')`,
   },
   never_hit: {
-    about: "chunks that were never retrieved as far as is known: neither now nor before a re-index",
+    about: "chunks that were never retrieved, as far as is known: neither now nor before a re-index",
     columns: {
       ...commentsOf("chunks", "dataset_id", "document_id"),
       ...documentName,
@@ -298,7 +298,7 @@ export const stateViews: Readonly<Record<string, View>> = {
   },
   duplicates: {
     about:
-      "contents that stand in several chunks, the chunks, how many different answers they have, and the tokens that the copies cost",
+      "contents that occur in several chunks, with the chunks, the number of different answers, and the tokens that the copies cost",
     columns: {
       copies: "chunks with this content",
       documents: "documents with this content",
@@ -313,7 +313,7 @@ export const stateViews: Readonly<Record<string, View>> = {
       FROM chunks WHERE content IS NOT NULL GROUP BY sha256(content) HAVING count(*) > 1`,
   },
   orphans: {
-    about: "child chunks whose parent is not there",
+    about: "child chunks whose parent is missing",
     columns: { ...commentsOf("child_chunks"), ...documentName },
     sql: `SELECT k.dataset_id, k.document_id, i.document_name, k.* EXCLUDE (dataset_id, document_id) FROM child_chunks k
       ANTI JOIN chunks c ON k.dataset_id = c.dataset_id AND k.document_id = c.document_id AND k.segment_id = c.id

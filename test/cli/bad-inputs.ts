@@ -345,7 +345,7 @@ const jobFiles: readonly BadInput[] = [
   { line: "prune @/job.yaml", ...withJob(good), says: "output.keep" },
   {
     line: "join",
-    says: "kbdump: <shards> is missing: a job, whose newest runs of all shards are joined; or run folders",
+    says: "kbdump: <shards> is missing: a job, to join the newest runs of all its shards; or run folders",
   },
   {
     line: "run @/job.yaml --workers redis://127.0.0.1:6379 --shard 1/2",

@@ -193,7 +193,7 @@ test("a wrong job file: exit 2, every problem at once, no stack", async () => {
 test.each([
   [["runn"], /^kbdump: unknown command runn; did you mean run\?\n$/],
   [["run", "--concurency", "3"], /^kbdump: unknown flag --concurency; did you mean --concurrency\?\n$/],
-  [["run", "--batch"], /^kbdump: --batch: expected a value: batches whose indexing status to take/],
+  [["run", "--batch"], /^kbdump: --batch: expected a value: batches whose indexing status to record/],
   [[], /^kbdump <command>: exports everything[\s\S]*Exit codes: /],
   [["--quiet"], /^kbdump: no command; expected one of completion, copy, /],
   [["run", "--fresh", "--retry-failed"], /^kbdump: --fresh: not together with --retry-failed\n$/],

@@ -54,7 +54,7 @@ test.skipIf(!isInstalled("zsh"))(
     const { script, env } = await placeFor("zsh");
     expect(spawnSync("zsh", ["-n", script], { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
     const { stdout } = spawnSync("kbdump", ["--get-yargs-completions", "kbdump", "pr"], { encoding: "utf8", env });
-    expect(stdout.split("\n")).toContain("prune:remove the runs that the job's output.keep does not name");
+    expect(stdout.split("\n")).toContain("prune:remove the runs that the job's output.keep does not keep");
   },
 );
 

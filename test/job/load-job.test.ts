@@ -17,7 +17,7 @@ const contractExample = (documents: string) => `
 name: nightly                      # [a-z0-9][a-z0-9_-]*; default: the file's name
 service:
   base_url: https://kb.example.com/v1
-  api_key_env: KNOWLEDGE_API_KEY   # the variable that holds the key (this is the default); or api_key_file: path
+  api_key_env: KNOWLEDGE_API_KEY   # the variable with the key (this is the default); or api_key_file: path
   concurrency: 8                   # requests in flight at the most, 1 to 64
   max_rps: 50                      # requests a second at the most; absent: no bound
   timeout: 60                      # seconds for one request

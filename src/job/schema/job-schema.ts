@@ -42,7 +42,7 @@ const datasetSchema = v.pipe(
     batches: v.pipe(
       v.nullish(list("batches", "batch", "a list of batch ids", batch), []),
       v.description(
-        "Batches whose indexing status is taken; the creation of a document answered with them. In quotes.",
+        "Batches whose indexing status to record; the service returned them when the documents were created. In quotes.",
       ),
     ),
     status: v.pipe(
@@ -54,7 +54,7 @@ const datasetSchema = v.pipe(
     ),
     keyword: v.pipe(
       v.optional(text("text that is not empty, in quotes where it looks like a number")),
-      v.description("Only chunks whose content holds this text."),
+      v.description("Only chunks whose content contains this text."),
     ),
   }),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -88,9 +88,9 @@ const runs = () => v.exactOptional(wholeNumber(1, 10_000));
 const keep = v.pipe(
   mapping("a mapping such as {last: 14}", {
     last: v.pipe(runs(), v.description("The newest runs.")),
-    daily: v.pipe(runs(), v.description("The newest run of each of so many days.")),
-    weekly: v.pipe(runs(), v.description("The newest run of each of so many weeks.")),
-    monthly: v.pipe(runs(), v.description("The newest run of each of so many months.")),
+    daily: v.pipe(runs(), v.description("The newest run of each of this many days.")),
+    weekly: v.pipe(runs(), v.description("The newest run of each of this many weeks.")),
+    monthly: v.pipe(runs(), v.description("The newest run of each of this many months.")),
   }),
   v.minEntries(1, keepText),
 );
@@ -121,19 +121,19 @@ const output = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   dir: v.pipe(
     v.nullish(dir, "output"),
     v.description(
-      "Folder of the results, made where there is none. Relative to the working directory. Or s3://bucket/prefix: see docs/s3.md.",
+      "Folder for the results, created if missing. Relative to the working directory. Or s3://bucket/prefix: see docs/s3.md.",
     ),
   ),
   work_dir: v.pipe(
     v.optional(folderPath),
     v.description(
-      "With dir: s3://…, the local folder for what is in work, and for a copy of the database. Default: output/.s3/<bucket>/<prefix>.",
+      "With dir: s3://…, the local folder for work in progress and a copy of the database. Default: output/.s3/<bucket>/<prefix>.",
     ),
   ),
   allow_unsafe_lock: v.pipe(
     v.nullish(trueOrFalse, false),
     v.description(
-      "true: use a bucket whose store ignores conditions of writes. Two runs at once may then undo each other's changes.",
+      "true: use a bucket whose store ignores conditional writes. Concurrent runs may then undo each other's changes.",
     ),
   ),
   formats: v.pipe(
@@ -143,10 +143,13 @@ const output = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
     ),
     v.description(`Formats to write, of ${fileFormats.join(", ")} and duckdb.`),
   ),
-  keep: v.pipe(v.optional(keep), v.description("Runs to keep; what no rule names is deleted. Absent: all are kept.")),
+  keep: v.pipe(
+    v.optional(keep),
+    v.description("Runs to keep; runs that no rule keeps are deleted. Absent: all are kept."),
+  ),
   keep_signatures: v.pipe(
     v.nullish(trueOrFalse, false),
-    v.description("true: leave timestamp, nonce and sign in links to files. They open the file without a login."),
+    v.description("true: keep timestamp, nonce and sign in links to files. They open the file without a login."),
   ),
   csv_safe: v.pipe(
     v.nullish(trueOrFalse, false),
@@ -159,13 +162,13 @@ const output = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   partition: v.pipe(
     v.nullish(v.picklist(["none", "dataset"], "none or dataset"), "none"),
     v.description(
-      "dataset: chunks and child chunks lie in a folder for each dataset, as Hive names partitions, with the documents in the order of their ids.",
+      "dataset: chunks and child chunks go to one folder per dataset, named as Hive partitions, with documents sorted by id.",
     ),
   ),
   metrics_file: v.pipe(
     v.optional(v.pipe(filePath(metricsText), v.regex(/[^/]\.prom$/, metricsText))),
     v.description(
-      "A copy of metrics.prom that everybody can read, for the textfile collector of node_exporter. Its folder must exist.",
+      "A world-readable copy of metrics.prom, for the textfile collector of node_exporter. Its folder must exist.",
     ),
   ),
   memory: v.pipe(
@@ -215,12 +218,12 @@ const url = (description: string) =>
 const notifySchema = v.pipe(
   mapping(notifyText, {
     url: url(
-      "Told of every end of a run, with /start and /fail behind it of the start and of a run that is not complete.",
+      "Called at every end of a run; with /start appended at its start, and with /fail if the run is not complete.",
     ),
-    start: url("Told of the start of a run, in place of url."),
-    success: url("Told of a complete run, in place of url."),
-    partial: url("Told of a partial run, in place of failure or url."),
-    failure: url("Told of a run that failed, in place of url."),
+    start: url("Called at the start of a run, instead of url."),
+    success: url("Called after a complete run, instead of url."),
+    partial: url("Called after a partial run, instead of failure or url."),
+    failure: url("Called after a failed run, instead of url."),
     style: v.pipe(
       v.exactOptional(v.picklist(["json", "teams"], "json or teams")),
       v.description(
@@ -235,7 +238,7 @@ const notifySchema = v.pipe(
 /** The whole job file. It is used for the check, and to derive the JSON Schema for editors. */
 export const jobSchema = mapping("a mapping with service, datasets and output", {
   name: locationEntries.name,
-  service: v.pipe(serviceSchema, v.description("Where the knowledge service is, and how hard it may be asked.")),
+  service: v.pipe(serviceSchema, v.description("Where the knowledge service is, and the limits on requests.")),
   datasets: v.pipe(
     v.union([all, datasets], datasetsText),
     v.description(
@@ -245,7 +248,7 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
   child_chunks: v.pipe(
     v.nullish(v.picklist(["all", "auto", "none"], "all, auto or none"), "all"),
     v.description(
-      "all: ask for the child list of every chunk. auto: as few lists as the evidence allows; see docs/job-file.md. none: do not ask for any.",
+      "all: read the child list of every chunk. auto: read as few lists as the evidence allows; see docs/job-file.md. none: read no lists.",
     ),
   ),
   consistency: v.pipe(
@@ -264,11 +267,14 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
   ),
   resume_within: v.pipe(
     v.nullish(positiveNumber(8760, "a number of hours"), 24),
-    v.description("Hours within which a run that broke off is continued. Default: 24."),
+    v.description("Hours within which an interrupted run is resumed. Default: 24."),
   ),
   output: locationEntries.output,
-  notify: v.pipe(v.optional(notifySchema), v.description("URLs to call when a run starts and when it is over.")),
-  $schema: v.pipe(v.optional(v.string("the address of a JSON Schema")), v.description("For editors; not read.")),
+  notify: v.pipe(v.optional(notifySchema), v.description("URLs to call when a run starts and ends.")),
+  $schema: v.pipe(
+    v.optional(v.string("the address of a JSON Schema")),
+    v.description("For editors; kbdump ignores it."),
+  ),
 });
 
 /** A valid job file, with the names of the file. */

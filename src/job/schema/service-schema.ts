@@ -21,7 +21,7 @@ const baseUrl = v.pipe(
 const entries = {
   demo: v.pipe(
     v.nullish(trueOrFalse, false),
-    v.description("true: read the embedded service with its sample data, in place of base_url and a key."),
+    v.description("true: read the embedded service with sample data, instead of base_url and a key."),
   ),
   base_url: v.pipe(
     v.optional(baseUrl),
@@ -39,7 +39,7 @@ const entries = {
         v.check((path) => !looksLikeKey(path), keyFileText),
       ),
     ),
-    v.description("Path of a file that holds the key, in place of api_key_env. Relative to the working directory."),
+    v.description("Path of a file that holds the key, instead of api_key_env. Relative to the working directory."),
   ),
   api_key_command: v.pipe(
     v.optional(
@@ -49,7 +49,7 @@ const entries = {
         v.check(([program]) => program !== "", commandText),
       ),
     ),
-    v.description("A program and its arguments, run without a shell; it prints the key, in place of api_key_env."),
+    v.description("A program and its arguments, run without a shell, that print the key, instead of api_key_env."),
   ),
   concurrency: v.pipe(
     v.nullish(wholeNumber(1, 64), 8),
@@ -63,10 +63,10 @@ const entries = {
     v.nullish(positiveNumber(3_600, "a number of seconds"), 60),
     v.description("Seconds that one request may take."),
   ),
-  retries: v.pipe(v.nullish(wholeNumber(0, 20), 6), v.description("Tries of a request after the first: 0 to 20.")),
+  retries: v.pipe(v.nullish(wholeNumber(0, 20), 6), v.description("Retries per request: 0 to 20.")),
   outage: v.pipe(
     v.nullish(wholeNumber(0, 86_400, "a whole number of seconds"), 300),
-    v.description("Seconds for which the service may be gone in the middle of a run: 0 to 86400."),
+    v.description("Seconds that the service may be down during a run: 0 to 86400."),
   ),
   max_body: v.pipe(
     v.nullish(wholeNumber(1, 1_024, "a whole number of MB"), 64),
