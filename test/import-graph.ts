@@ -107,6 +107,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   ioredis: /^parallel\/(broker|load-libraries)\.ts$/,
   "redis-semaphore": /^parallel\/load-libraries\.ts$/,
   "p-limit": /^(client\/(exchange|paced)|serve\/dump-database|restore\/copy\/apply\/apply-copy)\.ts$/,
+  "csv-parse": /^verify\/readers\/text-rows\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,

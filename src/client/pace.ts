@@ -12,7 +12,7 @@ const limitLevel = 7;
 const knownLimitLevel = 3;
 /**
  * The first pause at a limit without Retry-After: as long as the last 100 requests took, at most 1 s. It doubles with every
- * further refusal.
+ * further refusal. At a limit that was met before, the first two pauses are as long as the pause that was long enough then.
  */
 const firstPause = 1_000;
 const pausedRequests = 100;
@@ -59,7 +59,8 @@ export class Pace {
   readonly #maxRate: () => number;
   /** Whether the maximum may change. */
   readonly #isFollowing: boolean;
-  #rate: number;
+  /** The rate that answers and refusals have shown, without the maximum: a maximum that changes may be 0 for a moment. */
+  #rate = Number.POSITIVE_INFINITY;
   #rateSince = 0;
   /** Seconds of cruising after `rateSince`. */
   #cruise = 0;
@@ -77,6 +78,9 @@ export class Pace {
   /** The first pause of a series, and whether the service set its length. */
   #firstPause = firstPause;
   #isAsked = false;
+  /** The last pause of our own, and the one after which requests got through at the limit; 0 while none was met. */
+  #lastPause = 0;
+  #enoughPause = 0;
   /** After a pause, one request goes first. The others wait for its answer, or until this time. */
   #probeUntil = 0;
   #refusals = 0;
@@ -88,14 +92,11 @@ export class Pace {
   constructor(maxRps: number | (() => number) = Number.POSITIVE_INFINITY) {
     this.#isFollowing = typeof maxRps === "function";
     this.#maxRate = typeof maxRps === "function" ? maxRps : () => maxRps;
-    this.#rate = typeof maxRps === "function" ? Number.POSITIVE_INFINITY : maxRps;
   }
 
   /** The maximum requests per second at this time. */
   rateAt(now: number): number {
-    const seconds = (now - this.#rateSince) / 1000;
-    const slowly = Math.min(seconds, this.#cruise);
-    return Math.min(this.#maxRate(), this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly));
+    return Math.min(this.#maxRate(), this.#foundRateAt(now));
   }
 
   /** Whether only `maxRps` limits the rate: there is no pause, and no limit was hit. */
@@ -132,6 +133,7 @@ export class Pace {
     if (this.#refusals === 0 || sentAt < this.#pausedUntil) return;
     this.#refusals = 0;
     this.#probeUntil = 0;
+    this.#enoughPause = this.#lastPause;
     const { count, start } = this.#stretch(now);
     this.#tooFew = count < enough ? { count, start } : undefined;
     if (count >= enough) this.#adjust(now, count, start);
@@ -148,24 +150,33 @@ export class Pace {
     }
     if (asked === undefined && this.#refusals === 0 && !this.#showsLimit(sentAt, now)) return "chance";
     if (this.#refusals === 0) this.#beginPauses(asked !== undefined, now);
-    const pause = asked ?? Math.min(longestPause, this.#firstPause * 2 ** this.#refusals);
+    const known = this.#enoughPause > this.#firstPause ? this.#enoughPause : undefined;
+    const doublings = known === undefined ? this.#refusals : Math.max(0, this.#refusals - 1);
+    const pause = asked ?? Math.min(longestPause, (known ?? this.#firstPause) * 2 ** doublings);
+    if (asked === undefined) this.#lastPause = pause;
     this.#refusals++;
     this.#probeUntil = 0;
     this.#pausedUntil = now + pause;
     return "limit";
   }
 
+  #foundRateAt(now: number): number {
+    const seconds = (now - this.#rateSince) / 1000;
+    const slowly = Math.min(seconds, this.#cruise);
+    return this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly);
+  }
+
   /** Counts a refusal without Retry-After. Even if it shows no limit, it may lower or restore the rate. */
   #showsLimit(sentAt: number, now: number): boolean {
     this.#level++;
-    const isAboveLimit = this.#floor !== undefined && this.rateAt(now) > this.#floor / lowered;
+    const isAboveLimit = this.#floor !== undefined && this.#foundRateAt(now) > this.#floor / lowered;
     if (this.#level >= (isAboveLimit ? knownLimitLevel : limitLevel)) {
       this.#level = 0;
       return true;
     }
     if (sentAt < this.#rateSince) return false; // sent at an earlier rate
     if (this.#floor !== undefined && !this.#isAtFloor(now)) {
-      this.#lower(this.#floor, this.rateAt(now) * scattered, now);
+      this.#lower(this.#floor, this.#foundRateAt(now) * scattered, now);
       return false;
     }
     this.#excess += 1 - this.#usualShare;
@@ -177,6 +188,7 @@ export class Pace {
     } else {
       this.#mostExcess *= 2;
       this.#setRate(Number.POSITIVE_INFINITY, undefined, 0, now);
+      this.#lastPause = this.#enoughPause = 0;
     }
     return false;
   }
@@ -187,7 +199,7 @@ export class Pace {
 
   /** Whether the next refusal would lower the rate to its floor. */
   #isAtFloor(now: number): boolean {
-    return this.#floor !== undefined && this.rateAt(now) <= this.#floor / easing;
+    return this.#floor !== undefined && this.#foundRateAt(now) <= this.#floor / easing;
   }
 
   /** Lowers the rate. At the floor it grows at once, because refusals there may be random. */
@@ -196,7 +208,7 @@ export class Pace {
   }
 
   #setRate(rate: number, floor: number | undefined, cruise: number, now: number): void {
-    this.#rate = Math.min(this.#maxRate(), rate);
+    this.#rate = rate;
     this.#floor = floor;
     this.#cruise = cruise;
     this.#rateSince = now;
@@ -219,15 +231,15 @@ export class Pace {
   }
 
   /**
-   * Sets the rate after a pause. If the service set the pause, and it was short compared with the time before, the rate was only
-   * slightly too fast. Otherwise the new rate is the number of requests that got through divided by the time, including the pause.
+   * Sets the rate after a pause. If the service set the pause, and it was short compared with the time before, a rate below the maximum was
+   * only slightly too fast. Otherwise the new rate is the number of requests that got through divided by the time, including the pause.
    */
   #adjust(now: number, count: number, start: number): void {
     if (this.#pausedUntil === this.#pauseStart) return;
     const elapsed = Math.max(1, now - start);
     const pause = now - this.#pauseStart;
-    const pace = this.rateAt(this.#pauseStart);
-    const nearly = this.#isAsked && Number.isFinite(pace) && pause < Math.max(shortPause, elapsed / 3);
+    const pace = this.#foundRateAt(this.#pauseStart);
+    const nearly = this.#isAsked && pace < this.#maxRate() && pause < Math.max(shortPause, elapsed / 3);
     const overshot = elapsed < atOnce;
     const rate = nearly ? pace * (overshot ? yielding : easing) : Math.min(pace, (count * 1000) / elapsed);
     this.#setRate(rate, lowered * rate, nearly && !overshot ? cruise : 0, now);

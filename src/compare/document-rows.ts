@@ -33,10 +33,20 @@ export interface ChildRow {
   readonly content: string;
   /** automatic, customized; open. */
   readonly type: string | null;
+  /** Unix seconds. */
+  readonly created_at: number | null;
+}
+
+/** How a document was made, as its details tell; null where the dump has none of them. */
+export interface DocumentMaking {
+  /** The uploaded file and the process rule, as one text: equal where both are. */
+  readonly source: string | null;
+  /** When its indexing was completed, in Unix seconds. */
+  readonly indexed_at: number | null;
 }
 
 /** The rows of one document in the order of its dump. */
-export interface DocumentRows extends DocumentId {
+export interface DocumentRows extends DocumentId, DocumentMaking {
   readonly doc_form: string | null;
   readonly chunks: readonly ChunkRow[];
   readonly children: readonly ChildRow[];
@@ -71,6 +81,7 @@ export function childFromJson(json: string): ChildRow {
     position: numberIn(row.position),
     content: textIn(row.content) ?? "",
     type: textIn(row.type),
+    created_at: numberIn(row.created_at),
   };
 }
 
@@ -85,7 +96,7 @@ function summaryOf(text: string | null): string | null {
 }
 
 /** The members of an object by name; none of anything else. */
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 

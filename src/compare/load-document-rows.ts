@@ -12,7 +12,11 @@ import {
   childFromJson,
   chunkFromJson,
   type DocumentId,
+  type DocumentMaking,
   type DocumentRows,
+  membersOf,
+  numberIn,
+  textIn,
 } from "./document-rows.js";
 
 export interface LoadOptions {
@@ -32,7 +36,7 @@ const loaded: Readonly<Record<RowKind, readonly string[]>> = {
     ...["id", "document_id", "position", "content", "answer", "keywords", "enabled", "status"],
     ...["updated_by", "disabled_by", "created_at", "attachments", "summary"],
   ],
-  child_chunks: ["document_id", "segment_id", "id", "position", "content", "type"],
+  child_chunks: ["document_id", "segment_id", "id", "position", "content", "type", "created_at"],
 };
 
 /**
@@ -61,6 +65,8 @@ export async function loadDocumentRows(
     });
     places[kind] = await findRowRanges(connection, `${name}_${kind}`);
   }
+  await loadDetails(connection, `${name}_details`, dump, options);
+  const makings = await readMakings(connection, `${name}_details`);
   return async ({ dataset_id, document_id }) => {
     options.signal.throwIfAborted();
     const document = { dataset_id, document_id };
@@ -69,8 +75,65 @@ export async function loadDocumentRows(
       readRows(connection, `${name}_${kind}`, kind, document, places[kind].get(key), fromJson);
     const chunks: readonly ChunkRow[] = await read("chunks", chunkFromJson);
     const children: readonly ChildRow[] = await read("child_chunks", childFromJson);
-    return { ...document, doc_form: forms.get(key) ?? null, chunks, children };
+    return { ...document, doc_form: forms.get(key) ?? null, ...(makings.get(key) ?? noMaking), chunks, children };
   };
+}
+
+const noMaking: DocumentMaking = { source: null, indexed_at: null };
+
+/** Makes a table of the details of documents that tell how these were made; it is empty where the dump has none. */
+export async function loadDetails(
+  connection: Connection,
+  table: string,
+  dump: Dump,
+  { signal }: LoadOptions,
+): Promise<void> {
+  const names = "dataset_id, document_id, data_source_info, process_rule, completed_at";
+  await connection.run(`CREATE TABLE ${table} (dataset_id VARCHAR, document_id VARCHAR, data_source_info VARCHAR,
+    process_rule VARCHAR, completed_at TIMESTAMPTZ)`);
+  const [file] = dump.tablesOf(["document_details"], { guarded: true }) ?? [];
+  if (!file) return;
+  const rows = await checkRows(dump, file, { signal });
+  await connection.run(`INSERT INTO ${table} SELECT ${names} FROM ${rows.sql}`);
+}
+
+/** How the documents of a dump were made, by `documentKey`, from their details. */
+async function readMakings(connection: Connection, details: string): Promise<ReadonlyMap<string, DocumentMaking>> {
+  const found = await connection.runAndReadAll(
+    `SELECT dataset_id, document_id,
+      to_json({'info': data_source_info, 'rule': process_rule, 'time': epoch(completed_at)})::VARCHAR FROM ${details}`,
+  );
+  return new Map(
+    found.getRowsJson().map(([dataset_id, document_id, json]) => {
+      const { info, rule, time }: { info?: unknown; rule?: unknown; time?: unknown } = JSON.parse(String(json));
+      const key = documentKey({ dataset_id: String(dataset_id), document_id: String(document_id) });
+      return [key, { source: sourceFrom(parsed(info), parsed(rule)), indexed_at: numberIn(time) }];
+    }),
+  );
+}
+
+/** Without the id of the process rule, which is another one after each indexing. Null where the document has no file. */
+function sourceFrom(info: unknown, rule: unknown): string | null {
+  const { id } = membersOf(membersOf(info).upload_file);
+  const { mode, rules } = membersOf(rule);
+  if (typeof id !== "string" || id === "" || typeof mode !== "string") return null;
+  return jsonText({ id, mode, rules: sorted(rules) });
+}
+
+/** The value of a column of JSON text. */
+function parsed(value: unknown): unknown {
+  return JSON.parse(textIn(value) ?? "null");
+}
+
+/** Members of objects in the order of their names, on every level. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  );
 }
 
 /** The first and the last row of each document, by `documentKey`. */

@@ -51,24 +51,52 @@ class HalvingPages {
    */
   #largest = Number.POSITIVE_INFINITY;
   #unreadable = 0;
+  /** The most rows that the service gave as asked: pieces of that size are surely where they should be. */
+  #given = 1;
+  #isSizeKnown: boolean;
+  /** Page 2, if it was read together with page 1. */
+  #second: ListPage | undefined;
 
-  constructor(read: ReadSizedPage, { name, problem, size = pageSize }: HalvingOptions) {
+  constructor(read: ReadSizedPage, { name, problem, size }: HalvingOptions) {
     this.#readSized = read;
     this.#name = name;
     this.#problem = problem;
-    this.#applied = size;
+    this.#applied = size ?? pageSize;
+    this.#isSizeKnown = size !== undefined;
   }
 
   async read(page: number): Promise<PageRead> {
-    const { total = this.#total, ...got } = await this.#readOrDivide(page, pageSize, this.#applied);
+    const second = page === 2 ? this.#second : undefined;
+    if (page <= 2) this.#second = undefined;
+    const part: Part = second ?? (await this.#readOrDivide(page, pageSize, this.#applied));
+    const { total = this.#total, ...got } = part;
     if (total === undefined) throw new SkipError(got.unreadable?.[0] ?? `page ${page} of ${this.#name} cannot be read`);
-    if (page === 1 && rowsOn(got) < total) this.#applied = rowsOn(got);
+    if (page === 1 && rowsOn(got) < total) {
+      this.#applied = rowsOn(got);
+      if (got.piece !== undefined && !this.#isSizeKnown) await this.#learnSize(got.rows);
+      this.#isSizeKnown = true;
+    }
     return { ...got, total };
+  }
+
+  /**
+   * After a first page that came in pieces, it is not known how many rows the service puts on a page: perhaps fewer than it is asked for.
+   * If page 2 begins among the rows of page 1, or cannot be read, all pages are read in pieces of a size that the service gave.
+   */
+  async #learnSize(first: readonly Listed[]): Promise<void> {
+    if (this.#largest < this.#applied) return; // no page is read in one
+    const ids = new Set(first.map(({ id }) => id));
+    const second = await this.#readOnce(2, pageSize).catch((error: unknown) => {
+      if (!(error instanceof SkipError)) throw error;
+    });
+    if (second && !second.rows.some(({ id }) => ids.has(id))) this.#second = second;
+    else this.#largest = this.#given;
   }
 
   async #readOnce(page: number, limit: number, retries?: number): Promise<ListPage> {
     const got = await this.#readSized(page, limit, retries);
     this.#total = got.total;
+    if (got.rows.length === limit) this.#given = Math.max(this.#given, limit);
     return got;
   }
 

@@ -171,17 +171,19 @@ export class DocumentStore {
     this.checkIdle(documentId);
     const held = this.find(documentId);
     const { version, source, dataset } = held;
-    const pieces = maxCharacters === undefined ? source : cutAgain(source, maxCharacters, version, dataset.row);
-    return this.begin(held, pieces, seconds);
+    if (maxCharacters === undefined) return this.begin(held, source, seconds);
+    const pieces = cutAgain(source, maxCharacters, version, dataset.row);
+    return this.begin(held, pieces, seconds, maxCharacters);
   }
 
   /** Starts to index an idle document. Its version is the result from the start; `#present` hides it until the end. */
-  protected begin(held: HeldDocument, source: Source, seconds: number): Begun {
+  protected begin(held: HeldDocument, source: Source, seconds: number, maxCharacters?: number): Begun {
     const { version: before, dataset } = held;
     const startedAt = this.now();
     const batch = batchName(new Date(startedAt * 1000), ++this.#jobs);
     const generation = held.jobs.length + 1;
-    const after = reindexedDocument(before, source, { generation, startedAt: Math.floor(startedAt), seconds });
+    const indexing = { generation, startedAt: Math.floor(startedAt), seconds, maxCharacters };
+    const after = reindexedDocument(before, source, indexing);
     held.jobs.push({ batch, before, after, startedAt, seconds });
     held.version = after;
     return { dataset_id: dataset.row.id, document_id: before.row.id, batch };

@@ -90,7 +90,8 @@ async function readTarget(
   const fit = edited.documents.filter(({ refused }) => refused === null);
   const refusals = await readRefusals(api, fit);
   const documents = fit.filter((document) => refusals.get(documentKey(document))?.isReadable !== false);
-  const dump = documents.length > 0 ? await dumpDocuments(context, { name: "before", dir, documents }) : undefined;
+  const dump =
+    documents.length > 0 ? await dumpDocuments(context, { name: "before", dir, documents, details: true }) : undefined;
   return { dump, refusals };
 }
 
@@ -297,7 +298,7 @@ interface RestoreContext {
 /** Dumps documents of the target as they stand, into a run of the folder `<dir>/<name>`. */
 async function dumpDocuments(
   { old, baseUrl, options }: RestoreContext,
-  reading: Pick<TargetReading, "name" | "dir" | "documents">,
+  reading: Pick<TargetReading, "name" | "dir" | "documents" | "details">,
 ): Promise<Dump> {
   const withChildren = new Set(
     old.manifest.documents

@@ -8,100 +8,11 @@ import { allKinds, type Kind, namesWith } from "../rows/columns.js";
 import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { compareRows } from "./compare-rows.js";
-import type { CheckedDatabase, Findings } from "./findings.js";
-import { type RowSource, UnreadableError } from "./readers/read-text.js";
+import type { CheckedDatabase } from "./findings.js";
+import { UnreadableError } from "./readers/rows.js";
 import { tableRows, unreadable } from "./readers/sql-rows.js";
 import { manifestRows } from "./readers/table-rows.js";
 import { isGuarded, type Loaded, type LoadedFile, type RowStore } from "./row-store.js";
-
-/** The part of a run that the database of its job has. */
-export interface DatabaseShare {
-  /** Documents that this run was the last to read. */
-  readonly kept: Manifest["documents"];
-  /** Documents that a later run read: the database has their newer state, with which nothing is compared. */
-  readonly later: number;
-  /** Documents that were unstable in this run: the database keeps the complete state that an earlier run read. */
-  readonly passedOver: number;
-}
-
-/** Finds out which documents the database has as this run read them; one that it lacks is a finding. */
-function shareOf(manifest: Manifest, name: string, { readBy }: RunDatabase, findings: Findings): DatabaseShare {
-  const kept: Manifest["documents"][number][] = [];
-  let [later, passedOver] = [0, 0];
-  for (const document of manifest.documents.filter(({ status }) => status !== "failed")) {
-    const { run, status } = readBy.get(documentKey(document)) ?? {};
-    if (run === manifest.run_id) kept.push(document);
-    else if (run !== undefined && run > manifest.run_id) later++;
-    else if (run !== undefined && document.status === "unstable" && status === "complete") passedOver++;
-    else {
-      const what = run === undefined ? "missing" : `from the older run ${run}`;
-      findings.add(name, "document", `document ${document.document_id} is ${what}`);
-    }
-  }
-  return { kept, later, passedOver };
-}
-
-/** The table `runs` has one row of this run, which says what the manifest says. */
-function checkRunRow(manifest: Manifest, name: string, { runs }: RunDatabase, findings: Findings): void {
-  const { status, counts } = manifest;
-  const [row] = runs;
-  if (!row || runs.length > 1)
-    findings.add(name, "runs", `has ${countOf(runs.length, "row")} for run ${manifest.run_id} in the table runs`);
-  const wanted = { status, documents: counts.documents, chunks: counts.chunks, child_chunks: counts.child_chunks };
-  for (const [column, value] of Object.entries(wanted)) {
-    if (row && String(row[column]) !== String(value))
-      findings.add(name, "runs", `runs.${column} is ${row[column]}, the manifest says ${value}`);
-  }
-}
-
-interface ComparedDatabase {
-  readonly manifest: Manifest;
-  readonly share: DatabaseShare;
-  readonly database: RunDatabase;
-  /** The rows of the run folder, of the kinds that can be read there. */
-  readonly folder: ReadonlyMap<Kind, LoadedFile>;
-  readonly found: ReadonlyMap<Kind, Loaded>;
-}
-
-/** The rows of the run folder are in the database, and no others of this run. Their order is not looked at. */
-async function compareDatabase(store: RowStore, compared: ComparedDatabase, findings: Findings): Promise<void> {
-  const { manifest, share, database, folder, found } = compared;
-  const documents = await store.load(manifestRows({ ...manifest, documents: share.kept }), findings);
-  if (!documents) return;
-  for (const [kind, rows] of found) {
-    const all = kind === "documents" ? documents : folder.get(kind);
-    if (!all) continue;
-    const wanted = { ...all, table: await tableOf(kind, all, documents, store, database, findings) };
-    const unguarded = isGuarded(all, manifest);
-    const exactly = kind !== "indexing_status"; // kbdump status may have added readings at the same time
-    await compareRows(store, wanted, rows, findings, { unguarded, ordered: false, exactly });
-  }
-  for (const kind of ["chunks", "child_chunks"] as const) {
-    const name = found.get(kind)?.source.name;
-    const count = await database.ofOtherRuns(kind);
-    if (name && count > 0)
-      findings.add(
-        name,
-        "run_id",
-        `${countOf(count, "row")} of ${kind} ${count === 1 ? "has" : "have"} another run_id than the document`,
-      );
-  }
-}
-
-/** SQL: the rows that the database should have. */
-async function tableOf(
-  kind: Kind,
-  { table }: Loaded,
-  documents: Loaded,
-  store: RowStore,
-  { readLater }: RunDatabase,
-  findings: Findings,
-): Promise<string> {
-  if (kind === "chunks" || kind === "child_chunks")
-    return `(FROM ${table} SEMI JOIN ${documents.table} USING (dataset_id, document_id))`;
-  const later = isReplaced(kind) && (await store.load(readLater(kind), findings));
-  return later ? `(FROM ${table} ANTI JOIN ${later.table} USING (${namesWith(kind, "document").join(", ")}))` : table;
-}
 
 /** The rows of a run as the database of its job has them. */
 interface VerifiedDatabase {
@@ -128,111 +39,134 @@ export async function verifyDatabase(
   path: string,
   manifest: Manifest,
   folder: ReadonlyMap<Kind, LoadedFile>,
-  findings: Findings,
 ): Promise<VerifiedDatabase | undefined> {
-  const name = basename(path);
+  const database = { reader, store, manifest, name: basename(path), run: sqlText(manifest.run_id) };
   try {
+    await attach(reader, path);
+    await checkRunRow(database);
+    const share = await shareOf(database);
     const readings = await readingsIn(store, folder.get("indexing_status"));
-    const withChildren = manifest.options.child_chunks !== "none";
-    const database = await readDatabase(reader, path, { name, runId: manifest.run_id, withChildren, readings });
-    checkRunRow(manifest, name, database, findings);
-    const share = shareOf(manifest, name, database, findings);
     const rows = new Map<Kind, Loaded>();
     for (const kind of allKinds.filter((each) => manifest.counts[each] !== undefined)) {
-      const loaded = await store.load(database.rows(kind), findings);
+      const loaded = await load(database, kind, conditionOf(kind, database, readings));
       if (loaded) rows.set(kind, loaded);
     }
-    await compareDatabase(store, { manifest, share, database, folder, found: rows }, findings);
+    await compareWithFolder(database, folder, rows, share);
     const { kept, later, passedOver } = share;
     return { checked: { path, documents: kept.length, read_later: later, passed_over: passedOver }, share, rows };
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    findings.add(name, "cannot be read", `cannot be read: ${error.message}`);
+    store.findings.add(database.name, "cannot be read", `cannot be read: ${error.message}`);
     return undefined;
   }
 }
 
-async function readingsIn(store: RowStore, status: Loaded | undefined): Promise<TimeSpan | undefined> {
-  if (!status) return undefined;
-  const [span] = await store.query(
-    `SELECT min(id::${sqlTypes.time})::VARCHAR AS first, max(id::${sqlTypes.time})::VARCHAR AS last FROM ${status.table}`,
-  );
-  return span?.first == null ? undefined : { first: String(span.first), last: String(span.last) };
-}
-
-type Rows = readonly Readonly<Record<string, unknown>>[];
-
-/** The database of a job as far as it has to do with one run. It is opened to be read only. */
+/** The database of a job as far as it has to do with one run. */
 interface RunDatabase {
-  /** The run whose rows the database has of each document, and what it found them to be, by `documentKey`. */
-  readonly readBy: ReadonlyMap<string, { readonly run: string; readonly status: unknown }>;
-  /** Rows of the table `runs`; there should be one. */
-  readonly runs: Rows;
-  /** Rows of documents that this run read, and that say they are of another run. */
-  readonly ofOtherRuns: (kind: "chunks" | "child_chunks") => Promise<number>;
-  /** Rows of a kind that a later run has replaced: the table has their newer state, which is not compared. */
-  readonly readLater: (kind: Kind) => RowSource;
-  /** The rows of this run, and of the documents that it was the last to read. */
-  readonly rows: (kind: Kind) => RowSource;
-}
-
-/** From one time to another, as DuckDB writes them. */
-interface TimeSpan {
-  readonly first: string;
-  readonly last: string;
-}
-
-interface SoughtRun {
-  /** The name that findings shall have. */
+  readonly reader: Connection;
+  readonly store: RowStore;
+  readonly manifest: Manifest;
+  /** As findings name it. */
   readonly name: string;
-  readonly runId: string;
-  /** False: the run asked for no child chunks, and the database keeps those that earlier runs read. */
-  readonly withChildren: boolean;
-  /** When the run took its readings of the indexing status; undefined when it took none that can be read. */
-  readonly readings: TimeSpan | undefined;
+  /** SQL: the id of the run. */
+  readonly run: string;
 }
 
-/** Opens a database. UnreadableError when it is none; StopError when it is in use. */
-async function readDatabase(
-  connection: Connection,
-  path: string,
-  { name, runId, withChildren, readings }: SoughtRun,
-): Promise<RunDatabase> {
-  await attach(connection, path);
-  const query = async (sql: string): Promise<Rows> => {
-    const result = await connection.runAndReadAll(sql).catch(unreadable);
-    return result.getRowObjectsJson();
-  };
-  const run = sqlText(runId);
-  const documents = await query("SELECT dataset_id, document_id, run_id, status FROM dump.documents");
-  return {
-    readBy: new Map(documents.map((row) => [documentKey(row), { run: String(row.run_id), status: row.status }])),
-    runs: await query(`SELECT status, documents, chunks, child_chunks FROM dump.runs WHERE run_id = ${run}`),
-    ofOtherRuns: async (kind) => {
-      if (kind === "child_chunks" && !withChildren) return 0;
-      const [row] = await query(
-        `SELECT count(*) AS count FROM dump.${kind} t WHERE run_id IS DISTINCT FROM ${run} AND ${lastReadBy(run)}`,
-      );
-      return Number(row?.count);
-    },
-    readLater: (kind) => tableRows(connection, name, kind, `dump.${kind} WHERE run_id > ${run}`),
-    rows: (kind) => {
-      const condition = kind === "child_chunks" && !withChildren ? `run_id = ${run}` : conditionOf(kind, run, readings);
-      return tableRows(connection, name, kind, `dump.${kind} t WHERE ${condition}`);
-    },
-  };
-}
-
-async function attach(connection: Connection, path: string): Promise<void> {
+/** Opens a database to be read only. UnreadableError when it is none; StopError when it is in use. */
+async function attach(reader: Connection, path: string): Promise<void> {
   try {
-    await connection.run(`ATTACH ${sqlText(path)} AS dump (READ_ONLY)`);
-    await connection.run("FROM dump.documents LIMIT 0");
+    await reader.run(`ATTACH ${sqlText(path)} AS dump (READ_ONLY)`);
+    await reader.run("FROM dump.documents LIMIT 0");
   } catch (error) {
     if (error instanceof Error && /\block\b/i.test(error.message)) {
       throw new StopError("the database is open for writing in another program; close it first", { cause: error });
     }
     unreadable(error);
   }
+}
+
+async function query({ reader }: RunDatabase, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  return (await reader.runAndReadAll(sql).catch(unreadable)).getRowObjectsJson();
+}
+
+function load({ reader, store, name }: RunDatabase, kind: Kind, condition: string): Promise<Loaded | undefined> {
+  return store.load(tableRows(reader, name, kind, `dump.${kind} t WHERE ${condition}`));
+}
+
+/** The table `runs` has one row of this run, which says what the manifest says. */
+async function checkRunRow(database: RunDatabase): Promise<void> {
+  const { manifest, name, run, store } = database;
+  const { status, counts } = manifest;
+  const rows = await query(
+    database,
+    `SELECT status, documents, chunks, child_chunks FROM dump.runs WHERE run_id = ${run}`,
+  );
+  const [row] = rows;
+  if (!row || rows.length > 1)
+    store.findings.add(name, "runs", `has ${countOf(rows.length, "row")} for run ${manifest.run_id} in the table runs`);
+  const wanted = { status, documents: counts.documents, chunks: counts.chunks, child_chunks: counts.child_chunks };
+  for (const [column, value] of Object.entries(wanted)) {
+    if (row && String(row[column]) !== String(value))
+      store.findings.add(name, "runs", `runs.${column} is ${row[column]}, the manifest says ${value}`);
+  }
+}
+
+/** The part of a run that the database of its job has. */
+export interface DatabaseShare {
+  /** Documents that this run was the last to read. */
+  readonly kept: Manifest["documents"];
+  /** Documents that a later run read: the database has their newer state, with which nothing is compared. */
+  readonly later: number;
+  /** Documents that were unstable in this run: the database keeps the complete state that an earlier run read. */
+  readonly passedOver: number;
+}
+
+/** Finds out which documents the database has as this run read them; one that it lacks is a finding. */
+async function shareOf(database: RunDatabase): Promise<DatabaseShare> {
+  const { manifest, name, store } = database;
+  const rows = await query(database, "SELECT dataset_id, document_id, run_id, status FROM dump.documents");
+  const readBy = new Map(rows.map((row) => [documentKey(row), { run: String(row.run_id), status: row.status }]));
+  const kept: Manifest["documents"][number][] = [];
+  let [later, passedOver] = [0, 0];
+  for (const document of manifest.documents.filter(({ status }) => status !== "failed")) {
+    const { run, status } = readBy.get(documentKey(document)) ?? {};
+    if (run === manifest.run_id) kept.push(document);
+    else if (run !== undefined && run > manifest.run_id) later++;
+    else if (run !== undefined && document.status === "unstable" && status === "complete") passedOver++;
+    else {
+      const what = run === undefined ? "missing" : `from the older run ${run}`;
+      store.findings.add(name, "document", `document ${document.document_id} is ${what}`);
+    }
+  }
+  return { kept, later, passedOver };
+}
+
+/** From the first to the last reading of the status, as DuckDB writes times; undefined when there is none that can be read. */
+async function readingsIn(store: RowStore, status: Loaded | undefined): Promise<readonly string[] | undefined> {
+  if (!status) return undefined;
+  const time = `id::${sqlTypes.time}`;
+  const [span] = await store.query(
+    `SELECT min(${time})::VARCHAR AS first, max(${time})::VARCHAR AS last FROM ${status.table}`,
+  );
+  return span?.first == null ? undefined : [String(span.first), String(span.last)];
+}
+
+/**
+ * SQL: the rows of this run, and of the documents that it was the last to read. Readings of the status do not say which run made them:
+ * they are known by their time. Child chunks stay those of an earlier run where a later one read their document without them.
+ */
+function conditionOf(kind: Kind, { manifest, run }: RunDatabase, readings: readonly string[] | undefined): string {
+  const ofRun = `(run_id = ${run} OR ${lastReadBy(run)})`;
+  if (isReplaced(kind)) return `run_id = ${run}`;
+  if (kind === "child_chunks")
+    return asksForChildren(manifest) ? `${ofRun} AND NOT ${lastReadBy(run, ">")}` : `run_id = ${run}`;
+  if (kind !== "indexing_status") return ofRun;
+  return readings ? `captured_at BETWEEN ${readings.map(sqlText).join(" AND ")}` : "false";
+}
+
+/** A run that does not leaves the child chunks that earlier runs read. */
+function asksForChildren({ options }: Manifest): boolean {
+  return options.child_chunks !== "none";
 }
 
 /** Whether a run that asks for rows of this kind replaces those of earlier runs, whatever became of the documents. */
@@ -244,14 +178,44 @@ function lastReadBy(run: string, comparison: "=" | ">" = "="): string {
   return `EXISTS (FROM dump.documents d WHERE d.run_id ${comparison} ${run} AND d.dataset_id = t.dataset_id AND d.document_id = t.document_id)`;
 }
 
-/**
- * Readings of the status do not say which run made them: they are known by their time. Child chunks stay those of an earlier
- * run where a later one read their document without them.
- */
-function conditionOf(kind: Kind, run: string, readings: TimeSpan | undefined): string {
-  const ofRun = `(run_id = ${run} OR ${lastReadBy(run)})`;
-  if (isReplaced(kind)) return `run_id = ${run}`;
-  if (kind === "child_chunks") return `${ofRun} AND NOT ${lastReadBy(run, ">")}`;
-  if (kind !== "indexing_status") return ofRun;
-  return readings ? `captured_at BETWEEN ${sqlText(readings.first)} AND ${sqlText(readings.last)}` : "false";
+/** The rows of the run folder are in the database, and no others of this run. Their order is not looked at. */
+async function compareWithFolder(
+  database: RunDatabase,
+  folder: ReadonlyMap<Kind, LoadedFile>,
+  found: ReadonlyMap<Kind, Loaded>,
+  { kept }: DatabaseShare,
+): Promise<void> {
+  const { store, manifest } = database;
+  const documents = await store.load(manifestRows({ ...manifest, documents: kept }));
+  if (!documents) return;
+  for (const [kind, rows] of found) {
+    const all = kind === "documents" ? documents : folder.get(kind);
+    if (!all) continue;
+    const wanted = { ...all, table: await wantedTable(kind, all, documents, database) };
+    const exactly = kind !== "indexing_status"; // kbdump status may have added readings at the same time
+    await compareRows(store, wanted, rows, { unguarded: isGuarded(all, manifest), ordered: false, exactly });
+  }
+  await checkRunIds(database, found);
+}
+
+/** SQL: the rows that the database should have; a later run has replaced the others. */
+async function wantedTable(kind: Kind, { table }: Loaded, documents: Loaded, database: RunDatabase): Promise<string> {
+  if (kind === "chunks" || kind === "child_chunks")
+    return `(FROM ${table} SEMI JOIN ${documents.table} USING (dataset_id, document_id))`;
+  const later = isReplaced(kind) && (await load(database, kind, `run_id > ${database.run}`));
+  return later ? `(FROM ${table} ANTI JOIN ${later.table} USING (${namesWith(kind, "document").join(", ")}))` : table;
+}
+
+/** Rows of documents that this run was the last to read say that they are of this run. */
+async function checkRunIds(database: RunDatabase, found: ReadonlyMap<Kind, Loaded>): Promise<void> {
+  const { store, manifest, name, run } = database;
+  for (const kind of ["chunks", "child_chunks"] as const) {
+    if (!found.has(kind) || (kind === "child_chunks" && !asksForChildren(manifest))) continue;
+    const others = `FROM dump.${kind} t WHERE run_id IS DISTINCT FROM ${run} AND ${lastReadBy(run)}`;
+    const [row] = await query(database, `SELECT count(*) AS count ${others}`);
+    const count = Number(row?.count);
+    if (count === 0) continue;
+    const rows = `${countOf(count, "row")} of ${kind} ${count === 1 ? "has" : "have"}`;
+    store.findings.add(name, "run_id", `${rows} another run_id than the document`);
+  }
 }

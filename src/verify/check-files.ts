@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,8 @@ import {
 } from "../dump/manifest.js";
 import { listOf, object, text, valueIf } from "../schema.js";
 import { type Checked, type Findings, listedPerKind } from "./findings.js";
-import { readPieces, readText, UnreadableError } from "./readers/read-text.js";
+import { readPieces, readText } from "./readers/read-text.js";
+import { UnreadableError } from "./readers/rows.js";
 
 /** An entry of a folder, as far as it is looked at. */
 type Entry = Pick<Dirent, "isFile" | "isSymbolicLink">;
@@ -35,16 +36,20 @@ export async function checkFolder(
   ]);
   const entries = await readEntries(folder, folders);
   const others = [...entries.keys()].filter((name) => !known.has(name)).sort();
-  for (const name of others.slice(0, listedPerKind)) {
-    findings.add(name, "not listed", `is in the folder, but not in ${manifestName}`);
-  }
-  findings.addAll(".", "not listed", [], Math.max(0, others.length - listedPerKind));
+  addUnlisted(others, ".", findings);
   const closed = [...entries.keys()].filter((path) => folders.has(path));
   for (const path of closed) addWrongEntry(path, entries.get(path), "folder", findings);
   return [...files.values()].filter(
     ({ path }) =>
       !foldersOf(path).some((above) => closed.includes(above)) && isRegular(path, entries.get(path), findings),
   );
+}
+
+/** A finding for each of the first, and the number of the others for the folder. */
+function addUnlisted(paths: readonly string[], folder: string, findings: Findings): void {
+  for (const path of paths.slice(0, listedPerKind))
+    findings.add(path, "not listed", `is in the folder, but not in ${manifestName}`);
+  findings.addAll(folder, "not listed", [], Math.max(0, paths.length - listedPerKind));
 }
 
 /** Whether an entry of the folder is a file that can be opened; a finding where it is not. */
@@ -131,7 +136,7 @@ class Fingerprint {
   }
 
   /** The differences from what the manifest lists, if it does. */
-  problems(name: string, listed: Pick<ManifestFile, "bytes" | "sha256"> | undefined): readonly string[] {
+  problems(name: string, listed: Pick<Original, "bytes" | "sha256"> | undefined): readonly string[] {
     const sha256 = this.#hash.digest("hex");
     if (!listed) return [];
     return [
@@ -172,18 +177,15 @@ async function readList(
   const path = join(folder, listName);
   const entry = await lstat(path).catch(() => undefined);
   if (!isRegular(listName, entry, findings)) return [];
-  const hash = createHash("sha256");
   const pieces: Buffer[] = [];
-  for await (const piece of readPieces(path)) {
-    hash.update(piece);
-    pieces.push(piece);
-  }
-  const sha256 = hash.digest("hex");
+  for await (const piece of readPieces(path)) pieces.push(piece);
+  const json = Buffer.concat(pieces);
+  const sha256 = hash("sha256", json);
   if (sha256 !== list.sha256) {
     findings.add(listName, "bytes", `has the SHA-256 ${sha256} instead of ${list.sha256}`);
     return [];
   }
-  const found = datasetsIn(Buffer.concat(pieces));
+  const found = datasetsIn(json);
   if (!found) findings.add(listName, "list", "is no list of documents");
   return found ?? [];
 }
@@ -211,42 +213,28 @@ export async function checkOriginals(
   if (!originals) return { originals: null, attachments: null };
   await checkUnlisted(folder, listed, findings);
   for (const original of listed) {
-    const problem = await pathProblem(folder, original.path);
-    if (problem === undefined) await checkBytes(folder, original, findings, onBytes);
-    else findings.add(original.path, "original", problem);
+    const problems = await originalProblems(folder, original, onBytes);
+    for (const message of problems) findings.add(original.path, "original", message);
   }
   const attachments = listed.filter(({ attachment_id: id }) => id !== null).length;
   return { originals: listed.length - attachments, attachments };
 }
 
-/** The problem with a path of three names, none of which may be a link; undefined where there is none. */
-async function pathProblem(folder: string, path: string): Promise<string | undefined> {
-  const names = path.split("/");
+/** No name of the path may be a link. */
+async function originalProblems(
+  folder: string,
+  original: Listed,
+  onBytes: (bytes: number) => void,
+): Promise<readonly string[]> {
+  const names = original.path.split("/");
   for (const [at] of names.entries()) {
     const facts = await lstat(join(folder, ...names.slice(0, at + 1))).catch(() => undefined);
-    if (!facts) return "is not there";
-    if (facts.isSymbolicLink()) return "is a symlink, or in one, which is not followed";
-    if (at + 1 < names.length ? !facts.isDirectory() : !facts.isFile()) return "is no regular file";
+    if (!facts) return ["is not there"];
+    if (facts.isSymbolicLink()) return ["is a symlink, or in one, which is not followed"];
+    if (at + 1 < names.length ? !facts.isDirectory() : !facts.isFile()) return ["is no regular file"];
   }
-  return undefined;
-}
-
-async function checkBytes(
-  folder: string,
-  { path, bytes, sha256 }: Listed,
-  findings: Findings,
-  onBytes: (bytes: number) => void,
-): Promise<void> {
-  const hash = createHash("sha256");
-  let found = 0;
-  for await (const piece of readPieces(join(folder, path))) {
-    hash.update(piece);
-    found += piece.length;
-    onBytes(piece.length);
-  }
-  const digest = hash.digest("hex");
-  if (found !== bytes) findings.add(path, "original", `has ${found} bytes instead of ${bytes}`);
-  if (digest !== sha256) findings.add(path, "original", `has the SHA-256 ${digest} instead of ${sha256}`);
+  const found = await Fingerprint.of(readPieces(join(folder, original.path)), onBytes);
+  return found.problems("", original);
 }
 
 async function checkUnlisted(folder: string, listed: readonly Listed[], findings: Findings): Promise<void> {
@@ -259,9 +247,7 @@ async function checkUnlisted(folder: string, listed: readonly Listed[], findings
       for (const file of await namesIn(join(folder, path)))
         if (!known.has(`${path}/${file}`)) others.push(`${path}/${file}`);
   }
-  for (const path of others.slice(0, listedPerKind))
-    findings.add(path, "not listed", `is in the folder, but not in ${manifestName}`);
-  findings.addAll(originalsFolder, "not listed", [], Math.max(0, others.length - listedPerKind));
+  addUnlisted(others, originalsFolder, findings);
 }
 
 /** The names in a folder, in order; none where it is no folder. A link is not followed. */

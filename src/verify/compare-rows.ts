@@ -1,8 +1,8 @@
 import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
-import { type Findings, listedPerKind } from "./findings.js";
-import { type RowSource, rowOfFileText, rowText } from "./readers/read-text.js";
-import { canonicalRow, type RowText, unguardedRow } from "./readers/row-text.js";
+import { listedPerKind } from "./findings.js";
+import { canonicalRow, unguardedRow } from "./readers/cells.js";
+import { type RowSource, type RowText, rowOfFileText, rowText } from "./readers/rows.js";
 import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
 
 interface CompareOptions {
@@ -22,11 +22,11 @@ export async function compareRows(
   store: RowStore,
   wanted: Loaded,
   found: Loaded,
-  findings: Findings,
   options: CompareOptions,
 ): Promise<void> {
   if (options.ordered && (await sameLocations(store, wanted, found, options.unguarded))) return;
   await pairRows(store, wanted, found, options.unguarded);
+  const { findings } = store;
   const { name: file, kind } = found.source;
   const other = wanted.source.name;
 
@@ -44,7 +44,7 @@ export async function compareRows(
   const changedTexts = await textsOfChanges(wanted.source, found.source, changed.pairs, options);
   findings.addAll(file, "different", changedTexts, changed.count);
 
-  if (options.ordered && missing.count + added.count === 0) await compareOrder(store, wanted, found, findings);
+  if (options.ordered && missing.count + added.count === 0) await compareOrder(store, wanted, found);
   await withoutPairs(store);
 }
 
@@ -54,13 +54,13 @@ function pairText(source: RowSource, { found, place }: Pair, { ordered }: Compar
 }
 
 /** One finding for all rows of a file: a single row at another place moves all that follow. */
-async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded, findings: Findings): Promise<void> {
+async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded): Promise<void> {
   const { pairs, count } = await samples(store, found.source.kind, "wanted <> found", 1);
   const [first] = pairs;
   if (!first) return;
   const [here, there] = [rowText(found.source, first.found), rowText(wanted.source, first.wanted)];
   const message = `${countOf(count, "row")} are in another order than in ${wanted.source.name}: ${here}, ${first.place}, is ${there} there`;
-  findings.add(found.source.name, "order", message);
+  store.findings.add(found.source.name, "order", message);
 }
 
 /** Which columns differ; the rows are read once more for it. */

@@ -7,8 +7,16 @@ import type { DumpTable, Manifest } from "../dump/manifest.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
-import { locationOfRow, type Problem, type ReadRow, type RowSource, UnreadableError } from "./readers/read-text.js";
-import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/row-text.js";
+import { canonicalRow, unguardedRow } from "./readers/cells.js";
+import {
+  locationOfRow,
+  type Problem,
+  type ReadRow,
+  RowError,
+  type RowSource,
+  type RowText,
+  UnreadableError,
+} from "./readers/rows.js";
 import { tableRows } from "./readers/table-rows.js";
 
 /** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */
@@ -25,14 +33,17 @@ export const locationColumns = ["dataset_id", "document_id", "parent", "id"] as 
 export interface RowStoreOptions {
   /** Also hash every row without the apostrophes of `csv_safe`. */
   readonly unguarded: boolean;
+  /** Gets what is wrong with rows. */
+  readonly findings: Findings;
   /** Called often while rows are loaded; it may throw to end that. */
   readonly onRows: (source: RowSource, rows: number) => void;
 }
 
 type Appender = Awaited<ReturnType<Connection["createAppender"]>>;
 
-/** Keeps rows until they are compared, in a DuckDB that spills to the disk. */
+/** Keeps rows until they are compared, in a DuckDB that spills to the disk, and findings on them. */
 export class RowStore {
+  readonly findings: Findings;
   readonly #connection: Connection;
   readonly #options: RowStoreOptions;
   #tables = 0;
@@ -40,6 +51,7 @@ export class RowStore {
   constructor(connection: Connection, options: RowStoreOptions) {
     this.#connection = connection;
     this.#options = options;
+    this.findings = options.findings;
   }
 
   /** The rows of a statement, as JSON has them: large integers are texts. */
@@ -48,28 +60,28 @@ export class RowStore {
   }
 
   /** Reads a source to its end; undefined when that is not possible, which is a finding. */
-  async load(source: RowSource, findings: Findings): Promise<Loaded | undefined> {
+  async load(source: RowSource): Promise<Loaded | undefined> {
     const table = `rows_${++this.#tables}`;
     const names = locationColumns.map((name) => `${name} VARCHAR`).join(", ");
     await this.#connection.run(`CREATE TABLE ${table} (row BIGINT, ${names}, hash VARCHAR, unguarded VARCHAR)`);
     const appender = await this.#connection.createAppender(table);
     try {
-      const rows = await this.#append(appender, source, findings);
+      const rows = await this.#append(appender, source);
       return { table, source, rows };
     } catch (error) {
       if (!(error instanceof UnreadableError)) throw error;
-      findings.add(error.file ?? source.name, "cannot be read", `cannot be read: ${error.message}`);
+      this.findings.add(error.file ?? source.name, "cannot be read", `cannot be read: ${error.message}`);
       return undefined;
     } finally {
       appender.closeSync();
     }
   }
 
-  async #append(appender: Appender, source: RowSource, findings: Findings): Promise<number> {
+  async #append(appender: Appender, source: RowSource): Promise<number> {
     const add = rowAppender(appender, source.kind, this.#options.unguarded);
     const problem: Problem = (number, message, kind = "is no row") => {
       const { name, row } = locationOfRow(source, number);
-      findings.add(name, kind, `row ${row} ${message}`);
+      this.findings.add(name, kind, `row ${row} ${message}`);
     };
     let last = 0;
     for await (const rows of source.read(problem)) {
@@ -186,14 +198,13 @@ export async function loadFiles(
   store: RowStore,
   folder: string,
   tables: readonly DumpTable[],
-  findings: Findings,
 ): Promise<readonly LoadedFile[]> {
   const loaded: LoadedFile[] = [];
   for (const table of tables) {
     const source = tableRows(reader, folder, table);
-    const rows = source && (await store.load(source, findings));
+    const rows = source && (await store.load(source));
     if (!rows) continue;
-    checkRowCounts(table, rows, findings);
+    checkRowCounts(table, rows, store.findings);
     loaded.push({ ...rows, format: table.format });
   }
   return loaded;

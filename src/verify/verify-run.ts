@@ -1,20 +1,17 @@
-import { type DumpTable, type Manifest, type ManifestFile, manifestName, tablesOf } from "../dump/manifest.js";
+import { type DumpTable, type Manifest, type ManifestFile, manifestName, partsOf, tablesOf } from "../dump/manifest.js";
 import { contradictionsIn, readDumpFolder } from "../dump/read-manifest.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Kind } from "../rows/columns.js";
-import { type DocumentRow, documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
-import { databasePath, verifyDatabase } from "./check-database.js";
+import { type DatabaseShare, databasePath, verifyDatabase } from "./check-database.js";
 import { checkFile, checkFolder, checkList, checkOriginals } from "./check-files.js";
-import { checkDetails, checkIds, checkListed, checkUnique } from "./check-ids.js";
+import { checkCounts, checkDetails, checkIds, checkListed, checkUnique } from "./check-ids.js";
 import { compareRows } from "./compare-rows.js";
 import { type Checked, Findings, type Verification } from "./findings.js";
-import { notesOf } from "./notes.js";
-import { manifestRows } from "./readers/table-rows.js";
+import { hasReader, manifestRows } from "./readers/table-rows.js";
 import {
   firstOfKinds,
   isGuarded,
-  type Loaded,
   type LoadedFile,
   loadFiles,
   type RowStore,
@@ -111,25 +108,25 @@ async function checkRows(
   const { folder, manifest } = subject;
   const { memory, signal, progress, findings } = context;
   const unguarded = manifest.options.output.csv_safe;
-  const options = { memory, signal, unguarded, onRows: progressOf(tables, context) };
+  const options = { memory, signal, unguarded, findings, onRows: progressOf(tables, context) };
   return withRowStore(options, async (reader, store) => {
-    const loaded = await loadFiles(reader, store, folder, tables, findings);
+    const loaded = await loadFiles(reader, store, folder, tables);
     const firsts = firstOfKinds(loaded, manifest);
     progress.step = "comparing the formats";
-    await compareFormats(store, manifest, loaded, firsts, findings);
+    await compareFormats(store, manifest, loaded, firsts);
     const database =
       subject.database === undefined
         ? undefined
-        : await verifyDatabase(reader, store, subject.database, manifest, firsts, findings);
+        : await verifyDatabase(reader, store, subject.database, manifest, firsts);
 
     progress.step = "checking ids and counts";
     const inDatabase = firsts.size === 0 && database;
     const rows = inDatabase ? database.rows : firsts;
     const documents = inDatabase ? database.share.kept : manifest.documents;
-    await checkIds(store, rows, findings);
-    await checkListed(store, firsts, subject, findings); // in the database, later runs have had their say
-    await checkDetails(store, firsts, findings);
-    await checkCounts(store, rows, documents, findings);
+    await checkIds(store, rows);
+    await checkListed(store, firsts, subject); // in the database, later runs have had their say
+    await checkDetails(store, firsts);
+    await checkCounts(store, rows, documents);
     return {
       folder,
       run_id: manifest.run_id,
@@ -179,61 +176,71 @@ async function compareFormats(
   manifest: Manifest,
   files: readonly LoadedFile[],
   firsts: ReadonlyMap<Kind, LoadedFile>,
-  findings: Findings,
 ): Promise<void> {
   for (const file of files) {
     const first = firsts.get(file.source.kind);
     if (!first || first === file) continue;
     const unguarded = isGuarded(first, manifest) || isGuarded(file, manifest);
-    await compareRows(store, first, file, findings, { unguarded, ordered: true, exactly: true });
+    await compareRows(store, first, file, { unguarded, ordered: true, exactly: true });
   }
-  const documents = await store.load(manifestRows(manifest), findings);
+  const documents = await store.load(manifestRows(manifest));
   if (!documents) return;
-  await checkUnique(store, documents, findings);
+  await checkUnique(store, documents);
   const file = firsts.get("documents");
   if (file)
-    await compareRows(store, documents, file, findings, {
+    await compareRows(store, documents, file, {
       unguarded: isGuarded(file, manifest),
       ordered: true,
       exactly: true,
     });
 }
 
-/** Every document has as many chunks and child chunks as it says, and there are no rows of other documents. */
-async function checkCounts(
-  store: RowStore,
-  rows: ReadonlyMap<Kind, Loaded>,
-  documents: readonly DocumentRow[],
-  findings: Findings,
-): Promise<void> {
-  for (const [kind, column] of [
-    ["chunks", "chunk_count"],
-    ["child_chunks", "child_chunk_count"],
-  ] as const) {
-    const loaded = rows.get(kind);
-    if (!loaded) continue;
-    const counts = await countByDocument(store, loaded);
-    for (const document of documents) {
-      const key = documentKey(document);
-      const count = counts.get(key) ?? 0;
-      counts.delete(key);
-      if (count === document[column]) continue;
-      const message = `document ${document.document_id} has ${countOf(count, "row")}, its ${column} is ${document[column]}`;
-      findings.add(loaded.source.name, "rows of documents", message);
-    }
-    for (const [key, count] of counts) {
-      findings.add(
-        loaded.source.name,
-        "of no document",
-        `has ${countOf(count, "row")} of document ${key}, which is not part of this run`,
-      );
-    }
+/** Sentences on what could not be checked, and why. */
+function notesOf(
+  { options, files: listed, originals = [] }: Manifest,
+  files: readonly LoadedFile[],
+  database: DatabaseShare | undefined,
+): readonly string[] {
+  const formats = new Set(files.map(({ format }) => format));
+  const unread = new Set(listed.map((file) => partsOf(file).format).filter((format) => !hasReader(format)));
+  const notes = [...unread].map(
+    (format) => `verify cannot read ${format}: the hashes of its files were checked, their rows were not`,
+  );
+  if (formats.size === 0 && database) {
+    notes.push("this folder has no data files: ids, parents and counts were checked in the database");
+  } else if (formats.size === 0) {
+    notes.push(
+      "this folder has no data files: only manifest.json was checked; --duckdb checks the rows in the database",
+    );
+  } else if (formats.size === 1 && !database) {
+    notes.push(
+      `${[...formats].join()} is the only format in this folder, so contents were not compared between formats`,
+    );
   }
-}
-
-async function countByDocument(store: RowStore, { table }: Loaded): Promise<Map<string, number>> {
-  const rows = await store.query(`SELECT dataset_id, document_id, count(*) AS count FROM ${table} GROUP BY ALL`);
-  return new Map(rows.map((row) => [documentKey(row), Number(row.count)]));
+  if (formats.has("csv") && formats.size > 1 && options.output.csv_safe) {
+    notes.push("the CSV was written with csv_safe: apostrophes before formulas were ignored in comparisons");
+  }
+  for (const [noun, saved] of [
+    ["original", originals.filter(({ attachment_id: id }) => id === null)],
+    ["attachment", originals.filter(({ attachment_id: id }) => id !== null)],
+  ] as const) {
+    const incomplete = saved.filter(({ verdict }) => verdict !== "complete").length;
+    if (incomplete === 0) continue;
+    notes.push(
+      `${incomplete} of ${countOf(saved.length, noun)} ${incomplete === 1 ? "was" : "were"} not complete when the run saved them: originals in manifest.json says why`,
+    );
+  }
+  const later = database?.later ?? 0;
+  if (later > 0)
+    notes.push(
+      `${countOf(later, "document")} of the database come from a later run: their newer rows were not compared`,
+    );
+  const passedOver = database?.passedOver ?? 0;
+  if (passedOver > 0)
+    notes.push(
+      `${countOf(passedOver, "document")} unstable in this run: the database keeps the earlier complete state, which was not compared`,
+    );
+  return notes;
 }
 
 export interface VerifyOptions {

@@ -58,6 +58,18 @@ test("whatever happens, the rate stays sane, no wait is endless, and somebody go
   );
 });
 
+test("a share that is 0 when an answer comes does not stop the process for good", () => {
+  let share = 20;
+  const pace = new Pace(() => share);
+  for (let now = 0; now < 1_000; now += 100) pace.accepted(now, now);
+  pace.refused(1_000, 1_010, 1_000);
+  share = 0;
+  pace.accepted(2_020, 2_030); // ends the pause
+  expect(pace.rateAt(2_030)).toBe(0);
+  share = 20;
+  expect(pace.rateAt(2_030)).toBeGreaterThan(4);
+});
+
 test("a request that breaks in every way gives its slot and its place back", async () => {
   let failing = true;
   const answer: Answer = { url: "http://a.example/", status: 200, headers: {}, body: new Uint8Array() };

@@ -50,6 +50,18 @@ test.each<[string, () => Refuses]>([
   }
 });
 
+test.each([16, 8])(
+  "a limit far below max_rps is found as fast as one without max_rps, %i in flight",
+  async (concurrency) => {
+    const conditions = { requests: 240, concurrency, latency: 60, seed: 1 };
+    const refusedWith = async (maxRps?: number) => {
+      const { refused } = await readRefused({ ...conditions, maxRps, refuses: slidingWindow(12) });
+      return refused;
+    };
+    expect(await refusedWith(150)).toBeLessThanOrEqual((await refusedWith()) + 5);
+  },
+);
+
 test("a limit that comes behind chance is found", async () => {
   const limit = slidingWindow(20);
   const refuses: Refuses = (now, random) => (now < 1_000 ? random() < 0.1 : limit(now, random));

@@ -15,12 +15,13 @@ export interface Conditions {
   readonly refuses: Refuses;
   /** 200 by default, so that no page is given up. */
   readonly retries?: number;
+  readonly maxRps?: number | undefined;
 }
 
 const page = Buffer.from(JSON.stringify({ data: [], total: 0 }));
 
 /** Reads so many pages in order, some ahead, as the crawl does, from a service in virtual time that refuses some requests. */
-export async function readRefused({ requests, concurrency, latency, seed, refuses, retries = 200 }: Conditions) {
+export async function readRefused({ requests, latency, seed, refuses, retries = 200, ...bounds }: Conditions) {
   const clock = new VirtualClock();
   const progress = emptyRequestCounts();
   const [dice, jitter, random] = [randomFrom(seed), randomFrom(seed + 1_000), randomFrom(seed + 2_000)];
@@ -44,11 +45,13 @@ export async function readRefused({ requests, concurrency, latency, seed, refuse
     random,
     turn: async <T>(_: number, work: () => T) => work(),
   };
-  const client = openClient({ baseUrl: "http://kb.example/v1", key: "k", concurrency, progress, environment, retries });
+  const client = openClient({ baseUrl: "http://kb.example/v1", key: "k", ...bounds, progress, environment, retries });
   const numbers = Array.from({ length: requests }, (_, index) => index + 1);
   const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
   const all = async () => {
-    for await (const _ of mapAhead(numbers, new Prefetch(2 * concurrency), (number) => client.chunks(ref, number)));
+    for await (const _ of mapAhead(numbers, new Prefetch(2 * bounds.concurrency), (number) =>
+      client.chunks(ref, number),
+    ));
   };
   await clock.until(all());
   return { seconds: clock.now / 1_000, refused: progress.throttled, sent: progress.sent, progress, sentAt };

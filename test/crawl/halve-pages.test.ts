@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { halvingPages, type ReadSizedPage } from "../../src/crawl/halve-pages.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
+import { readList } from "../../src/crawl/read-list.js";
 import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 
 const rows = (from: number, to: number) =>
@@ -120,6 +122,43 @@ test.each([
   });
   await expect(read(1)).rejects.toBe(error);
   expect(asked).toBe(1);
+});
+
+test.each([
+  [50, 150],
+  [50, 450],
+  [100, 150],
+  [100, 450],
+])("a bad row on page 1 costs no other row, where the service puts %i on a page, of %i", async (cap, total) => {
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 0, max: total - 1 }), { maxLength: 3 }), async (others) => {
+      const bad = new Set([7, ...others]);
+      const readPage = halving(async (page, limit) => {
+        const size = Math.min(cap, limit);
+        const got = rows((page - 1) * size, Math.min(total, page * size));
+        if (got.some(({ id }) => bad.has(Number(id)))) throw givenUp(new RetryError("500", { status: 500 }));
+        return { rows: got, total, docForm: null };
+      });
+      const ids: string[] = [];
+      for await (const page of readList(readPage, new Prefetch(4))) ids.push(...page.rows.map(({ id }) => id));
+      const good = rows(0, total).filter(({ id }) => !bad.has(Number(id)));
+      expect(ids).toEqual(good.map(({ id }) => id));
+    }),
+  );
+});
+
+test("page 2 is read once after a first page that came in halves, and shows that a page has 100 rows", async () => {
+  const asked: string[] = [];
+  const list = listOf(250, 100, asked);
+  const readPage = halving(async (page, limit) => {
+    const got = await list(page, limit);
+    if (page === 1 && limit === 100) throw givenUp();
+    return got;
+  });
+  const ids: string[] = [];
+  for await (const page of readList(readPage, new Prefetch(1))) ids.push(...page.rows.map(({ id }) => id));
+  expect(ids).toEqual(rows(0, 250).map(({ id }) => id));
+  expect(asked).toEqual(["1/100", "1/50", "2/50", "2/100", "3/100"]);
 });
 
 test("where the service puts fewer on a page than are asked, a half is the half of that", async () => {

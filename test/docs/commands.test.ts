@@ -13,6 +13,7 @@ const commands = [
   "diff",
   "report",
   "serve",
+  "guard",
   "restore",
   "copy",
   "join",

@@ -1,6 +1,12 @@
 import { type Answer, type Request, targetOf } from "../../src/client/send.js";
 import { type ListName, listOf } from "./service/list-name.js";
 
+/**
+ * How one request over the wire ended. refused: too many requests, without Retry-After. away: the service was gone, which costs
+ * no try. other: anything else, or the process ended first.
+ */
+export type SendEnd = "refused" | "away" | "other";
+
 /** A page of a list that the crawl wanted: all tries for it, one after the other. */
 export interface Call {
   readonly number: number;
@@ -12,11 +18,8 @@ export interface Call {
   readonly target: string;
   /** When its first try was sent; in moments of the service, as all others. */
   readonly from: number;
-  tries: number;
-  /** Tries of an outage: they and those before them, of whatever call, were answered by nobody. */
-  inVain: number;
-  /** Tries that were refused because there were too many requests. */
-  refused: number;
+  /** How each request over the wire ended, in order. */
+  readonly ends: SendEnd[];
   /** When the newest answer to it was made, of whatever kind. */
   seen: number;
   /** When the answer was made that it was given in the end; undefined while there is none. */
@@ -34,7 +37,7 @@ export class Calls {
   sent(request: Request, life: number, from: number): Call {
     const known = this.#known.get(request);
     if (known) {
-      known.tries++;
+      known.ends.push("other");
       return known;
     }
     const numberOf = (name: string) => Number(request.query.find(([key]) => key === name)?.[1] ?? 0);
@@ -46,9 +49,7 @@ export class Calls {
       limit: numberOf("limit"),
       target: targetOf(request),
       from,
-      tries: 1,
-      inVain: 0,
-      refused: 0,
+      ends: ["other"],
       seen: from,
       answered: undefined,
       total: 0,
@@ -56,6 +57,11 @@ export class Calls {
     this.#known.set(request, call);
     this.all.push(call);
     return call;
+  }
+
+  /** The newest request of the call ended. */
+  ended({ ends }: Call, end: SendEnd): void {
+    ends[ends.length - 1] = end;
   }
 
   /** The call has an answer that can be used: no other will come. */

@@ -31,8 +31,6 @@ export interface Outcome {
   readonly segments: string;
   /** Things that the client did and must never do. */
   readonly violations: readonly string[];
-  /** Simulated milliseconds that it took. */
-  readonly elapsed: number;
   readonly trace: readonly string[];
 }
 

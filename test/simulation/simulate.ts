@@ -49,7 +49,6 @@ async function run(scenario: Scenario, folder: string, sabotage: Sabotage | unde
     calls,
     segments,
     violations,
-    elapsed: environment.clock.now,
     trace,
   };
 }

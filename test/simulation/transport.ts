@@ -2,7 +2,8 @@ import { failedRequest } from "../../src/client/failed-request.js";
 import type { Environment, HttpOptions } from "../../src/client/open-client.js";
 import { type Answer, targetOf } from "../../src/client/send.js";
 import { integer, type Random } from "../servers/random.js";
-import type { Call, Calls } from "./calls.js";
+import { Absence } from "./absence.js";
+import type { Calls } from "./calls.js";
 import type { SimulatedClock } from "./clock.js";
 import { forever, type Life } from "./life.js";
 import { Manners } from "./manners.js";
@@ -26,19 +27,13 @@ export interface NetworkParts {
   readonly violated: (text: string) => void;
 }
 
-/** Requests in a row that nobody answers make an outage, for which no tries are used up. */
-const outage = 3;
 const origin = "http://kb.example/v1";
 
 /** In place of `openHttp`: every request takes its time to the service and back, or does not come back. */
 export function simulatedHttp(segments: NetworkParts): Environment["openHttp"] {
   const { life, calls, report, clock } = segments;
   const manners = new Manners(segments);
-  let unanswered = 0;
-  const lookAt = (call: Call, isAnswered: boolean) => {
-    unanswered = isAnswered ? 0 : unanswered + 1;
-    if (unanswered >= outage) call.inVain++;
-  };
+  const absence = new Absence();
   return (options) => ({
     close: async () => {},
     send: async (request) => {
@@ -48,19 +43,19 @@ export function simulatedHttp(segments: NetworkParts): Environment["openHttp"] {
       const target = targetOf(request);
       const call = calls.sent(request, life.number, segments.service.moment);
       const id = `${life.number}/${call.number} ${shortOf(target)}`;
+      const { isOutage } = absence;
       report(`${id} >`);
       manners.sent(clock.now, target);
       try {
         const { answer, reply } = await exchange(segments, target, options);
         report(`${id} < ${answer.status} ${reply.outcome} moment ${reply.moment}`);
         call.seen = reply.moment;
-        if (reply.outcome === "refused" || answer.status === 429) call.refused++;
-        lookAt(call, answer.status < 502 || answer.status > 504);
+        calls.ended(call, absence.answered(call, answer));
         if (reply.isUsable) calls.answered(call, reply.moment, answer);
         manners.answered(clock.now, answer);
         return answer;
       } catch (error) {
-        lookAt(call, false);
+        calls.ended(call, absence.unanswered(call, error, isOutage));
         report(`${id} ! ${error instanceof Error ? error.message.replace(/^GET \S+ /, "") : error}`);
         throw error;
       } finally {

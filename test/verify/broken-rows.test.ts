@@ -92,6 +92,7 @@ describe("cells that are not of their column's type", () => {
     ["completed_at", '"2025-13-06T13:20:00Z"', "time"],
     ["extra", '"{}"', "object"],
     ["extra", "[]", "object"],
+    ["extra", "1e400", "object"],
   ] as const;
 
   test("are found, each with its row, its column and its type", async () => {
@@ -102,6 +103,26 @@ describe("cells that are not of their column's type", () => {
       return `${path}: row ${at + 1} ${name} is not of type ${type}: ${text}`;
     });
     expect(await findingsOfRows(path, "", rows)).toEqual(expected);
+  });
+
+  test("a name that an object has twice, of which a reader sees one member", async () => {
+    const path = "indexing_status.jsonl";
+    const twice = ['{"a":1,"a":1}', '{"b":[{"a":1,"c":{"a":2},"\\u0061":3}]}'].map((extra) => line({ extra }));
+    expect(await findingsOfRows(path, "", twice)).toEqual([
+      `${path}: row 1 has "a" twice in one object`,
+      `${path}: row 2 has "\\u0061" twice in one object`,
+    ]);
+    const csv = `${names.join(",")}\n2025-03-06T13:20:00Z,d,2025,a${",".repeat(names.length - 4)}"{""a"":1,""a"":1}"\n`;
+    expect(await findingsOfRows("indexing_status.csv", "", [csv])).toEqual([
+      'indexing_status.csv: row 1 extra is not of type object: {"a":1,"a":1}',
+    ]);
+  });
+
+  test("an object that is nested deeper than a run can write it", async () => {
+    const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+    expect(await findingsOfRows("indexing_status.jsonl", "", [line({ extra: deep })])).toEqual([
+      "indexing_status.jsonl: row 1 is nested too deeply to be checked",
+    ]);
   });
 
   test("what is of the type", async () => {
@@ -124,6 +145,10 @@ describe("records of CSV that are no rows", () => {
     ["has 1 cells instead of 4$", "\n"],
     ["is not valid CSV at character 13$", 'd,1,"author"x,string\n'],
     ["is not valid CSV at character 5$", "d,1,a\rb,string\n"],
+    ["is not valid CSV at character 1$", "d\r,1,é,string\n"],
+    ["is not valid CSV at character 5$", ',"é"x,author,string\n'],
+    ["is not valid CSV at character 5$", 'd,1,é"thor",string\n'],
+    ["is not valid CSV at character 12$", 'd,"1",a,"\0"\0\n'],
     ["is not UTF-8$", Buffer.from("d,1,author,\xff\n", "latin1")],
     ["position is not of type integer: 01$", "d,01,author,string\n"],
   ];

@@ -138,6 +138,25 @@ describe("a cell is another", () => {
     expect(found.filter((text) => text.startsWith(`chunks.${left}`))).toEqual(expected);
   });
 
+  test.each([
+    ["12345678901234567890", "12345678901234567000", "1.234567890123456789e19"],
+    ["0.30000000000000000004", "0.3", "3.0000000000000000004E-1"],
+    ["1e400", "1e401", "1000e397"],
+  ])("the number %s was rounded, or is written in another way", async (number, rounded, same) => {
+    const forgery = (text: string) => (lines: string[]) =>
+      lines.with(0, (lines[0] ?? "").replace(/"extra":\{.*/, `"extra":{"a":[{"b":${text}}]}}`));
+    const { run } = await copyOfDump();
+    await forgeCsv(run, "chunks.csv", (rows) => rows.with(0, (rows[0] ?? []).with(-1, `{"a":[{"b":${number}}]}`)));
+    const found = async (text: string) => {
+      await forgeLines(run, "chunks.jsonl", forgery(text));
+      const { findings } = await verifyRun(run);
+      return findings.filter(({ file }) => file === "chunks.csv").map(({ message }) => message);
+    };
+    expect(await found(number)).toEqual([]);
+    expect(await found(rounded)).toEqual([expect.stringContaining("differs in extra from row 1 of chunks.jsonl")]);
+    expect(await found(same)).toEqual([]);
+  });
+
   test("in all formats: no difference is seen between them", async () => {
     const { run } = await copyOfDump();
     await forgeLines(run, "chunks.jsonl", allCells.jsonl);

@@ -1,7 +1,7 @@
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readRecords } from "../../src/verify/readers/table-rows.js";
+import { readRecords } from "../../src/verify/readers/text-rows.js";
 import { plainFolder } from "../dump/formats/folder.js";
 
 async function recordsOf(text: string, quoted: boolean): Promise<readonly string[]> {

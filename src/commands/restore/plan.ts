@@ -123,9 +123,11 @@ const roomy = 60;
 
 const evidenceTexts: Readonly<Record<Evidence, string>> = {
   updated_by: "updated_by names who edited it",
+  created_at: "it was created after the indexing",
   disabled_by: "disabled_by names who disabled it",
   customized: "its type is customized",
   history: "the history of the job has what stood there before",
+  neighbours: "the same file and settings put the other text between the same two chunks",
   chosen: "you chose it",
 };
 

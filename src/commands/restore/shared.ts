@@ -82,18 +82,25 @@ export async function checkArguments(
   more: (checkIds: CheckIds) => readonly Problem[],
 ): Promise<Times> {
   const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // heavy; --help does without
-  const timeout = durationFrom("--timeout", args.timeout, timeBounds);
-  const settle = durationFrom("--settle", args.settle, settleBounds);
-  const lockTime = durationFrom("--lock-time", args.lockTime, settleBounds);
-  const problems: readonly Problem[] = [
+  return timesFrom(args, [
     ...checkIds("--document", itemsOf(args.document)),
     ...more(checkIds),
     ...checkServiceFlags(args),
-    ...[timeout, settle, lockTime].filter((time) => typeof time !== "number"),
     ...(args.apply && !args.yes && environment.openTerminal === undefined
       ? [{ path: "--apply", message: noTerminal }]
       : []),
-  ];
+  ]);
+}
+
+/** The times of a restore. UsageError with these problems and those of the times. */
+export function timesFrom(
+  args: Pick<WriteArguments, "timeout" | "settle" | "lockTime">,
+  others: readonly Problem[],
+): Times {
+  const timeout = durationFrom("--timeout", args.timeout, timeBounds);
+  const settle = durationFrom("--settle", args.settle, settleBounds);
+  const lockTime = durationFrom("--lock-time", args.lockTime, settleBounds);
+  const problems = [...others, ...[timeout, settle, lockTime].filter((time) => typeof time !== "number")];
   if (typeof timeout !== "number" || typeof settle !== "number" || typeof lockTime !== "number" || problems.length > 0)
     throw wrongLine(problems);
   return { timeout, settle, lockTime };
@@ -106,7 +113,10 @@ const noTerminal =
   "there is no terminal to confirm at; look at the plan without --apply first, then add --yes to write it";
 
 /** The options that both commands have, and that need no look at a folder. */
-export function targetOptionsFrom(args: WriteArguments, { env, signal }: Pick<Environment, "env" | "signal">) {
+export function targetOptionsFrom(
+  args: Omit<WriteArguments, "run">,
+  { env, signal }: Pick<Environment, "env" | "signal">,
+) {
   const { keyEnv, allowHttp, apply, memory, maxRps } = args;
   return {
     ...{ keyEnv, allowHttp, apply, memory, env, signal },

@@ -1,6 +1,6 @@
 import { type ChunkRow, type DocumentRows, groupRows } from "../document-rows.js";
 import type { DocumentHistory } from "./evidence.js";
-import { editsOf, isBlank, isWritable, latestIndexed, type ManualEdits, type Text, textKey } from "./manual-edits.js";
+import { editsOf, isBlank, isWritable, type ManualEdits, type Text, textKey } from "./manual-edits.js";
 
 /** Everything that the decisions on a document rest on. Answers are null in documents that have none. */
 export interface DocumentComparison {
@@ -8,8 +8,12 @@ export interface DocumentComparison {
   readonly olds: readonly ChunkRow[];
   readonly editsOf: (old: ChunkRow) => ManualEdits;
   readonly pairOf: (old: ChunkRow) => Pair<ChunkRow> | undefined;
-  /** The chunk of the target that has the text before an edit. */
+  /** The chunk of the target that has the text before an edit, as the history or its neighbours tell. */
   readonly baseOf: (old: ChunkRow) => ChunkRow | undefined;
+  /** Whether `baseOf` goes by the neighbours. */
+  readonly isPlacedByNeighbours: (old: ChunkRow) => boolean;
+  /** When the older document was indexed, in Unix seconds; null unless both were made of the same file by the same process rule. */
+  readonly indexedAt: number | null;
   /** The chunk of the target at the place of a lost one, by the neighbours of both. */
   readonly placeOf: (old: ChunkRow) => ChunkRow | undefined;
   /** Chunks of the target with the text of an old one. */
@@ -29,18 +33,27 @@ export function compareWithTarget(
   const form = old.doc_form ?? target.doc_form;
   const chunksOf = ({ chunks }: DocumentRows) => inOrder(chunks.map((chunk) => withAnswer(chunk, form)));
   const [olds, targets] = [chunksOf(old), chunksOf(target)];
-  const latest = latestIndexed(olds);
-  const edits = new Map(olds.map((each) => [each, editsOf(each, history, latest)]));
+  const edits = new Map(olds.map((each) => [each, editsOf(each, history, old.indexed_at)]));
   const pairs = pairRows(olds, targets, textKey);
   const reindexed = ![...pairs.of.values()].some(({ by }) => by === "id");
   const unpaired = reindexed ? olds.filter((each) => !pairs.of.has(each) && isWritable(each)) : [];
-  const bases = pairBases(unpaired, pairs.free, (each) => edits.get(each)?.before ?? null);
+  const isSameSource = old.source !== null && old.source === target.source;
+  const known = pairBases(unpaired, pairs.free, (each) => edits.get(each)?.before ?? null);
+  const isFree = (each: ChunkRow) => !known.has(each) && edits.get(each)?.origin === "unknown";
+  const beside = isSameSource ? placesBeside(olds, targets, (each) => pairs.of.get(each)?.row) : new Map();
+  const byNeighbours = new Map(
+    unpaired.filter(isFree).flatMap((each) => {
+      const place = beside.get(each);
+      return place && isSafePlace(each, place, old.indexed_at) ? [[each, place] as const] : [];
+    }),
+  );
+  const bases = new Map([...known, ...byNeighbours]);
   const overwritten = new Map([...bases].flatMap(([each, base]) => (base.enabled ? [[base, each]] : [])));
   const standIn = (each: ChunkRow) => pairs.of.get(each)?.row ?? bases.get(each);
   const places = placesOf(olds, targets, standIn);
   const groups = groupRows(targets, textKey);
   const lost = olds.filter((each) => standIn(each) === undefined);
-  const isManual = (each: ChunkRow) => edits.get(each)?.origin !== "own" || edits.get(each)?.late === true;
+  const isManual = (each: ChunkRow) => edits.get(each)?.origin !== "own";
   const inside = findInside({
     manual: lost.filter(isManual),
     automatic: lost.filter((each) => !isManual(each)),
@@ -50,9 +63,11 @@ export function compareWithTarget(
   });
   return {
     olds,
-    editsOf: (each) => edits.get(each) ?? editsOf(each, history, latest),
+    editsOf: (each) => edits.get(each) ?? editsOf(each, history, old.indexed_at),
     pairOf: (each) => pairs.of.get(each),
     baseOf: (each) => bases.get(each),
+    isPlacedByNeighbours: (each) => byNeighbours.has(each),
+    indexedAt: isSameSource ? old.indexed_at : null,
     placeOf: (each) => (reindexed ? places.get(each) : undefined),
     equalTo: (each) => groups.get(textKey(each))?.length ?? 0,
     isInside: (each) => inside.has(each),
@@ -63,6 +78,24 @@ export function compareWithTarget(
 function withAnswer(chunk: ChunkRow, form: string | null): ChunkRow {
   if (form === "qa_model") return { ...chunk, answer: chunk.answer ?? "" };
   return { ...chunk, answer: form === null ? chunk.answer || null : null };
+}
+
+/**
+ * Whether the chunk between the same neighbours has the text that an edit replaced: the indexing made the edited chunk, both have the
+ * same position, and no person has edited or disabled the new one.
+ */
+function isSafePlace(old: ChunkRow, place: ChunkRow, indexedAt: number | null): boolean {
+  return isOfIndexing(old, place, indexedAt) && place.updated_by === null && place.disabled_by === null;
+}
+
+/** Whether the indexing made the old row, and the other one has its position. */
+export function isOfIndexing(
+  old: Pick<ChunkRow, "position" | "created_at">,
+  { position }: Pick<ChunkRow, "position">,
+  indexedAt: number | null,
+): boolean {
+  const isIndexed = indexedAt !== null && old.created_at !== null && old.created_at <= indexedAt;
+  return isIndexed && old.position !== null && old.position === position;
 }
 
 /** Gives every edited chunk a chunk of the target that has the text before the edit, the k-th of equal ones the k-th; enabled ones first. */
@@ -144,23 +177,43 @@ function placesOf<Row>(
   targets: readonly Row[],
   pairOf: (old: Row) => Row | undefined,
 ): ReadonlyMap<Row, Row> {
-  const indexes = new Map(targets.map((row, index) => [row, index]));
   const paired = new Set(olds.map(pairOf));
+  return new Map(
+    [...gapsOf(olds, targets, pairOf)].flatMap(([old, gap]) => {
+      const [place, ...others] = gap.filter((row) => !paired.has(row));
+      return place !== undefined && others.length === 0 ? [[old, place] as const] : [];
+    }),
+  );
+}
+
+/** The same, and nothing else may stand between the pairs of the neighbours. */
+export function placesBeside<Row>(...given: Parameters<typeof placesOf<Row>>): ReadonlyMap<Row, Row> {
+  const places = placesOf(...given);
+  const gaps = gapsOf(...given);
+  return new Map([...places].filter(([old]) => gaps.get(old)?.length === 1));
+}
+
+/** What stands between the pairs of the neighbours of every old row that has no pair, where both neighbours have one. */
+function gapsOf<Row>(
+  olds: readonly Row[],
+  targets: readonly Row[],
+  pairOf: (old: Row) => Row | undefined,
+): ReadonlyMap<Row, readonly Row[]> {
+  const indexes = new Map(targets.map((row, index) => [row, index]));
   const indexOf = (old: Row | undefined, border: number) => {
     if (old === undefined) return border;
     const pair = pairOf(old);
     return pair === undefined ? undefined : indexes.get(pair);
   };
-  const places = new Map<Row, Row>();
+  const gaps = new Map<Row, readonly Row[]>();
   for (const [at, old] of olds.entries()) {
     if (pairOf(old) !== undefined) continue;
     const before = indexOf(at === 0 ? undefined : olds[at - 1], -1);
     const after = indexOf(olds[at + 1], targets.length);
     if (before === undefined || after === undefined) continue;
-    const [place, ...others] = targets.slice(before + 1, Math.max(before + 1, after)).filter((row) => !paired.has(row));
-    if (place !== undefined && others.length === 0) places.set(old, place);
+    gaps.set(old, targets.slice(before + 1, Math.max(before + 1, after)));
   }
-  return places;
+  return gaps;
 }
 
 /** Characters of a window. A text of twice as many has a whole window of any text that it stands inside. */

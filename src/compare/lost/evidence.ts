@@ -8,7 +8,7 @@ import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { cutText, escapeControls } from "../../safe-text.js";
 import { type DocumentId, inexactReason } from "../document-rows.js";
-import { checkExactFiles, type LoadOptions, ofDocument } from "../load-document-rows.js";
+import { checkExactFiles, type LoadOptions, loadDetails, ofDocument } from "../load-document-rows.js";
 
 /** A document that a restore looks at. */
 export interface EditedDocument extends DocumentId {
@@ -44,6 +44,7 @@ export async function findEditedDocuments(dump: Dump, options: EvidenceOptions):
   checkFit(dump);
   return withSpill(":memory:", options, async (connection) => {
     await loadMarks(connection, dump, options);
+    await loadDetails(connection, "details", dump, options);
     const { database } = options;
     const of = { run_id: dump.manifest.run_id, chunks: "chunks", children: "child_chunks" };
     await connection.run(emptyHistory);
@@ -86,14 +87,10 @@ async function loadMarks(connection: Connection, dump: Dump, options: LoadOption
     });
 }
 
-/** SQL: the documents with manual edits, even if that is a guess. The time of the indexing is that of `latestIndexed`. */
+/** SQL: the documents with manual edits. */
 const editedSql = `
-  WITH indexed AS (
-    SELECT dataset_id, document_id, epoch(min(created_at)) AS first, epoch(quantile_disc(created_at, 0.5)) AS middle
-    FROM chunks GROUP BY ALL
-  )
-  SELECT dataset_id, document_id FROM chunks JOIN indexed USING (dataset_id, document_id)
-    WHERE updated_by <> '' OR (disabled_by <> '' AND NOT enabled) OR epoch(created_at) > first + 3 * (middle - first) + 60
+  SELECT dataset_id, document_id FROM chunks LEFT JOIN details USING (dataset_id, document_id)
+    WHERE updated_by <> '' OR (disabled_by <> '' AND NOT enabled) OR created_at > completed_at
   UNION SELECT dataset_id, document_id FROM child_chunks WHERE type = 'customized'
   UNION SELECT dataset_id, document_id FROM edited_chunks
   UNION SELECT dataset_id, document_id FROM edited_children

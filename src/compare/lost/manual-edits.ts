@@ -19,12 +19,12 @@ export interface ManualEdits {
   readonly keywordsBefore: readonly string[] | undefined;
   /** Whether somebody disabled it. */
   readonly disabled: boolean;
-  /** A guess: it was created long after the document was indexed. */
+  /** Whether it was created after the indexing of its document was completed. */
   readonly late: boolean;
 }
 
-/** The manual edits of a chunk. `latest`: the time of `latestIndexed`. */
-export function editsOf(chunk: ChunkRow, history: DocumentHistory, latest: number): ManualEdits {
+/** The manual edits of a chunk. `indexedAt`: when the indexing of its document was completed, in Unix seconds, if that is known. */
+export function editsOf(chunk: ChunkRow, history: DocumentHistory, indexedAt: number | null): ManualEdits {
   const first = history.chunks.get(chunk.id) ?? {};
   const before = {
     content: first.content ?? chunk.content,
@@ -32,30 +32,42 @@ export function editsOf(chunk: ChunkRow, history: DocumentHistory, latest: numbe
   };
   const isEdited = textKey(before) !== textKey(chunk);
   const keywordsBefore = first.keywords === undefined ? undefined : (first.keywords ?? []);
-  const isAdded = history.added.has(chunk.id);
+  const late = indexedAt !== null && chunk.created_at !== null && chunk.created_at > indexedAt;
+  const isAdded = late || history.added.has(chunk.id);
   return {
     origin: isAdded ? "added" : isEdited ? "edited" : chunk.updated_by !== null ? "unknown" : "own",
     before: isEdited && !isAdded ? before : null,
     keywordsBefore: keywordsBefore && !isSameSet(keywordsBefore, chunk.keywords) ? keywordsBefore : undefined,
     disabled: wasDisabled(chunk) && (chunk.disabled_by !== null || first.enabled === true),
-    late: chunk.created_at !== null && chunk.created_at > latest,
+    late,
   };
 }
 
-/** Whether a chunk has manual edits, even if that is a guess. */
-export function hasManualEdits({ origin, keywordsBefore, disabled, late }: ManualEdits): boolean {
-  return origin !== "own" || keywordsBefore !== undefined || disabled || late;
+/** Whether a fact says that a chunk has manual edits. */
+export function hasManualEdits({ origin, keywordsBefore, disabled }: ManualEdits): boolean {
+  return origin !== "own" || keywordsBefore !== undefined || disabled;
 }
 
-/** The proof for what is written: texts that the history knows, or that the chunk is disabled. */
+/** What is written of a chunk, and whether its place is known by its neighbours alone. */
+interface Writes {
+  readonly texts: boolean;
+  readonly disable: boolean;
+  readonly byNeighbours?: boolean;
+}
+
+/** The facts that prove what is written: that a person did it, and what stood there before. */
 export function evidenceOf(
   chunk: ChunkRow,
-  writes: { readonly texts: boolean; readonly disable: boolean },
+  { before, keywordsBefore, origin, late }: ManualEdits,
+  { texts, disable, byNeighbours = false }: Writes,
 ): readonly Evidence[] {
+  const isInHistory = before !== null || keywordsBefore !== undefined || (origin === "added" && !late);
   const evidence: Evidence[] = [];
-  if (writes.texts && chunk.updated_by !== null) evidence.push("updated_by");
-  if (writes.disable && chunk.disabled_by !== null) evidence.push("disabled_by");
-  if (writes.texts || (writes.disable && chunk.disabled_by === null)) evidence.push("history");
+  if (texts && chunk.updated_by !== null) evidence.push("updated_by");
+  if (texts && late) evidence.push("created_at");
+  if (disable && chunk.disabled_by !== null) evidence.push("disabled_by");
+  if ((texts && isInHistory) || (disable && chunk.disabled_by === null)) evidence.push("history");
+  if (texts && byNeighbours) evidence.push("neighbours");
   return evidence;
 }
 
@@ -73,16 +85,6 @@ export function childEditsOf(
   const before = first === undefined || first === child.content ? null : first;
   const customized: readonly Evidence[] = child.type === "customized" ? ["customized"] : [];
   return { evidence: before === null ? customized : [...customized, "history"], before };
-}
-
-/**
- * The time from when on a chunk is taken for made by hand: long after the indexing went by the half of the chunks. Unix seconds;
- * diff guesses the same.
- */
-export function latestIndexed(chunks: readonly Pick<ChunkRow, "created_at">[]): number {
-  const times = chunks.flatMap(({ created_at }) => (created_at === null ? [] : [created_at])).sort((a, b) => a - b);
-  const [first, middle] = [times[0], times[Math.ceil(times.length / 2) - 1]];
-  return first === undefined || middle === undefined ? Number.POSITIVE_INFINITY : first + 3 * (middle - first) + 60;
 }
 
 /** Equal for equal texts. */

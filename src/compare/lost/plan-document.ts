@@ -1,6 +1,13 @@
 import { countOf } from "../../words.js";
 import { type ChildRow, type ChunkRow, type DocumentRows, groupRows, isSameSet } from "../document-rows.js";
-import { compareWithTarget, type DocumentComparison, inOrder, pairRows } from "./document-comparison.js";
+import {
+  compareWithTarget,
+  type DocumentComparison,
+  inOrder,
+  isOfIndexing,
+  pairRows,
+  placesBeside,
+} from "./document-comparison.js";
 import type { DocumentHistory } from "./evidence.js";
 import { childEditsOf, evidenceOf, hasManualEdits, isBlank, isWritable, wasDisabled } from "./manual-edits.js";
 import type {
@@ -28,6 +35,8 @@ export function planDocument(
   const refused = refusalOf(old, target);
   if (refused !== null) return refusedPlan(old, options.document_name, refused);
   const comparison = compareWithTarget(old, history, target);
+  const { reindexed, indexedAt } = comparison;
+  const below = { history, reindexed, indexedAt, chosen: options.chosen };
   const decisions = comparison.olds.map((chunk) => planChunk(chunk, comparison, options));
   const [olds, targets] = [childrenBelow(old), childrenBelow(target)];
   const decided = decisions.map((decision) => {
@@ -35,13 +44,13 @@ export function planDocument(
     const family = { olds: olds(old.id), home, targets: home === null || home === "added" ? [] : targets(home.id) };
     return {
       ...decision,
-      family: planChildren(family, { history, reindexed: comparison.reindexed, chosen: options.chosen }),
+      family: planChildren(family, below),
     };
   });
   const parents = new Set(comparison.olds.map(({ id }) => id));
   const orphans = planChildren(
     { olds: old.children.filter(({ segment_id }) => !parents.has(segment_id)), home: null, targets: [] },
-    { history, reindexed: comparison.reindexed, chosen: options.chosen },
+    below,
   );
   return {
     ...headOf(old, options.document_name),
@@ -147,16 +156,21 @@ function planKept(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison, 
 
 /** A chunk whose text stands in the target under another id: its keywords, and that it is disabled, may be lost. */
 function planPaired(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
-  const { keywordsBefore, disabled } = comparison.editsOf(old);
-  const disable = disabled && row.enabled;
-  const there = { ...standing(old, row, comparison), disable, evidence: evidenceOf(old, { texts: false, disable }) };
+  const edits = comparison.editsOf(old);
+  const keywordsBefore = edits.keywordsBefore ?? (hasKeywordsOfPerson(old, row, comparison) ? row.keywords : undefined);
+  const disable = edits.disabled && row.enabled;
+  const there = {
+    ...standing(old, row, comparison),
+    disable,
+    evidence: evidenceOf(old, edits, { texts: false, disable }),
+  };
   if (keywordsBefore === undefined || isSameSet(old.keywords, row.keywords))
     return disable ? { ...there, present: false } : there;
   const lost = { ...there, present: false };
   if (!old.keywords?.length) return { ...lost, losses: [emptiedKeywords(old)] };
   const isBefore = !row.keywords?.length || isSameSet(keywordsBefore, row.keywords);
   if (isBefore && row.enabled && isWritable(old)) {
-    const evidence = evidenceOf(old, { texts: true, disable });
+    const evidence = evidenceOf(old, edits, { texts: true, disable });
     return { ...lost, texts: textsOf(old), evidence, losses: lossesOf(old, row, undefined) };
   }
   const reason = isBefore
@@ -166,17 +180,25 @@ function planPaired(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison
   return { ...conflict, home: row, disable, evidence: [...there.evidence, ...conflict.evidence] };
 }
 
+/** Whether the keywords are a person's: what was edited is not the text, and the same file and process rule give other ones. */
+function hasKeywordsOfPerson(old: ChunkRow, row: ChunkRow, { indexedAt }: DocumentComparison): boolean {
+  const isEdited = old.updated_by !== null && row.updated_by === null;
+  return indexedAt !== null && isEdited && old.keywords !== null && old.keywords.length > 0;
+}
+
 const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk takes no change.";
 
 /** A chunk whose text is no chunk of the target. */
 function planUnpaired(old: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
-  const { origin, disabled } = comparison.editsOf(old);
+  const edits = comparison.editsOf(old);
+  const { origin, disabled } = edits;
   const base = comparison.baseOf(old);
   const lose = (why: WhyListed, reason: string, place = comparison.placeOf(old)) =>
     planLoss(old, { why, reason, place }, comparison, options);
   if (base && !base.enabled) return lose("conflict", disabledPlace, base);
   if (base) {
-    const evidence = evidenceOf(old, { texts: true, disable: disabled });
+    const byNeighbours = comparison.isPlacedByNeighbours(old);
+    const evidence = evidenceOf(old, edits, { texts: true, disable: disabled, byNeighbours });
     return { ...restored(old, base, evidence, comparison), disable: disabled };
   }
   if (comparison.isInside(old)) return standing(old, null, comparison);
@@ -184,20 +206,19 @@ function planUnpaired(old: ChunkRow, comparison: DocumentComparison, options: Pl
     return lose("no evidence", "The other chunks kept their ids: a person deleted it, not a re-index.");
   if (origin === "added") {
     if (wasDisabled(old) && !options.addDisabled) return lose("disabled", "It was added by hand, and then disabled.");
-    if (isWritable(old)) return restored(old, "added", evidenceOf(old, { texts: true, disable: false }), comparison);
+    if (isWritable(old))
+      return restored(old, "added", evidenceOf(old, edits, { texts: true, disable: false }), comparison);
   }
   return lose(...whyUnproved(old, comparison));
 }
 
 /** The reason for a lost chunk that cannot be written without its owner. */
 function whyUnproved(old: ChunkRow, comparison: DocumentComparison): readonly [why: WhyListed, reason: string] {
-  const { origin, disabled, keywordsBefore, late } = comparison.editsOf(old);
+  const { origin, disabled, keywordsBefore } = comparison.editsOf(old);
   if (origin === "edited") return ["conflict", "The target does not have the text that the edit replaced."];
   if (origin === "unknown") return ["unknown before", "A person edited it, and no run has the text before the edit."];
   if (disabled) return ["conflict", "A person disabled it, and the target does not have its text."];
   if (keywordsBefore) return ["conflict", "A person edited its keywords, and the target does not have its text."];
-  if (late)
-    return ["no evidence", "It was created after the document was indexed, but nothing proves that a person made it."];
   return ["no evidence", "Nothing proves that a person made or edited it."];
 }
 
@@ -261,21 +282,20 @@ interface ChildrenDecision {
   readonly present: number;
 }
 
-interface ChildrenOptions {
+interface ChildrenOptions extends Pick<DocumentComparison, "reindexed" | "indexedAt"> {
   readonly history: DocumentHistory;
-  /** The document was indexed again. */
-  readonly reindexed: boolean;
   readonly chosen: ReadonlySet<string>;
 }
 
 /**
  * Decides on the child chunks that somebody made or edited; the others are made by the service. A lost one replaces the automatic
- * child chunk that has the text before the edit, or is added.
+ * child chunk that has the text before the edit, or that stands between the same neighbours; or it is added.
  */
 function planChildren({ olds, home, targets }: Family, options: ChildrenOptions): ChildrenDecision {
-  const ordered = inOrder(olds);
-  const pairs = pairRows(ordered, inOrder(targets), ({ content }) => content);
+  const [ordered, inTarget] = [inOrder(olds), inOrder(targets)];
+  const pairs = pairRows(ordered, inTarget, ({ content }) => content);
   const twins = pairs.free.filter(({ type }) => type !== "customized");
+  const beside = placesBeside(ordered, inTarget, (child) => pairs.of.get(child)?.row);
   const children: ChildRestore[] = [];
   const listed: ListedLoss[] = [];
   let present = 0;
@@ -287,9 +307,12 @@ function planChildren({ olds, home, targets }: Family, options: ChildrenOptions)
     if (isThere) present++;
     else if (why) listed.push(why);
     else {
-      const at = twins.findIndex(({ content }) => content === before);
+      const place = beside.get(child);
+      const isSafe = place !== undefined && isOfIndexing(child, place, options.indexedAt);
+      const at = twins.findIndex((each) => (before === null ? isSafe && each === place : each.content === before));
       const [twin = null] = at < 0 ? [] : twins.splice(at, 1);
-      children.push(childRestore(child, options.reindexed ? evidence : ["chosen"], twin));
+      const proof = before === null && twin ? ([...evidence, "neighbours"] as const) : evidence;
+      children.push(childRestore(child, options.reindexed ? proof : ["chosen"], twin));
     }
   }
   return { children, listed, present };

@@ -9,10 +9,11 @@ export const level = oneOf("chunk", "child_chunk");
 export const position = orNull(count);
 
 /**
- * The proof that somebody made or changed a row by hand. `history`: the job's database has what it was before. `chosen`: there
- * is none, and the owner named the row.
+ * The facts that prove that a person made or changed a row, and that its place is known. `created_at`: it was created after the indexing of
+ * its document was completed. `history`: the job's database has what stood there before. `neighbours`: it was between the same two chunks,
+ * in a document of the same file and process rule. `chosen`: there is no such fact, and the owner named the row.
  */
-const evidence = oneOf("updated_by", "disabled_by", "customized", "history", "chosen");
+const evidence = oneOf("updated_by", "created_at", "disabled_by", "customized", "history", "neighbours", "chosen");
 export type Evidence = v.InferOutput<typeof evidence>;
 
 /** The parts of a chunk that a request can write; the answer is null but in qa_model documents. */

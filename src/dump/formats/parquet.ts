@@ -62,10 +62,7 @@ function rowsPerGroup({ dataset, jsonl: { text } }: StagedTable): number {
   return Math.max(1, Math.min(most, Math.floor((groupBytes * text.lines) / Math.max(1, text.bytes))));
 }
 
-/**
- * SQL: the rows of Parquet files. Types match the columns, except JSON, which Parquet lacks, and times without a zone from older
- * versions of kbdump.
- */
+/** SQL: the rows of Parquet files. Their types are those of the columns, but Parquet has no JSON, and times get the zone UTC. */
 export const selectRows: SelectRows = (kind, { paths }, json) => {
   const cells = columns[kind].map(({ name, type }) => {
     if (type === "time") return `${zonedTime(`"${name}"`)} AS "${name}"`;

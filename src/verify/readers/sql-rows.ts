@@ -3,8 +3,8 @@ import { streamTexts } from "../../duckdb/read-rows.js";
 import { sqlText, sqlTypes, utcTime } from "../../duckdb/sql.js";
 import { StopError } from "../../errors.js";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
-import { type ReadRow, type RowSource, UnreadableError } from "./read-text.js";
-import { shortTextSql } from "./row-text.js";
+import { shortTextSql } from "./cells.js";
+import { type ReadRow, type RowSource, UnreadableError } from "./rows.js";
 
 /** The rows of a Parquet file, which must have exactly the columns, in order, each of its type. */
 export function parquetRows(connection: Connection, name: string, kind: Kind, path: string): RowSource {

@@ -118,9 +118,9 @@ test("every problem of the line is reported at once, before a run is looked for"
   --concurrency: got 0, expected a whole number from 1 to 64
   --max-rps: got 0, expected a number above 0, at most 10000
   --memory: got "lots", expected a size such as 800MB or 2GB
+  --apply: there is no terminal to confirm at; look at the plan without --apply first, then add --yes to write it
   --timeout: got "soon", expected seconds, or a time such as 30s, 10m or 2h, from 1 s to 1 h
   --settle: got "2h", expected seconds, or a time such as 30s, 10m or 2h, from 0 s to 1 h
-  --apply: there is no terminal to confirm at; look at the plan without --apply first, then add --yes to write it
 `);
 });
 

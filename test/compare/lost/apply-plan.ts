@@ -43,6 +43,7 @@ function applyRestore(
         position: 100 + nth,
         content,
         type: "customized",
+        created_at: null,
       }),
     );
   return { ...target, chunks: written, children: [...kept, ...added] };

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { JobDatabase } from "../../database/job-database.js";
+import * as sound from "../../verify/sound-tables.js";
 import { child, chunk, dumpOf, editedDocumentsOf, tablesOf } from "./lost-dumps.js";
 
 const off = { enabled: false };
@@ -10,14 +11,24 @@ const rows = {
   failed: [chunk("failed", "f1", 1, "a", { ...off, status: "error" })],
   enabledAgain: [chunk("enabledAgain", "n1", 1, "a", { disabled_by: "ann" })],
   children: [chunk("children", "p1", 1, "a")],
-  late: [1, 2, 3].map((at) => chunk("late", `l${at}`, at, "a", at === 3 ? { created_at: "2025-03-06T05:00:00Z" } : {})),
+  slow: [chunk("slow", "s1", 1, "a"), chunk("slow", "s2", 2, "a", { created_at: "2025-03-06T05:00:00Z" })],
+  late: [chunk("late", "l1", 1, "a"), chunk("late", "l2", 2, "a", { created_at: "2025-03-06T05:00:00Z" })],
   history: [chunk("history", "h1", 1, "a", { keywords: ["mine"] })],
 };
-const tables = tablesOf(
+const bare = tablesOf(
   Object.values(rows).flat(),
   [child("children", "p1", "k1", "x", "customized"), child("untouched", "u1", "k2", "x")],
   { late: { status: "unstable" } },
 );
+/** The indexing of one document ended before its last chunk was made, that of another one then. */
+const tables = {
+  ...bare,
+  datasets: [sound.settings("d")],
+  document_details: [
+    sound.details("slow", { completed_at: "2025-03-06T05:00:00Z" }),
+    sound.details("late", { completed_at: "2025-03-06T04:59:59Z" }),
+  ],
+};
 const run = "20250306T060000000Z";
 
 it("finds the documents that people worked on, in the order of the run", async () => {
@@ -30,6 +41,8 @@ it("finds the documents that people worked on, in the order of the run", async (
     { ...fine, document_id: "children", has_children: true },
     { ...fine, document_id: "late", refused: "The older run did not read all of it: it is unstable." },
   ]);
+  const { documents: withoutDetails } = await editedDocumentsOf(await dumpOf(bare, run));
+  expect(withoutDetails.map(({ document_id }) => document_id)).toEqual(["edited", "disabled", "children"]);
 });
 
 it("finds those that the history alone knows, too, as of that run", async () => {

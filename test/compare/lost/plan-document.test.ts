@@ -182,12 +182,103 @@ describe("a lost chunk without a sign", () => {
     const disabled = document([chunk("t1", "a"), chunk("t2", "new", { enabled: false }), chunk("t3", "b")]);
     expect(planned(old, disabled, { chosen: ["c2"] })).toEqual(['no evidence: c2, now "new", no choice']);
   });
-  it("has the evidence that it was created after the indexing, if it was", () => {
-    const late = document([chunk("c1", "a"), chunk("c2", "b"), chunk("c3", "late", { created_at: 5_000 })]);
-    const { listed } = plan(late, document([chunk("t1", "a"), chunk("t2", "b")]));
-    expect(listed.map(({ why, reason }) => [why, reason])).toEqual([
-      ["no evidence", "It was created after the document was indexed, but nothing proves that a person made it."],
+  it("is no person's because it was created long after the others", () => {
+    const late = document([chunk("c1", "a"), chunk("c2", "b"), chunk("c3", "late", { created_at: 500_000 })]);
+    expect(planned(late, document([chunk("t1", "a"), chunk("t2", "b")]))).toEqual(["no evidence: c3, add"]);
+  });
+});
+
+describe("an edit that no run has seen from before, in a document whose details are known", () => {
+  const making = { source: "file 1, rule 1", indexed_at: 2_000 };
+  const made = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
+    document(chunks, [], "text_model", { ...making, ...more });
+  const old = made([chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "end")]);
+  const target = (second: Parameters<typeof chunk>[2] = {}, more = {}) =>
+    made([chunk("t1", "intro"), chunk("t2", "before", second), chunk("t9", "end")], more);
+  const restored = ["c2 over t2: edited [updated_by neighbours]"];
+  const undecided = ['unknown before: c2, now "before", replace'];
+
+  it("replaces the chunk between the same neighbours", () => {
+    expect(planned(old, target())).toEqual(restored);
+  });
+  it("replaces it at the beginning and at the end of the document, too", () => {
+    const edges = made([chunk("c1", "first", by), chunk("c2", "middle"), chunk("c3", "last", by)]);
+    const before = made([chunk("t1", "one"), chunk("t2", "middle"), chunk("t3", "three")]);
+    expect(planned(edges, before)).toEqual([
+      "c1 over t1: first [updated_by neighbours]",
+      "c3 over t3: last [updated_by neighbours]",
     ]);
+  });
+  it("replaces it although it stands inside the text that it shortened", () => {
+    const longer = made([chunk("t1", "intro"), chunk("t2", "edited, once long"), chunk("t3", "end")]);
+    expect(planned(old, longer)).toEqual(restored);
+  });
+  it("is disabled again", () => {
+    const disabled = made([chunk("c1", "intro"), chunk("c2", "edited", { ...by, ...off }), chunk("c3", "end")]);
+    expect(planned(disabled, target())).toEqual([
+      "c2 over t2: edited [updated_by disabled_by neighbours]",
+      "disable t2",
+    ]);
+  });
+  it.each<[string, DocumentRows, DocumentRows]>([
+    ["the file is another one", old, target({}, { source: "file 2, rule 1" })],
+    ["the process rule is another one", old, target({}, { source: "file 1, rule 2" })],
+    ["the newer details are not known", old, target({}, { source: null, indexed_at: null })],
+    ["the older details are not known", document(old.chunks), target()],
+    ["it is not known when it was indexed", made(old.chunks, { indexed_at: null }), target()],
+    ["its position is another one", old, target({ position: 7 })],
+    ["a person has edited the new chunk", old, target({ updated_by: "bob" })],
+    ["a person has disabled the new chunk", old, target({ disabled_by: "bob" })],
+  ])("needs a decision if %s", (_, older, newer) => {
+    expect(planned(older, newer)).toEqual(undecided);
+  });
+  it("needs a decision beside another edit, and where two chunks stand in its place", () => {
+    const two = made([
+      chunk("c1", "intro"),
+      chunk("c2", "edited", by),
+      chunk("c3", "edited too", by),
+      chunk("c4", "end"),
+    ]);
+    const wide = made([chunk("t1", "intro"), chunk("t2", "before"), chunk("t3", "more"), chunk("t4", "end")]);
+    expect(planned(two, wide)).toEqual(["unknown before: c2, add", "unknown before: c3, add"]);
+    expect(planned(old, wide)).toEqual(["unknown before: c2, add"]);
+  });
+  it("needs a decision if another chunk has moved between its neighbours", () => {
+    const moved = made([chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "end"), chunk("c4", "more")]);
+    const now = made([chunk("t1", "intro"), chunk("t2", "before"), chunk("t3", "more"), chunk("t4", "end")]);
+    expect(planned(moved, now)).toEqual(undecided);
+  });
+  it("is added, not put over the chunk that a person deleted, if it was created after the indexing", () => {
+    const late = made([chunk("c1", "intro"), chunk("c2", "mine", { ...by, created_at: 2_001 }), chunk("c3", "end")]);
+    expect(planned(late, target())).toEqual(["add c2: mine [updated_by created_at]"]);
+    const last = made([chunk("c1", "intro"), chunk("c2", "mine", { created_at: 2_001 })]);
+    expect(planned(last, made([chunk("t1", "intro"), chunk("t2", "deleted by a person")]))).toEqual([
+      "add c2: mine [created_at]",
+    ]);
+  });
+  it("of a child chunk replaces the one between the same neighbours, if the indexing made it", () => {
+    const family = (...children: readonly ReturnType<typeof child>[]) =>
+      document([chunk("c1", "parent")], children, "hierarchical_model", making);
+    const now = document(
+      [chunk("t1", "parent")],
+      [child("t1", "n1", "one"), child("t1", "n2", "two"), child("t1", "n3", "three")],
+      "hierarchical_model",
+      making,
+    );
+    const [one, three] = [child("c1", "k1", "one"), child("c1", "k3", "three")];
+    const edited = child("c1", "k2", "edited", "customized");
+    expect(planned(family(one, edited, three), now)).toEqual(["child k2 over n2: edited [customized neighbours]"]);
+    const late = child("c1", "k2", "mine", "customized", 2_001);
+    expect(planned(family(one, late, three), now)).toEqual(["child k2 below t1: mine [customized]"]);
+    const elsewhere = { ...edited, position: 1.5 };
+    expect(planned(family(one, elsewhere, three), now)).toEqual(["child k2 below t1: edited [customized]"]);
+  });
+  it("brings back keywords, where the same file and rule give others", () => {
+    const keys = (id: string, keywords: readonly string[], more = {}) => made([chunk(id, "a", { keywords, ...more })]);
+    expect(planned(keys("c1", ["mine"], by), keys("t1", ["machine"]))).toEqual(["c1 over t1: a #mine [updated_by]"]);
+    expect(planned(keys("c1", ["mine"], by), keys("t1", ["machine"], { updated_by: "bob" }))).toEqual(["1 present"]);
+    expect(planned(keys("c1", ["mine"]), keys("t1", ["machine"]))).toEqual([]);
+    expect(planned(keys("c1", [], by), keys("t1", ["machine"]))).toEqual(["1 present"]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/compare/document-rows.js";
+import type { ChildRow, ChunkRow, DocumentMaking, DocumentRows } from "../../../src/compare/document-rows.js";
 import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 
 /** A chunk as the indexer makes it; its position is the number in its id. */
@@ -21,16 +21,24 @@ export function chunk(id: string, content: string, more: Partial<ChunkRow> = {})
   };
 }
 
-export function child(segment_id: string, id: string, content: string, type = "automatic"): ChildRow {
-  return { id, segment_id, position: Number(id.replace(/\D/g, "")), content, type };
+export function child(
+  segment_id: string,
+  id: string,
+  content: string,
+  type = "automatic",
+  created_at = 1_000,
+): ChildRow {
+  return { id, segment_id, position: Number(id.replace(/\D/g, "")), content, type, created_at };
 }
 
 export function document(
   chunks: readonly ChunkRow[],
   children: readonly ChildRow[] = [],
   doc_form: string | null = "text_model",
+  making: Partial<DocumentMaking> = {},
 ): DocumentRows {
-  return { dataset_id: "set", document_id: "doc", doc_form, chunks, children };
+  const made = { source: null, indexed_at: null, ...making };
+  return { dataset_id: "set", document_id: "doc", doc_form, ...made, chunks, children };
 }
 
 /** A plan in a line for each thing that it does or tells. */

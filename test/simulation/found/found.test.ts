@@ -74,3 +74,16 @@ test("a pause that one answer asked for is kept although a refusal before it is 
     expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // so short a run says nothing of its speed
   }
 });
+
+test("rows behind a bad one are read although the service puts half as many on a page as are asked for", async () => {
+  const scenario: Scenario = {
+    ...still,
+    documents: [{ ...document, chunks: 150, unreadable: { chunks: [49, 127], status: 500 } }],
+    job: { ...still.job, childChunks: "none", retries: 1 },
+    service: { ...still.service, pageCap: 50 },
+  };
+  expect((await play(scenario)).wrong).toEqual([]);
+  await simulate(scenario, ({ through }) => {
+    expect(through?.reading.documents.map(({ row }) => row.chunk_count)).toEqual([148]);
+  });
+});

@@ -1,4 +1,4 @@
-import type { Call } from "../calls.js";
+import type { Call, SendEnd } from "../calls.js";
 import { type Outcome, placesOf } from "../outcome.js";
 import { isMild, isMoving } from "../scenario-facts.js";
 import type { ListName } from "../service/list-name.js";
@@ -11,13 +11,13 @@ import type { Complain } from "./judge.js";
 const attempts = 3;
 /** Times that the last page of a list is looked for in one attempt. */
 const lastPageTries = 10;
-/** Times that a request is sent again at once, in place of one try, where refusals come by chance. */
-const triesOfRefused = 4;
+/** Times that a request is sent again in one try, if it is refused without Retry-After. */
+const mostAgain = 3;
 /** Children from which on those that a chunk embeds are kept until the document is proved. */
 const kept = 20;
 
 /**
- * Every page is tried as often as `retries` allows, outages aside, no page is asked for that `total` does not call for, and none is asked
+ * Every page is tried as often as `retries` allows: see `fewestTries`. No page is asked for that `total` does not call for, and none is asked
  * for again by one process but for a second sweep or because the document moved. A second sweep is made of lists that took
  * more than one answer, and that no page of chunks embedded whole; and not of chunks that the process itself read from their
  * end.
@@ -26,8 +26,8 @@ export function checkCost(outcome: Outcome, wrong: Complain): void {
   const { scenario, calls } = outcome;
   for (const call of calls.all) {
     const most = scenario.job.retries + 1;
-    const others = call.tries - call.inVain - call.refused;
-    if (others > most || call.refused > most * triesOfRefused) wrong(`${call.target} was tried ${call.tries} times`);
+    const tries = fewestTries(call.ends);
+    if (tries > most) wrong(`${call.target} was tried ${tries} times`);
     const isProbe = isPieceOfUnreadable(outcome, call) || (call.limit === 1 && call.page === 100);
     const isOdd = call.list !== undefined && !isProbe && call.page > pagesOf(outcome, call.list, call);
     if (isOdd && scenario.faults.lies === 0) wrong(`${call.target}: there is no such page`);
@@ -38,6 +38,23 @@ export function checkCost(outcome: Outcome, wrong: Complain): void {
     const most = call ? mostOf(outcome, call) + again : 0;
     if (same.length > most) wrong(`${target} was asked for ${same.length} times`);
   }
+}
+
+/**
+ * The fewest tries that these requests can be, by what docs/requests.md promises. A request that is refused without Retry-After, with a
+ * 429 or by the plan limit, is sent again up to three times, which counts as one try. An outage uses up no tries: what it ends is none.
+ */
+export function fewestTries(ends: readonly SendEnd[]): number {
+  let [tries, refusals] = [0, 0];
+  for (const end of ends) {
+    if (end === "refused" && refusals < mostAgain) {
+      refusals++;
+      continue;
+    }
+    if (end !== "away") tries++;
+    refusals = 0;
+  }
+  return refusals > 0 ? tries + 1 : tries;
 }
 
 /** How many rows there are is not known as long as none of them can be rendered. */

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { join } from "node:path";
+import * as v from "valibot";
+import { runFactsSchema } from "../../../src/dump/manifest.js";
 import { BusyError, StopError } from "../../../src/errors.js";
 import type { Schedule } from "./play.js";
 import { type Listed, rowsFile, rowsOfRun } from "./run-once.js";
@@ -22,6 +24,7 @@ function wrongRun({ place, published }: Schedule, run: string): readonly string[
   if (manifest === undefined || chunks === undefined) return [`run ${run} is not whole`];
   const wrong: string[] = [];
   if (chunks !== `${rowsOfRun.join("\n")}\n`) wrong.push(`run ${run} has other rows than were read`);
+  if (!v.is(runFactsSchema, JSON.parse(manifest))) wrong.push(`the program cannot read the manifest of run ${run}`);
   if (JSON.parse(manifest).sha256 !== createHash("sha256").update(chunks).digest("hex"))
     wrong.push(`the manifest of run ${run} has another hash`);
   for (const [path, text] of published)

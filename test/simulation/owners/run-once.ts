@@ -13,6 +13,7 @@ import type { Workspace } from "../../../src/store/workspace.js";
 import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn
 import { fileName } from "../../../src/dump/formats/format.js";
 import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl.js";
+import { manifestFormat } from "../../../src/dump/manifest.js";
 import type { SimulatedProcess } from "./process.js";
 
 /** A deliberate fault of a process, which the judge must find. */
@@ -103,7 +104,8 @@ async function stage(process: SimulatedProcess, job: Job, workspace: Workspace):
   }
   const staged = { ...table, rows: rowsOfRun.length, segments: () => store.files };
   const { sha256 } = await joinJsonl(workspace.stage, staged, {});
-  const manifest = { job: job.name, run_id: workspace.runId, status: "complete", writer: process.number, sha256 };
+  const facts = { format: manifestFormat, job: job.name, run_id: workspace.runId, status: "complete" };
+  const manifest = { ...facts, writer: process.number, sha256 };
   await writeFile(join(workspace.stage, "manifest.json"), JSON.stringify(manifest));
 }
 

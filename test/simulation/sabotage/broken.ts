@@ -1,9 +1,14 @@
 import type { Listed } from "../../../src/client/check-answer.js";
+
 import type { DocumentRef, KnowledgeApi } from "../../../src/client/knowledge-api.js";
+import type * as paced from "../../../src/client/paced.js";
+import type * as send from "../../../src/client/send.js";
 import type * as childLists from "../../../src/crawl/child-lists.js";
+
 import type * as crawlDocument from "../../../src/crawl/crawl-document.js";
 import type * as readAnchored from "../../../src/crawl/read-anchored.js";
 import type * as sweepList from "../../../src/crawl/sweep-list.js";
+import { RetryError } from "../../../src/errors.js";
 import type * as sweepDocument from "../../../src/segments/sweep-document.js";
 
 /** A rule of the program that can be broken. */
@@ -15,7 +20,12 @@ export type Rule =
   | "rising positions"
   | "settled"
   | "containment"
-  | "unreadable rows";
+  | "unreadable rows"
+  | "tries"
+  | "refusals"
+  | "asked pauses"
+  | "silence"
+  | "single page";
 
 /** The rule that is broken now; none as long as it is undefined. */
 export const broken: { rule: Rule | undefined } = { rule: undefined };
@@ -129,4 +139,43 @@ export function withoutUnreadable(actual: typeof crawlDocument): typeof crawlDoc
     }
   }
   return { ...actual, DocumentCrawl: Silent };
+}
+
+/** Tries a request once more than allowed, or counts no try where the service asks for a pause, keeps silent, or resets one page. */
+export function withMoreTries(actual: typeof send): typeof send {
+  return {
+    ...actual,
+    retrying: (read, options) => {
+      const retries = broken.rule === "tries" ? options.retries + 1 : options.retries;
+      const waitForService = async (error: unknown) =>
+        isFree(error) || ((await options.waitForService?.(error)) ?? false);
+      return actual.retrying(read, { ...options, retries, waitForService });
+    },
+  };
+}
+
+function isFree(error: unknown): boolean {
+  if (!(error instanceof RetryError)) return false;
+  if (broken.rule === "asked pauses") return error.retryAfter !== undefined;
+  if (broken.rule === "single page") return error.trouble === "gone";
+  return broken.rule === "silence" && error.status === undefined && error.trouble === undefined;
+}
+
+/** In one try, more often than any request may be sent. */
+const tooOften = 10;
+
+/** Sends a refused request again and again in one try. */
+export function withMoreRefusals(actual: typeof paced): typeof paced {
+  return {
+    ...actual,
+    paced: (sendOne, options) => {
+      const once = actual.paced(sendOne, options);
+      return async (request) => {
+        for (let times = 1; ; times++) {
+          const answer = await once(request);
+          if (broken.rule !== "refusals" || times === tooOften || !options.refusal(answer)) return answer;
+        }
+      };
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { drawMoving } from "../moving/draw-moving.js";
 import { play } from "../play.js";
-import type { DocumentShape, EditKind, JobShape, Scenario, ScriptedEdit } from "../scenario.js";
+import type { AnyFault, DocumentShape, EditKind, FaultShape, JobShape, Scenario, ScriptedEdit } from "../scenario.js";
 import { broken, type Rule } from "./broken.js";
 
 /** The program without one of its rules at a time: the judge has to find each out, and nothing wrong with the rule in place. */
@@ -22,6 +22,12 @@ vi.mock("../../../src/crawl/child-lists.js", async (original) =>
 vi.mock("../../../src/crawl/crawl-document.js", async (original) =>
   (await import("./broken.js")).withoutUnreadable(await original()),
 );
+vi.mock("../../../src/client/send.js", async (original) =>
+  (await import("./broken.js")).withMoreTries(await original()),
+);
+vi.mock("../../../src/client/paced.js", async (original) =>
+  (await import("./broken.js")).withMoreRefusals(await original()),
+);
 
 afterEach(() => {
   broken.rule = undefined;
@@ -34,13 +40,14 @@ interface Change {
   readonly rate?: number;
   readonly script?: readonly ScriptedEdit[];
   readonly service?: Partial<Scenario["service"]>;
+  readonly faults?: Partial<FaultShape>;
   readonly interruptions?: Scenario["interruptions"];
 }
 
 /** A drawn scenario in which the rule matters. */
 function scenarioOf(
   seed: number,
-  { job, document, kinds, rate = 0.2, script, service, interruptions }: Change,
+  { job, document, kinds, rate = 0.2, script, service, faults, interruptions }: Change,
 ): Scenario {
   const drawn = drawMoving(seed);
   const edits = kinds ? { ...drawn.edits, kinds, rate: Math.max(rate, drawn.edits.rate) } : drawn.edits;
@@ -50,7 +57,7 @@ function scenarioOf(
     ...drawn,
     job: { ...drawn.job, documents: "named", ...job },
     documents: documents.map((shape) => ({ ...shape, unreadable: { chunks: [], status: 400 }, ...document })),
-    faults: { ...drawn.faults, kinds: [], rate: 0, heavy: 0 },
+    faults: { ...drawn.faults, kinds: [], rate: 0, heavy: 0, ...faults },
     service: { ...drawn.service, ...service },
     edits: { ...edits, most: Math.max(10, edits.most), ...(script ? { script } : {}) },
     interruptions: interruptions ?? drawn.interruptions,
@@ -75,6 +82,15 @@ const hierarchical = {
   big: 22,
   chunks: 4,
 } as const;
+/** Answers that a page gets more often in a row than it may be tried. */
+const often = (kinds: readonly AnyFault[], inARow: number) => ({ faults: { kinds, rate: 0.9, inARow } });
+const planLimit: AnyFault = {
+  kind: "status",
+  status: 403,
+  code: "forbidden",
+  message: "Sorry, you have reached the knowledge base request rate limit of your subscription.",
+};
+const pauseAsked: AnyFault = { kind: "status", status: 429, headers: { "retry-after": "1" } };
 /** Killed when some pages are stored, and others are not. */
 const kill = { kind: "kill", after: 32, gap: 3_600_000, edits: 2 } as const;
 
@@ -152,6 +168,21 @@ test.each<[string, Rule, Change, string]>([
     "unreadable rows",
     { document: { unreadable: { chunks: [1], status: 400 } } },
     "cannot be read",
+  ],
+  ["a page is tried once more than allowed", "tries", often([{ kind: "status", status: 500 }], 4), "was tried"],
+  ["a refused page is sent again too often", "refusals", often([planLimit], 20), "was tried"],
+  ["a pause that the service asks for costs no try", "asked pauses", often([pauseAsked], 5), "was tried"],
+  [
+    "silence counts as an outage",
+    "silence",
+    often([{ kind: "hang" }, { kind: "status", status: 408 }], 5),
+    "was tried",
+  ],
+  [
+    "a single page that fails counts as an outage",
+    "single page",
+    { job: { childChunks: "none" }, document: { chunks: 2 }, kinds: [], ...often([{ kind: "reset-before" }], 5) },
+    "was tried",
   ],
 ])("it is found out if %s", async (_, rule, change, complaint) => {
   const headers: { headers?: (all: Readonly<Record<string, string>>) => Readonly<Record<string, string>> } =

@@ -39,7 +39,7 @@ export class SimulatedService {
   readonly #cache: Cache;
   readonly #editing: Editing;
   readonly #window = new RateWindow();
-  /** Milliseconds since the beginning. */
+  /** When the last request arrived, in milliseconds since the beginning. */
   #now = 0;
 
   constructor(scenario: Scenario, report: (line: string) => void) {
@@ -56,6 +56,10 @@ export class SimulatedService {
     this.#editing = new Editing(scenario, { knowledge, history, report, nextMoment: () => ++this.moment, now });
     for (const document of knowledge.documents) history.record(document, 0);
     history.recordDocuments(knowledge.dataset.documents.keys(), 0);
+  }
+
+  get lastArrival(): number {
+    return this.#now;
   }
 
   /** Answers a request that arrives now, or lets a cache do that; `path` from the version on. */

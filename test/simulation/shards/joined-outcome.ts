@@ -19,7 +19,7 @@ export function joinedOutcome(
   { reading, progress }: Through,
   { environment, processes }: { readonly environment: Environment; readonly processes: Processes },
 ): Outcome {
-  const { scenario, service, calls, segments, violations, trace, clock } = environment;
+  const { scenario, service, calls, segments, violations, trace } = environment;
   splitRows(folder, segments, manifest.documents);
   const documents = manifest.documents.map((row, index): DumpedDocument => {
     const isOf = (other: typeof row | Manifested) => documentKey(other) === documentKey(row);
@@ -39,7 +39,6 @@ export function joinedOutcome(
   return {
     ...{ scenario, service, calls, segments, violations, trace, left: [], errors: processes.errors },
     lives: processes.lives,
-    elapsed: clock.now,
     through: { reading: { ...reading, discovery, documents }, progress },
   };
 }

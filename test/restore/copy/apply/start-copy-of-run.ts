@@ -135,7 +135,7 @@ function rowsOf(sketch: Sketch): DocumentRows {
     ...{ enabled: true, status: "completed", updated_by: null, disabled_by: null, created_at: 1 },
     ...{ attachment_ids: [], summary: null },
   }));
-  return { dataset_id, document_id, doc_form, chunks, children: [] };
+  return { dataset_id, document_id, doc_form, source: null, indexed_at: null, chunks, children: [] };
 }
 
 /** The writes that the service saw, without its ids. */

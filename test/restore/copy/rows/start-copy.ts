@@ -30,10 +30,11 @@ export function rowsFrom(sketches: readonly Sketch[], doc_form = "text_model") {
     });
     for (const [each, child] of below.entries()) {
       const place = { id: uuid(1001 + at * 10 + each), segment_id: row.id, position: each + 1, content: "" };
-      children.push({ ...place, type: "automatic", ...child });
+      children.push({ ...place, type: "automatic", created_at: 1, ...child });
     }
   }
-  return { dataset_id: uuid(49), document_id: uuid(50), doc_form, chunks, children };
+  const making = { source: null, indexed_at: null };
+  return { dataset_id: uuid(49), document_id: uuid(50), doc_form, ...making, chunks, children };
 }
 
 export type Rows = ReturnType<typeof rowsFrom>;

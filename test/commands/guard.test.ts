@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { guardName, isReindexed } from "../../src/restore/guard.js";
+import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { guarded } from "./guarded.js";
+
+/** Starts the command, and resolves when it waits for the re-index. */
+async function startGuard({ command, env }: Awaited<ReturnType<typeof guarded>>, ...more: readonly string[]) {
+  const child = startKbdump([...command, ...more], env);
+  const done = finished(child);
+  let said = "";
+  while (!said.includes("start the re-index now")) {
+    const [text] = await Promise.race([once(child.stderr ?? child, "data"), done.then(() => [undefined])]);
+    if (text === undefined) throw new Error(`it ended before: ${(await done).stderr}`);
+    said += text;
+  }
+  return { child, done };
+}
+
+test("guard backs up, waits for the re-index, and brings back what it took", async () => {
+  const guard = await guarded();
+  const before = guard.contents();
+  const { done } = await startGuard(guard, "--yes");
+  guard.reindex();
+  const { code, stdout, stderr } = await done;
+  expect(code, stderr).toBe(0);
+  expect(stdout).toContain("restored: 2 of 2; proved");
+  expect(stderr).toContain("backed up: 1 document, 53 chunks, 53 child chunks; ");
+  expect(guard.contents()).toEqual(before);
+  expect(await readdir(guard.runs)).toHaveLength(3); // two backups, and the folder of the restore
+});
+
+test("guard says as JSON where the backups are and what became of the restore", async () => {
+  const guard = await guarded();
+  const { done } = await startGuard(guard, "--yes", "--json");
+  guard.reindex();
+  const { code, stdout } = await done;
+  expect(code).toBe(0);
+  const result = JSON.parse(stdout);
+  expect(result).toMatchObject({ restore: { status: "proved", counts: { chunks_updated: 1, chunks_added: 1 } } });
+  expect([result.backup, result.after]).toEqual([result.restore.run.folder, expect.stringContaining("kb-guard")]);
+});
+
+test("Ctrl-C while it waits leaves the backup, and says the command that goes on from it", async () => {
+  const guard = await guarded();
+  const { child, done } = await startGuard(guard, "--yes");
+  child.kill("SIGINT");
+  const { code, stderr } = await done;
+  expect(code).toBe(130);
+  const [backup = ""] = await readdir(guard.runs);
+  const said = stderr.replace(/\s+/g, " ");
+  expect(said).toContain(`the backup stays; once the re-index is over: `);
+  expect(said).toContain(`restore ${join(guard.runs, backup)} --apply`);
+  guard.reindex();
+  const restored = await runKbdump(["restore", join(guard.runs, backup), "--apply", "--yes"], guard.env);
+  expect(restored).toMatchObject({ code: 0, stdout: expect.stringContaining("restored: 2 of 2; proved") });
+});
+
+test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.ProcessEnv, RegExp]>([
+  ["no --yes where there is no terminal", (command) => command, {}, /there is no terminal to ask at/],
+  ["no document", (command) => [...command.slice(0, -4), "--yes"], {}, /--document: name the documents to guard/],
+  [
+    "a document that is not there",
+    (command) => [...command.map((word) => word.replace(/^72ee/, "00ee")), "--yes"],
+    {},
+    /document 00ee\S+ cannot be guarded: --document: .*404 not_found/,
+  ],
+  [
+    "no key to write with",
+    (command) => [...command, "--yes"],
+    { KNOWLEDGE_RESTORE_KEY: undefined },
+    /KNOWLEDGE_RESTORE_KEY is not set/,
+  ],
+])("%s is said before anything is backed up", async (_, change, less, message) => {
+  const { command, env, runs } = await guarded();
+  const { code, stderr } = await runKbdump(change(command), { ...env, ...less });
+  expect({ code, stderr: stderr.replace(/\s+/g, " ") }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+  await expect(readdir(runs)).rejects.toThrow("ENOENT");
+});
+
+test("a document counts as indexed again when its indexing has ended at another time, or its chunks are others", () => {
+  const before = { status: "completed", completedAt: 10, firstChunk: "a" };
+  expect(isReindexed(before, before)).toBe(false);
+  expect(isReindexed(before, { ...before, firstChunk: "b" })).toBe(false); // a person deleted the first chunk
+  expect(isReindexed(before, { status: "indexing", completedAt: null, firstChunk: "b" })).toBe(false);
+  expect(isReindexed(before, { status: "completed", completedAt: 20, firstChunk: "b" })).toBe(true);
+  expect(isReindexed(before, { status: "error", completedAt: null, firstChunk: null })).toBe(true);
+  const old = { status: null, completedAt: null, firstChunk: "a" };
+  expect([isReindexed(old, old), isReindexed(old, { ...old, firstChunk: "b" })]).toEqual([false, true]);
+});
+
+test("the job of the backups has a name that a job can have", () => {
+  expect(["nightly", "n".repeat(100)].map(guardName)).toEqual(["nightly-guard", `${"n".repeat(94)}-guard`]);
+});
