@@ -68,7 +68,7 @@ const guardResult = v.pipe(
   v.title("Result of kbdump guard --json"),
 );
 
-/** `kbdump guard [job]`: the whole story of a re-index in one command. */
+/** `kbdump guard [job]`: guides you through a re-index in one command. */
 export const command = defineCommand({
   name: "guard [job]",
   about: "back up documents, wait for their re-index, and bring back what it destroyed",
@@ -84,7 +84,7 @@ export const command = defineCommand({
 
 const intervalBounds = { least: 100, most: 3_600_000, text: "from 0.1 s to 1 h" };
 
-/** The times of the command line, in milliseconds. UsageError with every problem. */
+/** Parses the times of the command line, in milliseconds. Throws UsageError with every problem. */
 function checkedTimes(args: GuardArguments, { openTerminal }: Environment): Times & { readonly interval: number } {
   const interval = durationFrom("--interval", args.interval, intervalBounds);
   const problems = [
@@ -104,9 +104,9 @@ async function guard(
   environment: Environment,
 ): Promise<number> {
   const { env, signal } = environment;
-  const key = await keyFrom(args.keyEnv, env); // before anybody starts a re-index
+  const key = await keyFrom(args.keyEnv, env); // before a re-index starts
   const view = viewFrom(args, environment);
-  const { guardJob, isResting, readGuarded, waitForReindex } = await import("../restore/guard.js"); // heavy; --help does without
+  const { guardJob, isResting, readGuarded, waitForReindex } = await import("../restore/guard.js"); // slow to load; --help does not need it
   const asked = { env, signal, log: view.log };
   const owners = await jobFrom(
     { ...args, document: args.job === undefined ? args.document : undefined },
@@ -149,9 +149,9 @@ async function guard(
 const demoEnds =
   "guard needs a service that goes on: the one of service.demo ends with each run. Try kbdump serve --demo";
 
-/** Runs the job of the backups once. */
+/** Runs the job once for a backup. */
 async function backUp(job: Job, view: View, { env, signal }: Environment): Promise<RunResult> {
-  const { runJob } = await import("../run/run-job.js"); // heavy, likewise
+  const { runJob } = await import("../run/run-job.js"); // slow to load
   const progress = emptyRunProgress();
   const unwatch = view.watch(renderRun(progress));
   return runJob(job, { env, signal, progress, log: view.log }).finally(unwatch);
@@ -181,12 +181,12 @@ function pause(milliseconds: number, ending: AbortSignal): Promise<unknown> {
   return delay(milliseconds, undefined, { signal: ending });
 }
 
-/** The command that goes on from a backup. */
+/** The command that continues from a backup. */
 function restoreInvocation(folder: string, environment: Environment): Invocation {
   return { program: environment.program(), args: ["restore", folder] };
 }
 
-/** An error that ends the wait: the backup stays, and can be restored from later. */
+/** Adds to an error that ends the wait that the backup stays and can be restored from later. */
 function withNext(error: unknown, next: Invocation): unknown {
   const hint = `the backup stays; once the re-index is over: ${applyCommand(next)}`;
   if (error instanceof InterruptedError)
@@ -202,13 +202,13 @@ interface Restoring {
   readonly view: View;
 }
 
-/** Restores what the re-index took, after a yes. */
+/** After a yes, restores what the re-index lost. */
 async function restoreFrom(
   folder: string,
   { args, times, key, job, view }: Restoring,
   environment: Environment,
 ): Promise<RestoreResult> {
-  const { restoreLost } = await import("../restore/restore-lost.js"); // heavy, likewise
+  const { restoreLost } = await import("../restore/restore-lost.js"); // slow to load
   const progress = emptyRestoreProgress();
   const watched = watchBetweenQuestions(view, () => renderRestore(progress));
   const { allowHttp, concurrency, maxRps } = job.service;
