@@ -65,7 +65,7 @@ export async function loadDocumentRows(
     });
     places[kind] = await findRowRanges(connection, `${name}_${kind}`);
   }
-  await loadDetails(connection, `${name}_details`, dump, options);
+  await loadDetails(connection, `${name}_details`, dump, options, `${name}_documents`);
   const makings = await readMakings(connection, `${name}_details`);
   return async ({ dataset_id, document_id }) => {
     options.signal.throwIfAborted();
@@ -81,12 +81,13 @@ export async function loadDocumentRows(
 
 const noMaking: DocumentMaking = { source: null, indexed_at: null };
 
-/** Makes a table of the details of documents that tell how these were made; it is empty where the dump has none. */
+/** Makes a table of the details that tell how documents were made; it is empty where the dump has none. `documents`: a table of those wanted. */
 export async function loadDetails(
   connection: Connection,
   table: string,
   dump: Dump,
   { signal }: LoadOptions,
+  documents?: string,
 ): Promise<void> {
   const names = "dataset_id, document_id, data_source_info, process_rule, completed_at";
   await connection.run(`CREATE TABLE ${table} (dataset_id VARCHAR, document_id VARCHAR, data_source_info VARCHAR,
@@ -94,7 +95,8 @@ export async function loadDetails(
   const [file] = dump.tablesOf(["document_details"], { guarded: true }) ?? [];
   if (!file) return;
   const rows = await checkRows(dump, file, { signal });
-  await connection.run(`INSERT INTO ${table} SELECT ${names} FROM ${rows.sql}`);
+  const wanted = documents === undefined ? "" : `SEMI JOIN ${documents} USING (dataset_id, document_id)`;
+  await connection.run(`INSERT INTO ${table} SELECT ${names} FROM ${rows.sql} ${wanted}`);
 }
 
 /** How the documents of a dump were made, by `documentKey`, from their details. */

@@ -12,8 +12,8 @@ export interface DocumentComparison {
   readonly baseOf: (old: ChunkRow) => ChunkRow | undefined;
   /** Whether `baseOf` goes by the neighbours. */
   readonly isPlacedByNeighbours: (old: ChunkRow) => boolean;
-  /** When the older document was indexed, in Unix seconds; null unless both were made of the same file by the same process rule. */
-  readonly indexedAt: number | null;
+  /** The times of both indexings; null unless the later one took the same file and the same process rule. */
+  readonly indexed: Indexed | null;
   /** The chunk of the target at the place of a lost one, by the neighbours of both. */
   readonly placeOf: (old: ChunkRow) => ChunkRow | undefined;
   /** Chunks of the target with the text of an old one. */
@@ -33,20 +33,22 @@ export function compareWithTarget(
   const form = old.doc_form ?? target.doc_form;
   const chunksOf = ({ chunks }: DocumentRows) => inOrder(chunks.map((chunk) => withAnswer(chunk, form)));
   const [olds, targets] = [chunksOf(old), chunksOf(target)];
-  const edits = new Map(olds.map((each) => [each, editsOf(each, history, old.indexed_at)]));
+  const indexedAt = indexedAtOf(old);
+  const edits = new Map(olds.map((each) => [each, editsOf(each, history, indexedAt)]));
   const pairs = pairRows(olds, targets, textKey);
   const reindexed = ![...pairs.of.values()].some(({ by }) => by === "id");
   const unpaired = reindexed ? olds.filter((each) => !pairs.of.has(each) && isWritable(each)) : [];
-  const isSameSource = old.source !== null && old.source === target.source;
-  const known = pairBases(unpaired, pairs.free, (each) => edits.get(each)?.before ?? null);
-  const isFree = (each: ChunkRow) => !known.has(each) && edits.get(each)?.origin === "unknown";
-  const beside = isSameSource ? placesBeside(olds, targets, (each) => pairs.of.get(each)?.row) : new Map();
+  const indexed = sameIndexing(old, target);
+  const neighbours = indexed ? placesByNeighbours(olds, targets, (each) => pairs.of.get(each)?.row, indexed) : noPlaces;
   const byNeighbours = new Map(
-    unpaired.filter(isFree).flatMap((each) => {
-      const place = beside.get(each);
-      return place && isSafePlace(each, place, old.indexed_at) ? [[each, place] as const] : [];
+    unpaired.flatMap((each) => {
+      const place = edits.get(each)?.origin === "unknown" ? neighbours.get(each) : undefined;
+      return place && isUntouched(place) && isSameQuestion(each, place, form) ? [[each, place] as const] : [];
     }),
   );
+  const taken = new Set(byNeighbours.values());
+  const free = pairs.free.filter((each) => !taken.has(each));
+  const known = pairBases(unpaired, free, (each) => edits.get(each)?.before ?? null);
   const bases = new Map([...known, ...byNeighbours]);
   const overwritten = new Map([...bases].flatMap(([each, base]) => (base.enabled ? [[base, each]] : [])));
   const standIn = (each: ChunkRow) => pairs.of.get(each)?.row ?? bases.get(each);
@@ -63,11 +65,11 @@ export function compareWithTarget(
   });
   return {
     olds,
-    editsOf: (each) => edits.get(each) ?? editsOf(each, history, old.indexed_at),
+    editsOf: (each) => edits.get(each) ?? editsOf(each, history, indexedAt),
     pairOf: (each) => pairs.of.get(each),
     baseOf: (each) => bases.get(each),
     isPlacedByNeighbours: (each) => byNeighbours.has(each),
-    indexedAt: isSameSource ? old.indexed_at : null,
+    indexed,
     placeOf: (each) => (reindexed ? places.get(each) : undefined),
     equalTo: (each) => groups.get(textKey(each))?.length ?? 0,
     isInside: (each) => inside.has(each),
@@ -80,22 +82,39 @@ function withAnswer(chunk: ChunkRow, form: string | null): ChunkRow {
   return { ...chunk, answer: form === null ? chunk.answer || null : null };
 }
 
-/**
- * Whether the chunk between the same neighbours has the text that an edit replaced: the indexing made the edited chunk, both have the
- * same position, and no person has edited or disabled the new one.
- */
-function isSafePlace(old: ChunkRow, place: ChunkRow, indexedAt: number | null): boolean {
-  return isOfIndexing(old, place, indexedAt) && place.updated_by === null && place.disabled_by === null;
+/** When the indexing of a document was completed before and after, in Unix seconds. */
+interface Indexed {
+  readonly old: number;
+  readonly target: number;
 }
 
-/** Whether the indexing made the old row, and the other one has its position. */
-export function isOfIndexing(
-  old: Pick<ChunkRow, "position" | "created_at">,
-  { position }: Pick<ChunkRow, "position">,
-  indexedAt: number | null,
-): boolean {
-  const isIndexed = indexedAt !== null && old.created_at !== null && old.created_at <= indexedAt;
-  return isIndexed && old.position !== null && old.position === position;
+const noPlaces: ReadonlyMap<ChunkRow, ChunkRow> = new Map();
+
+/**
+ * When the indexing of a document was completed; null if its details do not say. The service takes this time from another clock than that
+ * of the chunks, so it counts only if at least half of the chunks are not younger.
+ */
+function indexedAtOf({ indexed_at: at, chunks }: DocumentRows): number | null {
+  if (at === null) return null;
+  const isYounger = ({ created_at }: ChunkRow) => created_at !== null && created_at > at;
+  return chunks.filter(isYounger).length * 2 <= chunks.length ? at : null;
+}
+
+/** The times of both indexings if the later one took the same file and the same process rule; null otherwise. */
+function sameIndexing(old: DocumentRows, target: DocumentRows): Indexed | null {
+  const times = { old: indexedAtOf(old), target: indexedAtOf(target) };
+  if (old.source === null || old.source !== target.source || times.old === null || times.target === null) return null;
+  return times.target > times.old ? { old: times.old, target: times.target } : null;
+}
+
+/** Whether no person has worked on a chunk, and an edit can be written to it. */
+function isUntouched({ updated_by, disabled_by, enabled, status }: ChunkRow): boolean {
+  return updated_by === null && disabled_by === null && enabled && (status === null || status === "completed");
+}
+
+/** A model that makes the questions may make others at the next indexing. */
+function isSameQuestion(old: ChunkRow, place: ChunkRow, form: string | null): boolean {
+  return form !== "qa_model" || old.content === place.content;
 }
 
 /** Gives every edited chunk a chunk of the target that has the text before the edit, the k-th of equal ones the k-th; enabled ones first. */
@@ -186,11 +205,24 @@ function placesOf<Row>(
   );
 }
 
-/** The same, and nothing else may stand between the pairs of the neighbours. */
-export function placesBeside<Row>(...given: Parameters<typeof placesOf<Row>>): ReadonlyMap<Row, Row> {
-  const places = placesOf(...given);
-  const gaps = gapsOf(...given);
-  return new Map([...places].filter(([old]) => gaps.get(old)?.length === 1));
+/**
+ * The row of the target between the same neighbours, among the rows that the indexing made on both sides: the only one there, at the same
+ * position. Rows that people added do not count, so that those that a restore has added change nothing.
+ */
+export function placesByNeighbours<Row extends Positioned & { readonly created_at: number | null }>(
+  olds: readonly Row[],
+  targets: readonly Row[],
+  pairOf: (old: Row) => Row | undefined,
+  indexed: Indexed,
+): ReadonlyMap<Row, Row> {
+  const isBefore = (at: number) => (row: Row) => row.created_at !== null && row.created_at <= at;
+  const gaps = gapsOf(olds.filter(isBefore(indexed.old)), targets.filter(isBefore(indexed.target)), pairOf);
+  return new Map(
+    [...gaps].flatMap(([old, [place, ...others]]) => {
+      const isSame = place !== undefined && others.length === 0 && place.position !== null;
+      return isSame && place.position === old.position ? [[old, place] as const] : [];
+    }),
+  );
 }
 
 /** What stands between the pairs of the neighbours of every old row that has no pair, where both neighbours have one. */

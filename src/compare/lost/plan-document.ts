@@ -4,9 +4,8 @@ import {
   compareWithTarget,
   type DocumentComparison,
   inOrder,
-  isOfIndexing,
   pairRows,
-  placesBeside,
+  placesByNeighbours,
 } from "./document-comparison.js";
 import type { DocumentHistory } from "./evidence.js";
 import { childEditsOf, evidenceOf, hasManualEdits, isBlank, isWritable, wasDisabled } from "./manual-edits.js";
@@ -35,8 +34,8 @@ export function planDocument(
   const refused = refusalOf(old, target);
   if (refused !== null) return refusedPlan(old, options.document_name, refused);
   const comparison = compareWithTarget(old, history, target);
-  const { reindexed, indexedAt } = comparison;
-  const below = { history, reindexed, indexedAt, chosen: options.chosen };
+  const { reindexed, indexed } = comparison;
+  const below = { history, reindexed, indexed, chosen: options.chosen };
   const decisions = comparison.olds.map((chunk) => planChunk(chunk, comparison, options));
   const [olds, targets] = [childrenBelow(old), childrenBelow(target)];
   const decided = decisions.map((decision) => {
@@ -157,7 +156,7 @@ function planKept(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison, 
 /** A chunk whose text stands in the target under another id: its keywords, and that it is disabled, may be lost. */
 function planPaired(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
   const edits = comparison.editsOf(old);
-  const keywordsBefore = edits.keywordsBefore ?? (hasKeywordsOfPerson(old, row, comparison) ? row.keywords : undefined);
+  const { keywordsBefore } = edits;
   const disable = edits.disabled && row.enabled;
   const there = {
     ...standing(old, row, comparison),
@@ -178,12 +177,6 @@ function planPaired(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison
     : "Its keywords were edited, and the target has others than those before the edit.";
   const conflict = planLoss(old, { why: "conflict", reason, place: row }, comparison, options);
   return { ...conflict, home: row, disable, evidence: [...there.evidence, ...conflict.evidence] };
-}
-
-/** Whether the keywords are a person's: what was edited is not the text, and the same file and process rule give other ones. */
-function hasKeywordsOfPerson(old: ChunkRow, row: ChunkRow, { indexedAt }: DocumentComparison): boolean {
-  const isEdited = old.updated_by !== null && row.updated_by === null;
-  return indexedAt !== null && isEdited && old.keywords !== null && old.keywords.length > 0;
 }
 
 const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk takes no change.";
@@ -282,7 +275,7 @@ interface ChildrenDecision {
   readonly present: number;
 }
 
-interface ChildrenOptions extends Pick<DocumentComparison, "reindexed" | "indexedAt"> {
+interface ChildrenOptions extends Pick<DocumentComparison, "reindexed" | "indexed"> {
   readonly history: DocumentHistory;
   readonly chosen: ReadonlySet<string>;
 }
@@ -295,7 +288,8 @@ function planChildren({ olds, home, targets }: Family, options: ChildrenOptions)
   const [ordered, inTarget] = [inOrder(olds), inOrder(targets)];
   const pairs = pairRows(ordered, inTarget, ({ content }) => content);
   const twins = pairs.free.filter(({ type }) => type !== "customized");
-  const beside = placesBeside(ordered, inTarget, (child) => pairs.of.get(child)?.row);
+  const pairOf = (child: ChildRow) => pairs.of.get(child)?.row;
+  const places = options.indexed && placesByNeighbours(ordered, inTarget, pairOf, options.indexed);
   const children: ChildRestore[] = [];
   const listed: ListedLoss[] = [];
   let present = 0;
@@ -307,9 +301,8 @@ function planChildren({ olds, home, targets }: Family, options: ChildrenOptions)
     if (isThere) present++;
     else if (why) listed.push(why);
     else {
-      const place = beside.get(child);
-      const isSafe = place !== undefined && isOfIndexing(child, place, options.indexedAt);
-      const at = twins.findIndex((each) => (before === null ? isSafe && each === place : each.content === before));
+      const isTwin = (each: ChildRow) => (before === null ? each === places?.get(child) : each.content === before);
+      const at = twins.findIndex(isTwin);
       const [twin = null] = at < 0 ? [] : twins.splice(at, 1);
       const proof = before === null && twin ? ([...evidence, "neighbours"] as const) : evidence;
       children.push(childRestore(child, options.reindexed ? proof : ["chosen"], twin));

@@ -192,9 +192,12 @@ describe("an edit that no run has seen from before, in a document whose details 
   const making = { source: "file 1, rule 1", indexed_at: 2_000 };
   const made = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
     document(chunks, [], "text_model", { ...making, ...more });
+  /** The same document, indexed again. */
+  const again = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
+    made(chunks, { indexed_at: 5_000, ...more });
   const old = made([chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "end")]);
   const target = (second: Parameters<typeof chunk>[2] = {}, more = {}) =>
-    made([chunk("t1", "intro"), chunk("t2", "before", second), chunk("t9", "end")], more);
+    again([chunk("t1", "intro"), chunk("t2", "before", second), chunk("t9", "end")], more);
   const restored = ["c2 over t2: edited [updated_by neighbours]"];
   const undecided = ['unknown before: c2, now "before", replace'];
 
@@ -203,14 +206,14 @@ describe("an edit that no run has seen from before, in a document whose details 
   });
   it("replaces it at the beginning and at the end of the document, too", () => {
     const edges = made([chunk("c1", "first", by), chunk("c2", "middle"), chunk("c3", "last", by)]);
-    const before = made([chunk("t1", "one"), chunk("t2", "middle"), chunk("t3", "three")]);
+    const before = again([chunk("t1", "one"), chunk("t2", "middle"), chunk("t3", "three")]);
     expect(planned(edges, before)).toEqual([
       "c1 over t1: first [updated_by neighbours]",
       "c3 over t3: last [updated_by neighbours]",
     ]);
   });
   it("replaces it although it stands inside the text that it shortened", () => {
-    const longer = made([chunk("t1", "intro"), chunk("t2", "edited, once long"), chunk("t3", "end")]);
+    const longer = again([chunk("t1", "intro"), chunk("t2", "edited, once long"), chunk("t3", "end")]);
     expect(planned(old, longer)).toEqual(restored);
   });
   it("is disabled again", () => {
@@ -226,6 +229,10 @@ describe("an edit that no run has seen from before, in a document whose details 
     ["the newer details are not known", old, target({}, { source: null, indexed_at: null })],
     ["the older details are not known", document(old.chunks), target()],
     ["it is not known when it was indexed", made(old.chunks, { indexed_at: null }), target()],
+    ["it is not known when it was indexed again", old, target({}, { indexed_at: null })],
+    ["it was not indexed again since", old, target({}, { indexed_at: 2_000 })],
+    ["a person has added the new chunk", old, target({ created_at: 5_001 })],
+    ["the new chunk is not indexed yet", old, target({ status: "waiting" })],
     ["its position is another one", old, target({ position: 7 })],
     ["a person has edited the new chunk", old, target({ updated_by: "bob" })],
     ["a person has disabled the new chunk", old, target({ disabled_by: "bob" })],
@@ -239,22 +246,56 @@ describe("an edit that no run has seen from before, in a document whose details 
       chunk("c3", "edited too", by),
       chunk("c4", "end"),
     ]);
-    const wide = made([chunk("t1", "intro"), chunk("t2", "before"), chunk("t3", "more"), chunk("t4", "end")]);
+    const wide = again([chunk("t1", "intro"), chunk("t2", "before"), chunk("t3", "more"), chunk("t4", "end")]);
     expect(planned(two, wide)).toEqual(["unknown before: c2, add", "unknown before: c3, add"]);
     expect(planned(old, wide)).toEqual(["unknown before: c2, add"]);
   });
   it("needs a decision if another chunk has moved between its neighbours", () => {
     const moved = made([chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "end"), chunk("c4", "more")]);
-    const now = made([chunk("t1", "intro"), chunk("t2", "before"), chunk("t3", "more"), chunk("t4", "end")]);
+    const now = again([chunk("t1", "intro"), chunk("t2", "before"), chunk("t3", "more"), chunk("t4", "end")]);
     expect(planned(moved, now)).toEqual(undecided);
   });
   it("is added, not put over the chunk that a person deleted, if it was created after the indexing", () => {
     const late = made([chunk("c1", "intro"), chunk("c2", "mine", { ...by, created_at: 2_001 }), chunk("c3", "end")]);
     expect(planned(late, target())).toEqual(["add c2: mine [updated_by created_at]"]);
     const last = made([chunk("c1", "intro"), chunk("c2", "mine", { created_at: 2_001 })]);
-    expect(planned(last, made([chunk("t1", "intro"), chunk("t2", "deleted by a person")]))).toEqual([
+    expect(planned(last, again([chunk("t1", "intro"), chunk("t2", "deleted by a person")]))).toEqual([
       "add c2: mine [created_at]",
     ]);
+  });
+  it("counts only what the indexing made: chunks that people added at the end change nothing", () => {
+    const work = [chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "mine", { created_at: 2_001 })];
+    const plain = [chunk("t1", "intro"), chunk("t2", "before")];
+    expect(planned(made(work), again(plain))).toEqual([
+      "c2 over t2: edited [updated_by neighbours]",
+      "add c3: mine [created_at]",
+    ]);
+    const continued = again([...plain, chunk("t3", "mine", { created_at: 5_001 })]);
+    expect(planned(made(work), continued)).toEqual(["c2 over t2: edited [updated_by neighbours]", "1 present"]);
+  });
+  it("takes no chunk that another edit takes by its text from before", () => {
+    const twice = [chunk("c1", "A"), chunk("c2", "E2", by), chunk("c3", "C"), chunk("c4", "E4", by), chunk("c5", "D")];
+    const now = ["A", "B", "C", "B", "D"].map((content, at) => chunk(`t${at + 1}`, content));
+    expect(planned(made(twice), again(now), was("c4", "B"))).toEqual([
+      "c2 over t2: E2 [updated_by neighbours]",
+      "c4 over t4: E4 [updated_by history]",
+    ]);
+  });
+  it("is no person's by its time alone if most chunks are younger than the indexing: the clocks differ", () => {
+    const late = { created_at: 2_001 };
+    const skewed = made([chunk("c1", "A", late), chunk("c2", "B old", late), chunk("c3", "C", { created_at: 1_999 })]);
+    const other = again([chunk("t1", "A"), chunk("t2", "B new"), chunk("t3", "C")], { source: "file 2" });
+    expect(planned(skewed, other)).toEqual(['no evidence: c2, now "B new", replace']);
+  });
+  it("of an answer replaces the one of the same question, as a model may ask others the next time", () => {
+    const qa = (content: string, answer: string, id: string, more = {}) =>
+      document([chunk(id, content, { answer, ...more })], [], "qa_model", {
+        ...making,
+        indexed_at: id === "t1" ? 5_000 : 2_000,
+      });
+    const edit = qa("why?", "mine", "c1", by);
+    expect(planned(edit, qa("why?", "because", "t1"))).toEqual(["c1 over t1: why? → mine [updated_by neighbours]"]);
+    expect(planned(edit, qa("who?", "she", "t1"))).toEqual(['unknown before: c1, now "who?", replace']);
   });
   it("of a child chunk replaces the one between the same neighbours, if the indexing made it", () => {
     const family = (...children: readonly ReturnType<typeof child>[]) =>
@@ -263,7 +304,7 @@ describe("an edit that no run has seen from before, in a document whose details 
       [chunk("t1", "parent")],
       [child("t1", "n1", "one"), child("t1", "n2", "two"), child("t1", "n3", "three")],
       "hierarchical_model",
-      making,
+      { ...making, indexed_at: 5_000 },
     );
     const [one, three] = [child("c1", "k1", "one"), child("c1", "k3", "three")];
     const edited = child("c1", "k2", "edited", "customized");
@@ -272,13 +313,6 @@ describe("an edit that no run has seen from before, in a document whose details 
     expect(planned(family(one, late, three), now)).toEqual(["child k2 below t1: mine [customized]"]);
     const elsewhere = { ...edited, position: 1.5 };
     expect(planned(family(one, elsewhere, three), now)).toEqual(["child k2 below t1: edited [customized]"]);
-  });
-  it("brings back keywords, where the same file and rule give others", () => {
-    const keys = (id: string, keywords: readonly string[], more = {}) => made([chunk(id, "a", { keywords, ...more })]);
-    expect(planned(keys("c1", ["mine"], by), keys("t1", ["machine"]))).toEqual(["c1 over t1: a #mine [updated_by]"]);
-    expect(planned(keys("c1", ["mine"], by), keys("t1", ["machine"], { updated_by: "bob" }))).toEqual(["1 present"]);
-    expect(planned(keys("c1", ["mine"]), keys("t1", ["machine"]))).toEqual([]);
-    expect(planned(keys("c1", [], by), keys("t1", ["machine"]))).toEqual(["1 present"]);
   });
 });
 
