@@ -10,12 +10,12 @@ import type { Rendering, View } from "../cli/view.js";
 import { InterruptedError, StopError, UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { emptyRunProgress } from "../job/run-progress.js";
-import type { ReindexProgress } from "../restore/guard.js";
+import type { GuardedDocument, ReindexProgress } from "../restore/guard.js";
 import { emptyRestoreProgress, exitCodeOf, type RestoreResult, restoreResult } from "../restore/restore-options.js";
 import type { RunResult } from "../run/make-run.js";
 import { result, text } from "../schema.js";
 import type { Invocation } from "../shell-text.js";
-import { applyCommand } from "./restore/plan.js";
+import { applyCommand, renderPlan } from "./restore/plan.js";
 import { askToApply } from "./restore/questions.js";
 import { renderRestored } from "./restore/restored.js";
 import {
@@ -35,7 +35,7 @@ const epilog = `Examples:
 
 guard backs up the documents now, waits until you have indexed them again, backs them up once more, shows what was lost, and brings it back after you said yes. It writes nothing before that. The backups are runs of a job of their own, such as nightly-guard. Reading takes the key of the job, writing the one of --key-env.
 
-Exit codes: 0 nothing was lost, or all is back and proved · 1 failed · 2 wrong usage or job file, no key, or no such document · 3 some rows need your decision, or could not be restored · 4 the proof found a difference · 5 another guard or restore is at work · 130, 143 interrupted, or answered with no; the backups stay`;
+Exit codes: 0 nothing was lost, or all is back and proved · 1 failed · 2 wrong usage or job file, no key, or no such document · 3 some rows need your decision, or could not be restored · 4 the proof found a difference · 5 another backup or restore is at work · 130, 143 interrupted, or answered with no; the backups stay`;
 
 const { batch: _, ...guardedJob } = jobOptions;
 
@@ -78,16 +78,23 @@ export const command = defineCommand({
   results: () => ({ guard: guardResult }),
   async run(args, environment) {
     checkJobIsNamed("guard", args);
-    return guard(args, checkedTimes(args, environment), environment);
+    return guard(args, await checkedTimes(args, environment), environment);
   },
 });
+
+interface GuardTimes extends Times {
+  /** Milliseconds between two looks at the documents. */
+  readonly interval: number;
+}
 
 const intervalBounds = { least: 100, most: 3_600_000, text: "from 0.1 s to 1 h" };
 
 /** Parses the times of the command line, in milliseconds. Throws UsageError with every problem. */
-function checkedTimes(args: GuardArguments, { openTerminal }: Environment): Times & { readonly interval: number } {
+async function checkedTimes(args: GuardArguments, { openTerminal }: Environment): Promise<GuardTimes> {
+  const { checkIds } = await import("../job/check-job.js"); // slow to load; --help does not need it
   const interval = durationFrom("--interval", args.interval, intervalBounds);
   const problems = [
+    ...checkIds("--document", itemsOf(args.document)),
     ...(itemsOf(args.document).length === 0 ? [{ path: "--document", message: "name the documents to guard" }] : []),
     ...(typeof interval === "number" ? [] : [interval]),
     ...(args.yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }]),
@@ -98,50 +105,70 @@ function checkedTimes(args: GuardArguments, { openTerminal }: Environment): Time
 const noTerminal =
   "there is no terminal to ask at before the lost rows are written: add --yes to write them without a question";
 
-async function guard(
-  args: GuardArguments,
-  { interval, ...times }: ReturnType<typeof checkedTimes>,
-  environment: Environment,
-): Promise<number> {
+async function guard(args: GuardArguments, times: GuardTimes, environment: Environment): Promise<number> {
   const { env, signal } = environment;
   const key = await keyFrom(args.keyEnv, env); // before a re-index starts
   const view = viewFrom(args, environment);
-  const { guardJob, isResting, readGuarded, waitForReindex } = await import("../restore/guard.js"); // slow to load; --help does not need it
+  const { checkKey, findChanged, guardJob, readGuarded } = await import("../restore/guard.js"); // slow to load; --help does not need it
   const asked = { env, signal, log: view.log };
-  const owners = await jobFrom(
-    { ...args, document: args.job === undefined ? args.document : undefined },
-    {},
-    environment,
-  );
+  const document = args.job === undefined ? args.document : undefined; // the documents of a job file are chosen below
+  const owners = await jobFrom({ ...args, document }, {}, environment);
   if (owners.service.demo) throw new UsageError(demoEnds, []);
   const job = await guardJob(owners, itemsOf(args.document), asked);
   const documents = await readGuarded(job, asked);
-  const busy = documents.find(({ before }) => !isResting(before));
-  if (busy) throw new StopError(`document ${busy.document_id} is being indexed already; wait until that is over`);
+  await checkKey(job, documents, args.keyEnv, asked);
 
   const backup = await backUp(job, view, environment);
-  if (backup.status !== "complete")
-    throw new StopError(`the backup is not complete, so do not start the re-index: see ${terminalText(backup.folder)}`);
-  const next = restoreInvocation(backup.folder, environment);
+  const next = restoreInvocation(backup.folder, args, environment);
+  try {
+    if (backup.status !== "complete")
+      throw new StopError(
+        `the backup is not complete, so do not start the re-index: see ${terminalText(backup.folder)}`,
+      );
+    const changed = await findChanged(job, documents, asked);
+    if (changed)
+      throw new StopError(
+        `document ${changed.document_id} was indexed again before the backup was complete, so it may lack edits`,
+      );
+    return await waitAndRestore({ args, times, key, job, view, documents, backup, next }, environment);
+  } catch (error) {
+    throw withNext(error, next);
+  }
+}
+
+interface Guarding {
+  readonly args: GuardArguments;
+  readonly times: GuardTimes;
+  /** The key that writes. */
+  readonly key: string;
+  /** The job of the backups. */
+  readonly job: Job;
+  readonly view: View;
+  readonly documents: readonly GuardedDocument[];
+  readonly backup: RunResult;
+  /** The command that continues from the backup. */
+  readonly next: Invocation;
+}
+
+/** What comes after the first backup. Gives the exit code. */
+async function waitAndRestore(guarding: Guarding, environment: Environment): Promise<number> {
+  const { args, times, job, view, documents, backup, next } = guarding;
+  const { env, signal, stdout } = environment;
+  const { waitForReindex } = await import("../restore/guard.js");
+  const which = documents.length === 1 ? "the document" : "the documents";
   view.log("info", `backed up: ${countsText(backup)}; ${terminalText(backup.folder)}`);
-  view.log(
-    "info",
-    `start the re-index now, and do not edit ${documents.length === 1 ? "the document" : "the documents"} before that`,
-  );
+  view.log("info", `start the re-index now; do not edit ${which} until this command has ended`);
   const progress = { done: 0, begun: 0, of: documents.length };
   const unwatch = view.watch(renderWait(progress));
-  const waiting = { interval, progress, signal, sleep: pause };
-  const after = await waitForReindex(job, documents, waiting, asked)
-    .finally(unwatch)
-    .then(() => backUp(job, view, environment))
-    .catch((error: unknown) => {
-      throw withNext(error, next);
-    });
-
-  const restored = await restoreFrom(backup.folder, { args, times, key, job, view }, environment);
+  const waiting = { interval: times.interval, progress, signal, sleep: pause };
+  await waitForReindex(job, documents, waiting, { env, log: view.log }).finally(unwatch);
+  await pause(apart, signal).catch(() => signal.throwIfAborted());
+  const after = await backUp(job, view, environment);
+  if (after.status !== "complete") view.log("warn", `the backup after the re-index is not complete: ${after.folder}`);
+  const restored = await restore(guarding, environment);
   const result = { backup: backup.folder, after: after.folder, restore: restored };
   await endRestore(restored, true, view.log, environment, () =>
-    args.json ? jsonLine(result) : renderRestored(restored, pageFor(environment.stdout, env), next),
+    args.json ? jsonLine(result) : renderRestored(restored, pageFor(stdout, env), next),
   );
   return exitCodeOf(restored);
 }
@@ -157,69 +184,82 @@ async function backUp(job: Job, view: View, { env, signal }: Environment): Promi
   return runJob(job, { env, signal, progress, log: view.log }).finally(unwatch);
 }
 
+/**
+ * Milliseconds between the end of the re-index and what is added then. A chunk that is as old as the end of the indexing, in whole seconds,
+ * would not be known as added by the next restore.
+ */
+const apart = 2_000;
+
 function countsText({ manifest: { counts } }: RunResult): string {
   const { documents, chunks, child_chunks } = counts;
   return `${countText(documents, "document")}, ${countText(chunks, "chunk")}, ${countText(child_chunks, "child chunk")}`;
 }
 
 function renderWait(progress: ReindexProgress): Rendering {
-  return renderWork(() => {
+  const rendering = renderWork(() => {
     const { done, begun, of } = progress;
     const note = begun > 0 ? `${countText(begun, "document")} being indexed` : undefined;
-    return {
-      step: "waiting for the re-index",
-      unit: "document",
-      done,
-      of,
-      counts: [{ noun: "document", done, of }],
-      note,
-    };
+    const counts = [{ noun: "document", done, of }];
+    return { step: "waiting for the re-index", unit: "document", done, of, counts, note };
   });
+  return { ...rendering, isEndless: true };
 }
 
 function pause(milliseconds: number, ending: AbortSignal): Promise<unknown> {
   return delay(milliseconds, undefined, { signal: ending });
 }
 
-/** The command that continues from a backup. */
-function restoreInvocation(folder: string, environment: Environment): Invocation {
-  return { program: environment.program(), args: ["restore", folder] };
+/** The command that continues from a backup, with the flags that matter to it. */
+function restoreInvocation(folder: string, args: GuardArguments, { program, env }: Environment): Invocation {
+  const flags = [
+    ...(args.keyEnv === writeOptions["key-env"].default ? [] : ["--key-env", args.keyEnv]),
+    ...(args.allowHttp ? ["--allow-http"] : []),
+    ...(args.maxRps === undefined ? [] : ["--max-rps", String(args.maxRps)]),
+    ...(args.memory === memoryOption.memory.default ? [] : ["--memory", args.memory]),
+    ...(args.baseUrl !== undefined && env.KNOWLEDGE_BASE_URL !== undefined ? ["--to", args.baseUrl] : []),
+  ];
+  return { program: program(), args: ["restore", folder, ...flags] };
 }
 
-/** Adds to an error that ends the wait that the backup stays and can be restored from later. */
+/** An error after the first backup, with the command that continues from there. */
 function withNext(error: unknown, next: Invocation): unknown {
-  const hint = `the backup stays; once the re-index is over: ${applyCommand(next)}`;
+  const hint = `the backup stays; once no document is being indexed: ${applyCommand(next)}`;
   if (error instanceof InterruptedError)
     return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", `${error.message}; ${hint}`);
   return error instanceof StopError ? new StopError(`${error.message}; ${hint}`, { cause: error }) : error;
 }
 
-interface Restoring {
-  readonly args: GuardArguments;
-  readonly times: Times;
-  readonly key: string;
-  readonly job: Job;
-  readonly view: View;
-}
-
-/** After a yes, restores what the re-index lost. */
-async function restoreFrom(
-  folder: string,
-  { args, times, key, job, view }: Restoring,
+/** Shows and restores what the re-index took, after a yes. */
+async function restore(
+  { args, times, key, job, view, backup }: Guarding,
   environment: Environment,
 ): Promise<RestoreResult> {
   const { restoreLost } = await import("../restore/restore-lost.js"); // slow to load
+  const { stderr, env } = environment;
   const progress = emptyRestoreProgress();
   const watched = watchBetweenQuestions(view, () => renderRestore(progress));
   const { allowHttp, concurrency, maxRps } = job.service;
   const given = { ...args, apply: true, allowHttp, concurrency, maxRps: args.maxRps ?? maxRps };
+  const { interval: _, ...restoreTimes } = times;
   return restoreLost({
     ...targetOptionsFrom(given, environment),
-    ...times,
-    ...{ folder, key, against: undefined, to: undefined, own: undefined, chunks: [], addDisabled: false },
+    ...restoreTimes,
+    ...{
+      folder: backup.folder,
+      key,
+      against: undefined,
+      to: undefined,
+      own: undefined,
+      chunks: [],
+      addDisabled: false,
+    },
     documents: [],
     log: view.log,
     progress,
-    confirm: (planned) => watched.pause(() => askToApply(planned, args.yes, environment)),
+    confirm: (planned) =>
+      watched.pause(() => {
+        if (args.yes && !args.quiet) stderr.write(`${renderPlan(planned, pageFor(stderr, env))}\n\n`);
+        return askToApply(planned, args.yes, environment);
+      }),
   }).finally(watched.stop);
 }

@@ -38,7 +38,7 @@ export interface ChildRow {
 }
 
 /** How a document was made, as its details tell; null where the dump has none of them. */
-export interface DocumentMaking {
+export interface DocumentProvenance {
   /** The uploaded file and the process rule, as one text: equal where both are. */
   readonly source: string | null;
   /** When its indexing was completed, in Unix seconds. */
@@ -46,7 +46,7 @@ export interface DocumentMaking {
 }
 
 /** The rows of one document in the order of its dump. */
-export interface DocumentRows extends DocumentId, DocumentMaking {
+export interface DocumentRows extends DocumentId, DocumentProvenance {
   readonly doc_form: string | null;
   readonly chunks: readonly ChunkRow[];
   readonly children: readonly ChildRow[];

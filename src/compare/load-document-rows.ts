@@ -12,7 +12,7 @@ import {
   childFromJson,
   chunkFromJson,
   type DocumentId,
-  type DocumentMaking,
+  type DocumentProvenance,
   type DocumentRows,
   membersOf,
   numberIn,
@@ -66,7 +66,7 @@ export async function loadDocumentRows(
     places[kind] = await findRowRanges(connection, `${name}_${kind}`);
   }
   await loadDetails(connection, `${name}_details`, dump, options, `${name}_documents`);
-  const makings = await readMakings(connection, `${name}_details`);
+  const provenances = await readProvenances(connection, `${name}_details`);
   return async ({ dataset_id, document_id }) => {
     options.signal.throwIfAborted();
     const document = { dataset_id, document_id };
@@ -75,11 +75,17 @@ export async function loadDocumentRows(
       readRows(connection, `${name}_${kind}`, kind, document, places[kind].get(key), fromJson);
     const chunks: readonly ChunkRow[] = await read("chunks", chunkFromJson);
     const children: readonly ChildRow[] = await read("child_chunks", childFromJson);
-    return { ...document, doc_form: forms.get(key) ?? null, ...(makings.get(key) ?? noMaking), chunks, children };
+    return {
+      ...document,
+      doc_form: forms.get(key) ?? null,
+      ...(provenances.get(key) ?? noProvenance),
+      chunks,
+      children,
+    };
   };
 }
 
-const noMaking: DocumentMaking = { source: null, indexed_at: null };
+const noProvenance: DocumentProvenance = { source: null, indexed_at: null };
 
 /** Makes a table of the details that tell how documents were made; it is empty where the dump has none. `documents`: a table of those wanted. */
 export async function loadDetails(
@@ -100,7 +106,10 @@ export async function loadDetails(
 }
 
 /** How the documents of a dump were made, by `documentKey`, from their details. */
-async function readMakings(connection: Connection, details: string): Promise<ReadonlyMap<string, DocumentMaking>> {
+async function readProvenances(
+  connection: Connection,
+  details: string,
+): Promise<ReadonlyMap<string, DocumentProvenance>> {
   const found = await connection.runAndReadAll(
     `SELECT dataset_id, document_id,
       to_json({'info': data_source_info, 'rule': process_rule, 'time': epoch(completed_at)})::VARCHAR FROM ${details}`,

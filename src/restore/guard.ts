@@ -14,12 +14,10 @@ export interface GuardedDocument extends TargetDocument {
 
 /** What tells whether a document was indexed again. */
 export interface IndexingState {
-  /** waiting, indexing, completed and others; null where the service does not say. */
-  readonly status: string | null;
-  /** When its indexing was completed, in Unix seconds. */
+  /** waiting, indexing, completed and others; open. */
+  readonly status: string;
+  /** When its indexing was completed, in Unix seconds; null while it is not. */
   readonly completedAt: number | null;
-  /** The id of its first chunk, which is another one after each indexing. */
-  readonly firstChunk: string | null;
 }
 
 /** How far the documents are. */
@@ -27,7 +25,7 @@ export interface ReindexProgress {
   /** Documents that are indexed again, and those whose indexing has begun. */
   done: number;
   begun: number;
-  of: number;
+  readonly of: number;
 }
 
 /**
@@ -83,21 +81,53 @@ export function guardName(name: string): string {
   return jobName.test(guarded) ? guarded : `guard${ending}`;
 }
 
-/** Reads how the documents of a job stand, to know later whether they were indexed again. UsageError where one cannot be read. */
+/**
+ * Reads how the documents of a job stand, to know later whether they were indexed again. UsageError where the service does not say it of
+ * one, and for one that is not indexed.
+ */
 export async function readGuarded(job: Job, options: RunOptions): Promise<readonly GuardedDocument[]> {
   await using service = await openService(job, withDefaults(options));
   const { client } = service;
   const documents = job.datasets === "all" ? [] : job.datasets.flatMap(documentsOf);
+  const cannot = ({ document_id }: TargetDocument, message: string) =>
+    new UsageError(`document ${document_id} cannot be guarded:`, [{ path: "--document", message }]);
   return await Promise.all(
     documents.map(async (document) => {
       const before = await readState(client, document).catch((error: unknown) => {
-        if (!(error instanceof SkipError)) throw error;
-        const problem = { path: "--document", message: error.message };
-        throw new UsageError(`document ${document.document_id} cannot be guarded:`, [problem]);
+        throw error instanceof SkipError ? cannot(document, error.message) : error;
       });
+      if (before.status !== "completed" || before.completedAt === null)
+        throw cannot(document, `its indexing is ${before.status}; wait until it is completed`);
       return { ...document, before };
     }),
   );
+}
+
+/** Asks for a document with the key that is to write later. StopError where the service refuses that key. */
+export async function checkKey(
+  job: Job,
+  [document]: readonly GuardedDocument[],
+  apiKeyEnv: string,
+  options: RunOptions,
+): Promise<void> {
+  if (!document) return;
+  const service = { ...job.service, apiKeyEnv, apiKeyFile: undefined, apiKeyCommand: undefined };
+  await using opened = await openService({ ...job, service }, withDefaults(options));
+  await readState(opened.client, document);
+}
+
+/** The first document that was indexed again, or is being indexed, since it was read; undefined if none was. */
+export async function findChanged(
+  job: Job,
+  documents: readonly GuardedDocument[],
+  options: RunOptions,
+): Promise<GuardedDocument | undefined> {
+  await using service = await openService(job, withDefaults(options));
+  for (const document of documents) {
+    const { status, completedAt } = await readState(service.client, document);
+    if (status !== "completed" || completedAt !== document.before.completedAt) return document;
+  }
+  return undefined;
 }
 
 function documentsOf({ id, documents }: Exclude<Job["datasets"], "all">[number]): readonly TargetDocument[] {
@@ -130,14 +160,14 @@ export async function waitForReindex(
       if (done.has(documentKey(document))) continue;
       const now = await readState(service.client, document).catch((error: unknown) => {
         if (!(error instanceof SkipError)) throw error;
-        if (error.status !== 404) return undefined; // the next look may find it
+        if (error.code !== "not_found") return undefined; // the next look may find it
         const gone = `document ${document.document_id} is gone: it was deleted, not indexed again`;
         throw new StopError(gone, { cause: error });
       });
       if (now && isReindexed(document.before, now)) done.add(documentKey(document));
-      else if (now && !isResting(now)) begun++;
+      else if (now && now.status !== "completed") begun++;
     }
-    Object.assign(progress, { done: done.size, begun, of: documents.length });
+    Object.assign(progress, { done: done.size, begun });
     if (done.size === documents.length) return;
     await sleep(interval, signal).catch(() => signal.throwIfAborted());
   }
@@ -145,34 +175,18 @@ export async function waitForReindex(
 
 /** Whether a document was indexed again in the meantime, and that is over. */
 export function isReindexed(before: IndexingState, now: IndexingState): boolean {
-  if (!isResting(now)) return false;
-  if (before.completedAt !== null && now.completedAt !== null) return before.completedAt !== now.completedAt;
-  return before.firstChunk !== now.firstChunk;
+  if (now.status === "error") return true;
+  return now.status === "completed" && (now.completedAt ?? 0) > (before.completedAt ?? 0);
 }
 
-/** Whether a document is not being indexed. */
-export function isResting({ status }: Pick<IndexingState, "status">): boolean {
-  return status === null || status === "completed" || status === "error";
-}
-
-/** Older services give no details of a document: then its first chunk tells. Rejects with SkipError where its chunks cannot be read. */
+/** Rejects with SkipError where the service does not tell it. */
 async function readState(
-  api: Pick<KnowledgeApi, "document" | "chunks">,
-  { dataset_id: datasetId, document_id: documentId }: TargetDocument,
+  api: Pick<KnowledgeApi, "document">,
+  { dataset_id, document_id }: TargetDocument,
 ): Promise<IndexingState> {
-  const page = await api.chunks({ datasetId, documentId, status: [], keyword: undefined }, 1, 1);
-  const details = await api.document(datasetId, documentId).catch((error: unknown) => {
-    if (error instanceof SkipError) return undefined;
-    throw error;
-  });
-  const { indexing_status: status, completed_at: completedAt } = {
-    indexing_status: null,
-    completed_at: null,
-    ...details,
-  };
+  const { indexing_status: status, completed_at: completedAt } = await api.document(dataset_id, document_id);
   return {
-    status: typeof status === "string" ? status : null,
+    status: typeof status === "string" ? status : "unknown",
     completedAt: typeof completedAt === "number" ? completedAt : null,
-    firstChunk: page.rows[0]?.id ?? null,
   };
 }

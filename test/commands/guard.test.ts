@@ -51,7 +51,7 @@ test("Ctrl-C while it waits leaves the backup, and says the command that goes on
   expect(code).toBe(130);
   const [backup = ""] = await readdir(guard.runs);
   const said = stderr.replace(/\s+/g, " ");
-  expect(said).toContain(`the backup stays; once the re-index is over: `);
+  expect(said).toContain(`the backup stays; once no document is being indexed: `);
   expect(said).toContain(`restore ${join(guard.runs, backup)} --apply`);
   guard.reindex();
   const restored = await runKbdump(["restore", join(guard.runs, backup), "--apply", "--yes"], guard.env);
@@ -76,19 +76,49 @@ test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.Pro
 ])("%s is said before anything is backed up", async (_, change, less, message) => {
   const { command, env, runs } = await guarded();
   const { code, stderr } = await runKbdump(change(command), { ...env, ...less });
-  expect({ code, stderr: stderr.replace(/\s+/g, " ") }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+  expect({ code, stderr: stderr.replace(/\s+/g, " ") }).toEqual({
+    code: /401/.test(stderr) ? 1 : 2,
+    stderr: expect.stringMatching(message),
+  });
   await expect(readdir(runs)).rejects.toThrow("ENOENT");
 });
 
-test("a document counts as indexed again when its indexing has ended at another time, or its chunks are others", () => {
-  const before = { status: "completed", completedAt: 10, firstChunk: "a" };
+test("a document counts as indexed again when its indexing has ended later, or in an error", () => {
+  const before = { status: "completed", completedAt: 10 };
   expect(isReindexed(before, before)).toBe(false);
-  expect(isReindexed(before, { ...before, firstChunk: "b" })).toBe(false); // a person deleted the first chunk
-  expect(isReindexed(before, { status: "indexing", completedAt: null, firstChunk: "b" })).toBe(false);
-  expect(isReindexed(before, { status: "completed", completedAt: 20, firstChunk: "b" })).toBe(true);
-  expect(isReindexed(before, { status: "error", completedAt: null, firstChunk: null })).toBe(true);
-  const old = { status: null, completedAt: null, firstChunk: "a" };
-  expect([isReindexed(old, old), isReindexed(old, { ...old, firstChunk: "b" })]).toEqual([false, true]);
+  expect(isReindexed(before, { status: "completed", completedAt: 9 })).toBe(false); // a service that was set back
+  expect(isReindexed(before, { status: "indexing", completedAt: null })).toBe(false);
+  expect(isReindexed(before, { status: "completed", completedAt: 20 })).toBe(true);
+  expect(isReindexed(before, { status: "error", completedAt: null })).toBe(true);
+});
+
+test("a re-index that begins during the backup is noticed", async () => {
+  const guard = await guarded();
+  let isBegun = false;
+  guard.onRequest((path) => {
+    if (!isBegun && /segments\?page=1&limit=100/.test(path)) guard.reindex();
+    isBegun ||= /segments\?page=1&limit=100/.test(path);
+    return undefined;
+  });
+  const { code, stderr } = await runKbdump([...guard.command, "--yes"], guard.env);
+  expect(code).toBe(1);
+  const said = stderr.replace(/\s+/g, " ");
+  expect(said).toMatch(/was indexed again before the backup was complete|the backup is not complete/);
+  expect(said).toMatch(/the backup stays; .*restore \S+ --apply/);
+});
+
+test("a re-index is not taken for over while the service does not tell", async () => {
+  const guard = await guarded();
+  const before = guard.contents();
+  const { done } = await startGuard(guard, "--yes");
+  let refusals = 0;
+  guard.onRequest((path) => (/documents\/[^/]+\?metadata/.test(path) && refusals++ < 5 ? 403 : undefined));
+  guard.reindex();
+  const { code, stdout, stderr } = await done;
+  expect(code, stderr).toBe(0);
+  expect(refusals).toBeGreaterThan(5);
+  expect(stdout).toContain("restored: 2 of 2; proved");
+  expect(guard.contents()).toEqual(before);
 });
 
 test("the job of the backups has a name that a job can have", () => {

@@ -189,9 +189,9 @@ describe("a lost chunk without a sign", () => {
 });
 
 describe("an edit that no run has seen from before, in a document whose details are known", () => {
-  const making = { source: "file 1, rule 1", indexed_at: 2_000 };
+  const provenance = { source: "file 1, rule 1", indexed_at: 2_000 };
   const made = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
-    document(chunks, [], "text_model", { ...making, ...more });
+    document(chunks, [], "text_model", { ...provenance, ...more });
   /** The same document, indexed again. */
   const again = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
     made(chunks, { indexed_at: 5_000, ...more });
@@ -290,7 +290,7 @@ describe("an edit that no run has seen from before, in a document whose details 
   it("of an answer replaces the one of the same question, as a model may ask others the next time", () => {
     const qa = (content: string, answer: string, id: string, more = {}) =>
       document([chunk(id, content, { answer, ...more })], [], "qa_model", {
-        ...making,
+        ...provenance,
         indexed_at: id === "t1" ? 5_000 : 2_000,
       });
     const edit = qa("why?", "mine", "c1", by);
@@ -299,12 +299,12 @@ describe("an edit that no run has seen from before, in a document whose details 
   });
   it("of a child chunk replaces the one between the same neighbours, if the indexing made it", () => {
     const family = (...children: readonly ReturnType<typeof child>[]) =>
-      document([chunk("c1", "parent")], children, "hierarchical_model", making);
+      document([chunk("c1", "parent")], children, "hierarchical_model", provenance);
     const now = document(
       [chunk("t1", "parent")],
       [child("t1", "n1", "one"), child("t1", "n2", "two"), child("t1", "n3", "three")],
       "hierarchical_model",
-      { ...making, indexed_at: 5_000 },
+      { ...provenance, indexed_at: 5_000 },
     );
     const [one, three] = [child("c1", "k1", "one"), child("c1", "k3", "three")];
     const edited = child("c1", "k2", "edited", "customized");

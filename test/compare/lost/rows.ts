@@ -1,4 +1,4 @@
-import type { ChildRow, ChunkRow, DocumentMaking, DocumentRows } from "../../../src/compare/document-rows.js";
+import type { ChildRow, ChunkRow, DocumentProvenance, DocumentRows } from "../../../src/compare/document-rows.js";
 import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 
 /** A chunk as the indexer makes it; its position is the number in its id. */
@@ -35,9 +35,9 @@ export function document(
   chunks: readonly ChunkRow[],
   children: readonly ChildRow[] = [],
   doc_form: string | null = "text_model",
-  making: Partial<DocumentMaking> = {},
+  provenance: Partial<DocumentProvenance> = {},
 ): DocumentRows {
-  const made = { source: null, indexed_at: null, ...making };
+  const made = { source: null, indexed_at: null, ...provenance };
   return { dataset_id: "set", document_id: "doc", doc_form, ...made, chunks, children };
 }
 

@@ -33,8 +33,8 @@ export function rowsFrom(sketches: readonly Sketch[], doc_form = "text_model") {
       children.push({ ...place, type: "automatic", created_at: 1, ...child });
     }
   }
-  const making = { source: null, indexed_at: null };
-  return { dataset_id: uuid(49), document_id: uuid(50), doc_form, ...making, chunks, children };
+  const provenance = { source: null, indexed_at: null };
+  return { dataset_id: uuid(49), document_id: uuid(50), doc_form, ...provenance, chunks, children };
 }
 
 export type Rows = ReturnType<typeof rowsFrom>;
