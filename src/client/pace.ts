@@ -11,10 +11,12 @@ import { longestRetryAfter } from "./send.js";
 const limitLevel = 7;
 const knownLimitLevel = 3;
 /**
- * The first pause at a limit without Retry-After: as long as the last 100 requests took, at most 1 s. It doubles with every
- * further refusal. At a limit that was met before, the first two pauses are as long as the pause that was long enough then.
+ * The first pause at a limit without Retry-After: 1 s. If other answers came between the refusals, or few before them, they may be random
+ * after all, and the pause is as long as the last 100 requests took, if that is less. It doubles with every further refusal. At a limit that was
+ * met before, the first two pauses are as long as the pause that was long enough then.
  */
 const firstPause = 1_000;
+const fewAnswers = 20;
 const pausedRequests = 100;
 const longestPause = 60_000;
 /**
@@ -31,7 +33,7 @@ const seeking = 0.06;
 const cruising = 0.003;
 const cruise = 20;
 /** Factors for a refused rate: slightly above a known limit without a pause, after a short pause, and within seconds after a pause. */
-const scattered = 0.9;
+const scattered = 0.86;
 const easing = 0.93;
 const yielding = 0.8;
 const atOnce = 2_500;
@@ -68,6 +70,8 @@ export class Pace {
   #floor: number | undefined;
   /** How many more refusals than other answers. */
   #level = 0;
+  /** Refusals without another answer in between. */
+  #inARow = 0;
   /** Refusals beyond the usual share: while the rate is unrestricted, and at its floor. */
   #excess = 0;
   #mostExcess = firstExcess;
@@ -129,6 +133,7 @@ export class Pace {
   accepted(sentAt: number, now: number): void {
     this.#letThrough++;
     this.#level = Math.max(0, this.#level - 1);
+    this.#inARow = 0;
     if (this.#floor === undefined || this.#isAtFloor(now)) this.#excess = Math.max(0, this.#excess - this.#usualShare);
     if (this.#refusals === 0 || sentAt < this.#pausedUntil) return;
     this.#refusals = 0;
@@ -169,6 +174,7 @@ export class Pace {
   /** Counts a refusal without Retry-After. Even if it shows no limit, it may lower or restore the rate. */
   #showsLimit(sentAt: number, now: number): boolean {
     this.#level++;
+    this.#inARow++;
     const isAboveLimit = this.#floor !== undefined && this.#foundRateAt(now) > this.#floor / lowered;
     if (this.#level >= (isAboveLimit ? knownLimitLevel : limitLevel)) {
       this.#level = 0;
@@ -220,7 +226,8 @@ export class Pace {
     const took = (pausedRequests * Math.max(1, now - start)) / Math.max(1, count);
     this.#pauseStart = now;
     this.#isAsked = isAsked;
-    this.#firstPause = count < enough ? firstPause : Math.min(firstPause, took);
+    const isSure = this.#inARow >= limitLevel && count >= fewAnswers;
+    this.#firstPause = isSure || count < enough ? firstPause : Math.min(firstPause, took);
   }
 
   /** How many requests got through, and since when. Adds the previous stretch if this one has too few requests for a rate. */
