@@ -41,6 +41,10 @@ const { batch: _, ...guardedJob } = jobOptions;
 
 const options = {
   ...guardedJob,
+  out: {
+    ...guardedJob.out,
+    describe: "output folder; overrides output.dir of the job file; default: output",
+  },
   document: { ...jobOptions.document, group: "Options", describe: "documents to guard, with commas or repeated" },
   yes: { type: "boolean", default: false, describe: "restore without a question; needed where there is no terminal" },
   "key-env": writeOptions["key-env"],
@@ -114,6 +118,7 @@ async function guard(args: GuardArguments, times: GuardTimes, environment: Envir
   const document = args.job === undefined ? args.document : undefined; // the documents of a job file are chosen below
   const owners = await jobFrom({ ...args, document }, {}, environment);
   if (owners.service.demo) throw new UsageError(demoEnds, []);
+  if (owners.output.bucket !== undefined) throw new UsageError(needsFolder, []);
   const job = await guardJob(owners, itemsOf(args.document), asked);
   const documents = await readGuarded(job, asked);
   await checkKey(job, documents, args.keyEnv, asked);
@@ -150,7 +155,7 @@ interface Guarding {
   readonly next: Invocation;
 }
 
-/** What comes after the first backup. Gives the exit code. */
+/** Waits for the re-index after the first backup, then restores. Gives the exit code. */
 async function waitAndRestore(guarding: Guarding, environment: Environment): Promise<number> {
   const { args, times, job, view, documents, backup, next } = guarding;
   const { env, signal, stdout } = environment;
@@ -174,7 +179,9 @@ async function waitAndRestore(guarding: Guarding, environment: Environment): Pro
 }
 
 const demoEnds =
-  "guard needs a service that goes on: the one of service.demo ends with each run. Try kbdump serve --demo";
+  "guard needs a service that stays: the one of service.demo ends with each run. Try kbdump serve --demo";
+
+const needsFolder = "guard keeps its backups in a folder, and this job writes to a bucket: name a folder with --out";
 
 /** Runs the job once for a backup. */
 async function backUp(job: Job, view: View, { env, signal }: Environment): Promise<RunResult> {

@@ -43,7 +43,7 @@ test("guard says as JSON where the backups are and what became of the restore", 
   expect([result.backup, result.after]).toEqual([result.restore.run.folder, expect.stringContaining("kb-guard")]);
 });
 
-test("Ctrl-C while it waits leaves the backup, and says the command that goes on from it", async () => {
+test("Ctrl-C while it waits leaves the backup, and says the command that continues from it", async () => {
   const guard = await guarded();
   const { child, done } = await startGuard(guard, "--yes");
   child.kill("SIGINT");
@@ -60,6 +60,12 @@ test("Ctrl-C while it waits leaves the backup, and says the command that goes on
 
 test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.ProcessEnv, RegExp]>([
   ["no --yes where there is no terminal", (command) => command, {}, /there is no terminal to ask at/],
+  [
+    "a job that writes to a bucket",
+    (command) => [...command.slice(0, -1), "s3://bucket/prefix", "--yes"],
+    {},
+    /guard keeps its backups in a folder.*--out/,
+  ],
   ["no document", (command) => [...command.slice(0, -4), "--yes"], {}, /--document: name the documents to guard/],
   [
     "a document that is not there",
