@@ -12,7 +12,7 @@ export interface GuardedDocument extends TargetDocument {
   readonly before: IndexingState;
 }
 
-/** What tells whether a document was indexed again. */
+/** The facts that show whether a document was indexed again. */
 export interface IndexingState {
   /** waiting, indexing, completed and others; open. */
   readonly status: string;

@@ -167,7 +167,7 @@ test.each([
   ["embedded", { docForm: "hierarchical_model" }],
   ["lists", { docForm: "hierarchical_model", embedChildren: false }],
   ["none", { childrenPerChunk: 0 }],
-])("a crawl that goes on comes to the same from every place: %s", async (source, options) => {
+])("a resumed crawl comes to the same from every place: %s", async (source, options) => {
   const crawling = await startCrawling({ chunks: 120, childrenPerChunk: (at) => at % 4, ...options }, { pageCap: 50 });
   const { batches } = await crawl(crawling, { childChunks: "auto" });
   expect(planOf(batches)?.source).toBe(source);

@@ -8,7 +8,7 @@ closeAfterEach();
 
 const childrenPerChunk = (index: number) => [0, 1, 100, 101, 250][index] ?? 0;
 
-describe("a crawl that goes on", () => {
+describe("a resumed crawl", () => {
   it("gives what is left, asks for nothing twice, and comes to the same, from every place", async () => {
     const crawling = await startCrawling({ chunks: 120, childrenPerChunk }, { pageCap: 50 });
     const { batches } = await crawl(crawling);
