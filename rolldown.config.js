@@ -47,7 +47,7 @@ export default defineConfig({
         },
         { name: "job", test: /\/dist\/(job\/load-job|cli\/check-line)\.js$/ },
         // Finding and listing runs, without the client of a service.
-        { name: "store", test: /\/dist\/(store\/find-(named|run)|keep\/decide-runs|commands\/list\/runs)\.js$/ },
+        { name: "store", test: /\/dist\/store\/(find-(named|run)|decide-runs|list-runs)\.js$/ },
         { name: "run", test: /\/dist\/run\/run-job\.js$/ },
       ],
     },

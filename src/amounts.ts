@@ -32,3 +32,12 @@ export function ageText(milliseconds: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
+
+/** `8 rows lost, 6 of them with manual edits`: the same words wherever losses are counted. Rows are chunks and child chunks. */
+export function lostText(lost: number, manualEdits: number): string {
+  if (lost === 0) return "nothing lost";
+  const rows = countText(lost, "row");
+  if (manualEdits === 0) return `${rows} lost, ${lost === 1 ? "without" : "none of them with"} manual edits`;
+  if (manualEdits === lost) return `${rows} lost, ${lost === 1 ? "" : "all "}with manual edits`;
+  return `${rows} lost, ${numberText(manualEdits)} of them with manual edits`;
+}

@@ -1,39 +1,34 @@
-export type {
-  ChangeCounts,
-  ChangeKind,
-  ChunkChange,
-  DiffedRun,
-  DocumentCounts,
-  DocumentDiff,
-  DocumentState,
-  ManualEdit,
-  RunDiff,
-  TextDiff,
-  TextPart,
-} from "./compare/diff-result.js";
-export { emptyRunProgress, type RunProgress } from "./job/run-progress.js";
-export type { WorkerOptions, WorkerResult } from "./parallel/worker/worker-options.js";
-export type { ReportedRun, ReportResult, ReportSummary } from "./report/report-result.js";
-export type { TakenStatus, WatchedStatus } from "./status/status-result.js";
 /**
- * kbdump as a library: run a job, or read the lists of a knowledge service page by page.
+ * kbdump as a library. Runs are named by their folder, such as `output/nightly/latest`.
  *
  * ```ts
- * import { loadJob, openClient, readChunkPages, runJob } from "kbdump";
+ * import { defineJob, readRun, run } from "kbdump";
  * ```
  */
 
-export type { Listed, ListPage } from "./client/check-answer.js";
-export type { DocumentRef, KnowledgeApi } from "./client/knowledge-api.js";
-export { type Client, type ClientOptions, openClient } from "./client/open-client.js";
-export { emptyRequestCounts, type RequestCounts } from "./client/request-counts.js";
-export { diffRuns } from "./compare/diff-runs.js";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { planLost } from "./compare/lost/plan-lost.js";
+import type { RestorePlan } from "./compare/lost/restore-plan.js";
+import { comparisonMemory } from "./duckdb/open-duckdb.js";
+import type { Manifest } from "./dump/manifest.js";
+import { type Dump, openDump } from "./dump/open-dump.js";
+import { UsageError } from "./errors.js";
+import { draftFromRecord } from "./job/draft-from-file.js";
+import type { Job } from "./job/job.js";
+import { jobFromDraft } from "./job/load-job.js";
+import type { JobDefinition } from "./job/schema/job-schema.js";
+import type { ChildChunk, Chunk } from "./rows/columns.js";
+import { openCopies } from "./store/copy/copies.js";
+import { findNamed } from "./store/find-named.js";
+import { listRuns, type RunList } from "./store/list-runs.js";
+
+export type { ChunkChange, DocumentDiff, RunDiff } from "./compare/diff-result.js";
+export { diffRuns as diff } from "./compare/diff-runs.js";
+export type { DocumentPlan, RestorePlan } from "./compare/lost/restore-plan.js";
 export type { DiffOptions } from "./compare/run-diff.js";
-export { type DiscoveryJob, discoverDocuments } from "./crawl/discover-documents.js";
-export type { ComparedListing, Discovery, Found, ListedDataset, Listing } from "./crawl/discovery.js";
-export { readChildChunkPages, readChunkPages } from "./crawl/read-list.js";
-export type { StagedFile } from "./dump/formats/format.js";
-export type { ChildLists, DiscoveredIds, Manifest, Original } from "./dump/manifest.js";
+export type { Manifest } from "./dump/manifest.js";
 export {
   BusyError,
   exitCodes,
@@ -45,40 +40,106 @@ export {
   StopError,
   UsageError,
 } from "./errors.js";
-export type { DatasetJob, Format, Job, Keep, OutputOptions, ServiceOptions, Shard } from "./job/job.js";
+export type { Job } from "./job/job.js";
 export { type JobSource, loadJob } from "./job/load-job.js";
 export type { RunOptions } from "./job/open-service.js";
-
-export { type FoundShards, findShards } from "./join/find-shards.js";
-export {
-  emptyJoinProgress,
-  type JoinOptions,
-  type JoinProgress,
-  type JoinResult,
-  joinShards,
-} from "./join/join-shards.js";
-export { type PruneOptions, type PruneResult, pruneJob } from "./keep/prune-job.js";
-export type { Log } from "./log.js";
-
-export { workDocuments } from "./parallel/worker/work-documents.js";
-export type { JobPlan, PlannedDocument, Quirk } from "./plan/job-plan.js";
-export { type PlanOptions, planJob } from "./plan/plan-job.js";
+export { emptyRunProgress, type RunProgress } from "./job/run-progress.js";
+export type { JobDefinition } from "./job/schema/job-schema.js";
+export type { JobPlan } from "./plan/job-plan.js";
+export { type PlanOptions, planJob as plan } from "./plan/plan-job.js";
 export type { ReadProgress } from "./read-progress.js";
-export type { ReportRequest } from "./report/render-report.js";
-export { type RenderedReport, renderReport, writeReport } from "./report/render-report.js";
-export type { Column, ColumnType } from "./rows/columns.js";
-export { allKinds, type Counts, columns, type Kind, kinds } from "./rows/columns.js";
-export type { DocumentRow, RawRecord, Row } from "./rows/row.js";
-export { type RowOptions, rowFromRecord } from "./rows/row-from-record.js";
+export { type ChildChunk, type Chunk, type Column, type ColumnType, columns, type Kind } from "./rows/columns.js";
 export type { RunResult } from "./run/make-run.js";
-export { runJob } from "./run/run-job.js";
-export type { ServeOptions } from "./serve/serve-dump.js";
-export { type ServedDump, serveDump } from "./serve/serve-dump.js";
-export { takeStatus } from "./status/capture-status.js";
-export { watchStatus } from "./status/watch-status.js";
-export type { WatchedDocument, WatchedDocuments } from "./status/watched-documents.js";
-export { emptyWatchProgress, type WatchOptions, type WatchProgress } from "./status/watched-documents.js";
-export type { FindOptions } from "./store/find-named.js";
+export { runJob as run } from "./run/run-job.js";
+export type { ListedRun, RunList } from "./store/list-runs.js";
 export type { Finding, Verification } from "./verify/findings.js";
-export type { VerifyOptions } from "./verify/verify-run.js";
-export { verifyRun } from "./verify/verify-run.js";
+export { type VerifyOptions, verifyRun as verify } from "./verify/verify-run.js";
+
+/** Checks a job and fills in its defaults. UsageError with every problem at once, each with its setting, such as `service.base_url`. */
+export function defineJob(definition: JobDefinition): Job {
+  return jobFromDraft(draftFromRecord("the job", definition, {}));
+}
+
+/** A published run. */
+export interface Run {
+  /** Without symlinks. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+  /** The chunks of all documents, in their order. StopError before the first one where a file is not as the run wrote it. */
+  readonly chunks: () => AsyncIterable<Chunk>;
+  /** The child chunks, likewise. */
+  readonly childChunks: () => AsyncIterable<ChildChunk>;
+}
+
+export interface ReadRunOptions {
+  /** The most memory that DuckDB may use where the run has only Parquet files; default: 300MB. */
+  readonly memory?: string;
+}
+
+/** Opens a run in any format. UsageError where there is none, StopError where its manifest is not sound. */
+export async function readRun(folder: string, { memory = comparisonMemory }: ReadRunOptions = {}): Promise<Run> {
+  const dump = await openDump(folder, "nothing was read");
+  return {
+    folder: dump.folder,
+    manifest: dump.manifest,
+    chunks: () => readRows<Chunk>(dump, "chunks", memory),
+    childChunks: () => readRows<ChildChunk>(dump, "child_chunks", memory),
+  };
+}
+
+async function* readRows<Row>(dump: Dump, kind: "chunks" | "child_chunks", memory: string): AsyncGenerator<Row> {
+  const [table] = dump.tablesOf([kind]) ?? [];
+  if (!table)
+    throw new UsageError("Nothing was read:", [
+      { path: dump.folder, message: "its only files are CSV written with csv_safe, which changes texts" },
+    ]);
+  const checked = await dump.check(table);
+  const temporary = await mkdtemp(join(tmpdir(), "kbdump-read-"));
+  try {
+    for await (const lines of dump.lines(checked, { memory, temporary }))
+      for (const line of lines) yield JSON.parse(line);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+export interface PlanRestoreOptions {
+  /** The folder of a newer run, made after the re-index. */
+  readonly against: string;
+  /** Ids of documents; default: all of the older run. */
+  readonly documents?: readonly string[];
+  /** Add edits whose place is not known at the end of their document; default: false. */
+  readonly manualEdits?: boolean;
+  readonly memory?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Plans how to bring back what a re-index took, from two runs and without a request: as `kbdump restore <run> --against <newer run>`.
+ * UsageError where a run is not fit for it, StopError where a file is not as its run wrote it.
+ */
+export async function planRestore(folder: string, options: PlanRestoreOptions): Promise<RestorePlan> {
+  const { against, documents = [], manualEdits = false, memory = comparisonMemory } = options;
+  const { signal = new AbortController().signal } = options;
+  const [old, target] = [await openDump(folder, "nothing was planned"), await openDump(against, "nothing was planned")];
+  const wishes = { documents, refusals: new Map(), addManualEdits: manualEdits, decisions: undefined, memory, signal };
+  return (await planLost(old, target, wishes)).plan;
+}
+
+export interface ListOptions {
+  /** The folder, or `s3://bucket/prefix`, in which names of jobs are looked for; default: output. */
+  readonly out?: string;
+  /** Credentials of a bucket; default: the environment of this process. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** The runs of a job, newest first. `job`: a job, its name, its folder or its job file. UsageError where there is none. */
+export async function list(job: Job | string, options: ListOptions = {}): Promise<RunList> {
+  const { env = process.env } = options;
+  const word = typeof job === "string" ? job : `${job.output.bucket ?? job.output.dir}/${job.name}`;
+
+  await using copies = openCopies(env);
+  const found = await findNamed(word, { ...options, env, copies });
+  if (found.kind === "job" && found.run === undefined) return listRuns(found.location, new Date(), found.copy);
+  throw new UsageError("Nothing was listed:", [{ path: word, message: "expected a job, not a run" }]);
+}

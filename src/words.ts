@@ -5,6 +5,11 @@ export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** `a, b and c`. */
+export function listText(items: readonly string[], last = "and"): string {
+  return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} ${last} ${items.at(-1)}`;
+}
+
 /** A shard's number, from 1, and the number of shards. */
 export interface ShardNumber {
   readonly index: number;

@@ -40,11 +40,23 @@ export const blocks = pages.flatMap(blocksOf);
 /** The place of a block, for messages. */
 export const placeOf = ({ page, line }: Block): string => `${page}:${line}`;
 
-/** The cells of every row of the tables below a heading of a page, up to the next heading. */
-export function tableBelow(page: string, heading: string): readonly (readonly string[])[] {
+/** The lines below a heading of a page, up to the next heading. */
+export function linesBelow(page: string, heading: string): readonly string[] {
   const lines = readFileSync(page, "utf8").split("\n");
   const first = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, "") === heading) + 1;
   const length = lines.slice(first).findIndex((line) => /^#+ /.test(line));
-  const section = lines.slice(first, length < 0 ? undefined : first + length);
-  return section.filter((line) => /^\| (?!---)/.test(line)).map((line) => line.slice(2, -2).split(" | "));
+  return lines.slice(first, length < 0 ? undefined : first + length);
 }
+
+/** The cells of every row of the tables below a heading of a page. */
+export const tableBelow = (page: string, heading: string): readonly (readonly string[])[] =>
+  linesBelow(page, heading)
+    .filter((line) => /^\| (?!---)/.test(line))
+    .map((line) => line.slice(2, -2).split(" | "));
+
+/** The names, in backquotes, that items of a list below a heading of a page begin with. */
+export const namesBelow = (page: string, heading: string): readonly string[] =>
+  linesBelow(page, heading).flatMap((line) => {
+    const [, names = ""] = /^- (`.*?`): /.exec(line) ?? [];
+    return [...names.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+  });

@@ -85,23 +85,15 @@ test("the embedded service shares no code with the client, nor verify with the w
 test("only client/write sends a write, only restore uses it, and reads and writes use one exchange", () => {
   const users = (pattern: RegExp) => files.filter((file) => targetsOf(file).some((target) => pattern.test(target)));
   const folders = users(/^client\/write\//).map((file) => file.split("/").slice(0, -1).join("/"));
-  expect([...new Set(folders)].sort()).toEqual([
-    "client/write",
-    "restore/apply",
-    "restore/copy/apply",
-    "restore/copy/rows",
-  ]);
+  expect([...new Set(folders)].sort()).toEqual(["client/write", "restore", "restore/copy", "restore/lost"]);
   expect(users(/^client\/exchange\.ts$/)).toEqual(["client/open-client.ts", "client/write/writer.ts"]);
   expect(users(/^client\/receive\.ts$/)).toEqual(["client/exchange.ts"]);
   const sending = files.filter((file) =>
     /\.(request|dispatch)\(|\bfetch\(/.test(readFileSync(join("src", file), "utf8")),
   );
-  expect(sending.sort()).toEqual([
-    "client/download.ts",
-    "client/receive.ts",
-    "notify/notifier.ts",
-    "store/bucket/client.ts",
-  ]);
+  const senders = ["client/download.ts", "client/receive.ts", "client/request-handler.ts", "notify/notifier.ts"];
+  expect(sending.sort()).toEqual(senders);
+  expect(users(/^client\/request-handler\.ts$/)).toEqual(["store/bucket/client.ts"]);
 });
 
 test("libraries are imported where their one job is done", () => {
@@ -160,11 +152,12 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
     "compare/run-diff.ts",
     "database/prepare-database.ts",
     "dump/open-dump.ts",
-    "join/find-shards.ts",
+    "index.ts",
+    "join/prove-shards.ts",
     "report/render-report.ts",
     "restore/copy/against.ts",
     "restore/copy/copy-run.ts",
-    "restore/restore-lost.ts",
+    "restore/lost/restore-lost.ts",
     "restore/target.ts",
     "serve/serve-dump.ts",
   ]);

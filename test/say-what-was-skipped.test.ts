@@ -48,9 +48,9 @@ test("a missing browser is named once, with what to do, or fails the tests", asy
   vi.stubEnv("KBDUMP_BROWSER", "");
   vi.stubEnv("CHROMIUM", "/nowhere/chromium");
   expect(saidAfter("test", "shared")).toMatch(
-    /npm run test:long runs them:[\s\S]*there is no Chromium.*apt-get install/,
+    /npm run test:long runs them\.[\s\S]*there is no Chromium.*apt-get install/,
   );
-  expect(saidAfter("test:long", "long")).toMatch(/^\nSkipped, because there is no Chromium.*\n/);
+  expect(saidAfter("test:long", "shared")).toMatch(/^\nSkipped, because there is no Chromium.*\n/);
   expect(saidAfter("test", "alone")).toBe("");
   vi.stubEnv("KBDUMP_BROWSER", "1");
   expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_BROWSER=1 asks for");
@@ -61,9 +61,9 @@ test("a missing object store is named once, with what to do, or fails the tests"
   vi.stubEnv("CHROMIUM", process.execPath); // any program
   await install("redis-server");
   expect(saidAfter("test", "shared")).toMatch(
-    /npm run test:long runs them:[\s\S]*moto_server, rclone or s3rver.*pip install/,
+    /npm run test:long runs them\.[\s\S]*moto_server, rclone or s3rver.*pip install/,
   );
-  expect(saidAfter("test:long", "long")).toMatch(/^\nSkipped, because moto_server, rclone or s3rver.*\n/);
+  expect(saidAfter("test:long", "shared")).toMatch(/^\nSkipped, because moto_server, rclone or s3rver.*\n/);
   vi.stubEnv("KBDUMP_S3", "1");
   expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_S3=1 asks for");
 });
@@ -74,9 +74,9 @@ test("a missing broker is named once, with what to do, or fails the tests", asyn
   vi.stubEnv("CHROMIUM", process.execPath); // any program
   const sentence = "Skipped, because neither redis-server nor valkey-server is on the PATH";
   expect(saidAfter("test", "shared")).toMatch(
-    new RegExp(`npm run test:long runs them:[\\s\\S]*${sentence}.*apt-get install redis`),
+    new RegExp(`npm run test:long runs them\\.[\\s\\S]*${sentence}.*apt-get install redis`),
   );
-  expect(saidAfter("test:long", "long")).toMatch(new RegExp(`^\n${sentence}.*\n`));
+  expect(saidAfter("test:long", "shared")).toMatch(new RegExp(`^\n${sentence}.*\n`));
   expect(saidAfter("test", "alone")).toBe("");
   vi.stubEnv("KBDUMP_REDIS", "1");
   expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_REDIS=1 asks for");
@@ -89,7 +89,7 @@ test.each(["redis-server", "valkey-server"])(
     vi.stubEnv("KBDUMP_REDIS", "1");
     vi.stubEnv("KBDUMP_BROWSER", "1");
     vi.stubEnv("CHROMIUM", process.execPath); // any program
-    expect(saidAfter("test", "shared")).toContain("npm run test:long runs them:");
+    expect(saidAfter("test", "shared")).toContain("npm run test:long runs them.");
     expect(saidAfter("test", "shared")).not.toMatch(/Chromium|moto|redis/);
     expect(saidAfter("test:unit", "shared")).toBe("");
   },

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const root = join(import.meta.dirname, "..");
 const tests = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
@@ -9,33 +10,58 @@ const tests = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8
   .sort();
 const textOf = (path: string) => readFileSync(join(root, path), "utf8");
 
-/** Tests that take too long for `npm test` whatever is cut: only `npm run test:long` runs them. */
-export const onlyLong = tests.filter((path) => path.endsWith(".long.test.ts"));
+/** Files that only `npm run test:long` runs. */
+const onlyLong = tests.filter((path) => path.endsWith(".long.test.ts"));
 
-/** Tests whose rounds are cut in `npm test`; `npm run test:long` runs them in full. */
-const cut = tests.filter((path) => /from "[./]*rounds\.js"/.test(textOf(path)) && !onlyLong.includes(path));
+/** Files with tests that only `npm run test:long` runs, or runs for more rounds. */
+const partlyLong = tests.filter((path) => /from "[./]*rounds\.js"/.test(textOf(path)) && !onlyLong.includes(path));
 
 /** Tests that mock modules, or set what holds for a whole process: no other test may run in theirs. */
 const alone = tests.filter((path) => /vi\.mock\(|process\.env\.TZ|fault-library/.test(textOf(path)));
+
+const inFull = process.env.KBDUMP_LONG === "1";
+const included = inFull ? [...onlyLong, ...partlyLong] : tests.filter((path) => !onlyLong.includes(path));
+
+/** The files with the largest timeouts come first, so that no worker begins a long one when the others are done. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const byProject = Object.values(Object.groupBy(sorted, ({ project }) => project.name)).map((some = []) => some);
+    return byProject.flatMap((some) => some.toSorted((a, b) => timeoutOf(b) - timeoutOf(a)));
+  }
+}
+
+/** The largest number of a file that may be a timeout in milliseconds. */
+function timeoutOf({ moduleId }: TestSpecification): number {
+  const numbers = readFileSync(moduleId, "utf8").match(/\b\d+(_000)+\b/g) ?? [];
+  return Math.max(0, ...numbers.map((number) => Number(number.replaceAll("_", ""))));
+}
 
 export default defineConfig({
   test: {
     root,
     globalSetup: ["test/build-when-old.ts", "test/say-what-was-skipped.ts"],
     env: { http_proxy: "", https_proxy: "" }, // the servers of the tests are on this machine, which no proxy can reach
-    testTimeout: 60_000,
+    testTimeout: inFull ? 240_000 : 60_000,
     hookTimeout: 60_000,
     maxWorkers: 4, // on two cores: tests wait for servers and processes half of the time
     maxConcurrency: 2,
-    projects: process.env.KBDUMP_LONG
-      ? [{ extends: true, test: { name: "long", include: [...onlyLong, ...cut], testTimeout: 240_000 } }]
-      : [
-          { extends: true, test: { name: "alone", include: alone, exclude: onlyLong } },
-          // A process of its own for each of the other files would double the time that most of them take.
-          {
-            extends: true,
-            test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...alone, ...onlyLong], isolate: false },
-          },
-        ],
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      { extends: true, test: { name: "alone", include: included.filter((path) => alone.includes(path)) } },
+      // A process of its own for each of the other files would double the time that most of them take. Long ones measure their own.
+      {
+        extends: true,
+        test: {
+          name: "shared",
+          include: included.filter((path) => !alone.includes(path) && !onlyLong.includes(path)),
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: "long", include: inFull ? onlyLong.filter((path) => !alone.includes(path)) : [] },
+      },
+    ],
   },
 });

@@ -3,6 +3,7 @@ import { type Problem, UsageError } from "../errors.js";
 import { gotText, looksLikeKey } from "../job/findings.js";
 import { readText } from "../job/read-key.js";
 import { isNamedLikeKey, nearestName } from "../job/schema/shapes.js";
+import { listText } from "../words.js";
 import { type Command, commonOptions, meaningOf, type Options, type Positional } from "./command.js";
 import { type Flag, globalOptions, isSwitch, type Line, type PlainArgument } from "./read-line.js";
 
@@ -49,7 +50,7 @@ function valueProblems({ name, written, value }: Flag, options: Options): readon
   const choices = isSwitch(option) ? ["true", "false"] : option.choices;
   const isLacking = value === undefined && !isSwitch(option) && !option.valueIsOptional;
   if (choices && (isLacking || (value !== undefined && !choices.includes(value))))
-    return [{ path, message: `got ${got}, expected ${listText(choices)}` }];
+    return [{ path, message: `got ${got}, expected ${listText(choices, "or")}` }];
   if (isLacking || (!isSwitch(option) && looksLikeFlag(value)))
     return [{ path, message: `expected a value: ${meaningOf(option)}` }];
   return [];
@@ -78,11 +79,6 @@ function conflictingFlags(flags: readonly Flag[], options: Options): readonly Pr
   return Object.entries(options)
     .filter(([name, { conflicts }]) => conflicts !== undefined && given.has(name) && given.has(conflicts))
     .map(([name, { conflicts }]) => ({ path: `--${name}`, message: `not together with --${conflicts}` }));
-}
-
-/** `a, b or c`. */
-function listText(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
 
 /** Problems of the positional arguments: missing, or too many. */

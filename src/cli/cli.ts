@@ -3,22 +3,21 @@ import { createRequire } from "node:module";
 import { basename, relative } from "node:path";
 import { arch, version as node, platform } from "node:process";
 import { exitCodes } from "../errors.js";
-import { bucketNames, withBucketNames } from "../store/copy/bucket-names.js";
-
+import { openCopies } from "../store/copy/copies.js";
 import { tool } from "../tool.js";
+import { bucketNames, withBucketNames } from "./bucket-names.js";
 import type { Command, Environment } from "./command.js";
 import { commonOptions } from "./command.js";
 import { argumentsFrom, globalOptions, type Line, readLine, wrongLine } from "./read-line.js";
 import { commandsIn, loadAll, type Registry } from "./registry.js";
 
-/** The commands of this program. */
 export const commands = commandsIn(new URL("../commands/", import.meta.url));
 
 /** Flags allowed before the command. */
 const leadingOptions = { ...globalOptions, ...commonOptions };
 
 /** What main.ts provides. */
-type Surroundings = Omit<Environment, "args" | "commands">;
+type Surroundings = Omit<Environment, "args" | "commands" | "copies">;
 
 /** Runs a command line and returns its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
 export async function runCommandLine(
@@ -66,7 +65,11 @@ async function runWithoutCommand(
   return asksHelp ? exitCodes.complete : exitCodes.usage;
 }
 
-async function runCommand(command: Command, args: readonly string[], environment: Environment): Promise<number> {
+async function runCommand(
+  command: Command,
+  args: readonly string[],
+  environment: Omit<Environment, "copies">,
+): Promise<number> {
   const line = readLine(args, { ...globalOptions, ...command.options, ...commonOptions });
   if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), environment);
   if (isAsked(line, "help")) {
@@ -80,9 +83,12 @@ async function runCommand(command: Command, args: readonly string[], environment
   const env = files.length > 0 ? await withEnvFiles(environment.env, files) : environment.env;
   const given = argumentsFrom(line, command);
   if (typeof given.caFile === "string") await trust(given.caFile);
-  return command.run(given, { ...environment, env }).catch((error: unknown) => {
+  await using copies = openCopies(env);
+  try {
+    return await command.run(given, { ...environment, env, copies });
+  } catch (error) {
     throw withBucketNames(error, bucketNames(env));
-  });
+  }
 }
 
 /**

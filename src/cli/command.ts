@@ -2,6 +2,7 @@ import type { GenericSchema } from "valibot";
 import type { InferredOptionType } from "yargs";
 import type { InterruptedError } from "../errors.js";
 import type { CommitState } from "../job/open-service.js";
+import type { Copies } from "../store/copy/copies.js";
 import type { Terminal } from "./dialogue.js";
 import type { Output } from "./view.js";
 
@@ -49,7 +50,6 @@ export interface Option {
   readonly valueIsOptional?: true;
 }
 
-/** Positionals by name. */
 export type Positionals = Readonly<Record<string, Positional>>;
 /** Options by name. */
 export type Options = Readonly<Record<string, Option>>;
@@ -108,7 +108,6 @@ export type CommonArguments = ArgumentsOf<typeof commonOptions>;
 /** The arguments of a command that declares these positionals and options. */
 export type Arguments<Declared extends Options> = ArgumentsOf<Declared> & CommonArguments;
 
-/** One command of the program. */
 export interface Command<
   P extends Positionals = Positionals,
   O extends Options = Options,
@@ -153,6 +152,8 @@ export interface Environment {
   /** Opens the terminal for questions; absent if stdin or stderr is not a terminal. */
   readonly openTerminal?: (() => Terminal) | undefined;
   readonly env: NodeJS.ProcessEnv;
+  /** What the command copies out of buckets. It is removed when the command ends. */
+  readonly copies: Copies;
   /** The command line, without the program name. */
   readonly args: readonly string[];
   /** Loads all commands, for commands that describe them. */

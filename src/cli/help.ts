@@ -24,12 +24,10 @@ Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 
 const usual = 80;
 const most = 110;
 
-/** The help of the program: all commands. */
 export function helpOfAll(commands: readonly Command[], columns: number | undefined): Promise<string> {
   return helpText(["--help"], commands.reduce(addCommand, parserFor(columns)));
 }
 
-/** The help of one command. */
 export function helpOf(command: Command, columns: number | undefined): Promise<string> {
   const [name = ""] = command.name.split(" ");
   return helpText([name, "--help"], addCommand(parserFor(columns), command));

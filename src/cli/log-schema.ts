@@ -8,7 +8,7 @@ const progress = {
   step: v.pipe(text, v.description("the current step, in a word or two")),
   done: count,
   of: v.pipe(orNull(count), v.description("null while unknown, and for work without an end")),
-  unit: oneOf("byte", "chunk", "document", "request"),
+  unit: oneOf("byte", "chunk", "document", "request", "row"),
   per_second: v.pipe(amount, v.description("the rate of the last ten seconds")),
   share: v.pipe(orNull(share), v.description("done / of, at most 1")),
   counts: v.pipe(

@@ -1,10 +1,10 @@
+import { comparisonMemory, defaultMemory } from "../duckdb/open-duckdb.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import type { Job } from "../job/job.js";
 import type { JobFlags } from "../job/merge-flags.js";
 import type { ReadProgress } from "../read-progress.js";
-import { bucketNames } from "../store/copy/bucket-names.js";
-
 import type { FindOptions } from "../store/find-named.js";
+import { bucketNames } from "./bucket-names.js";
 import type { ArgumentsOf, CommonArguments, Environment, Options, Positionals } from "./command.js";
 import { renderReading } from "./progress.js";
 import { openView, type View } from "./view.js";
@@ -23,15 +23,20 @@ export const outOption = {
   },
 } as const satisfies Options;
 
-export const memoryOption = {
-  memory: {
-    type: "string",
-    default: "800MB",
-    value: "SIZE",
-    group: "Advanced",
-    describe: "memory that DuckDB may use, such as 2GB; default: 800MB",
-  },
-} as const satisfies Options;
+const memoryOf = <const Size extends string>(size: Size) =>
+  ({
+    memory: {
+      type: "string",
+      default: size,
+      value: "SIZE",
+      group: "Advanced",
+      describe: `memory that DuckDB may use, such as 2GB; default: ${size}`,
+    },
+  }) as const satisfies Options;
+
+export const memoryOption = memoryOf(defaultMemory);
+/** The same for commands that compare runs. */
+export const comparisonMemoryOption = memoryOf(comparisonMemory);
 
 export const formatOption = {
   format: {
@@ -127,7 +132,7 @@ export async function jobFrom(
     const { loadJob } = await import("../job/load-job.js");
     return loadJob(job === undefined ? { none: true } : { file: job }, flags, environment.env, { notifies });
   }
-  const { findJob } = await import("../store/find-job.js");
+  const { findJob } = await import("../store/find-run.js");
   return findJob(job, flags, findOptionsFrom(args, environment), { notifies });
 }
 
@@ -145,7 +150,8 @@ export function findOptionsFrom(
 ): FindOptions {
   const view = viewFrom(args, environment);
   const watch = (progress: ReadProgress) => view.watch(renderReading(progress));
-  return { out: args.out, env: environment.env, signal: environment.signal, log: view.log, watch };
+  const { env, signal, copies } = environment;
+  return { out: args.out, env, signal, copies, log: view.log, watch };
 }
 
 /** Distinct ids in lower case. `--document a,b` equals `--document a --document b`. */

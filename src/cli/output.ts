@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import {
   BusyError,
   exitCodes,
@@ -13,9 +14,10 @@ import { fileErrorText } from "../file-error.js";
 import { blankControls } from "../safe-text.js";
 import type { Environment } from "./command.js";
 import { commonOptions } from "./command.js";
+import { wrapToWidth } from "./display-width.js";
 import type { ErrorResult, LogLine } from "./log-schema.js";
 import { readLine } from "./read-line.js";
-import { jsonLine } from "./text.js";
+import { causeFirst, jsonLine, messageText } from "./text.js";
 import type { Output } from "./view.js";
 
 /**
@@ -53,8 +55,13 @@ export async function printPieces(
   await isTaken(stdout, text);
 }
 
+/** Prints the bytes of a file. */
+export async function printFile({ stdout }: Pick<Environment, "stdout">, path: string): Promise<void> {
+  for await (const bytes of createReadStream(path)) if (!(await isTaken(stdout, bytes))) return;
+}
+
 /** Writes to stdout. Returns false if the reader has gone. */
-function isTaken(stdout: Environment["stdout"], text: string): Promise<boolean> {
+function isTaken(stdout: Environment["stdout"], text: string | Uint8Array): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stdout.write(text, (error) => {
       if (!error) resolve(true);
@@ -80,13 +87,14 @@ export function printError(
   { json, logFormat }: OutputFlags,
   { stdout, stderr }: { readonly stdout: Output; readonly stderr: Output },
 ): number {
-  const { message, exitCode, status, problems, unexpected } = describeError(error);
+  const { exitCode, status, problems, unexpected, ...described } = describeError(error);
+  const message = causeFirst(described.message);
   const stack = (unexpected && error instanceof Error ? error.stack : undefined) ?? null;
   const failed = { exit_code: exitCode, problems };
   if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message, ...failed, stack });
   else {
-    stderr.write(`kbdump: ${plainLines(message)}\n`);
-    if (stack !== null) stderr.write(`This is a bug in kbdump.\n${plainLines(stack)}\n`);
+    stderr.write(`${messageLines(`kbdump: ${message}`, stderr)}\n`);
+    if (stack !== null) stderr.write(`This is a bug in kbdump.\n${stack.split("\n").map(blankControls).join("\n")}\n`);
   }
   if (json) stdout.write(`${jsonLine({ status, error: message, ...failed } satisfies ErrorResult)}\n`);
   return exitCode;
@@ -99,12 +107,14 @@ export function printReason(
   { stderr }: { readonly stderr: Output },
 ): void {
   if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message });
-  else stderr.write(`kbdump: ${plainLines(message)}\n`);
+  else stderr.write(`${messageLines(`kbdump: ${message}`, stderr)}\n`);
 }
 
-/** The lines of a message, without control characters, because it may quote anything. */
-function plainLines(message: string): string {
-  return message.split("\n").map(blankControls).join("\n");
+/** The lines of a message, without control characters, because it may quote anything; wrapped on a terminal. */
+function messageLines(message: string, { isTTY, columns }: Output): string {
+  const width = isTTY ? columns || 80 : Number.POSITIVE_INFINITY;
+  const lines = message.split("\n").map((line) => messageText(line, Number.POSITIVE_INFINITY));
+  return lines.flatMap((line) => wrapToWidth(line, width, `${/^ */.exec(line)}  `)).join("\n");
 }
 
 function writeLine(stderr: Output, line: LogLine): void {

@@ -197,7 +197,6 @@ export function within(step: string, progress: Progress): Progress {
   return { ...progress, step: progress.step === readingDocuments ? step : `${step} · ${progress.step}` };
 }
 
-/** Renders the progress of reading files. */
 export function renderReading(runProgress: ReadProgress): Rendering {
   return renderWork(() => {
     const { step, expected, done } = runProgress;

@@ -62,3 +62,13 @@ export function jsonLine(value: unknown): string {
 export function terminalText(text: string, length = 200): string {
   return cutText(blankControls(text), length);
 }
+
+/** A message on one terminal line, with its cause first. */
+export function messageText(message: string, length = 600): string {
+  return terminalText(causeFirst(message), length);
+}
+
+/** Moves the request of a message to its end, because its URL may be long: `GET https://…: 404 not_found` is `404 not_found (GET https://…)`. */
+export function causeFirst(message: string): string {
+  return message.replace(/\b([A-Z]{3,6} https?:\/\/\S+): (.*)$/m, "$2 ($1)");
+}

@@ -1,6 +1,7 @@
 import type { Log } from "../log.js";
+import { wrapToWidth } from "./display-width.js";
 import type { LogLine, ProgressFacts, ReadingFacts } from "./log-schema.js";
-import { clockText, jsonLine, type Paint, paintFor, terminalText } from "./text.js";
+import { clockText, jsonLine, messageText, type Paint, paintFor } from "./text.js";
 
 /** The stream for progress: stderr, or a substitute. */
 export interface Output {
@@ -11,7 +12,7 @@ export interface Output {
   on?(event: "resize", listener: () => void): unknown;
   off?(event: "resize", listener: () => void): unknown;
   /** `written` is called after the write succeeds or fails. */
-  write(text: string, written?: (error?: Error | null) => void): unknown;
+  write(text: string | Uint8Array, written?: (error?: Error | null) => void): unknown;
 }
 
 interface ViewOptions {
@@ -89,7 +90,7 @@ function lineView(output: Output, now: () => Date): View {
     for (const line of lines) output.write(`${clockText(now())} ${line}\n`);
   };
   return {
-    log: (level, message) => print([`${level === "warn" ? "warning: " : ""}${terminalText(message, 600)}`]),
+    log: (level, message) => print([`${level === "warn" ? "warning: " : ""}${messageText(message)}`]),
     report: ({ lines }) => print(lines),
     watch: ({ lines, isEndless }) => lookAndPrint(lines, print, isEndless && ((found) => found.join("\n"))),
   };
@@ -131,7 +132,10 @@ function drawingView(output: Output, env: NodeJS.ProcessEnv): View {
   };
   const redraw = () => (drawn > 1 ? draw(said.join(""), clearScreen) : draw());
   return {
-    log: (level, message) => say(`${level === "warn" ? paint.warn("warning: ") : ""}${terminalText(message, 600)}\n`),
+    log: (level, message) => {
+      const line = `${level === "warn" ? paint.warn("warning: ") : ""}${messageText(message)}`;
+      say(`${wrapToWidth(line, output.columns ?? 80, "  ").join("\n")}\n`);
+    },
     report: () => draw(),
     watch: ({ block, drawEvery }) => {
       const start = performance.now();

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { RetryError, SkipError, StopError, UnknownRouteError } from "../errors.js";
 import { parseJson } from "../rows/exact-json.js";
 import type { RawRecord } from "../rows/row.js";
-import { count, object, text } from "../schema.js";
+import { count, isMapping, object, text } from "../schema.js";
 import { hintFor, isUnknownUrl, jobFileNames, keyHint, type Refusal, type SettingNames } from "./failed-request.js";
 import { plainText } from "./plain-text.js";
 import type { Answer } from "./send.js";
@@ -119,7 +119,6 @@ export function retryAfter(header: string | string[] | undefined, now = Date.now
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** A record of a list, with a string id. */
 export type Listed = RawRecord & { readonly id: string };
 
 /** One page of a list. `total` is the size of the whole list according to the service. */
@@ -145,27 +144,28 @@ const listed = v.custom<readonly Listed[]>(
       : 'the answer has no list of objects "data"',
 );
 
-const one = v.custom<Listed>(isListed, 'the answer has no object "data" with an "id"');
-
-const recordsSchema = object({ data: listed });
-const dataSchema = object({ data: one });
-const tagsSchema = object({ data: recordsIn("data") });
-const fieldsSchema = object({ fields: recordsIn("fields") });
-const pageSchema = object({
+const page = object({
   data: listed,
   total: v.custom<number>((value) => v.is(count, value), 'the answer has no whole number "total"'),
   doc_form: v.fallback(v.nullable(text), null),
   has_more: v.optional(v.unknown()),
 });
 
-/**
- * Checks a page of datasets, documents, chunks or child chunks. Throws RetryError, naming the URL, if `data`, `total` or an `id`
- * is missing.
- */
-export function checkPage(value: unknown, url: string): ListPage {
-  const { data, total, doc_form, has_more } = checked(pageSchema, value, url);
-  return { rows: data, total, docForm: doc_form, hasMore: has_more };
+/** A check of an answer by its schema. Throws RetryError, naming the URL, if something is missing. */
+function checkOf<const Schema extends v.GenericSchema, T>(schema: Schema, found: (value: v.InferOutput<Schema>) => T) {
+  return (value: unknown, url: string): T => {
+    const result = v.safeParse(schema, value, { abortEarly: true });
+    if (result.success) return found(result.output);
+    throw new RetryError(
+      `GET ${url}: ${isMapping(value) ? result.issues[0].message : "the answer is not a JSON object"}`,
+    );
+  };
 }
+
+/** Checks a page of datasets, documents, chunks or child chunks. */
+export const checkPage = checkOf(page, ({ data, total, doc_form, has_more }): ListPage => {
+  return { rows: data, total, docForm: doc_form, hasMore: has_more };
+});
 
 /** Like checkPage, and adds the time of the answer from the Date header, to the second. */
 export function checkDatedPage(value: unknown, url: string, { headers }: Answer): ListPage {
@@ -173,59 +173,30 @@ export function checkDatedPage(value: unknown, url: string, { headers }: Answer)
   return { ...checkPage(value, url), answeredAt: Number.isNaN(time) ? undefined : time };
 }
 
-/** Checks a list without a total, such as an indexing-status answer. Throws RetryError, naming the URL. */
-export function checkRecords(value: unknown, url: string): readonly Listed[] {
-  return checked(recordsSchema, value, url).data;
-}
+/** Checks a list without a total, such as an indexing-status answer. */
+export const checkRecords = checkOf(object({ data: listed }), ({ data }) => data);
 
-/** Checks an answer with a single record in `data`. Throws RetryError, naming the URL. */
-export function checkData(value: unknown, url: string): Listed {
-  return checked(dataSchema, value, url).data;
-}
+/** Checks an answer with a single record in `data`. */
+export const checkData = checkOf(
+  object({ data: v.custom<Listed>(isListed, 'the answer has no object "data" with an "id"') }),
+  ({ data }) => data,
+);
 
-/** Checks the built-in metadata fields. Throws RetryError, naming the URL, if `fields` is missing. */
-export function checkFields(value: unknown, url: string): readonly RawRecord[] {
-  return checked(fieldsSchema, value, url).fields;
-}
+/** Checks the built-in metadata fields. */
+export const checkFields = checkOf(object({ fields: recordsIn("fields") }), ({ fields }) => fields);
 
-/** Checks the tags of a dataset. Throws RetryError, naming the URL, if `data` is missing. */
-export function checkTags(value: unknown, url: string): readonly RawRecord[] {
-  return checked(tagsSchema, value, url).data;
-}
+export const checkTags = checkOf(object({ data: recordsIn("data") }), ({ data }) => data);
 
-/** Checks the tags of all datasets: a bare list, or a list in `data`. Throws RetryError, naming the URL. */
+/** Checks the tags of all datasets: a bare list, or a list in `data`. */
 export function checkTagList(value: unknown, url: string): readonly Listed[] {
   return checkRecords(Array.isArray(value) ? { data: value } : value, url);
 }
 
-/** Checks that the answer is an object. Throws RetryError, naming the URL. */
-export function checkRecord(value: unknown, url: string): RawRecord {
-  if (isRecord(value)) return value;
-  throw new RetryError(`GET ${url}: the answer is not a JSON object`);
-}
+/** Checks that the answer is an object. */
+export const checkRecord = checkOf(v.custom<RawRecord>(isRecord), (record) => record);
 
-/** Checks that the answer is an object with an id. Throws RetryError, naming the URL. */
-export function checkListed(value: unknown, url: string): Listed {
-  const record = checkRecord(value, url);
-  if (isListed(record)) return record;
-  throw new RetryError(`GET ${url}: the answer has no "id"`);
-}
-
-/** The name of a dataset; null if there is none. */
-export function checkName(value: unknown): string | null {
-  return isRecord(value) && typeof value.name === "string" ? value.name : null;
-}
-
-function checked<const Schema extends v.GenericSchema>(
-  schema: Schema,
-  value: unknown,
-  url: string,
-): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, value, { abortEarly: true });
-  if (result.success) return result.output;
-  const [{ path, message }] = result.issues;
-  throw new RetryError(`GET ${url}: ${path ? message : "the answer is not a JSON object"}`);
-}
+/** Checks that the answer is an object with an id. */
+export const checkListed = checkOf(v.custom<Listed>(isListed, 'the answer has no "id"'), (record) => record);
 
 /** Whether a value is an object whose id is a non-empty, well-formed string. */
 export function isListed(row: unknown): row is Listed {

@@ -6,7 +6,17 @@ import { UsageError } from "../errors.js";
 import { jobFileNames, type SettingNames } from "./failed-request.js";
 import { type ProxyHost, proxyFor } from "./proxy.js";
 
-export interface ConnectionOptions {
+/** The service to send requests to. */
+export interface ServiceOptions {
+  /** Ends in the version segment, for example `https://kb.example.com/v1`. */
+  readonly baseUrl: string;
+  /** The API key. It is sent only in the Authorization header and shown nowhere. */
+  readonly key: string;
+  /** Setting names to use in messages; default: those of the job file. */
+  readonly names?: SettingNames | undefined;
+}
+
+export interface ConnectionOptions extends Pick<ServiceOptions, "names"> {
   /** Maximum open connections. */
   readonly connections: number;
   /** Milliseconds to wait for a connection. */
@@ -15,8 +25,6 @@ export interface ConnectionOptions {
   readonly caFile?: string | undefined;
   /** Source of HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
   readonly env: NodeJS.ProcessEnv;
-  /** Setting names to use in messages; default: those of the job file. */
-  readonly names?: SettingNames | undefined;
 }
 
 export interface Connections {

@@ -2,15 +2,19 @@ import type { Readable } from "node:stream";
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { tool } from "../tool.js";
 import { retryAfter } from "./check-answer.js";
-import { type ConnectionOptions, type Connections, openConnections, unlessAborted } from "./connections.js";
+import {
+  type ConnectionOptions,
+  type Connections,
+  openConnections,
+  type ServiceOptions,
+  unlessAborted,
+} from "./connections.js";
 import { failedRequest } from "./failed-request.js";
 import type { Client } from "./open-client.js";
 import type { RequestCounts } from "./request-counts.js";
 
-interface DownloadOptions extends Omit<ConnectionOptions, "timeout"> {
-  readonly baseUrl: string;
-  /** Sent only to the origin of the base URL. */
-  readonly key: string;
+/** The key is sent only to the origin of the base URL. */
+interface DownloadOptions extends ServiceOptions, Omit<ConnectionOptions, "timeout"> {
   /** A download is given up after this many seconds without a byte. There is no limit on the total time. */
   readonly timeout: number;
   readonly progress: RequestCounts;
@@ -37,6 +41,7 @@ interface Downloads {
 }
 
 const mostRedirects = 5;
+const timeouts = new Set<unknown>(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 /** Opens downloads. They are the only requests that follow redirects. They share the client's pace and end with it. */
 export function openDownloads(client: Pick<Client, "turn" | "signal">, options: DownloadOptions): Downloads {
@@ -54,20 +59,19 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
     let isHome = true;
     for (let redirects = 0; ; redirects++) {
       isHome &&= url.origin === base.origin; // stays false once a redirect leaves the origin
-      const silence = new Silence(options.timeout, client.signal);
+      const answer = await request(url, isHome);
       try {
-        const answer = await request(url, isHome, silence);
         const next = redirectFrom(answer, url);
-        if (!next) return await take(fileFrom(answer, url, silence));
+        if (!next) return await take(fileFrom(answer, url));
         if (redirects === mostRedirects) throw new SkipError(`GET ${url.origin}: more than ${mostRedirects} redirects`);
         url = next;
       } finally {
-        silence.end(); // also closes the connection if part of the body is unread
+        answer.body.destroy(); // closes the connection if part of the body is unread
       }
     }
   };
 
-  async function request(url: URL, isHome: boolean, silence: Silence) {
+  async function request(url: URL, isHome: boolean) {
     await client.turn();
     options.progress.sent++;
     const headers = {
@@ -77,14 +81,17 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
       "user-agent": `${tool.name}/${tool.version}`,
     };
     const path = url.pathname + url.search;
-    const { signal } = silence;
+    const { signal } = client;
+    const silence = options.timeout * 1000;
+    const limits = { headersTimeout: silence, bodyTimeout: silence, signal };
     try {
       const { dispatcher } = poolFor(url);
-      const sent = dispatcher.request({ origin: url.origin, method: "GET", path, headers, signal });
-      const answer = await silence.during(unlessAborted(sent, signal));
+      const sent = dispatcher.request({ origin: url.origin, method: "GET", path, headers, ...limits });
+      const answer = await unlessAborted(sent, signal);
       options.progress.answered++;
       answer.body.on("error", () => {}); // the reader gets the error too; after a redirect there is no reader
       const error = answerError(answer, url);
+      if (error) answer.body.destroy();
       if (error) throw error;
       return answer;
     } catch (error) {
@@ -92,11 +99,11 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
     }
   }
 
-  function fileFrom(answer: Awaited<ReturnType<typeof request>>, url: URL, silence: Silence): IncomingFile {
+  function fileFrom(answer: Awaited<ReturnType<typeof request>>, url: URL): IncomingFile {
     const next = takePieces(answer.body);
     async function* pieces() {
       for (;;) {
-        const piece = await silence.during(next()).catch((error: unknown) => {
+        const piece = await next().catch((error: unknown) => {
           throw failure(error, url);
         });
         if (!piece) return;
@@ -112,7 +119,9 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
   function failure(error: unknown, { origin }: URL): Error {
     client.signal.throwIfAborted();
     if (error instanceof SkipError) return error;
-    const failed = failedRequest(error, origin, { names: options.names });
+    const isSilent = error instanceof Error && "code" in error && timeouts.has(error.code);
+    const silence = Object.assign(new Error(`nothing came for ${options.timeout} s`), { code: "TIMEOUT" });
+    const failed = failedRequest(isSilent ? silence : error, origin, { names: options.names });
     return failed instanceof StopError ? new SkipError(failed.message) : failed;
   }
 
@@ -210,47 +219,4 @@ function takePieces(body: Readable): () => Promise<Uint8Array | undefined> {
       });
     }
   };
-}
-
-/** Ends a request after this many seconds without data, or when everything ends. */
-class Silence {
-  readonly #seconds: number;
-  readonly #controller = new AbortController();
-  readonly #all: AbortSignal;
-  readonly #end = () => this.#controller.abort(this.#all.reason);
-
-  /** Aborting `all` ends every request. */
-  constructor(seconds: number, all: AbortSignal) {
-    this.#seconds = seconds;
-    this.#all = all;
-    if (all.aborted) this.#end();
-    all.addEventListener("abort", this.#end, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Waits for the next bytes. Time between calls does not count. */
-  async during<T>(work: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.#controller.abort(new SilenceError(this.#seconds)), this.#seconds * 1000);
-    try {
-      return await work;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  /** Ends the request if it is still running. */
-  end(): void {
-    this.#all.removeEventListener("abort", this.#end);
-    this.#controller.abort();
-  }
-}
-
-class SilenceError extends Error {
-  readonly code = "TIMEOUT";
-  constructor(seconds: number) {
-    super(`nothing came for ${seconds} s`);
-  }
 }

@@ -4,8 +4,8 @@ import pLimit, { type LimitFunction } from "p-limit";
 import type { FormData } from "undici";
 import { RetryError } from "../errors.js";
 import { tool } from "../tool.js";
-import type { Connections } from "./connections.js";
-import { failedRequest, jobFileNames, type SettingNames } from "./failed-request.js";
+import type { Connections, ServiceOptions } from "./connections.js";
+import { failedRequest, jobFileNames } from "./failed-request.js";
 import { LongBodies, long, type Received, type Receiving, receive } from "./receive.js";
 import type { Answer } from "./send.js";
 
@@ -20,9 +20,7 @@ export interface Outgoing {
   readonly onStart?: () => void;
 }
 
-export interface ExchangeOptions {
-  readonly baseUrl: string;
-  readonly key: string;
+export interface ExchangeOptions extends ServiceOptions {
   /** Seconds for one request, from its start to the last byte. */
   readonly timeout: number;
   /** Seconds to wait for the first byte of an answer. Undefined (the default): only `timeout` applies. */
@@ -32,8 +30,6 @@ export interface ExchangeOptions {
   /** Ends every request. */
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
-  /** Setting names to use in messages; default: those of the job file. */
-  readonly names?: SettingNames | undefined;
 }
 
 /** Sends one request over these connections. Resolves and rejects as `Send` does. */

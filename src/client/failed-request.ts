@@ -1,5 +1,6 @@
 import { errors } from "undici";
 import { RetryError, StopError } from "../errors.js";
+import { codeOf, isGone, lacksTls } from "./error-codes.js";
 import { plainText } from "./plain-text.js";
 import { type ProxyHost, proxyTrouble } from "./proxy.js";
 import type { Answer } from "./send.js";
@@ -8,7 +9,6 @@ const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABL
 const wrongCertificate = /^(CERT_|ERR_TLS_CERT_)/;
 const noTls = "the server there does not speak TLS; is it http?";
 const sentences: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "connection refused; is the service running there?",
   ECONNRESET: "the connection was reset",
   ENOTFOUND: "unknown host name",
   EAI_AGAIN: "the host name could not be looked up",
@@ -16,13 +16,7 @@ const sentences: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "the connection was closed",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
   UND_ERR_HEADERS_TIMEOUT: "no connection in time",
-  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
 };
-
-/** Error codes for a service that is down or closed the connection. Timeouts are not included: one slow page can cause them. */
-const nobodyThere =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
 
 interface Sent {
   /** Default: GET. */
@@ -43,7 +37,8 @@ export function failedRequest(
 ): RetryError | StopError {
   if (error instanceof RetryError) return error;
   const code = codeOf(error);
-  const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, sentenceOf(error));
+  const sentence = sentenceOf(error, url);
+  const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, sentence);
   if (atProxy) return new RetryError(`${method} ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
   const via = proxy ? `, through the proxy ${proxy.host} that ${proxy.variable} names` : "";
   if (untrusted.test(code)) {
@@ -58,28 +53,20 @@ export function failedRequest(
     return new RetryError(`${method} ${url}: the server there does not speak HTTP${via}`, { trouble: "no service" });
   }
   if (code === "UND_ERR_INVALID_ARG") {
-    return new StopError(`${method} ${url}: cannot be sent: ${sentenceOf(error)}`, { cause: error });
+    return new StopError(`${method} ${url}: cannot be sent: ${sentence}`, { cause: error });
   }
-  const trouble = status === undefined ? troubleOf(code) : undefined;
-  return new RetryError(`${method} ${url}: ${sentenceOf(error)}${via}`, {
+  const trouble = lacksTls(error) ? "no service" : isGone(error) ? "gone" : undefined;
+  return new RetryError(`${method} ${url}: ${sentence}${via}`, {
     cause: error,
-    ...(status === undefined ? {} : { status }),
-    ...(trouble ? { trouble } : {}),
+    ...(status === undefined ? (trouble ? { trouble } : {}) : { status }), // an answer shows that the service is up
   });
 }
 
-function sentenceOf(error: unknown): string {
+function sentenceOf(error: unknown, url: string): string {
   const code = codeOf(error);
+  if (code === "ECONNREFUSED") return `connection refused by ${new URL(url).host}`;
+  if (lacksTls(error)) return noTls;
   return sentences[code] ?? (plainText(error instanceof Error ? error.message : String(error), "") || code);
-}
-
-function troubleOf(code: string): "gone" | "no service" | undefined {
-  if (sentences[code] === noTls) return "no service";
-  return nobodyThere.test(code) ? "gone" : undefined;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 /** An error answer, as the service words it. */
@@ -139,9 +126,14 @@ export function baseUrlHint(url: string, names: SettingNames): string {
   return `; check ${names.baseUrl}${hint}`;
 }
 
+/** The source of a key that was typed at a prompt. */
+export const typedKey = "the key you typed";
+
 /** Says what is wrong with a refused key, without showing it. */
 export function keyHint(key: string, place: string | undefined): string {
-  const hint = `; the service does not take this key${place === undefined ? "" : `, which comes from ${place}`}`;
+  const from = place === undefined ? "" : `, which comes from ${place}`;
+  const hint =
+    place === typedKey ? `; the service does not take ${typedKey}` : `; the service does not take this key${from}`;
   if (/^["'`].*["'`]$/.test(key)) return `${hint}: it has quotes around it, remove them`;
   if (!key.startsWith("app-")) return hint;
   return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;

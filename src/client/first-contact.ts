@@ -1,5 +1,6 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { errorFromAnswer, ownError, refusalOf, textOf, titleOf } from "./check-answer.js";
+import { isSilence } from "./error-codes.js";
 import { baseUrlHint, isUnknownUrl, jobFileNames, type SettingNames } from "./failed-request.js";
 import { absenceOfError, unreachable } from "./outage-gate.js";
 import { plainText } from "./plain-text.js";
@@ -35,7 +36,7 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
   };
   const failed = async (error: unknown, isSecondTry: boolean) => {
     if (contact.isMet) return error;
-    const isSilent = !patient && isSilence(error);
+    const isSilent = !patient && error instanceof RetryError && isSilence(error.cause);
     wasSilent ||= isSilent;
     const verdict = isSilent && isSecondTry ? unreachable(error, names) : await judgeFailure(error, names, speaksTls);
     signal.throwIfAborted();
@@ -119,12 +120,6 @@ async function judgeFailure(
       cause: error,
     });
   return error.trouble === "no service" ? new StopError(error.message, { cause: error }) : undefined;
-}
-
-/** Whether the connection or the first byte of an answer timed out. */
-function isSilence(error: unknown): error is RetryError {
-  if (!(error instanceof RetryError && error.cause instanceof Error && "code" in error.cause)) return false;
-  return /^(SILENCE|UND_ERR_(CONNECT|HEADERS)_TIMEOUT)$/.test(String(error.cause.code));
 }
 
 function mayBeTls(error: RetryError): boolean {

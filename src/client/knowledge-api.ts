@@ -1,19 +1,15 @@
-import { GaveUpError, RetryError, SkipError } from "../errors.js";
-import type { RawRecord } from "../rows/row.js";
+import { GaveUpError, SkipError } from "../errors.js";
 import {
   checkAnswer,
   checkData,
   checkDatedPage,
   checkFields,
   checkListed,
-  checkName,
   checkPage,
   checkRecord,
   checkRecords,
   checkTagList,
   checkTags,
-  type Listed,
-  type ListPage,
 } from "./check-answer.js";
 import type { SettingNames } from "./failed-request.js";
 import { type Answer, pathOf, type Request, type Send, targetOf } from "./send.js";
@@ -29,44 +25,8 @@ export interface DocumentRef {
   readonly keyword: string | undefined;
 }
 
-/**
- * The read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. `retries`: set when fewer
- * retries than usual are enough.
- */
-export interface KnowledgeApi {
-  /** A page of the datasets that the key can see. `includeAll` includes those visible only to their owners. */
-  readonly datasets: (page: number, limit?: number, includeAll?: boolean) => Promise<ListPage>;
-  /** A page of the documents of a dataset, newest first. */
-  readonly documents: (datasetId: string, page: number, limit?: number) => Promise<ListPage>;
-  /** The name of a dataset, requested once; null if it cannot be read for any reason. */
-  readonly datasetName: (datasetId: string) => Promise<string | null>;
-  /** The built-in metadata fields of a dataset. */
-  readonly metadataFields: (datasetId: string) => Promise<readonly RawRecord[]>;
-  /** The settings of a dataset. */
-  readonly dataset: (datasetId: string) => Promise<Listed>;
-  /** The dataset's own metadata fields, as `doc_metadata`, and whether it shows the built-in ones. */
-  readonly datasetMetadata: (datasetId: string) => Promise<RawRecord>;
-  readonly datasetTags: (datasetId: string) => Promise<readonly RawRecord[]>;
-  /** The tags that datasets can have. */
-  readonly tags: () => Promise<readonly Listed[]>;
-  /** A document with its source, process rule and metadata values. */
-  readonly document: (datasetId: string, documentId: string) => Promise<Listed>;
-  /** The original file of a document: name, size and a short-lived address. Dify has this route up to 1.8. */
-  readonly uploadFile: (datasetId: string, documentId: string) => Promise<RawRecord>;
-  /** The short-lived address of the original, as `url`. Dify has this route since 1.13.1. */
-  readonly downloadLink: (datasetId: string, documentId: string) => Promise<RawRecord>;
-  readonly chunks: (document: DocumentRef, page: number, limit?: number, retries?: number) => Promise<ListPage>;
-  /** One chunk. The service ignores the document in the path, so the caller must compare `document_id`. */
-  readonly chunk: (document: Pick<DocumentRef, "datasetId" | "documentId">, chunkId: string) => Promise<Listed>;
-  readonly childChunks: (
-    document: DocumentRef,
-    chunkId: string,
-    page: number,
-    limit?: number,
-    retries?: number,
-  ) => Promise<ListPage>;
-  readonly indexingStatus: (datasetId: string, batch: string) => Promise<readonly Listed[]>;
-}
+/** The read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. */
+export type KnowledgeApi = ReturnType<typeof knowledgeApi>;
 
 /** Reads one page, from sending to the checked answer, possibly more than once. `retries`: fewer than usual, if set. */
 export type Attempt = <T>(read: () => Promise<T>, retries?: number) => Promise<T>;
@@ -75,15 +35,16 @@ export type Attempt = <T>(read: () => Promise<T>, retries?: number) => Promise<T
 export type Scheduler = <T>(bytes: number, work: () => T) => Promise<T>;
 
 /**
- * The operations on top of `send`. `attempt` wraps sending, receiving, parsing and checking. A page that was too large is not
- * requested again, for example by a second sweep: it fails at once, so that its pieces can be read.
+ * The operations on top of `send`. `attempt` wraps sending, receiving, parsing and checking. `retries`: set where fewer than usual are
+ * enough. A page that was too large is not requested again, for example by a second sweep: it fails at once, so that its pieces can
+ * be read.
  */
 export function knowledgeApi(
   send: Send,
   attempt: Attempt,
   turn: Scheduler,
   { key, names }: { readonly key: string; readonly names: SettingNames },
-): KnowledgeApi {
+) {
   const tooLarge = new Map<string, GaveUpError>();
   const read = async <T>(
     request: Request,
@@ -105,34 +66,47 @@ export function knowledgeApi(
     }
   };
   return {
-    datasets: (page, limit = pageSize, includeAll = true) =>
+    /** A page of the datasets that the key can see. `includeAll` includes those visible only to their owners. */
+    datasets: (page: number, limit = pageSize, includeAll = true) =>
       read(
         get`/datasets`(...paging(page, limit), ...(includeAll ? [["include_all", "true"] as const] : [])),
         checkPage,
       ),
-    documents: (datasetId, page, limit = pageSize) =>
+    /** A page of the documents of a dataset, newest first. */
+    documents: (datasetId: string, page: number, limit = pageSize) =>
       read(get`/datasets/${datasetId}/documents`(...paging(page, limit)), checkPage),
-    datasetName: async (datasetId) => {
+    metadataFields: (datasetId: string) => read(get`/datasets/${datasetId}/metadata/built-in`(), checkFields),
+    dataset: (datasetId: string, retries?: number) => read(get`/datasets/${datasetId}`(), checkListed, retries),
+    /** The dataset's own metadata fields, as `doc_metadata`, and whether it shows the built-in ones. */
+    datasetMetadata: (datasetId: string) => read(get`/datasets/${datasetId}/metadata`(), checkRecord),
+    datasetTags: (datasetId: string) => read(get`/datasets/${datasetId}/tags`(), checkTags),
+    /** The tags that datasets can have. */
+    tags: () => read(get`/datasets/tags`(), checkTagList),
+    /** A document with its source, process rule and metadata values. */
+    document: (datasetId: string, documentId: string) =>
+      read(get`/datasets/${datasetId}/documents/${documentId}`(["metadata", "all"]), checkListed),
+    /** The original file of a document: name, size and a short-lived address. Dify has this route up to 1.8. */
+    uploadFile: (datasetId: string, documentId: string) =>
+      read(get`/datasets/${datasetId}/documents/${documentId}/upload-file`(), checkRecord),
+    /** The short-lived address of the original, as `url`. Dify has this route since 1.13.1. */
+    downloadLink: (datasetId: string, documentId: string) =>
+      read(get`/datasets/${datasetId}/documents/${documentId}/download`(), checkRecord),
+    /** Whether the service has the route that uploads files for chunks: it refuses to GET it with 405, and knows no other with 404. */
+    hasFileUpload: async () => {
       try {
-        const answer = await send(get`/datasets/${datasetId}`());
-        return await turn(answer.body.length, () => checkName(checkAnswer(answer, key)));
+        await read(get`/datasets/pipeline/file-upload`(), () => undefined);
+        return true;
       } catch (error) {
-        if (error instanceof RetryError || error instanceof SkipError) return null; // not worth waiting for a name
-        throw error;
+        if (!(error instanceof SkipError)) throw error;
+        return error.status !== 404;
       }
     },
-    metadataFields: (datasetId) => read(get`/datasets/${datasetId}/metadata/built-in`(), checkFields),
-    dataset: (datasetId) => read(get`/datasets/${datasetId}`(), checkListed),
-    datasetMetadata: (datasetId) => read(get`/datasets/${datasetId}/metadata`(), checkRecord),
-    datasetTags: (datasetId) => read(get`/datasets/${datasetId}/tags`(), checkTags),
-    tags: () => read(get`/datasets/tags`(), checkTagList),
-    document: (datasetId, documentId) =>
-      read(get`/datasets/${datasetId}/documents/${documentId}`(["metadata", "all"]), checkListed),
-    uploadFile: (datasetId, documentId) =>
-      read(get`/datasets/${datasetId}/documents/${documentId}/upload-file`(), checkRecord),
-    downloadLink: (datasetId, documentId) =>
-      read(get`/datasets/${datasetId}/documents/${documentId}/download`(), checkRecord),
-    chunks: ({ datasetId, documentId, status, keyword }, page, limit = pageSize, retries) =>
+    chunks: (
+      { datasetId, documentId, status, keyword }: DocumentRef,
+      page: number,
+      limit = pageSize,
+      retries?: number,
+    ) =>
       read(
         get`/datasets/${datasetId}/documents/${documentId}/segments`(
           ...paging(page, limit),
@@ -142,15 +116,22 @@ export function knowledgeApi(
         checkDatedPage,
         retries,
       ),
-    chunk: ({ datasetId, documentId }, chunkId) =>
+    /** One chunk. The service ignores the document in the path, so the caller must compare `document_id`. */
+    chunk: ({ datasetId, documentId }: Pick<DocumentRef, "datasetId" | "documentId">, chunkId: string) =>
       read(get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}`(), checkData),
-    childChunks: ({ datasetId, documentId }, chunkId, page, limit = pageSize, retries) =>
+    childChunks: (
+      { datasetId, documentId }: DocumentRef,
+      chunkId: string,
+      page: number,
+      limit = pageSize,
+      retries?: number,
+    ) =>
       read(
         get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}/child_chunks`(...paging(page, limit)),
         checkPage,
         retries,
       ),
-    indexingStatus: (datasetId, batch) =>
+    indexingStatus: (datasetId: string, batch: string) =>
       read(get`/datasets/${datasetId}/documents/${batch}/indexing-status`(), checkRecords),
   };
 }

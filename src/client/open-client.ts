@@ -2,31 +2,24 @@ import { setMaxListeners } from "node:events";
 import { connect } from "node:tls";
 import { RetryError, StopError } from "../errors.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
-import { openConnections } from "./connections.js";
+import { openConnections, type ServiceOptions } from "./connections.js";
 import { type ExchangeOptions, exchangeWith } from "./exchange.js";
-import { jobFileNames, type SettingNames } from "./failed-request.js";
+import { jobFileNames } from "./failed-request.js";
 import { firstContact } from "./first-contact.js";
-import { InFlightBound } from "./in-flight.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Scheduler } from "./knowledge-api.js";
 import { neverAnswered, OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
-import { paced, pause, type SharedBounds, waitForPace, waitForSlot } from "./paced.js";
-import { counted, countRetry, countThrottled, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
+import { paced, pause, waitForPace } from "./paced.js";
+import { counted, countRetry, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
 import { type Answer, type Request, retrying, type Send, targetOf } from "./send.js";
 
-export interface ClientOptions {
-  /** Ends in the version segment, for example `https://kb.example.com/v1`. */
-  readonly baseUrl: string;
-  /** The API key. It is sent only in the Authorization header and shown nowhere. */
-  readonly key: string;
+export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions, "caFile" | "env">> {
   /** Where the key came from, for messages: `the variable KNOWLEDGE_API_KEY`. */
   readonly keySource?: string;
-  /** Setting names to use in messages; default: those of the job file. */
-  readonly names?: SettingNames | undefined;
   /** Maximum concurrent requests; default: 8. */
   readonly concurrency?: number;
-  /** Maximum requests per second; default: unlimited. */
-  readonly maxRps?: number | undefined;
+  /** Maximum requests per second, or a function if it changes; default: unlimited. */
+  readonly maxRps?: number | (() => number) | undefined;
   /** Seconds for one request; default: 60. */
   readonly timeout?: number;
   /** Seconds to wait for the first byte, until the first good answer; default: 10. Two such timeouts end the run. */
@@ -35,12 +28,8 @@ export interface ClientOptions {
   readonly retries?: number;
   /** Maximum bytes of one body; default: 64 MB. */
   readonly maxBody?: number;
-  /** PEM file of certificates to trust in addition to the usual ones. */
-  readonly caFile?: string | undefined;
-  /** Source of HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default: the environment of this process. */
-  readonly env?: NodeJS.ProcessEnv;
-  /** The limits shared by all processes that read the service. They replace `maxRps`. */
-  readonly shared?: SharedBounds | undefined;
+  /** Called with the milliseconds for which the service wants no requests. */
+  readonly onPause?: ((milliseconds: number) => void) | undefined;
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly progress?: RequestCounts;
@@ -78,115 +67,165 @@ export interface Client extends KnowledgeApi {
   readonly turn: () => Promise<void>;
   /** Aborted when all requests end. */
   readonly signal: AbortSignal;
+  /** Sends no request for some milliseconds, because the service wants that. */
+  readonly pause: (milliseconds: number) => void;
+  /** Opens a lane beside the others. */
+  readonly openLane: (options: LaneOptions) => Lane;
+  /** Closes the connections until the next request. */
+  readonly closeConnections: () => Promise<void>;
   /** Rejects every current and later request with this reason. */
   readonly stop: (reason: unknown) => void;
   /** Closes all connections. Current and later requests reject. */
   readonly close: () => Promise<void>;
 }
 
+/** Requests over connections of their own. All lanes of a client share its pace, its counts and the wait for a service that is down. */
+export interface Lane extends KnowledgeApi {
+  readonly signal: AbortSignal;
+  /** Closes the connections. Current and later requests reject. */
+  readonly close: () => Promise<void>;
+}
+
+export interface LaneOptions {
+  /** Maximum connections, and concurrent requests. */
+  readonly connections: number;
+  /** Ends every request and every wait of the lane. */
+  readonly signal: AbortSignal;
+  /** Called right before a request is sent. It may throw. */
+  readonly beforeSending?: () => void;
+}
+
 /** Opens the service for reading. HTTP is wrapped by the pace, and that by the retries, so that waiting for a retry holds no slot. */
 export function openClient(options: ClientOptions): Client {
   const { progress = emptyRequestCounts(), concurrency = 8, retries: mostRetries = 6, environment = {} } = options;
-  const { names = jobFileNames, shared } = options;
-  const { openHttp: open = openHttp, turn = sliceScheduler(), ...time } = environment;
+  const { names = jobFileNames } = options;
+  const { openHttp: open = openHttp, turn = sliceScheduler(), random = Math.random } = environment;
+  const { now = () => performance.now(), sleep = pause } = environment;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   setMaxListeners(0, signal); // every running request listens
   const { timeout = 60, silence = 10 } = options;
   const contact = { isMet: false };
-  const http = open({
-    baseUrl: options.baseUrl,
-    key: options.key,
-    connections: concurrency,
-    timeout,
-    silence: () => (contact.isMet || options.patient ? undefined : Math.min(silence, timeout)),
-    maxBody: options.maxBody ?? 64_000_000,
-    caFile: options.caFile,
-    env: options.env ?? process.env,
-    signal,
-    names,
-    onBytes: (bytes) => {
-      progress.bytes += bytes;
-    },
-  });
-  const outageGate = options.patient ? undefined : outageGateFor(options, { ...time, signal });
+  const outageGate = options.patient
+    ? undefined
+    : new OutageGate({
+        concurrency,
+        key: options.key,
+        names,
+        now,
+        sleep: (milliseconds) => sleep(milliseconds, signal),
+        patience: (options.outage ?? 300) * 1_000,
+        say: options.say ?? (() => {}),
+      });
+  signal.addEventListener("abort", () => outageGate?.end(), { once: true });
   const onRetry = (error: RetryError, wait: number) => {
     countRetry(error, progress);
     if (!outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
   };
   const waitForService = async (error: unknown) => {
+    if (error instanceof RetryError && error.throttled) progress.throttled++;
     const hasWaited = (await outageGate?.waitForService(error)) ?? false;
     if (hasWaited && error instanceof RetryError) countRetry(error, progress);
     return hasWaited;
   };
-  const attempt: Attempt = async (read, retries = mostRetries) => {
-    try {
-      return await retrying(countThrottled(read, progress), {
-        ...time,
-        retries: Math.min(retries, mostRetries),
-        signal,
-        onRetry,
-        waitForService,
-      });
-    } catch (error) {
-      const gone = options.patient ? undefined : neverAnswered(error, progress, names);
-      const reason = gone ?? error;
-      if (reason instanceof StopError) stopped.abort(reason);
-      signal.throwIfAborted(); // the same reason for all
-      throw reason;
-    }
-  };
-  const pace = new Pace(shared?.rate ?? options.maxRps);
-  const sendOnce: Send = async (request) => {
-    const sentAt = performance.now();
-    const answer = await http.send(request);
-    options.onAnswer?.(request, answer, performance.now() - sentAt);
-    return answer;
-  };
-  const countedSend = firstContact(counted(sendOnce, progress, signal), {
-    key: options.key,
-    keySource: options.keySource,
-    names,
-    signal,
-    contact,
-    patient: options.patient,
-    stop: (reason) => stopped.abort(reason), // before the slot is handed on
-    speaksTls: http.speaksTls,
-  });
-  const send = paced(outageGate?.guard(countedSend) ?? countedSend, {
-    bound: new InFlightBound(concurrency),
-    pace,
-    shared,
-    signal,
-    refusal: throttleOf,
-    onAgain: (answer) => {
-      progress.throttled++;
-      countRetry(errorFromAnswer(answer, options.key), progress);
-    },
-    ...time,
-  });
+  const pace = new Pace(options.maxRps);
   const stop = (reason: unknown) => stopped.abort(reason);
-  const close = () => {
-    stop(new StopError("the client is closed"));
-    return http.close();
-  };
-  const api = knowledgeApi(send, attempt, turn, { key: options.key, names });
-  const waitForPaceOutside = async () => {
-    if (shared) (await waitForSlot(shared, pace, { ...time, signal })).leave();
-    else await waitForPace(pace, { ...time, signal });
-  };
-  return { ...api, pace, turn: waitForPaceOutside, signal, stop, close };
-}
 
-function outageGateFor(
-  { outage = 300, concurrency = 8, key, names = jobFileNames, say = () => {} }: ClientOptions,
-  { now = () => performance.now(), sleep = pause, signal }: Partial<Environment> & { readonly signal: AbortSignal },
-): OutageGate {
-  const patience = outage * 1_000;
-  const options = { patience, concurrency, key, names, now, sleep: (ms: number) => sleep(ms, signal), say };
-  const outageGate = new OutageGate(options);
-  signal.addEventListener("abort", () => outageGate.end(), { once: true });
-  return outageGate;
+  const openLaneFor = ({ connections, signal, beforeSending = () => {} }: LaneOptions) => {
+    const http = open({
+      baseUrl: options.baseUrl,
+      key: options.key,
+      connections,
+      timeout,
+      silence: () => (contact.isMet || options.patient ? undefined : Math.min(silence, timeout)),
+      maxBody: options.maxBody ?? 64_000_000,
+      caFile: options.caFile,
+      env: options.env ?? process.env,
+      signal,
+      names,
+      onBytes: (bytes) => {
+        progress.bytes += bytes;
+      },
+    });
+    const attempt: Attempt = async (read, retries = mostRetries) => {
+      try {
+        return await retrying(read, {
+          sleep,
+          random,
+          retries: Math.min(retries, mostRetries),
+          signal,
+          onRetry,
+          waitForService,
+        });
+      } catch (error) {
+        const gone = options.patient ? undefined : neverAnswered(error, progress, names);
+        const reason = gone ?? error;
+        if (reason instanceof StopError) stop(reason);
+        signal.throwIfAborted(); // the same reason for all
+        throw reason;
+      }
+    };
+    const sendOnce: Send = async (request) => {
+      beforeSending();
+      const sentAt = performance.now();
+      const answer = await http.send(request);
+      options.onAnswer?.(request, answer, performance.now() - sentAt);
+      return answer;
+    };
+    const countedSend = firstContact(counted(sendOnce, progress, signal), {
+      key: options.key,
+      keySource: options.keySource,
+      names,
+      signal,
+      contact,
+      patient: options.patient,
+      stop, // before the slot is handed on
+      speaksTls: http.speaksTls,
+    });
+    const send = paced(outageGate?.guard(countedSend) ?? countedSend, {
+      concurrency: connections,
+      pace,
+      onPause: options.onPause,
+      signal,
+      refusal: throttleOf,
+      onAgain: (answer) => {
+        progress.throttled++;
+        countRetry(errorFromAnswer(answer, options.key), progress);
+      },
+      now,
+      sleep,
+    });
+    return { http, api: knowledgeApi(send, attempt, turn, { key: options.key, names }) };
+  };
+
+  const { http, api } = openLaneFor({ connections: concurrency, signal });
+  return {
+    ...api,
+    pace,
+    turn: () => waitForPace(pace, { now, sleep, signal }),
+    pause: (milliseconds) => void pace.refused(now(), now(), milliseconds),
+    openLane: (lane) => {
+      const ends = new AbortController(); // AbortSignal.any would be kept as long as the client, with all that listens to it
+      setMaxListeners(0, ends.signal);
+      const sources = [signal, lane.signal];
+      const end = () => ends.abort(sources.find(({ aborted }) => aborted)?.reason);
+      for (const source of sources) source.addEventListener("abort", end, { once: true });
+      if (sources.some(({ aborted }) => aborted)) end();
+      const { http, api } = openLaneFor({ ...lane, signal: ends.signal });
+      const close = () => {
+        for (const source of sources) source.removeEventListener("abort", end);
+        return http.close();
+      };
+      return { ...api, signal: ends.signal, close };
+    },
+    closeConnections: async () => http.closeConnections?.(),
+    signal,
+    stop,
+    close: () => {
+      stop(new StopError("the client is closed"));
+      return http.close();
+    },
+  };
 }
 
 /** Bytes of bodies to process in one turn of the event loop. A larger body gets a turn of its own. */
@@ -228,12 +267,14 @@ export interface HttpOptions extends ExchangeOptions {
   readonly connections: number;
   /** PEM file of certificates to trust in addition to the usual ones. */
   readonly caFile: string | undefined;
-  /** Source of proxy settings; absent: no proxy. */
+  /** Source of HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default: none for `openHttp`, this process for a client. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 interface Http {
   readonly send: Send;
+  /** Closes the connections until the next request. */
+  readonly closeConnections: () => Promise<void>;
   readonly close: () => Promise<void>;
   /** Whether the host speaks TLS although the base URL says http. */
   readonly speaksTls: () => Promise<boolean>;
@@ -247,7 +288,8 @@ export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
   const { caFile, env = {}, names } = options;
   const timeout = Math.min(options.timeout, 10) * 1000;
-  const pool = openConnections(base, { connections: options.connections, timeout, caFile, env, names });
+  const openPool = () => openConnections(base, { connections: options.connections, timeout, caFile, env, names });
+  let pool = openPool();
   const exchange = exchangeWith(options);
   const send: Send = (request) => exchange({ method: "GET", target: targetOf(request) }, pool);
 
@@ -256,7 +298,12 @@ export function openHttp(options: HttpOptions): Http {
     isTls ??= base.protocol === "http:" && !pool.proxy() ? speaksTls(base) : Promise.resolve(false);
     return isTls;
   };
-  return { send, close: () => pool.dispatcher.destroy(), speaksTls: speaksTlsThere };
+  const closeConnections = async () => {
+    const { dispatcher } = pool;
+    pool = openPool();
+    await dispatcher.close();
+  };
+  return { send, closeConnections, close: () => pool.dispatcher.destroy(), speaksTls: speaksTlsThere };
 }
 
 /** Timeout of the handshake in milliseconds. */

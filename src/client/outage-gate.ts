@@ -1,5 +1,6 @@
 import { GaveUpError, RetryError, SkipError, StopError } from "../errors.js";
 import { errorFromAnswer, isPluginGone, ownError } from "./check-answer.js";
+import { isReset } from "./error-codes.js";
 import type { SettingNames } from "./failed-request.js";
 import type { RequestCounts } from "./request-counts.js";
 import type { Answer, Request, Send } from "./send.js";
@@ -22,9 +23,6 @@ interface OutageGateOptions {
   /** Called when an outage begins and ends. */
   readonly say: (text: string) => void;
 }
-
-/** The service did not answer in time during an outage. */
-const silence: Absence = { who: "service", isSure: false };
 
 /** A request that was not sent, because another one is probing the service. */
 class HeldBack extends Error {
@@ -51,44 +49,28 @@ export class OutageGate {
 
   constructor(options: OutageGateOptions) {
     this.#options = options;
-    const { patience, concurrency, now, sleep, say } = options;
-    const seconds = (milliseconds: number) => `${Math.round(milliseconds / 1_000)} s`;
-    const outageOf = (who: string, patienceFor: (isSure: boolean) => number) =>
-      new Outage({
-        patience: patienceFor,
-        inVain: Math.max(3, Math.min(9, concurrency + 1)),
-        now,
-        sleep,
-        isReached: () => this.#isReached,
-        began: (reason, left) => {
-          if (left > atStart) say(`${who} is down: ${reason}; waiting for up to ${seconds(left)}`);
-          return left > atStart;
-        },
-        ended: (milliseconds) => say(`${who} is back after ${seconds(milliseconds)}`),
-      });
+    const { patience } = options;
     const forService = (isSure: boolean) => {
       if (this.#isReached) return patience;
       return Math.min(patience, isSure ? atStart : atStartUnsure);
     };
-    this.#service = outageOf("the service", forService);
-    this.#daemon = outageOf("the plugin daemon", () => patience);
+    const isReached = () => this.#isReached;
+    this.#service = new Outage({ ...options, who: "the service", patience: forService, isReached });
+    this.#daemon = new Outage({ ...options, who: "the plugin daemon", patience: () => patience, isReached });
   }
 
   guard(send: Send): Send {
     return async (request) => {
-      const outages = this.#needsDaemon(request) ? [this.#service, this.#daemon] : [this.#service];
       const probed: Outage[] = [];
-      for (const outage of outages) {
-        const turn = outage.take();
-        if (turn === "probe") probed.push(outage);
-        if (turn !== "wait") continue;
-        for (const other of probed) other.probedInVain();
-        throw new HeldBack(outage);
-      }
       try {
+        for (const outage of this.#needsDaemon(request) ? [this.#service, this.#daemon] : [this.#service]) {
+          const turn = outage.take();
+          if (turn === "wait") throw new HeldBack(outage);
+          if (turn === "probe") probed.push(outage);
+        }
         return await this.#sendAndLook(send, request, probed);
       } finally {
-        for (const outage of probed) outage.probedInVain();
+        for (const outage of probed) outage.probed();
       }
     };
   }
@@ -98,14 +80,13 @@ export class OutageGate {
    * outage lasts too long.
    */
   async waitForService(error: unknown): Promise<boolean> {
-    if (error instanceof HeldBack) {
-      await error.outage.wait();
-      return true;
-    }
-    const outage = error instanceof Error ? this.#outages.get(error) : undefined;
+    if (!(error instanceof Error)) return false;
+    const outage = error instanceof HeldBack ? error.outage : this.#outages.get(error);
     if (!outage) return false;
-    if (outage.isOver && error instanceof Error) throw this.#givenUp(outage, error);
-    if (!outage.isForAll) return false;
+    if (!(error instanceof HeldBack)) {
+      if (outage.isOver) throw this.#givenUp(outage, error);
+      if (!outage.isOn) return false;
+    }
     await outage.wait();
     return true;
   }
@@ -123,15 +104,19 @@ export class OutageGate {
 
   async #sendAndLook(send: Send, request: Request, probed: readonly Outage[]): Promise<Answer> {
     const sentAt = this.#options.now();
-    let answer: Answer;
-    try {
-      answer = await send(request);
-    } catch (error) {
+    const missed = (absence: Absence, error: unknown) => {
+      if (!(error instanceof Error)) return;
+      const outage = absence.who === "service" ? this.#service : this.#daemon;
+      if (absence.who === "plugin daemon") this.#needDaemon.add(kindOfList(request));
+      outage.missed(pathOf(request), absence.isSure, sentAt, error.message, probed.includes(outage));
+      this.#outages.set(error, outage);
+    };
+    const answer = await send(request).catch((error: unknown) => {
       const isSilent = probed.includes(this.#service) && error instanceof RetryError && error.status === undefined;
-      const absence = absenceOfError(error) ?? (isSilent ? silence : undefined);
-      this.#missed(absence, request, sentAt, error, probed);
+      const absence = absenceOfError(error) ?? (isSilent ? { who: "service" as const, isSure: false } : undefined);
+      if (absence) missed(absence, error);
       throw error;
-    }
+    });
     const absence = absenceOfAnswer(answer, this.#options.now() - sentAt);
     if (absence?.who !== "service") {
       this.#isReached = true;
@@ -139,10 +124,13 @@ export class OutageGate {
     }
     if (absence) {
       const error = errorFromAnswer(answer, this.#options.key);
-      this.#missed(absence, request, sentAt, error, probed);
+      missed(absence, error);
       throw error;
     }
-    if (answer.status === 200 && this.#needsDaemon(request)) this.#daemonIsBack();
+    if (answer.status === 200 && this.#needsDaemon(request)) {
+      this.#needDaemon.clear();
+      this.#daemon.met();
+    }
     return answer;
   }
 
@@ -150,35 +138,20 @@ export class OutageGate {
     return this.#needDaemon.size > 0 && this.#needDaemon.has(kindOfList(request));
   }
 
-  #missed(
-    absence: Absence | undefined,
-    request: Request,
-    sentAt: number,
-    error: unknown,
-    probed: readonly Outage[],
-  ): void {
-    if (!absence || !(error instanceof Error)) return;
-    const outage = absence.who === "service" ? this.#service : this.#daemon;
-    if (absence.who === "plugin daemon") this.#needDaemon.add(kindOfList(request));
-    outage.missed(pathOf(request), absence.isSure, sentAt, error.message, probed.includes(outage));
-    this.#outages.set(error, outage);
-  }
-
-  #daemonIsBack(): void {
-    this.#needDaemon.clear();
-    this.#daemon.met();
-  }
-
   #givenUp(outage: Outage, error: Error): StopError | SkipError {
-    const seconds = Math.round(this.#options.patience / 1_000);
+    const seconds = secondsText(this.#options.patience);
     outage.end();
-    if (outage === this.#daemon) return new SkipError(`${error.message} (down for ${seconds} s)`, { cause: error });
+    if (outage === this.#daemon) return new SkipError(`${error.message} (down for ${seconds})`, { cause: error });
     if (!this.#isReached) return unreachable(error, this.#options.names);
     const { outage: setting } = this.#options.names;
-    const patience = setting === null ? `${seconds} s` : `${seconds} s, which ${setting} sets`;
+    const patience = setting === null ? seconds : `${seconds}, which ${setting} sets`;
     const what = `the service was down for ${patience}: ${error.message}; what was read is kept`;
     return new StopError(what, { cause: error });
   }
+}
+
+function secondsText(milliseconds: number): string {
+  return `${Math.round(milliseconds / 1_000)} s`;
 }
 
 /** Milliseconds until the first probe. The interval doubles every time. */
@@ -187,19 +160,12 @@ const longestProbe = 5_000;
 /** Failures on this many different pages mean that the service is down, rather than one page being bad. */
 const manyPaths = 3;
 
-interface OutageOptions {
+interface OutageOptions extends Pick<OutageGateOptions, "concurrency" | "now" | "sleep" | "say"> {
+  readonly who: string;
   /** Milliseconds until an outage ends the run. `isSure`: the service is surely down. */
   readonly patience: (isSure: boolean) => number;
-  /** Consecutive failed requests that count as an outage. A single one may be the fault of a page. */
-  readonly inVain: number;
-  readonly now: () => number;
-  /** Rejects when everything ends. */
-  readonly sleep: (milliseconds: number) => Promise<unknown>;
   /** Whether the service ever answered. If not, the outage is reported at once, before a probe confirms it. */
   readonly isReached: () => boolean;
-  /** Whether it was reported. */
-  readonly began: (reason: string, patience: number) => boolean;
-  readonly ended: (milliseconds: number) => void;
 }
 
 /** An outage: one request probes the service, and the others wait. */
@@ -212,7 +178,7 @@ class Outage {
   #isOn = false;
   #isReported = false;
   #isOver = false;
-  #probe: "none" | "due" | "under way" = "none";
+  #isProbeDue = false;
   #wait = firstProbe;
   #waiting: (() => void)[] = [];
 
@@ -220,51 +186,57 @@ class Outage {
     this.#options = options;
   }
 
+  /** Whether requests wait, so that the tries of failed ones do not count. */
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  /** Whether the outage lasted too long. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** go: send. probe: send, as the probe for all. wait: another request is probing. */
   take(): "go" | "probe" | "wait" {
     if (!this.#isOn || this.#isOver) return "go";
-    if (this.#probe !== "due") return "wait";
-    this.#probe = "under way";
+    if (!this.#isProbeDue) return "wait";
+    this.#isProbeDue = false;
     return "probe";
+  }
+
+  /** The probe has ended. If it did not show that the service is back, another one follows. */
+  probed(): void {
+    if (this.#isOn && !this.#isOver) void this.#probeLater();
   }
 
   /** The service answered, which ends the outage. */
   met(): void {
     if (this.#since === undefined) return;
-    const { now, ended } = this.#options;
-    if (this.#isReported && !this.#isOver) ended(now() - (this.#since ?? now()));
+    const { who, now, say } = this.#options;
+    if (this.#isReported && !this.#isOver) say(`${who} is back after ${secondsText(now() - this.#since)}`);
     this.#since = undefined;
     this.#misses = 0;
     this.#wait = firstProbe;
-    this.#probe = "none";
     this.#paths.clear();
-    [this.#isSure, this.#isOn, this.#isReported, this.#isOver] = [false, false, false, false];
+    [this.#isSure, this.#isOn, this.#isReported, this.#isOver, this.#isProbeDue] = [false, false, false, false, false];
     this.#wake();
   }
 
   /** Reports that a request to this page, sent at `sentAt`, did not reach the service. */
-  missed(place: string, isSure: boolean, sentAt: number, reason: string, isProbe: boolean): void {
+  missed(page: string, isSure: boolean, sentAt: number, reason: string, isProbe: boolean): void {
     if (this.#isOver) return;
-    const { patience, inVain, now, isReached, began } = this.#options;
     this.#since ??= sentAt;
     this.#isSure ||= isSure;
     this.#misses++;
-    this.#paths.add(place);
-    const isEnough = this.#misses >= inVain || (this.#paths.size === 1 && this.#misses >= 3);
-    const isNew = !this.#isOn && (isSure || isEnough);
+    this.#paths.add(page);
+    const isNew = !this.#isOn && this.#isOutage();
     this.#isOn ||= isNew;
     if (!this.#isOn) return;
-    if (now() - this.#since >= patience(this.#isSure)) {
+    const { patience, now } = this.#options;
+    if (now() - this.#since >= patience(this.#isSure))
       this.#isOver = true; // this failure ends the wait for all requests
-    } else if (isNew || isProbe) {
-      if ((isProbe || !isReached()) && !this.#isReported) this.#isReported = began(reason, patience(this.#isSure));
-      void this.#lookLater();
-    }
-  }
-
-  /** Reports that the probe did not show whether the service is back. */
-  probedInVain(): void {
-    if (this.#isOn && this.#probe === "under way") void this.#lookLater();
+    else this.#report(reason, isProbe);
+    if (isNew && !this.#isOver) void this.#probeLater();
   }
 
   /** Ends the wait for all requests. */
@@ -273,33 +245,42 @@ class Outage {
     this.#wake();
   }
 
-  /** Whether the outage lasted too long. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** Whether failed requests are due to the outage, so that their tries do not count. */
-  get isForAll(): boolean {
-    const isOfMany = this.#paths.size >= manyPaths || !this.#options.isReached();
-    return this.#isOn && (this.#isSure || isOfMany);
-  }
-
   /** Resolves when this request may probe, the service is back, or the outage lasted too long. */
   wait(): Promise<void> {
-    if (!this.#isOn || this.#isOver || (this.#probe === "due" && this.#waiting.length === 0)) return Promise.resolve();
+    if (!this.#isOn || this.#isOver || (this.#isProbeDue && this.#waiting.length === 0)) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  async #lookLater(): Promise<void> {
+  /** A few failures in a row may be the fault of one page, unless the service has never answered. */
+  #isOutage(): boolean {
+    const { concurrency, isReached } = this.#options;
+    if (this.#isSure || (!isReached() && this.#misses >= 3)) return true;
+    return this.#paths.size >= manyPaths && this.#misses >= Math.max(3, Math.min(9, concurrency + 1));
+  }
+
+  /** Reports the outage once: when a probe has confirmed it, or at once if the service has never answered. */
+  #report(reason: string, isProbe: boolean): void {
+    const { who, patience, isReached, say } = this.#options;
+    const left = patience(this.#isSure);
+    if (this.#isReported || (isReached() && !isProbe) || left <= atStart) return;
+    this.#isReported = true;
+    say(`${who} is down: ${reason}; waiting for up to ${secondsText(left)}`);
+  }
+
+  async #probeLater(): Promise<void> {
     const { now, sleep, patience } = this.#options;
-    this.#probe = "none";
-    const left = patience(this.#isSure) - (now() - (this.#since ?? now()));
+    const since = this.#since ?? now();
+    const left = patience(this.#isSure) - (now() - since);
     const wait = Math.max(1, Math.min(this.#wait, left));
     this.#wait = Math.min(longestProbe, 2 * this.#wait);
     await sleep(wait).catch(() => {});
-    if (!this.#isOn || this.#probe !== "none") return;
-    this.#probe = "due";
-    this.#waiting.shift()?.();
+    if (!this.#isOn || since !== this.#since) return;
+    this.#isProbeDue = true;
+    // One whose request was cancelled meanwhile does not probe: then the next one does.
+    while (this.#isProbeDue && this.#waiting.length > 0) {
+      this.#waiting.shift()?.();
+      await sleep(firstProbe).catch(() => {});
+    }
   }
 
   #wake(): void {
@@ -318,14 +299,11 @@ interface Absence {
 
 /** If a proxy takes longer than this many milliseconds to answer, it reached the service, but got no answer in time. */
 const atOnce = 5_000;
-const reset = /^(ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
 
 /** Whether a request got no answer because the service is down. */
 export function absenceOfError(error: unknown): Absence | undefined {
   if (!(error instanceof RetryError) || (error.trouble !== "gone" && error.trouble !== "no proxy")) return undefined;
-  const { cause } = error;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return { who: "service", isSure: !reset.test(code) };
+  return { who: "service", isSure: !isReset(error.cause) };
 }
 
 /** Whether an answer means that the service or its plugin daemon is down. A proxy reports this immediately. */
@@ -351,8 +329,10 @@ function kindOfList({ path }: Request): string {
 /** The error of a run whose service never answered. The address may be wrong. */
 export function unreachable(error: Error, { baseUrl }: SettingNames): StopError {
   const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
-  const hint = trouble === "no proxy" ? "" : `; check ${baseUrl}`; // it is the proxy that cannot be reached
-  return new StopError(`the service cannot be reached: ${error.message}${hint}`, { cause: error });
+  const isRefused = error.message.includes(": connection refused by ");
+  const hint = isRefused ? `check that the service runs and that ${baseUrl} is right` : `check ${baseUrl}`;
+  const advice = trouble === "no proxy" ? "" : `; ${hint}`; // it is the proxy that cannot be reached
+  return new StopError(`the service cannot be reached: ${error.message}${advice}`, { cause: error });
 }
 
 /** The error if a request was given up and the service never answered, because trying the rest would take hours. */

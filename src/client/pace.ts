@@ -103,11 +103,6 @@ export class Pace {
     return Math.min(this.#maxRate(), this.#foundRateAt(now));
   }
 
-  /** Whether only `maxRps` limits the rate: there is no pause, and no limit was hit. */
-  isAtMost(now: number): boolean {
-    return now >= this.#pausedUntil && this.rateAt(now) >= this.#maxRate();
-  }
-
   /** Milliseconds until the pause ends. */
   pauseLeft(now: number): number {
     return Math.max(0, this.#pausedUntil - now);

@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.js";
+import { codeOf, isGone, isReset } from "./error-codes.js";
 
 /** undici's error code if the proxy closed the connection during CONNECT. */
 const tunnelClosed = "UND_ERR_PRX_CONN";
@@ -55,10 +56,6 @@ function decoded(text: string): string {
   }
 }
 
-/** Error codes of a connection that was never made; through a proxy, of the connection to the proxy. */
-const notReached =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/;
-
 /** The proxy's answer to CONNECT, as undici words it. */
 const refused = /^Proxy response \((\d+)\)/;
 
@@ -77,10 +74,10 @@ export function proxyTrouble(
 ): ProxyTrouble | undefined {
   if (!(error instanceof Error)) return undefined;
   const failure = (what: string, trouble: ProxyTrouble["trouble"]) => ({ text: `the proxy ${host} ${what}`, trouble });
-  const code = "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   if (code === tunnelClosed)
     return failure(`closed the connection on CONNECT; is it a proxy? check ${variable}`, "no proxy");
-  if (notReached.test(code)) {
+  if ((isGone(error) && !isReset(error)) || code === "UND_ERR_HEADERS_TIMEOUT") {
     const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may mention the service
     return failure(`cannot be reached: ${why}; check ${variable}`, "no proxy");
   }

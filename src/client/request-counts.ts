@@ -49,18 +49,6 @@ export function counted(send: Send, progress: RequestCounts, signal: AbortSignal
   };
 }
 
-/** Counts reads refused because of too many requests. */
-export function countThrottled<T>(read: () => Promise<T>, progress: RequestCounts): () => Promise<T> {
-  return async () => {
-    try {
-      return await read();
-    } catch (error) {
-      if (error instanceof RetryError && error.throttled) progress.throttled++;
-      throw error;
-    }
-  };
-}
-
 /** Counts a retry and its reason. Ignores other errors. */
 export function countRetry(error: Error, progress: RequestCounts): void {
   if (!(error instanceof RetryError)) return;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { GaveUpError, RetryError } from "../errors.js";
+import { codeOf } from "./error-codes.js";
 
 /** One GET request, relative to the base URL. */
 export interface Request {
@@ -102,5 +103,5 @@ export function retryDelay(tries: number, retryAfter: number | undefined, random
 export function retryReason({ status, cause }: RetryError): string {
   if (status !== undefined && status !== 200) return String(status);
   if (status === 200 || !(cause instanceof Error)) return "broken answer";
-  return "code" in cause && /TIMEOUT/.test(String(cause.code)) ? "timeout" : "connection";
+  return codeOf(cause).includes("TIMEOUT") ? "timeout" : "connection";
 }

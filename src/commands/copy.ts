@@ -1,19 +1,17 @@
+import { bucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { findOptionsFrom, viewFrom } from "../cli/options.js";
 import { progressOfRun, renderWork, within } from "../cli/progress.js";
-import { jsonLine, pageFor } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
 import type { Problem } from "../errors.js";
 import {
   type CopyProgress,
   type CopyResult,
+  type CopyRun,
   copyResult,
   emptyCopyProgress,
-  exitCodeOf,
-  type Move,
 } from "../restore/copy/copy-result.js";
-import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
-import { renderMoved } from "./copy/copied.js";
+import { renderCopied } from "./copy/copied.js";
 import { askToCopy } from "./restore/questions.js";
 import {
   type CheckIds,
@@ -30,7 +28,6 @@ import {
 const epilog = `Examples:
   kbdump copy nightly --to https://new.example.com/v1
   kbdump copy nightly --to https://new.example.com/v1 --dataset UUID --apply
-  kbdump copy nightly --to https://new.example.com/v1 --apply --retry-failed
 
 It needs a dump with details: true. Nothing that is there is overwritten. Without --apply, nothing is written: kbdump prints what it would write, and what it leaves out and why. The key comes from the environment only, and must be one that may write.
 
@@ -45,18 +42,6 @@ const options = {
     describe:
       "an empty dataset that takes the documents, or new for another copy; default: a new one, or that of an earlier copy",
   },
-  from: {
-    type: "string",
-    choices: ["chunks", "originals"],
-    group: "Advanced",
-    describe:
-      "chunks, word for word (default), or originals, the files that documents were made from; the service cuts these again",
-  },
-  "retry-failed": {
-    type: "boolean",
-    default: false,
-    describe: "try documents again that failed in an earlier copy",
-  },
   ...writeOptions,
   concurrency: {
     value: "N",
@@ -68,7 +53,7 @@ const options = {
 type CopyArguments = Arguments<typeof positionals & typeof options>;
 
 /** `kbdump copy <run> --to URL`: whole documents, word for word. It writes with `--apply` only. `load` gives the copy itself. */
-export function copyCommand(load: () => Promise<Move>) {
+export function copyCommand(load: () => Promise<CopyRun>) {
   return defineCommand({
     name: "copy <run>",
     about: "bring whole documents to another service; without --apply, only plan it",
@@ -86,7 +71,7 @@ export function copyCommand(load: () => Promise<Move>) {
 /** Requests and documents at once: a service embeds each chunk while it takes it, and people use it meanwhile. */
 const usualConcurrency = 4;
 
-export const command = copyCommand(async () => (await import("../restore/copy/copy-run.js")).moveRun); // heavy; --help does without
+export const command = copyCommand(async () => (await import("../restore/copy/copy-run.js")).copyRun); // heavy; --help does without
 
 /** A dataset is named by its id, or is `new`. */
 function checkDataset(dataset: string | undefined, checkIds: CheckIds): readonly Problem[] {
@@ -94,55 +79,50 @@ function checkDataset(dataset: string | undefined, checkIds: CheckIds): readonly
   return checkIds("--dataset", [dataset]).map(({ path, message }) => ({ path, message: `${message}; or new` }));
 }
 
-/** `kbdump copy <run> --to <base_url>`, with arguments that are checked. `load` gives the move itself. */
+/** `kbdump copy <run> --to <base_url>`, with arguments that are checked. `load` gives the copy itself. */
 async function runCopy(
   args: CopyArguments,
   times: Times,
   environment: Environment,
-  load: () => Promise<Move>,
+  load: () => Promise<CopyRun>,
 ): Promise<number> {
-  const { run, keyEnv, from = "chunks", retryFailed } = args;
+  const { run, keyEnv } = args;
   const { findRun } = await import("../store/find-run.js"); // heavy; --help does without
   const folder = await findRun(run, findOptionsFrom(args, environment));
   const key = await keyFrom(keyEnv, environment.env);
-  const move = await load();
+  const copy = await load();
   const view = viewFrom(args, environment);
   const progress = emptyCopyProgress();
   const watched = watchBetweenQuestions(view, () => renderCopy(progress));
   const names = bucketNames(environment.env);
   const named = (planned: CopyResult): CopyResult => ({ ...planned, run: withFolderName(planned.run, names) });
   const settings = targetOptionsFrom(args, environment);
-  const moved = await move({
-    ...{ ...settings, ...times, folder, key, from, retryFailed, log: view.log, progress },
+  const copied = await copy({
+    ...{ ...settings, ...times, folder, key, log: view.log, progress },
     baseUrl: args.to.replace(/\/+$/, ""),
     dataset: args.dataset?.toLowerCase(),
     concurrency: settings.concurrency ?? usualConcurrency,
     confirm: (planned) => watched.pause(() => askToCopy(named(planned), args.yes, environment)),
   }).finally(watched.stop);
-  const result = named(moved);
-  await endRestore(result, args.apply, view.log, environment, () => textOf(result, args, environment));
-  return exitCodeOf(result);
+  return endRestore(named(copied), renderCopied, { args, log: view.log, environment });
 }
 
-function textOf(result: CopyResult, { json }: CopyArguments, environment: Environment): string {
-  if (json) return jsonLine(result);
-  const invocation = { program: environment.program(), args: environment.args };
-  return renderMoved(result, pageFor(environment.stdout, environment.env), invocation);
-}
-
-/** Renders how far a move is. It is measured in chunks, or in documents where no chunk comes, as with --from originals. */
+/** Renders how far a copy is. It is measured in chunks and child chunks, or in documents where none comes. */
 export function renderCopy(progress: CopyProgress): Rendering {
   return renderWork(() => {
     const { step, dump, documents, documentsDone, documentsFailed, chunks, chunksDone, writes } = progress;
+    const { children, childrenDone } = progress;
     if (dump !== undefined) return within(step, progressOfRun(dump));
     if (step !== "writing") return { step, unit: "chunk", done: 0, of: undefined };
     const counts = [
       ...(documentsFailed > 0 ? [{ noun: "failed document", done: documentsFailed }] : []),
       ...(documents > 0 ? [{ noun: "document", done: documentsDone, of: documents }] : []),
       ...(chunks > 0 ? [{ noun: "chunk", done: chunksDone, of: chunks }] : []),
+      ...(children > 0 ? [{ noun: "child chunk", done: childrenDone, of: children }] : []),
       ...(writes > 0 ? [{ noun: "request", done: writes }] : []),
     ];
-    if (chunks > 0) return { step, unit: "chunk", done: chunksDone, of: chunks, counts };
+    const [done, of] = [chunksDone + childrenDone, chunks + children];
+    if (of > 0) return { step, unit: children > 0 ? "row" : "chunk", done, of, counts };
     return { step, unit: "document", done: documentsDone, of: documents > 0 ? documents : undefined, counts };
   });
 }

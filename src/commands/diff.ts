@@ -1,5 +1,6 @@
+import { bucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
-import { findOptionsFrom, memoryOption, outOption, viewFrom } from "../cli/options.js";
+import { comparisonMemoryOption, findOptionsFrom, outOption, viewFrom } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
@@ -14,11 +15,9 @@ import {
   type TextPart,
 } from "../compare/diff-result.js";
 import type { Changes } from "../compare/read-changes.js";
-
 import { csvLines } from "../dump/formats/csv.js";
 import { exitCodes } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
-import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 
 import { markedWords, renderDiff } from "./diff/table.js";
 
@@ -36,7 +35,7 @@ const options = {
   only: { choices: ["document"], describe: "document: the counts of every document, and no chunks" },
   "exit-zero": { type: "boolean", default: false, describe: "exit with 0 even if the runs differ" },
   ...outOption,
-  ...memoryOption,
+  ...comparisonMemoryOption,
 } as const satisfies Options;
 
 const positionals = {
@@ -123,7 +122,7 @@ const changeColumns = [
   "level",
   "kind",
   "lost",
-  "hand_made",
+  "manual_edit",
   "old_id",
   "new_id",
   "old_segment_id",
@@ -134,7 +133,7 @@ const changeColumns = [
   "old_beginning",
   "new_beginning",
 ] as const;
-const countColumns = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;
+const countColumns = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "manual_edits"] as const;
 const documentColumns = ["dataset_id", "document_id", "state", "reindexed", "reordered", "reason"] as const;
 /** Comes after the counts, so that their columns do not move. */
 const nameColumns = ["dataset_name", "document_name"] as const;

@@ -3,15 +3,15 @@ import * as v from "valibot";
 import { countText } from "../amounts.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
-import { itemsOf, jobFrom, jobOptions, jobPositional, memoryOption, viewFrom } from "../cli/options.js";
+import { comparisonMemoryOption, itemsOf, jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
 import { renderRun, renderWork } from "../cli/progress.js";
-import { jsonLine, pageFor, terminalText } from "../cli/text.js";
+import { pageFor, terminalText } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
 import { InterruptedError, StopError, UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { emptyRunProgress } from "../job/run-progress.js";
 import type { GuardedDocument, ReindexProgress } from "../restore/guard.js";
-import { emptyRestoreProgress, exitCodeOf, type RestoreResult, restoreResult } from "../restore/restore-options.js";
+import { emptyRestoreProgress, type RestoreResult, restoreResult } from "../restore/lost/restore-options.js";
 import type { RunResult } from "../run/make-run.js";
 import { result, text } from "../schema.js";
 import type { Invocation } from "../shell-text.js";
@@ -58,7 +58,7 @@ const options = {
   timeout: writeOptions.timeout,
   settle: writeOptions.settle,
   "lock-time": writeOptions["lock-time"],
-  ...memoryOption,
+  ...comparisonMemoryOption,
 } as const satisfies Options;
 
 type GuardArguments = Arguments<typeof jobPositional & typeof options>;
@@ -146,7 +146,6 @@ interface Guarding {
   readonly times: GuardTimes;
   /** The key that writes. */
   readonly key: string;
-  /** The job of the backups. */
   readonly job: Job;
   readonly view: View;
   readonly documents: readonly GuardedDocument[];
@@ -158,7 +157,7 @@ interface Guarding {
 /** Waits for the re-index after the first backup, then restores. Gives the exit code. */
 async function waitAndRestore(guarding: Guarding, environment: Environment): Promise<number> {
   const { args, times, job, view, documents, backup, next } = guarding;
-  const { env, signal, stdout } = environment;
+  const { env, signal } = environment;
   const { waitForReindex } = await import("../restore/guard.js");
   const which = documents.length === 1 ? "the document" : "the documents";
   view.log("info", `backed up: ${countsText(backup)}; ${terminalText(backup.folder)}`);
@@ -171,11 +170,9 @@ async function waitAndRestore(guarding: Guarding, environment: Environment): Pro
   const after = await backUp(job, view, environment);
   if (after.status !== "complete") view.log("warn", `the backup after the re-index is not complete: ${after.folder}`);
   const restored = await restore(guarding, environment);
-  const result = { backup: backup.folder, after: after.folder, restore: restored };
-  await endRestore(restored, true, view.log, environment, () =>
-    args.json ? jsonLine(result) : renderRestored(restored, pageFor(stdout, env), next),
-  );
-  return exitCodeOf(restored);
+  const whole = { backup: backup.folder, after: after.folder, restore: restored };
+  const written = { ...args, apply: true };
+  return endRestore(restored, renderRestored, { args: written, log: view.log, environment, next, whole });
 }
 
 const demoEnds =
@@ -222,7 +219,7 @@ function restoreInvocation(folder: string, args: GuardArguments, { program, env 
     ...(args.keyEnv === writeOptions["key-env"].default ? [] : ["--key-env", args.keyEnv]),
     ...(args.allowHttp ? ["--allow-http"] : []),
     ...(args.maxRps === undefined ? [] : ["--max-rps", String(args.maxRps)]),
-    ...(args.memory === memoryOption.memory.default ? [] : ["--memory", args.memory]),
+    ...(args.memory === comparisonMemoryOption.memory.default ? [] : ["--memory", args.memory]),
     ...(args.baseUrl !== undefined && env.KNOWLEDGE_BASE_URL !== undefined ? ["--to", args.baseUrl] : []),
   ];
   return { program: program(), args: ["restore", folder, ...flags] };
@@ -241,7 +238,7 @@ async function restore(
   { args, times, key, job, view, backup }: Guarding,
   environment: Environment,
 ): Promise<RestoreResult> {
-  const { restoreLost } = await import("../restore/restore-lost.js"); // slow to load
+  const { restoreLost } = await import("../restore/lost/restore-lost.js"); // slow to load
   const { stderr, env } = environment;
   const progress = emptyRestoreProgress();
   const watched = watchBetweenQuestions(view, () => renderRestore(progress));
@@ -257,8 +254,9 @@ async function restore(
       against: undefined,
       to: undefined,
       own: undefined,
-      chunks: [],
-      addDisabled: false,
+      addManualEdits: false,
+      plan: undefined,
+      planOut: undefined,
     },
     documents: [],
     log: view.log,

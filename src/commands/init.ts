@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import * as v from "valibot";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import type { Dialogue, Terminal } from "../cli/dialogue.js";
-import { wrapToWidth } from "../cli/display-width.js";
-import { formatOption } from "../cli/options.js";
+import { padEnd, wrapToWidth } from "../cli/display-width.js";
+import { formatOption, outOption } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, pageFor } from "../cli/text.js";
@@ -38,6 +38,10 @@ const options = {
     describe: "with --ask: id or name of a document, or all (default); repeatable",
   },
   ...formatOption,
+  out: {
+    ...outOption.out,
+    describe: "output folder to write into the job file, or s3://bucket/prefix; default: output",
+  },
   "allow-http": {
     type: "boolean",
     group: "Advanced",
@@ -58,7 +62,7 @@ export const command = defineCommand({
   async run(args, environment) {
     const { path, json, ask } = args;
     if (!ask) refuseAnswers(args);
-    const done = ask ? await askAndWrite(path, args, environment) : await writeCommented(path);
+    const done = ask ? await askAndWrite(path, args, environment) : await writeCommented(path, args.out);
     const text = json
       ? jsonLine(resultOf(path, done))
       : renderNext(done, path, pageFor(environment.stdout, environment.env).columns);
@@ -92,8 +96,8 @@ interface Written {
   readonly needs: readonly string[];
 }
 
-async function writeCommented(path: string): Promise<Written> {
-  await writeNewFiles([{ path, text: initialJobFile() }]);
+async function writeCommented(path: string, out: string | undefined): Promise<Written> {
+  await writeNewFiles([{ path, text: initialJobFile(out) }]);
   return { written: [path], needs: ["# fill in the service and the ids, then:", exportKey] };
 }
 
@@ -101,7 +105,7 @@ const exportKey = "export KNOWLEDGE_API_KEY=…";
 
 async function askAndWrite(
   path: string,
-  { baseUrl, allowHttp, dataset, document, format }: Arguments<typeof options>,
+  { baseUrl, allowHttp, dataset, document, format, out }: Arguments<typeof options>,
   { env, signal, openTerminal }: Environment,
 ): Promise<Written> {
   if (await stat(path).catch(() => undefined)) throw existingFile(path);
@@ -112,7 +116,7 @@ async function askAndWrite(
   const given = { baseUrl, allowHttp: allowHttp ?? false, datasets: dataset ?? [], documents: document ?? [], formats };
   const keyFile = path.replace(/(\.[^./]*)?$/, ".key");
   const { job, keyToSave } = await askJob(given, keyFile, dialogue, { env, signal });
-  const file = { path, text: renderAskedJob(job, nameFor(path)) };
+  const file = { path, text: renderAskedJob(job, { name: nameFor(path), out }) };
   const files = keyToSave === undefined ? [file] : [file, { path: keyFile, text: `${keyToSave}\n`, isSecret: true }];
   await writeNewFiles(files);
   const isMissing = keyToSave === undefined && env.KNOWLEDGE_API_KEY === undefined;
@@ -197,8 +201,9 @@ function refusal(path: string, message: string): UsageError {
   return new UsageError(`${path}: ${message}`, [{ path, message }], []);
 }
 
-/** The job file that `kbdump init` writes. It works once its variables are set, and lists the other options. */
-export function initialJobFile(): string {
+/** The job file that `kbdump init` writes. It works once its variables are set, and lists the other options. `out`: the output folder. */
+export function initialJobFile(out?: string): string {
+  const dir = padEnd(out === undefined ? "output" : JSON.stringify(out), 32);
   return `# A job of kbdump: what to read from a knowledge service, and where to put it.
 #
 #   export KNOWLEDGE_API_KEY=…          # the key; it is never in this file
@@ -237,14 +242,13 @@ datasets:
 
 child_chunks: all                       # all; auto: only the child lists that a sample calls for; none
 consistency: anchored                   # anchored: read pages of chunks once if that proves them complete; sweeps: always twice; counts: may lose rows
-details: false                          # true: also settings of datasets and documents, and metadata values, for a restore
+details: auto                           # also settings of datasets, and details of edited documents; true: of all, as copy needs; false: none
 originals: false                        # true: also the files that the documents were made from, and attachments of chunks
 resume_within: 24                       # hours within which an interrupted run is resumed
 
 output:
-  dir: output                           # or s3://bucket/prefix
+  dir: ${dir} # or s3://bucket/prefix
   # work_dir: /var/lib/kbdump           # with s3://…: the local folder for work in progress
-  # allow_unsafe_lock: true             # with s3://…: use a store that ignores conditional writes
   formats: [jsonl, duckdb]              # of ${fileFormats.join(", ")}, duckdb
   # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly; absent: all
   keep_signatures: false                # true: keep the signatures in links to files

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { bucketNames, withFolderName } from "../cli/bucket-names.js";
 import { defineCommand } from "../cli/command.js";
 import { findOptionsFrom, formatOption, outOption, viewFrom } from "../cli/options.js";
 import { printReason, printResult } from "../cli/output.js";
@@ -7,7 +8,6 @@ import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { count, listOf, result, text } from "../schema.js";
 import { commandText } from "../shell-text.js";
-import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 import { runResult } from "./run/result.js";
 
 const epilog = `Examples:
@@ -16,7 +16,7 @@ const epilog = `Examples:
   kbdump join gathered/*-of-16 --out output
   kbdump join s3://kb-dumps/team/nightly
 
-The shards are proved first: the same job, version and list of documents, each shard once, every byte as its manifest says. The dump is published as a run of the job.
+The shards are verified first, as kbdump verify does it, and so is that they are one run: the same job, version and list of documents, each shard once. The dump is published as a run of the job.
 
 Exit codes: 0 complete · 1 failed, nothing published: a shard is missing, damaged or of another run · 2 wrong usage, or no shards · 3 published, but partial: some documents failed or changed while they were read, the lists of the shards differ, or latest, the database or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted`;
 

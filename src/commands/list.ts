@@ -12,7 +12,7 @@ import { exitCodes, UsageError } from "../errors.js";
 import { isBucketUrl } from "../job/s3-url.js";
 import { time } from "../rows/result-rows.js";
 import { amount, count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
-import type { ListedRun, RunAtWork, RunList, ShardSet } from "./list/runs.js";
+import type { ListedRun, RunAtWork, RunList, ShardSet } from "../store/list-runs.js";
 
 const epilog = `Examples:
   kbdump list
@@ -113,7 +113,7 @@ function maxAgeFrom(text: string | undefined): number | undefined {
 
 async function listJob(job: string, args: ListArguments, now: Date, environment: Environment): Promise<RunList> {
   const { findNamed } = await import("../store/find-named.js");
-  const { listRuns } = await import("./list/runs.js");
+  const { listRuns } = await import("../store/list-runs.js");
   const found = await findNamed(job, findOptionsFrom(args, environment));
   if (found.kind === "job" && found.run === undefined) return listRuns(found.location, now, found.copy);
   const message = "expected a job: its name, its folder or its job file";
@@ -124,7 +124,7 @@ async function listJobs(args: ListArguments, now: Date, environment: Environment
   const { out: dir = defaultDir } = args;
   if (isBucketUrl(dir)) return listBucket(dir, args, now, environment);
   const { jobsIn } = await import("../store/find-named.js");
-  const { listRuns } = await import("./list/runs.js");
+  const { listRuns } = await import("../store/list-runs.js");
   const names = await jobsIn(dir);
   if (!names) {
     const message = "there is no such folder; name a job file, or the output folder with --out";
@@ -287,7 +287,6 @@ function staleTexts(lists: readonly RunList[], now: number, maxAge: number | und
   });
 }
 
-/** The runs of jobs as JSON. */
 function listJson(lists: readonly RunList[], now: number, maxAge: number | undefined): ListResult {
   const isStale = lists.some((list) => freshnessOf(list, now, maxAge).isStale);
   return { status: isStale ? "stale" : "ok", jobs: lists.map((list) => jobJson(list, now)) };

@@ -14,7 +14,7 @@ import {
 import { renderRun } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
 import { layOutTable } from "../cli/table.js";
-import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
+import { jsonLine, messageText, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyRunProgress } from "../job/run-progress.js";
 import { type JobPlan, type PlannedDocument, planResult, type Quirk } from "../plan/job-plan.js";
@@ -112,7 +112,8 @@ function renderModes({ child_chunks: mine, requests }: JobPlan, { paint, columns
 }
 
 /** The time and disk space needed, and the requests that the plan sent. */
-function renderBasis({ asked, least_seconds: least, latency, disk, documents_out: out }: JobPlan): readonly string[] {
+function renderBasis(plan: JobPlan): readonly string[] {
+  const { asked, least_seconds: least, latency, disk, documents_out: out } = plan;
   const free =
     disk.free_bytes === null
       ? "free space unknown"
@@ -121,10 +122,17 @@ function renderBasis({ asked, least_seconds: least, latency, disk, documents_out
   const latencies = [...latencyText("a page of chunks takes", page), ...latencyText("a child list", list)];
   const written = out === null ? "nothing written" : `the list of documents is in ${terminalText(out)}`;
   return [
+    ...detailsText(plan),
     `time: at least ${durationText(least * 1000)}${latencies.length > 0 ? ` (${latencies.join(", ")})` : ""}`,
     `disk: ${bytesText(disk.needed_bytes)} during the run, ${bytesText(disk.run_folder_bytes + disk.database_bytes)} afterwards; ${free}`,
     `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; ${written}`,
   ];
+}
+
+function detailsText({ details, counts: { documents, document_details: detailed } }: JobPlan): readonly string[] {
+  if (details !== "auto") return [];
+  const many = `about ${numberText(detailed)} of ${countText(documents, "document")}`;
+  return [`details: of ${many}, by a sample; a run reads those of every document that looks edited`];
 }
 
 function latencyText(what: string, seconds: number | null): readonly string[] {
@@ -188,7 +196,7 @@ function renderWarnings(warnings: readonly string[], { paint, columns }: Page): 
     "",
     ...warnings
       .slice(0, shown)
-      .flatMap((warning) => wrapToWidth(`${paint.warn("warning")}: ${terminalText(warning, 400)}`, columns, "  ")),
+      .flatMap((warning) => wrapToWidth(`${paint.warn("warning")}: ${messageText(warning, 400)}`, columns, "  ")),
     ...(more > 0 ? [`… and ${countText(more, "more warning")}; see --json`] : []),
   ];
 }

@@ -5,9 +5,9 @@ import { wrapToWidth } from "../cli/display-width.js";
 import { jobFrom, jobPositional, outOption, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { layOutTable } from "../cli/table.js";
-import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
+import { jsonLine, messageText, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
-import type { PruneResult } from "../keep/prune-job.js";
+import type { PruneResult } from "../run/prune-job.js";
 import { count, listOf, oneOf, result, text, truth } from "../schema.js";
 
 const epilog = `Examples:
@@ -32,7 +32,7 @@ export const command = defineCommand({
   async run(args, environment) {
     const { dryRun, json } = args;
     const job = await jobFrom(args, {}, environment);
-    const { pruneJob } = await import("../keep/prune-job.js");
+    const { pruneJob } = await import("../run/prune-job.js");
     const result = await pruneJob(job, {
       dryRun,
       log: viewFrom(args, environment).log,
@@ -74,7 +74,7 @@ export function renderPrune(
   const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);
   const rows = runs.map(({ runId, status, keep, reasons }) => {
     const error = errors.get(runId);
-    const failed = error === undefined ? "" : `; ${paint.bad("failed")}: ${terminalText(error)}`;
+    const failed = error === undefined ? "" : `; ${paint.bad("failed")}: ${messageText(error)}`;
     return [keep ? paint.good("keep") : paint.bad("remove"), runId, status, `${reasons.join(", ")}${failed}`];
   });
   const lines = [
@@ -93,7 +93,6 @@ export function renderPrune(
   ].join("\n");
 }
 
-/** The result as JSON. */
 function pruneJson(job: string, { runs, strangers, setAside, failures }: PruneResult, dryRun: boolean): PruneSummary {
   const named = ({ runId, reasons, status, bytes }: PruneResult["runs"][number]) => ({
     run_id: runId,

@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
-import { bytesText, countText, numberText } from "../amounts.js";
+import { bytesText, countText, lostText, numberText } from "../amounts.js";
+import { bucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption, viewFrom } from "../cli/options.js";
@@ -12,7 +13,6 @@ import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import type { ReportRequest } from "../report/render-report.js";
 import { type ReportResult, reportResult } from "../report/report-result.js";
-import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 
 const epilog = `Examples:
   kbdump report nightly
@@ -102,7 +102,7 @@ async function made(request: ReportRequest, { file, json }: ReportArguments, env
   const { reportName, usualPath } = await import("../report/report-path.js"); // slow to load
   const { writeReport } = await import("../report/render-report.js");
   const names = bucketNames(environment.env);
-  const isCopy = names(request.folder) !== request.folder; // do not put a report into the cache
+  const isCopy = names(request.folder) !== request.folder; // a copy goes at the end
   const written = await writeReport(file ?? (isCopy ? reportName : await usualPath(request.folder)), request);
   const { run, against } = written;
   const result: ReportResult = {
@@ -160,7 +160,7 @@ function verificationText({ verified, findings }: ReportResult): string {
   return `not sound: verify has ${countText(findings ?? 0, "finding")}`;
 }
 
-function lossText({ against, lost, lost_by_hand, not_compared }: ReportResult): readonly string[] {
+function lossText({ against, lost, manual_edits, not_compared }: ReportResult): readonly string[] {
   if (against === null || lost === null) return [];
   const unknown = not_compared
     ? `; ${countText(not_compared, "document")} could not be compared, or ${not_compared === 1 ? "is" : "are"} gone`
@@ -169,9 +169,5 @@ function lossText({ against, lost, lost_by_hand, not_compared }: ReportResult): 
     return [
       `${unknown === "" ? "nothing was lost" : "no loss is known"} by a re-index since ${against.run_id}${unknown}`,
     ];
-  const rows = lost === 1 ? "1 chunk or child chunk" : `${numberText(lost)} chunks or child chunks`;
-  const manualText = lost_by_hand === lost ? "all" : lost_by_hand ? `${numberText(lost_by_hand)} of them` : undefined;
-  return [
-    `lost by a re-index since ${against.run_id}: ${rows}${manualText === undefined ? "" : `, ${manualText} made by hand`}${unknown}`,
-  ];
+  return [`since ${against.run_id}: ${lostText(lost, manual_edits ?? 0)}${unknown}`];
 }

@@ -1,19 +1,18 @@
+import { bucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
-import { findOptionsFrom, itemsOf, viewFrom } from "../cli/options.js";
+import { findOptionsFrom, viewFrom } from "../cli/options.js";
 import { progressOfRun, renderWork, within } from "../cli/progress.js";
-import { jsonLine, pageFor } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
+import type { Problem } from "../errors.js";
 import {
   emptyRestoreProgress,
-  exitCodeOf,
   type OwnService,
   type RestoreLost,
   type RestoreOptions,
   type RestoreProgress,
   type RestoreResult,
   restoreResult,
-} from "../restore/restore-options.js";
-import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
+} from "../restore/lost/restore-options.js";
 import type { FindOptions } from "../store/find-named.js";
 import { askToApply } from "./restore/questions.js";
 import { renderRestored } from "./restore/restored.js";
@@ -32,9 +31,10 @@ const epilog = `Examples:
   kbdump restore nightly@20261119
   kbdump restore nightly@20261119 --against nightly
   kbdump restore nightly@20261119 --apply
-  kbdump restore nightly@20261119 --chunk UUID,UUID --apply --yes
+  kbdump restore nightly@20261119 --plan-out plan.yaml
+  kbdump restore nightly@20261119 --plan plan.yaml --apply --yes
 
-Without --apply, nothing is written: kbdump prints what it would write, and what it leaves alone and why. The key comes from the environment only, and must be one that may write. kbdump copy brings whole documents to another service.
+Without --apply, nothing is written: kbdump prints what it would write, and what it leaves alone and why. --plan-out writes the plan as a list, a line per row, with restore: yes or no; edit it, and pass it with --plan. The key comes from the environment only, and must be one that may write. kbdump copy brings whole documents to another service.
 
 Exit codes: 0 planned, or restored and proved · 1 failed · 2 wrong usage, no such run, no key, or refused as a whole · 3 some rows could not be restored · 4 the proof found a difference · 5 another restore of this run is at work · 130, 143 interrupted, or answered with no; run it again to continue`;
 
@@ -45,17 +45,13 @@ const options = {
     value: "RUN",
     describe: "plan against a newer run; without --apply, nothing is asked of the service",
   },
-  chunk: {
-    type: "string",
-    array: true,
-    value: "UUIDS",
-    describe: "also restore these chunks or child chunks of the older run, although evidence is missing",
-  },
-  "add-disabled": {
+  "manual-edits": {
     type: "boolean",
     default: false,
-    describe: "also add chunks that a person added and then disabled; they are disabled again",
+    describe: "add manual edits whose place is not known at the end of their document",
   },
+  "plan-out": { type: "string", value: "FILE", describe: "write the plan to a file that you can edit" },
+  plan: { type: "string", value: "FILE", describe: "restore the rows that a plan file says yes to, and no others" },
   to: {
     type: "string",
     value: "URL",
@@ -67,6 +63,16 @@ const options = {
 
 type RestoreArguments = Arguments<typeof positionals & typeof options>;
 
+function wishProblems({ plan, planOut, manualEdits, apply }: RestoreArguments): readonly Problem[] {
+  const wrong = (path: string, message: string) => ({ path, message });
+  return [
+    ...(plan !== undefined && manualEdits
+      ? [wrong("--manual-edits", "a plan file decides on every row: say yes to those rows in it, or leave out --plan")]
+      : []),
+    ...(planOut !== undefined && apply ? [wrong("--plan-out", "write the plan first, without --apply")] : []),
+  ];
+}
+
 /** `kbdump restore <run>`: what a re-index destroyed. It writes with `--apply` only. `load` gives the restore itself. */
 export function restoreCommand(load: () => Promise<RestoreLost>) {
   return defineCommand({
@@ -77,13 +83,13 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
     epilog,
     results: () => ({ restore: restoreResult }),
     async run(args, environment: Environment) {
-      const times = await checkArguments(args, environment, (checkIds) => checkIds("--chunk", itemsOf(args.chunk)));
+      const times = await checkArguments(args, environment, () => wishProblems(args));
       return runLost(args, times, environment, load);
     },
   });
 }
 
-export const command = restoreCommand(async () => (await import("../restore/restore-lost.js")).restoreLost); // heavy; --help does without
+export const command = restoreCommand(async () => (await import("../restore/lost/restore-lost.js")).restoreLost); // heavy; --help does without
 
 /** `kbdump restore <run>`, with arguments that are checked. `load` gives the restore itself. */
 async function runLost(
@@ -104,14 +110,12 @@ async function runLost(
     against: planned.against && names(planned.against),
   });
   const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, environment));
-  const { to, addDisabled } = args;
-  const context = { ...targetOptionsFrom(args, environment), to, addDisabled, chunks: itemsOf(args.chunk) };
+  const { to, manualEdits: addManualEdits, plan, planOut } = args;
+  const context = { ...targetOptionsFrom(args, environment), to, addManualEdits, plan, planOut };
   const restored = await restoreLost({ ...context, ...times, ...location, log: view.log, progress, confirm }).finally(
     watched.stop,
   );
-  const result = named(restored);
-  await endRestore(result, args.apply, view.log, environment, () => textOf(result, args, environment));
-  return exitCodeOf(result);
+  return endRestore(named(restored), renderRestored, { args, log: view.log, environment });
 }
 
 /** The folders of the runs, the key, and the service that the owner's settings name. */
@@ -141,12 +145,6 @@ async function ownService(run: string, options: FindOptions): Promise<OwnService
   }
   const { KNOWLEDGE_BASE_URL: url } = options.env;
   return url === undefined ? undefined : { url, place: "KNOWLEDGE_BASE_URL" };
-}
-
-function textOf(result: RestoreResult, { json }: RestoreArguments, environment: Environment): string {
-  if (json) return jsonLine(result);
-  const invocation = { program: environment.program(), args: environment.args };
-  return renderRestored(result, pageFor(environment.stdout, environment.env), invocation);
 }
 
 /** Renders how far a restore is. */

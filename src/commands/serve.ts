@@ -19,7 +19,7 @@ const epilog = `Examples:
 
 To index a document of the sample data again, as if somebody had changed its chunk settings:
   curl -X POST -H "Authorization: Bearer local-key" http://127.0.0.1:8080/demo/reindex/ID
-This replaces every chunk and loses what was made or edited by hand. It takes 5 seconds, or as many as ?seconds= says; ?max_characters= sets the chunk size. The answer names the new batch; with -H "Accept: text/plain" it is nothing else.
+This replaces every chunk and loses what was made or edited by hand. It takes 5 seconds, or as many as ?seconds= says. The answer names the new batch; with -H "Accept: text/plain" it is nothing else.
 
 With --demo, the service also takes writes to chunks and child chunks. They are gone when it ends.
 

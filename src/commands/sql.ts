@@ -1,9 +1,13 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as v from "valibot";
 import { countText } from "../amounts.js";
+import { bucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
-import { printPieces, printResult } from "../cli/output.js";
+import { printFile, printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { alignedLines } from "../cli/table.js";
 import { jsonLine, type Paint, paintFor } from "../cli/text.js";
@@ -12,7 +16,6 @@ import { exitCodes, type Problem } from "../errors.js";
 import { ExactNumber, jsonText } from "../rows/exact-json.js";
 import { cutText, escapeControls } from "../safe-text.js";
 import { count, listOf, result, text, truth } from "../schema.js";
-import { bucketNames } from "../store/copy/bucket-names.js";
 
 import type { QuerySource } from "./sql/database.js";
 import type { QueryColumn, QueryResult, QueryRow } from "./sql/statement.js";
@@ -20,6 +23,7 @@ import type { QueryColumn, QueryResult, QueryRow } from "./sql/statement.js";
 const epilog = `Examples:
   kbdump sql nightly "SELECT document_id, count(*) AS chunks FROM chunks GROUP BY ALL"
   kbdump sql nightly.yaml "FROM coverage" --format csv
+  kbdump sql nightly "FROM lost_texts" --format parquet > lost.parquet
   kbdump sql output/nightly/nightly.duckdb - < query.sql
 
 The database is opened read-only. Times are shown in UTC.
@@ -32,7 +36,7 @@ const positionals = {
 } as const satisfies Positionals;
 
 const options = {
-  format: { choices: ["table", "json", "csv"], default: "table", describe: "output; default: table" },
+  format: { choices: ["table", "json", "csv", "parquet"], default: "table", describe: "output; default: table" },
   limit: { type: "string", value: "N", describe: "maximum rows to print; default: 1000 in a table, otherwise all" },
   ...outOption,
   ...memoryOption,
@@ -52,28 +56,56 @@ export const command = defineCommand({
   epilog,
   results: () => ({ sql: sqlResult }),
   async run(args, environment) {
-    const limit = await checkArguments(args);
+    const limit = await checkArguments(args, environment);
     const { findDatabase } = await import("../store/find-run.js");
     const source = await findDatabase(args.source, findOptionsFrom(args, environment));
     const isPiped = args.statement === undefined || args.statement === "-";
     const statement = isPiped ? await textOf(environment.openStdin?.()) : args.statement;
     const { queryDatabase } = await import("./sql/database.js"); // slow to load; --help does not need it
     const context = { memory: args.memory, signal: environment.signal, limit };
+    if (args.format === "parquet") {
+      await withTemporaryFile(async (file) => {
+        await queryDatabase(source, statement, { ...context, file }, (result) => writeParquet(result, file));
+        await printFile(environment, file);
+      });
+      return exitCodes.complete;
+    }
     await queryDatabase(source, statement, context, (result) => print(result, source, args, environment));
     return exitCodes.complete;
   },
 });
 
 /** The maximum number of rows. Throws UsageError with every problem of the arguments. */
-async function checkArguments({ memory, format, json, limit }: SqlArguments): Promise<number | undefined> {
+async function checkArguments(
+  { memory, format, json, limit }: SqlArguments,
+  { stdout }: Environment,
+): Promise<number | undefined> {
   const { checkMemory } = await import("../job/check-job.js");
   const problems: Problem[] = [...checkMemory(memory)];
   if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit))
     problems.push({ path: "--limit", message: `got ${JSON.stringify(limit)}, expected a whole number from 1 on` });
-  if (json && format === "csv") problems.push({ path: "--json", message: "it contradicts --format csv" });
+  if (json && (format === "csv" || format === "parquet"))
+    problems.push({ path: "--json", message: `it contradicts --format ${format}` });
+  if (format === "parquet" && stdout.isTTY)
+    problems.push({ path: "--format", message: "parquet is no text; write it to a file: … > result.parquet" });
   if (problems.length > 0) throw wrongLine(problems);
   if (limit !== undefined) return Number(limit);
   return format === "table" && !json ? tableRows : undefined;
+}
+
+/** Runs `work` with the path of a file in a folder of its own, which is removed at the end. */
+async function withTemporaryFile(work: (file: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-sql-"));
+  try {
+    await work(join(folder, "result.parquet"));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeParquet(result: QueryResult, file: string): Promise<void> {
+  if (result.writeParquet) return result.writeParquet(file);
+  throw wrongLine([{ path: "--format", message: "parquet needs a query: put the statement into FROM (…)" }]);
 }
 
 async function textOf(stdin: ReturnType<NonNullable<Environment["openStdin"]>> | undefined): Promise<string> {

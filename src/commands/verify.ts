@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { countText } from "../amounts.js";
+import { bucketNames } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { findOptionsFrom, itemsOf, memoryOption, outOption, viewFrom } from "../cli/options.js";
@@ -13,7 +14,6 @@ import { emptyReadProgress } from "../read-progress.js";
 import type { AgainstOptions, AgainstProgress } from "../restore/copy/against.js";
 import { type Against, againstResult } from "../restore/copy/copy-result.js";
 import { orNull, result } from "../schema.js";
-import { bucketNames } from "../store/copy/bucket-names.js";
 
 import type { RunToFetch } from "../store/find-run.js";
 import { type Verification, verification } from "../verify/findings.js";

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { brokerFrom, durationFrom, wholeNumberFrom } from "../cli/flag-values.js";
@@ -9,7 +10,7 @@ import { jsonLine } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
 import { emptyRunProgress, type RunProgress, waitingForDocuments } from "../job/run-progress.js";
-import { type WorkerResult, workerResult } from "../parallel/worker/worker-options.js";
+import { type WorkerResult, workerResult } from "../parallel/worker-options.js";
 
 const epilog = `Examples:
   kbdump worker redis://queue.example.com:6379 nightly.yaml
@@ -66,12 +67,13 @@ export const command = defineCommand({
     if (typeof broker === "object" || typeof idle === "object" || typeof inFlight === "object")
       throw wrongLine(problems);
     const job = await jobFrom(args, {}, environment);
-    const { workDocuments } = await import("../parallel/worker/work-documents.js"); // slow to load; --help does not need it
+    const { workDocuments } = await import("../parallel/worker.js"); // slow to load; --help does not need it
     const view = viewFrom(args, environment);
     const progress = emptyRunProgress();
     const unwatch = view.watch(renderWorker(progress));
     const { env, signal } = environment;
-    const context = { broker, env, signal, progress, log: view.log, idle, inFlight };
+    const name = `${hostname().replace(/[^\w.-]/g, "_")}-${process.pid}`;
+    const context = { broker, env, signal, progress, log: view.log, idle, inFlight, name };
     const result = await workDocuments(job, context)
       .catch((error: unknown) => {
         throw withWork(error, progress);

@@ -1,6 +1,6 @@
 import { unguardedRows } from "../dump/formats/csv.js";
 import { type Column, changeNames, columns, namesWith } from "../rows/columns.js";
-import { fingerprintSql, type MatchedKind } from "../rows/match-rows.js";
+import type { MatchedKind } from "./match-rows.js";
 
 /** The SQL parts that differ from kind to kind. */
 const own = {
@@ -14,19 +14,6 @@ const own = {
 /** SQL: how a pair of `matchRows` differs; null when it does not. */
 const kindSql = `CASE WHEN before_row IS NULL THEN 'added' WHEN after_row IS NULL THEN 'removed'
   WHEN NOT same_content THEN 'changed' WHEN before_position IS DISTINCT FROM after_position THEN 'moved' END`;
-
-/**
- * SQL statements that make `reindexed`, the documents of whose chunks not one kept its id, and `latest_indexed`, from when on
- * a chunk of an old document is taken for made by hand: long after the indexing went by the half of its chunks.
- */
-export const documentFacts: readonly string[] = [
-  `CREATE TABLE reindexed AS SELECT dataset_id, document_id FROM matched_chunks GROUP BY ALL
-    HAVING count(*) FILTER (matched_by = 'id') = 0 AND count(before_id) > 0 AND count(after_id) > 0`,
-  `CREATE TABLE latest_indexed AS
-    SELECT dataset_id, document_id, min(created_at) AS first, quantile_disc(created_at, 0.5) AS middle,
-      first + 3 * (middle - first) + INTERVAL 1 MINUTE AS latest
-    FROM old_chunks GROUP BY ALL`,
-];
 
 /** SQL: makes `reordered`, the documents in which chunks of the same content do not follow each other as they did. */
 export const reorderedSql = `CREATE TABLE reordered AS SELECT DISTINCT dataset_id, document_id FROM (
@@ -45,10 +32,9 @@ export function changedSql(kind: MatchedKind): string {
   return `CREATE TABLE changed_${kind} AS
     SELECT dataset_id, document_id, '${level}' AS level, coalesce(kind, 'fields') AS kind, before_row, after_row,
       ${segments}, before_id AS old_id, after_id AS new_id, before_position AS old_position, after_position AS new_position,
-      CASE WHEN before_row IS NULL OR after_row IS NULL THEN '' ELSE fields END AS fields,
-      edited AND NOT coalesce(edited_still, false) AS undone
+      CASE WHEN before_row IS NULL OR after_row IS NULL THEN '' ELSE fields END AS fields
     FROM (
-      SELECT m.*, ${kindSql} AS kind, concat_ws(',', ${fields.join(", ")}) AS fields, b.edited, a.edited AS edited_still
+      SELECT m.*, ${kindSql} AS kind, concat_ws(',', ${fields.join(", ")}) AS fields
       FROM matched_${kind} m
       LEFT JOIN old_${kind} b ON b.rowid = m.before_row LEFT JOIN new_${kind} a ON a.rowid = m.after_row
     ) WHERE kind IS NOT NULL OR fields <> ''`;
@@ -57,29 +43,21 @@ export function changedSql(kind: MatchedKind): string {
 /** SQL: that a row is of the same document as the change `c`. */
 const ofDocument = (name: string) => `${name}.dataset_id = c.dataset_id AND ${name}.document_id = c.document_id`;
 
-/** SQL: one kind of the changes, with the evidence of manual edits and the beginnings of the contents. */
+/** SQL: one kind of the changes, with what was lost and the beginnings of the contents. */
 function fullSql(kind: MatchedKind): string {
-  return `SELECT c.* EXCLUDE (undone), ${detailSql[kind].evidence} AS hand_made, ${detailSql[kind].parentPosition} AS parent_position,
-      r.document_id IS NOT NULL AND (c.kind = 'removed' OR (kind = 'changed' AND undone)) AS lost,
+  const { parentPosition, joins } = parentSql[kind];
+  return `SELECT c.*, l.row IS NOT NULL AS lost, l.manual_edit, ${parentPosition} AS parent_position,
       b.fingerprint AS old_fingerprint, a.fingerprint AS new_fingerprint,
       b.beginning AS old_beginning, a.beginning AS new_beginning
     FROM changed_${kind} c
     LEFT JOIN old_${kind} b ON b.rowid = before_row LEFT JOIN new_${kind} a ON a.rowid = after_row
-    LEFT JOIN reindexed r ON ${ofDocument("r")}
-    ${detailSql[kind].joins}`;
+    LEFT JOIN losses l ON l.row = before_row AND l.level = '${own[kind].level}'
+    ${joins}`;
 }
 
-const detailSql: Readonly<Record<MatchedKind, { evidence: string; parentPosition: string; joins: string }>> = {
-  chunks: {
-    evidence: `CASE WHEN b.edited THEN 'edited' WHEN b.created_at > l.latest THEN 'added'
-      WHEN k.segment_id IS NOT NULL THEN 'customized' END`,
-    parentPosition: "coalesce(old_position, new_position)",
-    joins: `LEFT JOIN latest_indexed l ON ${ofDocument("l")}
-      LEFT JOIN (SELECT DISTINCT dataset_id, document_id, segment_id FROM old_child_chunks WHERE edited) k
-        ON ${ofDocument("k")} AND k.segment_id = c.old_id`,
-  },
+const parentSql: Readonly<Record<MatchedKind, { parentPosition: string; joins: string }>> = {
+  chunks: { parentPosition: "coalesce(old_position, new_position)", joins: "" },
   child_chunks: {
-    evidence: "CASE WHEN b.edited THEN 'customized' END",
     parentPosition: "coalesce(po.position, pn.position)",
     joins: `LEFT JOIN parents_old po ON ${ofDocument("po")} AND po.old_segment_id = c.old_segment_id
       LEFT JOIN parents_new pn ON ${ofDocument("pn")} AND pn.new_segment_id = c.new_segment_id`,
@@ -99,7 +77,7 @@ const parents = (["old", "new"] as const).map(
 export const changesSql: readonly string[] = [
   ...parents,
   `CREATE TABLE changes AS
-    SELECT row_number() OVER (ORDER BY CASE WHEN lost AND hand_made IS NOT NULL THEN 0 WHEN lost THEN 1 ELSE 2 END,
+    SELECT row_number() OVER (ORDER BY CASE WHEN lost AND manual_edit IS NOT NULL THEN 0 WHEN lost THEN 1 ELSE 2 END,
       d.nr, parent_position NULLS LAST, level DESC, coalesce(old_segment_id, new_segment_id),
       coalesce(old_position, new_position) NULLS LAST, old_id NULLS LAST, new_id NULLS LAST, before_row, after_row) AS n, c.*
     FROM (${fullSql("chunks")} UNION ALL BY NAME ${fullSql("child_chunks")}) c
@@ -110,7 +88,7 @@ export const changesSql: readonly string[] = [
 export function countsSql(kind: MatchedKind): string {
   return `SELECT d.nr, coalesce(m.added, 0) AS added, coalesce(m.removed, 0) AS removed, coalesce(m.changed, 0) AS changed,
       coalesce(m.moved, 0) AS moved, coalesce(m.unchanged, 0) AS unchanged, coalesce(c.fields, 0) AS fields,
-      coalesce(c.lost, 0) AS lost, coalesce(c.lost_by_hand, 0) AS lost_by_hand, r.document_id IS NOT NULL AS reindexed, o.document_id IS NOT NULL AS reordered
+      coalesce(c.lost, 0) AS lost, coalesce(c.manual_edits, 0) AS manual_edits, r.document_id IS NOT NULL AS reindexed, o.document_id IS NOT NULL AS reordered
     FROM documents d
     LEFT JOIN (
       SELECT dataset_id, document_id, count(*) FILTER (kind = 'added') AS added, count(*) FILTER (kind = 'removed') AS removed,
@@ -120,7 +98,7 @@ export function countsSql(kind: MatchedKind): string {
     ) m USING (dataset_id, document_id)
     LEFT JOIN (
       SELECT dataset_id, document_id, count(*) FILTER (fields <> '') AS fields, count(*) FILTER (lost) AS lost,
-        count(*) FILTER (lost AND hand_made IS NOT NULL) AS lost_by_hand
+        count(*) FILTER (lost AND manual_edit IS NOT NULL) AS manual_edits
       FROM changes WHERE level = '${own[kind].level}' GROUP BY ALL
     ) c USING (dataset_id, document_id)
     LEFT JOIN reindexed r USING (dataset_id, document_id)
@@ -147,19 +125,60 @@ const beginning = 160;
 
 /**
  * SQL: what is kept of the rows of a dump to compare them: ids, fingerprint, the beginning of the content, digests of the
- * fields, and the evidence of manual edits. `source` has the columns of the kind.
+ * fields, and the facts about manual edits. `source` has the columns of the kind. Of the older run, also what the history says was
+ * there before an edit.
  */
-export function factsSql(kind: MatchedKind, source: string): string {
+export function factsSql(kind: MatchedKind, source: string, side: "old" | "new"): string {
   const fields = comparedFields[kind].map((name) => `${fieldSql(kind, name)} AS ${name}`);
   const ids = namesWith(kind, "parent", "id");
-  const evidence =
-    kind === "chunks"
-      ? ["updated_by IS NOT NULL AS edited", "created_at"]
-      : ["type IS NOT DISTINCT FROM 'customized' AS edited"];
-  return `SELECT dataset_id, document_id, ${ids.join(", ")}, position, ${fingerprintSql(kind)} AS fingerprint,
-    ${evidence.join(", ")}, 'x' || left(content, ${beginning}) AS beginning, ${fields.join(", ")}
-    FROM ${source}`;
+  const facts = side === "old" ? [...ownFacts[kind], ...historyFacts[kind]] : ownFacts[kind];
+  const first = historyColumns[kind].map((name) => `${name} AS first_${name}`);
+  const history = `LEFT JOIN (SELECT dataset_id, document_id, id, true AS is_edited, ${first.join(", ")} FROM edited_${kind}) USING (dataset_id, document_id, id)`;
+  return `SELECT dataset_id, document_id, ${ids.join(", ")}, position,
+    ${kind === "chunks" ? textSql("content", "answer") : textSql("content")} AS fingerprint,
+    ${facts.join(", ")}, created_at, 'x' || left(content, ${beginning}) AS beginning, ${fields.join(", ")}
+    FROM ${source} ${side === "old" ? history : ""}`;
 }
+
+/** SQL: the fingerprint of a content and an answer. No answer and an empty one are the same: services send either. */
+export function textSql(content: string, answer = "NULL"): string {
+  const text = `coalesce(${content}, '')`;
+  return `left(sha256(strlen(${text}) || ':' || ${text} || coalesce(${answer}, '')), 32)::UUID`;
+}
+
+/** SQL: whether a text has anything but white space, as the service counts it. */
+const isFilled = (text: string) => `coalesce(regexp_matches(${text}, '[^\\s\\x0b\\pZ\\x{FEFF}]'), false)`;
+
+const ownFacts: Readonly<Record<MatchedKind, readonly string[]>> = {
+  chunks: [
+    "coalesce(updated_by <> '', false) AS edited",
+    "coalesce(disabled_by <> '', false) AS disabled_by_someone",
+    `${isFilled("content")} AS is_filled`,
+    `${isFilled("answer")} AS has_answer`,
+    "hash(content) AS question",
+  ],
+  child_chunks: ["type IS NOT DISTINCT FROM 'customized' AS edited"],
+};
+
+const historyColumns: Readonly<Record<MatchedKind, readonly string[]>> = {
+  chunks: ["had", "content", "answer", "keywords", "enabled"],
+  child_chunks: ["content"],
+};
+
+/** SQL: the value before an edit, or the one of now where the history knows of no edit. */
+const before = (name: string) => `CASE WHEN list_contains(first_had, '${name}') THEN first_${name} ELSE ${name} END`;
+/** SQL: keywords as a set. */
+const wordSet = (name: string) => `list_sort(list_distinct(coalesce(${name}, [])))`;
+
+/** `before`: the fingerprint of the text before an edit; null where the history knows of none. */
+const historyFacts: Readonly<Record<MatchedKind, readonly string[]>> = {
+  chunks: [
+    `nullif(CASE WHEN is_edited THEN ${textSql(before("content"), before("answer"))} END, fingerprint) AS before`,
+    `coalesce(list_contains(first_had, 'keywords') AND ${wordSet("first_keywords")} <> ${wordSet("keywords")}, false) AS has_new_keywords`,
+    "coalesce(first_enabled, false) AS was_enabled",
+  ],
+  child_chunks: [`nullif(CASE WHEN is_edited THEN ${textSql("first_content")} END, fingerprint) AS before`],
+};
 
 /** SQL: the rows as they are, or with their texts as they were before `csv_safe`. */
 export function contentSql(kind: MatchedKind, source: string, unguarded: boolean): string {

@@ -16,10 +16,10 @@ const changeCounts = result({
   unchanged: count,
   /** Rows of both runs with other keywords, enabled, status, error, summary, attachments, type or extra. */
   fields: count,
-  /** Removed, or edits undone, in documents that were indexed again. */
+  /** Rows of the old run that are lost: see the guide to restoring. */
   lost: count,
-  /** Lost rows that had been made or edited by hand. */
-  lost_by_hand: count,
+  /** Lost rows that a person had made, edited or disabled, as a fact says. */
+  manual_edits: count,
 });
 export type ChangeCounts = v.InferOutput<typeof changeCounts>;
 
@@ -67,12 +67,12 @@ const chunkChange = result({
   dataset_id: text,
   document_id: text,
   level: oneOf("chunk", "child_chunk"),
-  /** `fields`: it differs in nothing but the fields that are named. */
+  /** `fields`: only the named fields differ. */
   kind: oneOf("added", "removed", "changed", "moved", "fields"),
-  /** A re-index lost it: the row is gone, or the edit undone. */
+  /** The row of the old run is lost: its id is gone, and no new row has its text, or what a person had set. */
   lost: truth,
-  /** How the old row was made by hand: edited, added after the indexing, a child that is customized or has one; null without evidence of that. */
-  hand_made: orNull(oneOf("edited", "added", "customized")),
+  /** The work of a person on a lost row, as a fact says; null without such a fact. */
+  manual_edit: orNull(oneOf("edited", "added", "disabled", "customized")),
   old_id: orNull(text),
   new_id: orNull(text),
   /** The parents of a child chunk. */
@@ -92,7 +92,7 @@ const chunkChange = result({
 });
 export type ChangeResult = v.InferOutput<typeof chunkChange>;
 export type ChangeKind = ChangeResult["kind"];
-export type ManualEdit = NonNullable<ChangeResult["hand_made"]>;
+export type ManualEdit = NonNullable<ChangeResult["manual_edit"]>;
 
 /** A change before it is printed, with the words that differ where they were asked for. */
 export interface ChunkChange extends Omit<ChangeResult, "text"> {
@@ -108,6 +108,9 @@ export interface TextDiff {
 /** The differences between two dumps. Texts may hold anything that a service sends: not safe for a terminal. */
 const runDiff = result({
   status: oneOf("same", "different"),
+  /** Chunks and child chunks of the old run that are lost, and those of them with manual edits. */
+  lost: count,
+  manual_edits: count,
   old: diffedRun,
   new: diffedRun,
   counts: result({ documents: documentCounts, chunks: changeCounts, child_chunks: changeCounts }),

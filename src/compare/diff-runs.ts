@@ -1,22 +1,21 @@
 import { type Connection, withSpill } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
-import { checkRows } from "../dump/load.js";
-import { fingerprintSql, type MatchedKind, matchRows } from "../rows/match-rows.js";
-import { documentKey } from "../rows/row.js";
-import { changedSql, changesSql, contentSql, countsSql, documentFacts, reorderedSql } from "./changes-sql.js";
+import { databaseOf } from "../dump/open-dump.js";
+import { changedSql, changesSql, contentSql, countsSql, reorderedSql, textSql } from "./changes-sql.js";
+import { type ComparedRuns, compareRuns } from "./compare-runs.js";
 import type { ChangeCounts, DiffedRun, DocumentCounts, DocumentDiff, DocumentState, RunDiff } from "./diff-result.js";
-import { type Comparison, checkSources, loadDocuments, loadFacts, type RunSources } from "./load-runs.js";
+import type { Comparison, RunSources } from "./load-facts.js";
+import type { MatchedKind } from "./match-rows.js";
 import { type Changes, readChanges, readFirst } from "./read-changes.js";
 import {
-  compareDocuments,
   type DiffContext,
   type DiffOptions,
   type DocumentPair,
-  isGuarded,
   isOtherDocument,
+  type Names,
+  namesReader,
   type ReadRun,
   readRun,
-  readsChildren,
   warningsOf,
   withDiffDefaults,
 } from "./run-diff.js";
@@ -38,20 +37,19 @@ export async function withRunDiff<T>(
   old: string,
   fresh: string,
   options: DiffOptions,
-  work: (diff: RunDiff, changes: Changes) => Promise<T>,
+  work: (diff: RunDiff, changes: Changes, rows: { connection: Connection; compared: ComparedRuns }) => Promise<T>,
 ): Promise<T> {
-  const context = withDiffDefaults(options);
   const runs = [await readRun(old), await readRun(fresh)] as const;
-  const documents = compareDocuments(runs[0].dump.manifest.documents, runs[1].dump.manifest.documents);
-  const children = runs.every(({ dump }) => readsChildren(dump.manifest));
-  const comparison = { documents, children, unguarded: runs.some(isGuarded) };
-  const sources = await checkBoth(runs, context);
+  const { database = (await databaseOf(runs[0].dump)) ?? null } = options;
+  const context = withDiffDefaults({ ...options, database });
   return withSpill(":memory:", context, async (connection) => {
-    await compareRows(connection, sources, comparison, context);
-    const diff = await runDiff(connection, runs, documents);
+    const compared = await compareRuns(connection, runs, context);
+    const { sources, comparison, warnings } = compared;
+    await findChanges(connection, context);
+    const found = await runDiff(connection, runs, comparison.documents);
+    const diff = { ...found, warnings: [...found.warnings, ...warnings] };
     const { chunks, child_chunks: children } = diff.counts;
-    const isSome =
-      chunks.changed + children.changed > 0 && (context.text !== "lost" || chunks.lost + children.lost > 0);
+    const isSome = chunks.changed + children.changed > 0 && (context.text !== "lost" || diff.lost > 0);
     const texts = isSome ? context.text : false;
     if (texts) {
       context.progress.step = "reading changed texts";
@@ -59,7 +57,7 @@ export async function withRunDiff<T>(
     }
     context.progress.step = "writing the result";
     context.signal.throwIfAborted();
-    return work(diff, {
+    const read: Changes = {
       all: () => readChanges(connection, texts === true),
       first: (selection, most) =>
         readFirst(
@@ -68,47 +66,14 @@ export async function withRunDiff<T>(
           selection,
           most,
         ),
-    });
+    };
+    return work(diff, read, { connection, compared });
   });
 }
 
-async function checkBoth(
-  [old, fresh]: readonly [ReadRun, ReadRun],
-  context: DiffContext,
-): Promise<readonly [RunSources, RunSources]> {
-  const bytes = [old, fresh].flatMap(({ chunks, childChunks }) => [chunks.bytes, childChunks.bytes]);
-  context.progress.expected = 4 * bytes.reduce((sum, each) => sum + each, 0); // once to hash, two to read, one to match
-  return [await checkSources("old", old, context), await checkSources("new", fresh, context)];
-}
-
-/** Makes the tables that tell what differs: `matched_chunks`, `matched_child_chunks`, `reindexed`, `reordered` and `changes`. */
-async function compareRows(
-  connection: Connection,
-  sources: readonly [RunSources, RunSources],
-  comparison: Comparison,
-  { progress, signal }: DiffContext,
-): Promise<void> {
-  await loadDocuments(connection, comparison.documents);
-  for (const side of sources) {
-    for (const kind of ["chunks", "child_chunks"] as const) {
-      signal.throwIfAborted();
-      const file = kind === "chunks" ? side.run.chunks : side.run.childChunks;
-      progress.step = `reading ${file.path} of the ${side.side} run`;
-      await loadFacts(connection, kind, side, comparison);
-      progress.done += 2 * file.bytes;
-    }
-  }
-  progress.step = "matching";
-  const tables = (kind: string) => ({ before: `old_${kind}`, after: `new_${kind}`, into: `matched_${kind}` });
-  for (const sql of [
-    matchRows("chunks", { ...tables("chunks"), fingerprinted: true }),
-    matchRows("child_chunks", { ...tables("child_chunks"), fingerprinted: true, parents: "matched_chunks" }),
-    ...documentFacts,
-    changedSql("chunks"),
-    changedSql("child_chunks"),
-    reorderedSql,
-    ...changesSql,
-  ]) {
+/** Makes the tables that tell what differs: `reordered` and `changes`. */
+async function findChanges(connection: Connection, { progress, signal }: DiffContext): Promise<void> {
+  for (const sql of [changedSql("chunks"), changedSql("child_chunks"), reorderedSql, ...changesSql]) {
     signal.throwIfAborted();
     await connection.run(sql);
   }
@@ -120,9 +85,11 @@ async function runDiff(
   [old, fresh]: readonly [ReadRun, ReadRun],
   pairs: readonly DocumentPair[],
 ): Promise<RunDiff> {
-  const documents = await diffDocuments(connection, pairs, await readNames(connection, [old, fresh]));
+  const documents = await diffDocuments(connection, pairs, await namesReader(connection, [old, fresh]));
   return {
     status: statusOf(pairs, documents),
+    lost: sumOf(documents.flatMap(({ chunks, child_chunks }) => [chunks, child_chunks])).lost,
+    manual_edits: sumOf(documents.flatMap(({ chunks, child_chunks }) => [chunks, child_chunks])).manual_edits,
     old: diffedRun(old),
     new: diffedRun(fresh),
     counts: {
@@ -141,7 +108,7 @@ function diffedRun({ dump, format, chunks, childChunks }: ReadRun): DiffedRun {
   return { folder, job, run_id, format, chunks: chunks.rows, child_chunks: childChunks.rows };
 }
 
-const countNames = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;
+const countNames = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "manual_edits"] as const;
 
 /** Counts the changes of every document, from the tables of the comparison. */
 async function diffDocuments(
@@ -185,7 +152,7 @@ function countsFrom(row: SqlRow | undefined): ChangeCounts {
     unchanged: count("unchanged"),
     fields: count("fields"),
     lost: count("lost"),
-    lost_by_hand: count("lost_by_hand"),
+    manual_edits: count("manual_edits"),
   };
 }
 
@@ -217,35 +184,6 @@ function statusOf(pairs: readonly DocumentPair[], documents: readonly DocumentDi
   const isDifferent = pairs.some(isOtherDocument) || documents.some(({ state }) => state === "different");
   return isDifferent ? "different" : "same";
 }
-
-/** The names of a document and its dataset; null where neither run listed the documents. */
-interface Names {
-  readonly dataset_name: string | null;
-  readonly document_name: string | null;
-}
-
-const unknown: Names = { dataset_name: null, document_name: null };
-
-/** Reads the names of all documents; those of a later run win. StopError if a file of names is not as its run wrote it. */
-async function readNames(
-  connection: Connection,
-  runs: readonly ReadRun[],
-): Promise<(document: { readonly dataset_id: string; readonly document_id: string }) => Names> {
-  const names = new Map<string, Names>();
-  for (const { dump } of runs) {
-    const [file] = dump.tablesOf(["document_info"], { guarded: true }) ?? [];
-    if (!file) continue;
-    const rows = await checkRows(dump, file);
-    const sql = `SELECT dataset_id, document_id, dataset_name, name FROM ${rows.sql}`;
-    for (const { dataset_id, document_id, dataset_name, name } of await rowsOf(connection, sql)) {
-      const key = documentKey({ dataset_id: String(dataset_id), document_id: String(document_id) });
-      names.set(key, { dataset_name: textOf(dataset_name), document_name: textOf(name) });
-    }
-  }
-  return (document) => names.get(documentKey(document)) ?? unknown;
-}
-
-const textOf = (value: unknown) => (typeof value === "string" ? value : null);
 
 /** The most of a text that is compared word by word, in characters; what follows is left out. */
 const longest = 1_000_000;
@@ -287,7 +225,7 @@ function textsSql(kind: MatchedKind, { side, ...sources }: RunSources, unguarded
   const wanted = `(SELECT dataset_id, document_id, ${side}_segment_id AS segment, ${side}_id AS wanted_id, ${side}_fingerprint AS fingerprint
     FROM changes WHERE ${changed} AND level = '${level}')`;
   return `INSERT INTO ${side}_texts
-    SELECT '${level}', dataset_id, document_id, ${segment}, id, ${fingerprintSql(kind)} AS fingerprint,
+    SELECT '${level}', dataset_id, document_id, ${segment}, id, ${kind === "chunks" ? textSql("content", "answer") : textSql("content")} AS fingerprint,
       'x' || left(content, ${longest}), ${answer}
     FROM ${contentSql(kind, sources[kind].sql, unguarded)} s
     SEMI JOIN ${wanted} w ON w.dataset_id = s.dataset_id AND w.document_id = s.document_id AND w.wanted_id = s.id

@@ -16,10 +16,13 @@ export interface ChunkRow {
   readonly keywords: readonly string[] | null;
   readonly enabled: boolean;
   readonly status: string | null;
+  readonly created_by: string | null;
   readonly updated_by: string | null;
   readonly disabled_by: string | null;
   /** Unix seconds. */
   readonly created_at: number | null;
+  readonly updated_at: number | null;
+  readonly disabled_at: number | null;
   readonly attachment_ids: readonly string[];
   /** Null where there is none, or an empty one. */
   readonly summary: string | null;
@@ -35,18 +38,11 @@ export interface ChildRow {
   readonly type: string | null;
   /** Unix seconds. */
   readonly created_at: number | null;
-}
-
-/** How a document was made, as its details tell; null where the dump has none of them. */
-export interface DocumentProvenance {
-  /** The uploaded file and the process rule, as one text: equal where both are. */
-  readonly source: string | null;
-  /** When its indexing was completed, in Unix seconds. */
-  readonly indexed_at: number | null;
+  readonly updated_at: number | null;
 }
 
 /** The rows of one document in the order of its dump. */
-export interface DocumentRows extends DocumentId, DocumentProvenance {
+export interface DocumentRows extends DocumentId {
   readonly doc_form: string | null;
   readonly chunks: readonly ChunkRow[];
   readonly children: readonly ChildRow[];
@@ -64,9 +60,12 @@ export function chunkFromJson(json: string): ChunkRow {
     keywords: Array.isArray(row.keywords) ? row.keywords.filter((word) => typeof word === "string") : null,
     enabled: row.enabled !== false,
     status: textIn(row.status),
+    created_by: textIn(row.created_by) || null,
     updated_by: textIn(row.updated_by) || null,
     disabled_by: textIn(row.disabled_by) || null,
     created_at: numberIn(row.created_at),
+    updated_at: numberIn(row.updated_at),
+    disabled_at: numberIn(row.disabled_at),
     attachment_ids: attachmentIds(textIn(row.attachments)),
     summary: summaryOf(textIn(row.summary)),
   };
@@ -82,6 +81,7 @@ export function childFromJson(json: string): ChildRow {
     content: textIn(row.content) ?? "",
     type: textIn(row.type),
     created_at: numberIn(row.created_at),
+    updated_at: numberIn(row.updated_at),
   };
 }
 

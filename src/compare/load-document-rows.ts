@@ -12,11 +12,7 @@ import {
   childFromJson,
   chunkFromJson,
   type DocumentId,
-  type DocumentProvenance,
   type DocumentRows,
-  membersOf,
-  numberIn,
-  textIn,
 } from "./document-rows.js";
 
 export interface LoadOptions {
@@ -34,9 +30,9 @@ type RowKind = "chunks" | "child_chunks";
 const loaded: Readonly<Record<RowKind, readonly string[]>> = {
   chunks: [
     ...["id", "document_id", "position", "content", "answer", "keywords", "enabled", "status"],
-    ...["updated_by", "disabled_by", "created_at", "attachments", "summary"],
+    ...["created_by", "updated_by", "disabled_by", "created_at", "updated_at", "disabled_at", "attachments", "summary"],
   ],
-  child_chunks: ["document_id", "segment_id", "id", "position", "content", "type", "created_at"],
+  child_chunks: ["document_id", "segment_id", "id", "position", "content", "type", "created_at", "updated_at"],
 };
 
 /**
@@ -65,8 +61,6 @@ export async function loadDocumentRows(
     });
     places[kind] = await findRowRanges(connection, `${name}_${kind}`);
   }
-  await loadDetails(connection, `${name}_details`, dump, options, `${name}_documents`);
-  const provenances = await readProvenances(connection, `${name}_details`);
   return async ({ dataset_id, document_id }) => {
     options.signal.throwIfAborted();
     const document = { dataset_id, document_id };
@@ -78,73 +72,41 @@ export async function loadDocumentRows(
     return {
       ...document,
       doc_form: forms.get(key) ?? null,
-      ...(provenances.get(key) ?? noProvenance),
       chunks,
       children,
     };
   };
 }
 
-const noProvenance: DocumentProvenance = { source: null, indexed_at: null };
+/** The columns of a row that only people or a restore change. */
+const compared: Readonly<Record<RowKind, readonly string[]>> = {
+  chunks: ["content", "answer", "keywords", "enabled", "status", "attachments"],
+  child_chunks: ["segment_id", "content", "type"],
+};
 
-/** Makes a table of the details that tell how documents were made; it is empty where the dump has none. `documents`: a table of those wanted. */
-export async function loadDetails(
+/**
+ * Drops the rows that two tables of `loadDocumentRows` have in common, so that only those that differ are read. `kept`: ids of rows that
+ * are wanted whether or not they differ.
+ */
+export async function dropEqualRows(
   connection: Connection,
-  table: string,
-  dump: Dump,
-  { signal }: LoadOptions,
-  documents?: string,
+  [one, other]: readonly [string, string],
+  kept: readonly string[],
 ): Promise<void> {
-  const names = "dataset_id, document_id, data_source_info, process_rule, completed_at";
-  await connection.run(`CREATE TABLE ${table} (dataset_id VARCHAR, document_id VARCHAR, data_source_info VARCHAR,
-    process_rule VARCHAR, completed_at TIMESTAMPTZ)`);
-  const [file] = dump.tablesOf(["document_details"], { guarded: true }) ?? [];
-  if (!file) return;
-  const rows = await checkRows(dump, file, { signal });
-  const wanted = documents === undefined ? "" : `SEMI JOIN ${documents} USING (dataset_id, document_id)`;
-  await connection.run(`INSERT INTO ${table} SELECT ${names} FROM ${rows.sql} ${wanted}`);
-}
-
-/** How the documents of a dump were made, by `documentKey`, from their details. */
-async function readProvenances(
-  connection: Connection,
-  details: string,
-): Promise<ReadonlyMap<string, DocumentProvenance>> {
-  const found = await connection.runAndReadAll(
-    `SELECT dataset_id, document_id,
-      to_json({'info': data_source_info, 'rule': process_rule, 'time': epoch(completed_at)})::VARCHAR FROM ${details}`,
+  const statement = await connection.prepare(
+    `CREATE OR REPLACE TABLE kept_rows AS SELECT unnest(from_json($1::JSON, '["VARCHAR"]')) AS id`,
   );
-  return new Map(
-    found.getRowsJson().map(([dataset_id, document_id, json]) => {
-      const { info, rule, time }: { info?: unknown; rule?: unknown; time?: unknown } = JSON.parse(String(json));
-      const key = documentKey({ dataset_id: String(dataset_id), document_id: String(document_id) });
-      return [key, { source: sourceFrom(parsed(info), parsed(rule)), indexed_at: numberIn(time) }];
-    }),
-  );
-}
-
-/** Without the id of the process rule, which is another one after each indexing. Null where the document has no file. */
-function sourceFrom(info: unknown, rule: unknown): string | null {
-  const { id } = membersOf(membersOf(info).upload_file);
-  const { mode, rules } = membersOf(rule);
-  if (typeof id !== "string" || id === "" || typeof mode !== "string") return null;
-  return jsonText({ id, mode, rules: sorted(rules) });
-}
-
-/** The value of a column of JSON text. */
-function parsed(value: unknown): unknown {
-  return JSON.parse(textIn(value) ?? "null");
-}
-
-/** Members of objects in the order of their names, on every level. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, member]) => [name, sorted(member)]),
-  );
+  statement.bindVarchar(1, JSON.stringify(kept));
+  await statement.run();
+  for (const kind of ["chunks", "child_chunks"] as const) {
+    const values = compared[kind].map((name) => `'${name}': "${name}"`).join(", ");
+    const hashed = (name: string) =>
+      `(SELECT row, dataset_id, document_id, id, left(sha256(to_json({${values}})::VARCHAR), 32)::UUID AS hash FROM ${name}_${kind})`;
+    await connection.run(`CREATE OR REPLACE TABLE equal_rows AS SELECT a.row AS one, b.row AS other
+      FROM ${hashed(one)} a JOIN ${hashed(other)} b USING (dataset_id, document_id, id, hash) ANTI JOIN kept_rows USING (id)`);
+    await connection.run(`DELETE FROM ${one}_${kind} WHERE row IN (SELECT one FROM equal_rows);
+      DELETE FROM ${other}_${kind} WHERE row IN (SELECT other FROM equal_rows)`);
+  }
 }
 
 /** The first and the last row of each document, by `documentKey`. */
@@ -203,18 +165,27 @@ async function readRows<T>(
   fromJson: (text: string) => T,
 ): Promise<readonly T[]> {
   if (!place) return [];
-  const members = loaded[kind].map(
-    (column) => `'${column}': ${column === "created_at" ? "epoch(created_at)" : `"${column}"`}`,
-  );
   const found = await connection.runAndReadAll(
-    `SELECT to_json({${members.join(", ")}})::VARCHAR FROM ${table} WHERE row BETWEEN ${place.join(" AND ")} AND ${ofDocument(document)} ORDER BY row`,
+    `SELECT ${rowJson(kind)} FROM ${table} WHERE row BETWEEN ${place.join(" AND ")} AND ${ofDocument(document)} ORDER BY row`,
   );
   return found.getRowsJson().map(([text]) => fromJson(String(text)));
 }
 
+/** SQL: a row as JSON text, for `chunkFromJson` and `childFromJson`. */
+export function rowJson(kind: RowKind): string {
+  const members = loaded[kind].map((name) => `'${name}': ${name.endsWith("_at") ? `epoch(${name})` : `"${name}"`}`);
+  return `to_json({${members.join(", ")}})::VARCHAR`;
+}
+
+/** SQL: the columns of a row that a restore looks at. */
+export function rowColumns(kind: RowKind): string {
+  return ["dataset_id", ...loaded[kind]].join(", ");
+}
+
 /** SQL: that a row is of a document. */
-export function ofDocument({ dataset_id, document_id }: DocumentId): string {
-  return `dataset_id = ${sqlText(dataset_id)} AND document_id = ${sqlText(document_id)}`;
+export function ofDocument({ dataset_id, document_id }: DocumentId, table?: string): string {
+  const of = table === undefined ? "" : `${table}.`;
+  return `${of}dataset_id = ${sqlText(dataset_id)} AND ${of}document_id = ${sqlText(document_id)}`;
 }
 
 /** That something is of a document. */

@@ -37,11 +37,11 @@ async function textPage(connection: Connection): Promise<number> {
 }
 
 /** Which changes to read first of all, when not all of them are wanted. */
-export type ChangeSelection = "lost by hand" | "lost" | "others but moved";
+export type ChangeSelection = "manual edits" | "lost" | "others but moved";
 
 const conditions: Readonly<Record<ChangeSelection, string>> = {
-  "lost by hand": "lost AND hand_made IS NOT NULL",
-  lost: "lost AND hand_made IS NULL",
+  "manual edits": "lost AND manual_edit IS NOT NULL",
+  lost: "lost AND manual_edit IS NULL",
   "others but moved": "NOT lost AND kind <> 'moved'",
 };
 
@@ -65,7 +65,7 @@ export async function readFirst(
 }
 
 const kinds: readonly ChangeKind[] = ["added", "removed", "changed", "moved", "fields"];
-const manualEdits: readonly ManualEdit[] = ["edited", "added", "customized"];
+const manualEdits: readonly ManualEdit[] = ["edited", "added", "disabled", "customized"];
 
 function changeFrom(row: SqlRow): ChunkChange {
   const text = textDiff(row);
@@ -75,7 +75,7 @@ function changeFrom(row: SqlRow): ChunkChange {
     level: row.level === "chunk" ? "chunk" : "child_chunk",
     kind: kinds.find((kind) => kind === row.kind) ?? "fields",
     lost: row.lost === true,
-    hand_made: manualEdits.find((edit) => edit === row.hand_made) ?? null,
+    manual_edit: manualEdits.find((edit) => edit === row.manual_edit) ?? null,
     old_id: textOf(row.old_id),
     new_id: textOf(row.new_id),
     old_segment_id: textOf(row.old_segment_id),

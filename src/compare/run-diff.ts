@@ -1,4 +1,7 @@
+import { type Connection, comparisonMemory } from "../duckdb/open-duckdb.js";
+import { rowsOf } from "../duckdb/read-rows.js";
 import type { FileFormat } from "../dump/formats/formats.js";
+import { checkRows } from "../dump/load.js";
 import type { DumpTable, Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
@@ -8,10 +11,12 @@ import { countOf } from "../words.js";
 import type { ChunkChange } from "./diff-result.js";
 
 export interface DiffOptions {
-  /** Called with every chunk and child chunk that differs: what a re-index lost first, what was made by hand before the rest. */
+  /** Called with every chunk and child chunk that differs: what is lost first, manual edits before the rest. */
   readonly onChange?: (change: ChunkChange) => void | Promise<void>;
   /** Compare the words of what changed, too; `lost`: only of edits that a re-index undid. */
   readonly text?: boolean | "lost";
+  /** The database of the older run's job, whose history knows the text before an edit. Default: the one beside the run; null: none. */
+  readonly database?: string | null;
   /** The most memory that DuckDB may use, such as `800MB`. */
   readonly memory?: string;
   /** Ends the comparison; its reason is what it rejects with. */
@@ -20,13 +25,16 @@ export interface DiffOptions {
   readonly progress?: ReadProgress;
 }
 
-export type DiffContext = Required<Omit<DiffOptions, "onChange">>;
+export type DiffContext = Required<Omit<DiffOptions, "onChange" | "database">> & {
+  readonly database: string | undefined;
+};
 
 /** The options with their defaults. */
 export function withDiffDefaults(options: DiffOptions): DiffContext {
   return {
+    database: options.database ?? undefined,
     text: options.text ?? false,
-    memory: options.memory ?? "800MB",
+    memory: options.memory ?? comparisonMemory,
     signal: options.signal ?? new AbortController().signal,
     progress: options.progress ?? emptyReadProgress(),
   };
@@ -80,7 +88,11 @@ export interface ReadRun {
 
 /** Opens a run folder. UsageError when the path is none; StopError when its manifest is not sound or names no rows. */
 export async function readRun(path: string): Promise<ReadRun> {
-  const dump = await openDump(path, "nothing was compared");
+  return readRunOf(await openDump(path, "nothing was compared"));
+}
+
+/** The tables of a dump that are compared. StopError when it has none. */
+export function readRunOf(dump: Dump): ReadRun {
   const [chunks, childChunks] = dump.tablesOf(["chunks", "child_chunks"], { guarded: true }) ?? [];
   if (chunks && childChunks) return { dump, format: chunks.format, chunks, childChunks };
   throw new StopError(
@@ -143,3 +155,32 @@ function filtersOf({ options }: Manifest): string {
   });
   return filters.sort().join("");
 }
+
+/** The names of a document and its dataset; null where neither run listed the documents. */
+export interface Names {
+  readonly dataset_name: string | null;
+  readonly document_name: string | null;
+}
+
+const unknown: Names = { dataset_name: null, document_name: null };
+
+/** Reads the names of all documents; those of a later run win. StopError if a file of names is not as its run wrote it. */
+export async function namesReader(
+  connection: Connection,
+  runs: readonly ReadRun[],
+): Promise<(document: { readonly dataset_id: string; readonly document_id: string }) => Names> {
+  const names = new Map<string, Names>();
+  for (const { dump } of runs) {
+    const [file] = dump.tablesOf(["document_info"], { guarded: true }) ?? [];
+    if (!file) continue;
+    const rows = await checkRows(dump, file);
+    const sql = `SELECT dataset_id, document_id, dataset_name, name FROM ${rows.sql}`;
+    for (const { dataset_id, document_id, dataset_name, name } of await rowsOf(connection, sql)) {
+      const key = documentKey({ dataset_id: String(dataset_id), document_id: String(document_id) });
+      names.set(key, { dataset_name: textOf(dataset_name), document_name: textOf(name) });
+    }
+  }
+  return (document) => names.get(documentKey(document)) ?? unknown;
+}
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : null);

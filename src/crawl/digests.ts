@@ -11,7 +11,7 @@ class SetDigest {
   #sum = 0n;
   #size = 0;
 
-  add(text: string): void {
+  protected addText(text: string): void {
     this.#sum = BigInt.asUintN(bits, this.#sum + BigInt(`0x${hash("sha256", text)}`));
     this.#size++;
   }
@@ -22,8 +22,7 @@ class SetDigest {
     this.#size += other.#size;
   }
 
-  /** Number of texts. */
-  get size(): number {
+  get rows(): number {
     return this.#size;
   }
 
@@ -31,7 +30,7 @@ class SetDigest {
     return this.#size === other.#size && this.#sum === other.#sum;
   }
 
-  /** 32 hexadecimal digits; "" if there are no texts. */
+  /** 32 hexadecimal digits; "" if nothing was added. */
   get value(): string {
     return this.#size === 0 ? "" : this.#sum.toString(16).padStart(32, "0");
   }
@@ -51,29 +50,14 @@ export interface Fingerprinted {
  * A digest of the ids and contents of a list, independent of row order, because some services list rows with equal positions in a
  * different order on every read.
  */
-export class ContentDigest {
-  readonly #rows = new SetDigest();
-
+export class ContentDigest extends SetDigest {
   add({ id, content, answer }: Fingerprinted): void {
-    this.#rows.add(JSON.stringify([id, content ?? null, answer ?? null]));
+    this.addText(JSON.stringify([id, content ?? null, answer ?? null]));
   }
 
   /** Adds a row from the JSON texts of its parts, as JSON.stringify writes them. */
   addJson(id: string, content: string, answer = "null"): void {
-    this.#rows.add(`[${id},${content},${answer}]`);
-  }
-
-  /** Adds all rows of another digest. */
-  merge(other: ContentDigest): void {
-    this.#rows.merge(other.#rows);
-  }
-
-  get rows(): number {
-    return this.#rows.size;
-  }
-
-  equals(other: ContentDigest): boolean {
-    return this.#rows.equals(other.#rows);
+    this.addText(`[${id},${content},${answer}]`);
   }
 }
 
@@ -101,23 +85,18 @@ export function childTextIn(
  * A digest of the rows of one chunk's children, independent of their order, because children with equal positions come in a
  * different order on every read.
  */
-export class ChildDigest {
+export class ChildDigest extends SetDigest {
   readonly #chunkId: string;
   readonly #textOf: ChildText;
-  readonly #rows = new SetDigest();
 
   constructor(chunkId: string, textOf: ChildText) {
+    super();
     this.#chunkId = chunkId;
     this.#textOf = textOf;
   }
 
   add(children: Iterable<Listed>): this {
-    for (const child of children) this.#rows.add(this.#textOf(child, this.#chunkId));
+    for (const child of children) this.addText(this.#textOf(child, this.#chunkId));
     return this;
-  }
-
-  /** The digest of everything added so far; "" if nothing was added. */
-  get value(): string {
-    return this.#rows.value;
   }
 }

@@ -36,7 +36,7 @@ type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift" | "pages"> &
  * documents, and `found.failures` says why.
  */
 export async function discoverDocuments(
-  api: Pick<KnowledgeApi, "datasets" | "documents" | "datasetName">,
+  api: Pick<KnowledgeApi, "datasets" | "documents" | "dataset">,
   job: DiscoveryJob,
   prefetch: Prefetch = new Prefetch(32),
   { keeps = () => true, most = mostDocuments }: DiscoveryOptions = {},
@@ -86,7 +86,7 @@ function requireDocuments(answers: readonly Answered[]): void {
 
 /** The documents of one dataset. Asks nothing if the job names them. */
 async function listDocuments(
-  api: Pick<KnowledgeApi, "documents" | "datasetName">,
+  api: Pick<KnowledgeApi, "documents" | "dataset">,
   { dataset, name: known }: Wanted,
   prefetch: Prefetch,
 ): Promise<Answered> {
@@ -98,7 +98,7 @@ async function listDocuments(
     const read = (page: number, limit: number) => api.documents(id, page, limit);
     const list = await readWholeList("documents", read, prefetch);
     const { rows, problems, pages } = list;
-    const name = known ?? (await api.datasetName(id));
+    const name = known ?? (await askForName(api, id));
     const state = problems.length > 0 ? "unsettled" : "listed";
     const count = new DriftCount();
     const rowOptions = { keepSignatures: true, drift: count.add };
@@ -117,6 +117,16 @@ async function listDocuments(
     const failures = [`the documents of ${datasetText(known)} cannot be listed: ${error.message}${hint}`];
     const listing: Listing = { dataset_id: id, name: known, state: "failed", documents: 0 };
     return { ...none, failures, dataset: { ...dataset, documents: [] }, listing };
+  }
+}
+
+/** The name of a dataset, requested once: it is not worth waiting for. Null if it cannot be read. */
+async function askForName(api: Pick<KnowledgeApi, "dataset">, id: string): Promise<string | null> {
+  try {
+    return nameOf(await api.dataset(id, 0));
+  } catch (error) {
+    if (error instanceof SkipError) return null;
+    throw error;
   }
 }
 

@@ -161,7 +161,7 @@ class HalvingPages {
     };
   }
 
-  /** Page 3 of 100 rows is pages 5 and 6 of 50. */
+  /** Reads a page in smaller ones, such as page 3 of 100 rows as pages 5 and 6 of 50. */
   async #readPieces(page: number, rows: number, size: number, retries?: number): Promise<Part> {
     const before = ((page - 1) * rows) / size;
     let whole: Part | undefined;

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
+import * as v from "valibot";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { SkipError } from "../errors.js";
 import type { DatasetJob } from "../job/job.js";
-import { type RawRecord, type Row, rowSchema } from "../rows/row.js";
+import { documentKey, type RawRecord, type Row, rowSchema } from "../rows/row.js";
 import {
   type Drift,
   DriftCount,
@@ -11,7 +13,7 @@ import {
   rowFromRecord,
 } from "../rows/row-from-record.js";
 import { listOf, object, text } from "../schema.js";
-import { countOf } from "../words.js";
+import { countOf, listText } from "../words.js";
 import type { ListedDataset } from "./discovery.js";
 
 type DetailsApi = Pick<KnowledgeApi, "dataset" | "datasetMetadata" | "datasetTags" | "document">;
@@ -24,36 +26,53 @@ export interface DetailsReading {
   readonly drift: Drift;
 }
 
-export const detailsReadingSchema = object({
+const detailsReadingSchema = object({
   datasets: listOf(rowSchema),
   documents: listOf(rowSchema),
   missing: listOf(text),
   drift: driftSchema,
 });
 
+/**
+ * Checks that a complete reading is of these documents: an earlier process may have found others edited, or read with other
+ * `details`.
+ */
+export function detailsReadingOf({ documents }: DetailsAsked): v.GenericSchema<unknown, DetailsReading> {
+  const keys = documents.map(documentKey);
+  const isOfThese = (reading: DetailsReading) => isDeepStrictEqual(reading.documents.map(documentKey), keys);
+  return v.pipe(detailsReadingSchema, v.check(isOfThese));
+}
+
+const things = ["settings", "metadata fields", "tags", "details"] as const;
+
 /** Something that the service did not return. */
 interface Missing {
-  readonly thing: "settings" | "metadata fields" | "tags" | "details";
+  readonly thing: (typeof things)[number];
   readonly of: "dataset" | "document";
   readonly id: string;
   readonly error: SkipError;
+}
+
+interface DocumentId {
+  readonly dataset_id: string;
+  readonly document_id: string;
 }
 
 /** The datasets and documents to ask for. */
 export interface DetailsAsked {
   /** Datasets whose settings are read. */
   readonly datasets: readonly ListedDataset[];
-  /** Datasets whose documents' details are read. */
-  readonly documentsOf: readonly ListedDataset[];
+  /** Documents whose details are read. */
+  readonly documents: readonly DocumentId[];
 }
 
 /**
- * Asks once for the settings, metadata fields and tags of every dataset, and for the details of every document. Missing answers do
+ * Asks once for the settings, metadata fields and tags of every dataset, and for the details of the documents. Missing answers do
  * not fail the run: the service may be too old, or the key may lack permission.
  */
 export async function readDetails(
   api: DetailsApi,
-  { datasets, documentsOf }: DetailsAsked,
+  { datasets, documents }: DetailsAsked,
   keepSignatures: boolean,
 ): Promise<DetailsReading> {
   const count = new DriftCount();
@@ -76,34 +95,33 @@ export async function readDetails(
     const record = { ...settings, ...metadata, ...(tags && { tags }), id };
     return settings || metadata || tags ? [rowFromRecord("datasets", shown(record), {}, options)] : [];
   };
-  const readDocument = async (datasetId: string, id: string) => {
-    const record = await ask({ thing: "details", of: "document", id }, api.document(datasetId, id));
-    const known = { dataset_id: datasetId };
+  const readDocument = async ({ dataset_id, document_id: id }: DocumentId) => {
+    const record = await ask({ thing: "details", of: "document", id }, api.document(dataset_id, id));
+    const known = { dataset_id };
     return record ? [rowFromRecord("document_details", shown({ ...record, id }), known, options)] : [];
   };
-  const documents = documentsOf.flatMap(({ id, documents }) => documents.map((document) => [id, document] as const));
   const [settings, details] = await Promise.all([
     Promise.all(datasets.map(readDataset)),
-    Promise.all(documents.map(([datasetId, id]) => readDocument(datasetId, id))),
+    Promise.all(documents.map(readDocument)),
   ]);
   return { datasets: settings.flat(), documents: details.flat(), missing: sentencesOf(missing), drift: count.drift };
 }
 
-/** One sentence for each kind of thing, because an old service lacks it for every document. */
+/** One sentence for each kind of thing, because a key may lack permission for all of them, and one for all that an older service does not know. */
 function sentencesOf(missing: readonly Missing[]): readonly string[] {
-  return (["settings", "metadata fields", "tags", "details"] as const).flatMap((thing) => {
-    const all = missing.filter((each) => each.thing === thing);
+  const isUnknown = ({ error }: Missing) => error.status === 404 && error.code === undefined; // an older service answers with a web page
+  const unknown = things.filter((thing) => missing.some((each) => each.thing === thing && isUnknown(each)));
+  const others = things.flatMap((thing) => {
+    const all = missing.filter((each) => each.thing === thing && !isUnknown(each));
     const [first] = all;
     if (!first) return [];
     const { of, id, error } = first;
     const which = all.length === 1 ? `${of} ${id}` : `${countOf(all.length, of)}, such as ${id},`;
-    return [`the ${thing} of ${which} are not in this dump: ${reasonOf(error)}`];
+    return [`the ${thing} of ${which} are not in this dump: ${error.message}`];
   });
-}
-
-/** An older service answers an unknown URL with a web page. */
-function reasonOf({ status, code, message }: SkipError): string {
-  return status === 404 && code === undefined ? "this service does not know this request (404)" : message;
+  if (unknown.length === 0) return others;
+  const sentence = `${listText(unknown)} are not in this dump: this service does not know these requests (404); details: false asks for none`;
+  return [sentence, ...others];
 }
 
 /** Rows of `metadata_fields`, with a sentence for every dataset that failed and for every dataset whose service has no such list. */

@@ -8,7 +8,6 @@ import { ListProof, type ReadPage, type ReportProblem, readList } from "./read-l
 export interface SweptList {
   readonly name: string;
   readonly readPage: ReadPage;
-  /** The digest of the stored rows. */
   readonly stored: ContentDigest;
   /** Rows that the service counted. */
   readonly total: number;

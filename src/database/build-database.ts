@@ -56,7 +56,7 @@ export async function buildDatabase(run: RunRows, options: BuildOptions): Promis
       await sortDocuments(connection, run, previous !== undefined);
       if (previous) await keepPrevious(connection, run);
       await addRun(connection, run, options.waiting);
-      if (previous) await recordChanges(connection, run);
+      if (previous) await recordChanges(connection, run, options.signal ?? new AbortController().signal);
       if (previous) await connection.run("DETACH previous");
       await createViews(connection);
       await connection.run("CHECKPOINT");

@@ -1,17 +1,17 @@
-import { link, readdir, rename, rm } from "node:fs/promises";
+import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
 import { manifestName } from "../dump/manifest.js";
 import { isRunId } from "../dump/run-id.js";
 import { StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
-import { ifAbsent, isThere } from "../files/files.js";
+import { isThere } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import { pendingDatabase } from "../store/folder/fence.js";
+import { mendLatest } from "../store/folder/folder-store.js";
 import type { LeasedJob } from "../store/folder/job-folders.js";
 import { endMovesAside, moveAside } from "../store/folder/remove-from.js";
-import { mendLatest } from "../store/latest.js";
 
 /** The name of the new database in a run's scratch folder. */
 export const newDatabase = "new.duckdb";
@@ -29,10 +29,8 @@ export async function currentDatabase(leased: LeasedJob): Promise<string | undef
 }
 
 /**
- * Replaces the published database: the one in the bucket, if any, then the one in the folder, by one rename from our own folder.
- * If that fails, the new database stays there. Throws StopError if the published file is not a kbdump database. Moves an
- * unreadable database aside and returns its new path. Removes the old write-ahead log first, because DuckDB would replay it on the
- * new database and delete the wrong rows.
+ * Replaces the published database. If that fails, the new database stays where it is. Throws StopError if the published file is not a
+ * kbdump database. Moves an unreadable database aside and returns its new path.
  */
 export async function replaceDatabase(
   built: string,
@@ -43,15 +41,7 @@ export async function replaceDatabase(
   const { inspectDatabase } = await import("./inspect-database.js"); // slow to load; other formats do not need it
   const found = await inspectDatabase(leased.database, options);
   if (found.state === "foreign") throw new StopError(foreignText(leased, found));
-  await leased.remote?.publishDatabase(built);
-  const keepsOld = found.state === "corrupt" || (isDamaged && found.state === "ours");
-  const aside = keepsOld ? await moveAside(leased, leased.database) : undefined;
-  const log = join(leased.own, "database.wal");
-  await rename(`${leased.database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
-  await rename(built, leased.database);
-  // Renaming a file to another link of itself keeps both names. And a waiting database is older than this one.
-  for (const path of [built, join(leased.own, pendingDatabase)]) await rm(path, { force: true });
-  return aside;
+  return leased.store.replaceDatabase(built, found.state === "corrupt" || (isDamaged && found.state === "ours"));
 }
 
 /**

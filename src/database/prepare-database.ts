@@ -8,10 +8,10 @@ import { readManifest } from "../dump/read-manifest.js";
 import { isRunId } from "../dump/run-id.js";
 import { StopError, UsageError } from "../errors.js";
 import { isFullDisk, problemText } from "../file-error.js";
+import { makeOwnFolder } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import { allKinds, type Kind } from "../rows/columns.js";
-import { makeOwnFolder } from "../store/folder/job-folders.js";
 import type { Workspace } from "../store/workspace.js";
 import { buildDatabase } from "./build-database.js";
 import { damagedBlocks, type Inspected, inspectWholly } from "./inspect-database.js";
@@ -104,13 +104,8 @@ async function loadMissing(
 }
 
 /** For a job in a bucket, the local folder has only manifests. The rows are downloaded one run at a time. */
-function rowFetcher({ remote }: Workspace, whole: string, signal = new AbortController().signal): FetchRows {
-  if (!remote) return async ({ folder }) => folder;
-  return async ({ manifest }) => {
-    await rm(whole, { recursive: true, force: true });
-    await remote.fetchRun(manifest.run_id, whole, signal);
-    return whole;
-  };
+function rowFetcher({ store }: Workspace, whole: string, signal = new AbortController().signal): FetchRows {
+  return ({ manifest }) => store.fetchRun(manifest.run_id, whole, signal);
 }
 
 function lossText(

@@ -7,6 +7,7 @@ interface TableColumn {
   readonly name: string;
   readonly type: string;
   readonly about: string;
+  readonly unit?: string | undefined;
   /** The compression of the column; absent: DuckDB chooses. */
   readonly compression?: string;
 }
@@ -18,9 +19,9 @@ interface Table {
 
 const runId: TableColumn = { name: "run_id", type: "VARCHAR", about: "the run that read this row" };
 
-const sqlColumn = ({ name, type, about }: Column): TableColumn => ({ name, type: sqlTypes[type], about });
+const sqlColumn = ({ name, type, about, unit }: Column): TableColumn => ({ name, type: sqlTypes[type], about, unit });
 const state = (kind: Kind, about: string): Table => ({ about, columns: [...columns[kind].map(sqlColumn), runId] });
-const column = (name: string, type: string, about: string): TableColumn => ({ name, type, about });
+const column = (name: string, type: string, about: string, unit?: string): TableColumn => ({ name, type, about, unit });
 
 const readRun = column("run_id", "VARCHAR", "the run that saw the change");
 
@@ -36,6 +37,17 @@ const changes = (kind: HistoryKind, about: string): Table => ({
     column("change", "VARCHAR", `added, removed, ${histories[kind].changes.map(([name]) => name).join(", ")} or other`),
     column("differs", "VARCHAR[]", "columns that were different afterwards; null for what was added or removed"),
     column("lineage", "BIGINT", "a number that the row keeps over all of its changes, also when it gets a new id"),
+    column("older_run_id", "VARCHAR", "the run that had read the document before"),
+    column(
+      "lost",
+      "VARCHAR[]",
+      "what of the row was lost with its id: text, keywords, disabled; null if nothing; see the view lost_texts",
+    ),
+    column(
+      "manual_edit",
+      "VARCHAR",
+      "of a lost row, what a person had done: edited, added, disabled, customized; null: no fact says so",
+    ),
     ...histories[kind].ids.map((id) => column(`new_${id}`, "VARCHAR", `${id} after a re-index that replaced it`)),
     ...columns[kind].map(compressed),
   ],
@@ -53,8 +65,8 @@ export const tables: Readonly<Record<string, Table>> = {
   documents: state("documents", "every document that was read, as of its newest good read"),
   metadata_fields: state("metadata_fields", "the built-in metadata fields of every dataset"),
   document_info: state("document_info", "what the service last listed for every document"),
-  datasets: state("datasets", "the latest settings of every dataset, from runs with details: true"),
-  document_details: state("document_details", "how every document was made, from the latest run with details: true"),
+  datasets: state("datasets", "the latest settings of every dataset, from runs with details"),
+  document_details: state("document_details", "how every document was made, from the latest run that read its details"),
   indexing_status: {
     about: "every recorded indexing status of the batches; grows with every run and every kbdump status",
     columns: columns.indexing_status.map(sqlColumn),
@@ -67,9 +79,15 @@ export const tables: Readonly<Record<string, Table>> = {
       column(
         "started_at",
         sqlTypes.time,
-        "when the run began, UTC; of a run that was resumed, when its first process began",
+        "when the run began; of a run that was resumed, when its first process began",
+        "UTC",
       ),
-      column("finished_at", sqlTypes.time, "when everything was read, UTC; files are written and published after that"),
+      column(
+        "finished_at",
+        sqlTypes.time,
+        "when everything was read; files are written and published after that",
+        "UTC",
+      ),
       column("base_url", "VARCHAR", "the service"),
       column("tool_version", "VARCHAR", "the kbdump that ran"),
       column("documents", "BIGINT", "documents of the run, including failed ones"),
@@ -113,7 +131,12 @@ export const tables: Readonly<Record<string, Table>> = {
 export function commentsOf(table: string, ...names: readonly string[]): Readonly<Record<string, string>> {
   const found = tables[table]?.columns ?? [];
   const wanted = found.filter(({ name }) => names.length === 0 || names.includes(name));
-  return Object.fromEntries(wanted.map(({ name, about }) => [name, about]));
+  return Object.fromEntries(wanted.map((each) => [each.name, commentOf(each)]));
+}
+
+/** The meaning of a column, with its unit. */
+function commentOf({ about, unit }: TableColumn): string {
+  return unit === undefined ? about : `${about} (${unit})`;
 }
 
 /** Creates the tables with comments. */
@@ -121,7 +144,7 @@ export async function createTables(connection: Connection): Promise<void> {
   const statements = Object.entries(tables).flatMap(([name, { about, columns }]) => [
     createTable(name, columns),
     `COMMENT ON TABLE ${name} IS ${sqlText(about)}`,
-    ...columns.map((each) => `COMMENT ON COLUMN ${name}."${each.name}" IS ${sqlText(each.about)}`),
+    ...columns.map((each) => `COMMENT ON COLUMN ${name}."${each.name}" IS ${sqlText(commentOf(each))}`),
   ]);
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
 }
@@ -135,14 +158,12 @@ function definition({ name, type, compression }: TableColumn): string {
   return `"${name}" ${type}${compression ? ` USING COMPRESSION ${compression}` : ""}`;
 }
 
-/** The kinds with a history. */
 export type HistoryKind = "chunks" | "child_chunks";
 
 export const historyKinds: readonly HistoryKind[] = ["chunks", "child_chunks"];
 
 /** How the changes of a kind are stored. */
 interface History {
-  /** The table of the changes. */
   readonly table: string;
   /** The ids that a re-index replaces. A change has the old values, and the current ones in `new_…`. */
   readonly ids: readonly string[];

@@ -99,9 +99,9 @@ const counts = Object.keys(aboutCounts);
 /** The comment of the column that views add to an id. */
 const documentName = { document_name: "the name of the document, as last listed" };
 
-/** SQL: the names of documents that a run listed. */
-const documentNames =
-  "(SELECT dataset_id, document_id, any_value(name) AS document_name FROM document_info GROUP BY ALL)";
+/** SQL: the names of documents, from the lists of the service or from their details. */
+const documentNames = `(SELECT dataset_id, document_id, coalesce(any_value(i.name), any_value(d.name)) AS document_name
+  FROM document_info i FULL JOIN document_details d USING (dataset_id, document_id) GROUP BY ALL)`;
 
 /** The views on what has changed. */
 export const historyViews: Readonly<Record<string, View>> = {
@@ -130,6 +130,27 @@ export const historyViews: Readonly<Record<string, View>> = {
       FROM (${befores("content")}) t JOIN (${befores("answer")}) a USING (lineage, run_id)
         LEFT JOIN ${documentNames} i ON t.dataset_id = i.dataset_id AND t.document_id = i.document_id
       WHERE t.change = 'changed'`,
+  },
+  lost_texts: {
+    about:
+      "every chunk and child chunk that was lost between two runs, with what it said; kbdump diff between these runs counts the same",
+    columns: {
+      ...commentsOf("chunk_changes", "older_run_id"),
+      run_id: "the run that no longer found it",
+      ...commentsOf("chunk_changes", "dataset_id", "document_id"),
+      ...documentName,
+      level: "chunk or child_chunk",
+      segment_id: "of a child chunk, its chunk",
+      id: "the chunk or child chunk that is gone",
+      ...commentsOf("chunk_changes", "position", "lost", "manual_edit", "content", "answer", "keywords"),
+      ...commentsOf("chunk_changes", "updated_by", "updated_at"),
+    },
+    sql: `SELECT older_run_id, run_id, dataset_id, document_id, document_name, level, segment_id, id, position, lost, manual_edit,
+        content, answer, keywords, updated_by, updated_at
+      FROM (
+        SELECT 'chunk' AS level, NULL::VARCHAR AS segment_id, * FROM chunk_changes WHERE lost IS NOT NULL
+        UNION ALL BY NAME SELECT 'child_chunk' AS level, * FROM child_chunk_changes WHERE lost IS NOT NULL
+      ) LEFT JOIN ${documentNames} USING (dataset_id, document_id)`,
   },
   hits: {
     about:
@@ -302,15 +323,18 @@ export const stateViews: Readonly<Record<string, View>> = {
     columns: {
       copies: "chunks with this content",
       documents: "documents with this content",
+      document_names: "their names; null where no run listed them",
       answers: "different answers of these chunks",
       tokens: "tokens of all copies but one",
       content: "the content",
       ids: "the chunks, in the order of documents and positions",
     },
     sql: `SELECT count(*) AS copies, count(DISTINCT (dataset_id, document_id)) AS documents,
+        list(DISTINCT document_name ORDER BY document_name) FILTER (document_name IS NOT NULL) AS document_names,
         count(DISTINCT coalesce(answer, '')) AS answers,
         (sum(tokens) - max(tokens))::BIGINT AS tokens, any_value(content) AS content, list(id ORDER BY document_id, position, id) AS ids
-      FROM chunks WHERE content IS NOT NULL GROUP BY sha256(content) HAVING count(*) > 1`,
+      FROM chunks LEFT JOIN ${documentNames} USING (dataset_id, document_id)
+      WHERE content IS NOT NULL GROUP BY sha256(content) HAVING count(*) > 1`,
   },
   orphans: {
     about: "child chunks whose parent is missing",

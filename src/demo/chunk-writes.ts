@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { DocumentStore, Located } from "./document-store.js";
-import { findAttachment, noUploads, type Uploads } from "./files.js";
+import { findAttachment } from "./files.js";
 import { type Details, invalidParam, notFound, Refusal } from "./knowledge.js";
 import type { AddedChunk, ChunkChange } from "./requests.js";
 import {
@@ -22,13 +22,6 @@ import {
 } from "./rows.js";
 import { automaticChildren, makesChildren } from "./source.js";
 
-interface WriteOptions {
-  /** Seconds after a change of `enabled` in which the chunk accepts no other change; default: 600. */
-  readonly lockSeconds?: number;
-  /** Files that are not part of the data; default: none. */
-  readonly uploads?: Uploads;
-}
-
 /** The answer to a write, or to a read of one chunk. */
 interface Answer<Data> {
   readonly data: Data;
@@ -49,14 +42,15 @@ export interface ParentIds {
  */
 export class ChunkWrites {
   protected readonly store: DocumentStore;
-  readonly #options: Required<WriteOptions>;
+  readonly #lockSeconds: number;
   /** Chunk id → the Unix time in seconds until which it accepts no change. */
   readonly #busyUntil = new Map<string, number>();
   #written = 0;
 
-  constructor(store: DocumentStore, { lockSeconds = 600, uploads = noUploads }: WriteOptions = {}) {
+  /** `lockSeconds`: the time after a change of `enabled` in which the chunk accepts no other change. */
+  constructor(store: DocumentStore, lockSeconds = 600) {
     this.store = store;
-    this.#options = { lockSeconds, uploads };
+    this.#lockSeconds = lockSeconds;
   }
 
   readChunk(datasetId: string, documentId: string, chunkId: string): Answer<Chunk> {
@@ -86,11 +80,11 @@ export class ChunkWrites {
     const { id, enabled } = located.chunk.row;
     const now = this.store.now();
     if (now < (this.#busyUntil.get(id) ?? 0)) throw invalidParam("Segment is indexing, please try again later");
-    const fileOf: FileOf = (file) => this.#options.uploads(file)?.facts ?? findAttachment(this.store, file);
+    const fileOf: FileOf = (file) => this.store.upload(file)?.facts ?? findAttachment(this.store, file);
     const changed = changedChunk(located, change, { time: this.time(), round: ++this.#written, fileOf });
     this.store.writeChunk(located.document, changed);
     const isSwitched = typeof change.enabled === "boolean" && change.enabled !== (enabled !== false);
-    if (isSwitched) this.#busyUntil.set(id, now + this.#options.lockSeconds);
+    if (isSwitched) this.#busyUntil.set(id, now + this.#lockSeconds);
     return { data: changed.row, doc_form: row.doc_form };
   }
 

@@ -1,6 +1,6 @@
 import { ChunkWrites, type ParentIds } from "./chunk-writes.js";
 import { type DocumentStore, reindexRoute } from "./document-store.js";
-import { fileRoutes, noUploads, signChunk, type Uploads } from "./files.js";
+import { fileRoutes, signChunk } from "./files.js";
 import type { Knowledge, Listed } from "./knowledge.js";
 import { addRequest, bodyOf, changeRequest, childRequest } from "./requests.js";
 import { type Asked, jsonReply, noContent, type Route, route } from "./routes.js";
@@ -16,19 +16,12 @@ export interface DemoKnowledge {
   readonly store: DocumentStore;
 }
 
-interface DemoOptions {
-  readonly writes?: ChunkWrites;
-  /** Files that are not part of the data; default: none. */
-  readonly uploads?: Uploads;
-}
-
 /** A knowledge base on a store. The store's initial data stays unchanged. */
-export function demoKnowledge(store: DocumentStore, options: DemoOptions = {}): DemoKnowledge {
-  const { uploads = noUploads, writes = new ChunkWrites(store) } = options;
+export function demoKnowledge(store: DocumentStore, writes = new ChunkWrites(store)): DemoKnowledge {
   const reads = storeKnowledge(store);
   const routes = [
     ...writeRoutes(writes, store),
-    ...fileRoutes(reads, store, uploads),
+    ...fileRoutes(reads, store),
     route("GET", "/v1/datasets/:dataset/tags", ({ id }) => {
       const { tags } = store.dataset(id("dataset"));
       const data = Array.isArray(tags) ? tags : [];

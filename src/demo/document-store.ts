@@ -9,9 +9,10 @@ import {
   type StoredChunk,
   type StoredDataset,
   type StoredDocument,
+  type StoredFile,
   sumOf,
 } from "./rows.js";
-import { cutAgain, type Source, sourceOf } from "./source.js";
+import { type Source, sourceOf } from "./source.js";
 
 /** A chunk and its document. */
 export interface Located {
@@ -20,15 +21,8 @@ export interface Located {
   readonly chunk: StoredChunk;
 }
 
-/** How to re-index a document. */
-interface Manner {
-  readonly seconds: number;
-  /** The size of the new chunks; undefined for the same pieces as the source. */
-  readonly maxCharacters?: number | undefined;
-}
-
 /** The answer to a re-index. Only this contains the batch. */
-interface Begun {
+export interface Begun {
   readonly dataset_id: string;
   readonly document_id: string;
   readonly batch: string;
@@ -123,6 +117,11 @@ export class DocumentStore {
     ];
   }
 
+  /** An uploaded file. The demo takes none. */
+  upload(_id: unknown): StoredFile | undefined {
+    return undefined;
+  }
+
   /** All current chunks. */
   *chunks(): Generator<Located> {
     for (const dataset of this.held.values())
@@ -167,22 +166,19 @@ export class DocumentStore {
   }
 
   /** Starts a re-index. Throws a 404 for an unknown document, a 400 while it is being indexed. */
-  reindex(documentId: string, { seconds, maxCharacters }: Manner): Begun {
+  reindex(documentId: string, { seconds }: { readonly seconds: number }): Begun {
     this.checkIdle(documentId);
     const held = this.find(documentId);
-    const { version, source, dataset } = held;
-    if (maxCharacters === undefined) return this.begin(held, source, seconds);
-    const pieces = cutAgain(source, maxCharacters, version, dataset.row);
-    return this.begin(held, pieces, seconds, maxCharacters);
+    return this.begin(held, held.source, seconds);
   }
 
   /** Starts to index an idle document. Its version is the result from the start; `#present` hides it until the end. */
-  protected begin(held: HeldDocument, source: Source, seconds: number, maxCharacters?: number): Begun {
+  protected begin(held: HeldDocument, source: Source, seconds: number): Begun {
     const { version: before, dataset } = held;
     const startedAt = this.now();
     const batch = batchName(new Date(startedAt * 1000), ++this.#jobs);
     const generation = held.jobs.length + 1;
-    const indexing = { generation, startedAt: Math.floor(startedAt), seconds, maxCharacters };
+    const indexing = { generation, startedAt: Math.floor(startedAt), seconds };
     const after = reindexedDocument(before, source, indexing);
     held.jobs.push({ batch, before, after, startedAt, seconds });
     held.version = after;
@@ -242,16 +238,13 @@ function embedsAny({ chunks }: StoredDocument): boolean {
 const usual = 5;
 const longest = 86_400;
 
-const fewestCharacters = 20;
-
 /**
  * `POST /demo/reindex/<document id>?seconds=5` re-indexes a document of the demo. It is not part of the service's API, and is
- * outside of its base URL. Answers 202 with JSON, or only the batch if the client accepts plain text. `max_characters` splits the
- * source into chunks of that size.
+ * outside of its base URL. Answers 202 with JSON, or only the batch if the client accepts plain text.
  */
 export function reindexRoute(store: DocumentStore): Route {
   return route("POST", "/demo/reindex/:document", ({ id, query, headers }) => {
-    const begun = store.reindex(id("document"), { seconds: secondsFrom(query), maxCharacters: charactersFrom(query) });
+    const begun = store.reindex(id("document"), { seconds: secondsFrom(query) });
     if (!headers.accept?.startsWith("text/plain")) return jsonReply(202, begun);
     return { status: 202, type: "text/plain; charset=UTF-8", content: `${begun.batch}\n` };
   });
@@ -261,11 +254,4 @@ function secondsFrom(query: URLSearchParams): number {
   const text = query.get("seconds") ?? String(usual);
   if (/^\d+(\.\d+)?$/.test(text) && Number(text) <= longest) return Number(text);
   throw invalidParam(`seconds must be a number from 0 to ${longest}.`);
-}
-
-function charactersFrom(query: URLSearchParams): number | undefined {
-  const text = query.get("max_characters");
-  if (text === null) return undefined;
-  if (/^\d{1,9}$/.test(text) && Number(text) >= fewestCharacters) return Number(text);
-  throw invalidParam(`max_characters must be a whole number from ${fewestCharacters}.`);
 }

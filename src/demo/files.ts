@@ -3,37 +3,18 @@ import { isMapping } from "../schema.js";
 import type { DocumentStore } from "./document-store.js";
 import { type Details, type Knowledge, type Listed, notFound, Refusal } from "./knowledge.js";
 import { type Asked, jsonReply, type Reply, type Route, route } from "./routes.js";
-import type { Attachment } from "./rows.js";
-
-/** A file as reported by the service, and its bytes. `created_at` is in Unix seconds. */
-export interface StoredFile {
-  readonly facts: {
-    readonly id: string;
-    readonly name: string;
-    readonly size: number;
-    readonly extension: string;
-    readonly mime_type: string;
-    readonly created_by: string;
-    readonly created_at: number;
-  };
-  readonly bytes: Buffer | string;
-}
-
-/** Finds an uploaded file by id. */
-export type Uploads = (id: unknown) => StoredFile | undefined;
-
-export const noUploads: Uploads = () => undefined;
+import type { Attachment, StoredFile } from "./rows.js";
 
 /**
  * The routes for files: where a document's original is; the original itself, with a relative, signed address, as in a service
  * without its own address for files; and attachments of chunks, with a signed link. Files that were not uploaded are made up, and
  * the same on every read.
  */
-export function fileRoutes(knowledge: Knowledge, store: DocumentStore, uploads: Uploads): readonly Route[] {
+export function fileRoutes(knowledge: Knowledge, store: DocumentStore): readonly Route[] {
   const document = "/v1/datasets/:dataset/documents/:document";
   const original = (reply: (details: Details, file: StoredFile, dataset: string) => Reply) => async (asked: Asked) => {
     const details = await knowledge.document(asked.id("dataset"), asked.id("document"));
-    const file = uploads(fileIdOf(details)) ?? sampleFile(details);
+    const file = store.upload(fileIdOf(details)) ?? sampleFile(details);
     if (!file) throw notFound("Document", "UploadFile not found.");
     return reply(details, file, asked.id("dataset"));
   };
@@ -42,7 +23,7 @@ export function fileRoutes(knowledge: Knowledge, store: DocumentStore, uploads: 
       const fileId = id("file");
       if (!isSigned(`/files/${fileId}/${kind}`, query, store.now()))
         throw new Refusal(403, "forbidden", "The signature of the link is wrong, or has expired.");
-      const file = uploads(fileId);
+      const file = store.upload(fileId);
       return file ? fileReply(file) : sampleAttachment(store, fileId);
     });
     return { ...link, isOpen: true };

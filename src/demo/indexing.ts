@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { isMapping } from "../schema.js";
 import type { Details } from "./knowledge.js";
 import {
   type ChildChunk,
@@ -104,8 +103,6 @@ interface Generation {
   readonly generation: number;
   readonly startedAt: number;
   readonly seconds: number;
-  /** The new size of chunks, where it is another one. */
-  readonly maxCharacters?: number | undefined;
 }
 
 /**
@@ -116,7 +113,7 @@ interface Generation {
 export function reindexedDocument(
   document: StoredDocument,
   source: Source,
-  { generation, startedAt, seconds, maxCharacters }: Generation,
+  { generation, startedAt, seconds }: Generation,
 ): StoredDocument {
   const chunks = source.map((piece, index) => {
     const id = stableId(`${document.row.id}/reindexed ${generation}/${index + 1}`);
@@ -126,17 +123,7 @@ export function reindexedDocument(
   const counts = { tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count"), hit_count: 0 };
   const state = { indexing_status: "completed", error: null, display_status: "available" };
   const times = { updated_at: startedAt, completed_at: Math.floor(startedAt + seconds), indexing_latency: seconds };
-  const rule = maxCharacters === undefined ? {} : ruleWith(document, maxCharacters);
-  return { ...withDetails(document, { ...times, ...rule }), row: { ...document.row, ...counts, ...state }, chunks };
-}
-
-/** The process rule of a document, with another size of chunks. */
-function ruleWith({ details }: StoredDocument, max_tokens: number): Details {
-  const rule = details?.document_process_rule;
-  const { rules, ...rest } = isMapping(rule) ? rule : {};
-  const { segmentation, ...others } = isMapping(rules) ? rules : {};
-  const cut = { ...(isMapping(segmentation) ? segmentation : {}), max_tokens };
-  return { document_process_rule: { ...rest, mode: "custom", rules: { ...others, segmentation: cut } } };
+  return { ...withDetails(document, times), row: { ...document.row, ...counts, ...state }, chunks };
 }
 
 /** Replaces the document's details, if they are known. */

@@ -66,7 +66,7 @@ export function pageOf<Row>(
 }
 
 /** Whether a text contains a keyword, ignoring case. */
-export function hasKeyword(text: unknown, keyword: string): boolean {
+function hasKeyword(text: unknown, keyword: string): boolean {
   return typeof text === "string" && text.toLowerCase().includes(keyword.toLowerCase());
 }
 

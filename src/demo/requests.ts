@@ -17,7 +17,6 @@ const change = object({
 /** A chunk to add, as sent. Its rules are checked later. */
 export type AddedChunk = Readonly<v.InferOutput<typeof added>>;
 
-/** A change to a chunk. */
 export type ChunkChange = Readonly<v.InferOutput<typeof change>>;
 
 export const addRequest = object({ segments: listOf(added) });

@@ -1,13 +1,10 @@
 import {
   type ChildChunk,
   type Chunk,
-  type ChunkText,
   characters,
   type Dataset,
   isHighQuality,
-  isQa,
   newChild,
-  newChunk,
   type StoredChunk,
   type StoredDocument,
   stableId,
@@ -15,15 +12,6 @@ import {
 
 /** The original text of a document, split into chunks without manual edits. A re-index creates chunks from it. */
 export type Source = readonly StoredChunk[];
-
-/** A document's source with these texts. */
-export function sourceFrom(texts: readonly ChunkText[], document: StoredDocument, dataset: Dataset): Source {
-  const place = { id: "", position: 1, time: 0, by: document.row.created_by ?? null };
-  return texts.map((text) => {
-    const row = newChunk(document.row, text, isHighQuality(dataset), place);
-    return { row, children: automaticChildren(row, document, dataset, { time: 0, round: 0 }) };
-  });
-}
 
 /** The children that the service creates for a new parent: one per sentence. Ids are always the same for the same parent and round. */
 export function automaticChildren(
@@ -42,37 +30,6 @@ export function automaticChildren(
 /** Whether the service creates children for the chunks of a document. */
 export function makesChildren({ row }: StoredDocument, dataset: Dataset): boolean {
   return row.doc_form === "hierarchical_model" && isHighQuality(dataset);
-}
-
-/** The source, split into pieces of another size. Questions stay with their answers. */
-export function cutAgain(source: Source, most: number, document: StoredDocument, dataset: Dataset): Source {
-  if (isQa(document.row)) return source;
-  const pieces = cutText(source.map(({ row }) => row.content).join("\n\n"), most);
-  return sourceFrom(
-    pieces.map((content) => ({ content })),
-    document,
-    dataset,
-  );
-}
-
-/** Splits a text into pieces of at most `most` characters (at least 2): after a sentence, otherwise at white space, otherwise anywhere. */
-export function cutText(text: string, most: number): readonly string[] {
-  const pieces: string[] = [];
-  let rest = text.trim();
-  while (rest.length > most) {
-    const end = endOfPiece(rest.slice(0, most));
-    pieces.push(rest.slice(0, end).trimEnd());
-    rest = rest.slice(end).trimStart();
-  }
-  return rest === "" ? pieces : [...pieces, rest];
-}
-
-function endOfPiece(head: string): number {
-  const sentence = head.search(/[.!?。！？؟][^.!?。！？؟]*$/) + 1;
-  if (sentence > 0) return sentence;
-  const space = head.search(/\s\S*$/);
-  if (space > 0) return space;
-  return /[\ud800-\udbff]$/.test(head) ? head.length - 1 : head.length; // never inside a surrogate pair
 }
 
 /** The sentences of a text, trimmed. */

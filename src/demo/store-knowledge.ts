@@ -12,41 +12,29 @@ import {
 } from "./knowledge.js";
 import type { ChildChunk, Chunk, Dataset, StoredDocument } from "./rows.js";
 
-interface IndexedDocument extends StoredDocument {
-  readonly sorted: readonly Chunk[];
-  readonly childLists: ReadonlyMap<string, readonly ChildChunk[]>;
-}
-
-/**
- * The reads of a store. The chunks of a document are sorted and indexed by id on first use, and again after a change, so that
- * requests need no search; only a keyword or status filter scans the rows of one list. Links are signed again on every read.
- */
+/** The reads of a store. Links are signed again on every read. */
 export function storeKnowledge(store: DocumentStore): Knowledge {
-  const indexed = new WeakMap<StoredDocument, IndexedDocument>();
-
-  const documentOf = (datasetId: string, id: string): IndexedDocument => {
-    const document = store.readIn(datasetId, id);
-    const index = indexed.get(document) ?? indexDocument(document);
-    indexed.set(document, index);
-    return index;
-  };
-
   return {
     metadataFields(datasetId) {
       store.dataset(datasetId);
       return builtInFields;
     },
     chunks(datasetId, documentId, query) {
-      const { row, sorted } = documentOf(datasetId, documentId);
+      const { row, chunks } = store.readIn(datasetId, documentId);
       const wanted = new Set(query.statuses);
-      const chunks = wanted.size === 0 ? sorted : sorted.filter(({ status }) => wanted.has(status));
-      const { rows, total } = pageOf(chunks, query, contentOf);
+      const all = chunks.map((chunk) => chunk.row).sort(byPositionThenId);
+      const { rows, total } = pageOf(
+        wanted.size === 0 ? all : all.filter(({ status }) => wanted.has(status)),
+        query,
+        contentOf,
+      );
       return { doc_form: row.doc_form, rows: rows.map((chunk) => signChunk(chunk, store.now())), total };
     },
     childChunks(datasetId, documentId, chunkId, query) {
-      const children = documentOf(datasetId, documentId).childLists.get(chunkId.toLowerCase());
-      if (!children) throw notFound("Segment");
-      return pageOf(children, query, contentOf);
+      const { chunks } = store.readIn(datasetId, documentId);
+      const parent = chunks.find(({ row }) => row.id === chunkId.toLowerCase());
+      if (!parent) throw notFound("Segment");
+      return pageOf(parent.children.toSorted(byPositionThenId), query, contentOf);
     },
     indexingStatus: (datasetId, batchId) => store.statusEntries(datasetId, batchId),
     datasets: (query) => pageOf(store.datasets().map(withBuiltInFields), query, nameOf),
@@ -81,15 +69,6 @@ function contentOf({ content }: Listed): unknown {
 
 function nameOf({ name }: Listed): unknown {
   return name;
-}
-
-function indexDocument(document: StoredDocument): IndexedDocument {
-  const { chunks } = document;
-  return {
-    ...document,
-    sorted: chunks.map((chunk) => chunk.row).sort(byPositionThenId),
-    childLists: new Map(chunks.map((chunk) => [chunk.row.id, chunk.children.toSorted(byPositionThenId)])),
-  };
 }
 
 function byPositionThenId(a: Chunk | ChildChunk, b: Chunk | ChildChunk): number {

@@ -20,6 +20,15 @@ export interface DuckDbOptions {
 /** A connection to a database. It runs one statement at a time. */
 export type Connection = DuckDBConnection;
 
+/** DuckDB's memory limit where the user names none. Beside it, Node and DuckDB's readers take up to 350 MB. */
+export const defaultMemory = "800MB";
+
+/**
+ * The same where two runs are compared, which keeps no texts: two runs with a document of 1,000,000 chunks of 500 characters are compared
+ * within 600 MB in all.
+ */
+export const comparisonMemory = "300MB";
+
 /** The number of DuckDB threads in total. */
 export const duckDbThreads = 2;
 

@@ -96,7 +96,7 @@ const counts = object({
   metadata_fields: count,
   /** Only if the run listed the documents. */
   document_info: v.exactOptional(count),
-  /** Only with `details: true`. */
+  /** Not with `details: false`. */
   datasets: v.exactOptional(count),
   document_details: v.exactOptional(count),
 });

@@ -205,7 +205,7 @@ export function attachmentFiles({
 }
 
 /** The file of an original in its run folder; undefined if it is incomplete. */
-export function savedFile(original: Original, folder: string): SavedFile | undefined {
+function savedFile(original: Original, folder: string): SavedFile | undefined {
   const { verdict, path, sha256, name, mime_type, bytes } = original;
   if (verdict !== "complete" || path === null || sha256 === null) return undefined;
   return { path: join(folder, path), name: name ?? basename(path), mime_type, bytes, sha256 };

@@ -18,9 +18,17 @@ export function timeOfRun(runId: string): number | undefined {
 
 const restoreEnding = ".restore";
 
-/** The folder next to a run that holds its restores: the journal, and dumps from before and after. */
+/** The folder for the copies that a command makes of runs in buckets. It goes with the command. */
+export function copiesFolder(id: string): string {
+  return `.copies-${id}`;
+}
+
+/**
+ * The folder next to a run that holds its restores: the journal, and dumps from before and after. For the copy of a run in a bucket
+ * it is outside of the copies, and stays.
+ */
 export function restoreFolderOf(runFolder: string): string {
-  return runFolder + restoreEnding;
+  return runFolder.replace(new RegExp(`/${copiesFolder("[0-9a-f-]{36}")}(?=/)`), "") + restoreEnding;
 }
 
 /** Whether a name is such a folder. */

@@ -29,7 +29,17 @@ export function openCompressor(compression: Exclude<Compression, "none">): Trans
   return zlib.createZstdCompress({ params: { [zlib.constants.ZSTD_c_checksumFlag]: 1 }, chunkSize });
 }
 
-/** Decompresses bytes to text. */
-export function openDecompressor(compression: Exclude<Compression, "none">): Transform {
+/** Decompresses bytes to text. `bytesWritten`: the compressed bytes that were used. */
+export function openDecompressor(
+  compression: Exclude<Compression, "none">,
+): Transform & { readonly bytesWritten: number } {
   return compression === "gzip" ? zlib.createGunzip({ chunkSize }) : zlib.createZstdDecompress({ chunkSize });
+}
+
+/** The first bytes of every file, by RFC 1952, section 2.3.1, and RFC 8878, section 3.1.1. */
+const magic = { gzip: Buffer.from("1f8b", "hex"), zstd: Buffer.from("28b52ffd", "hex") };
+
+/** Whether a file begins as one of this compression does. */
+export function isCompressed(start: Buffer, compression: Exclude<Compression, "none">): boolean {
+  return start.subarray(0, magic[compression].length).equals(magic[compression]);
 }

@@ -1,5 +1,5 @@
 import { constants, type Stats } from "node:fs";
-import { chmod, type FileHandle, lstat, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, type FileHandle, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StopError } from "../errors.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
@@ -123,14 +123,48 @@ async function jsonFrom(reading: Promise<Buffer>): Promise<unknown> {
   }
 }
 
+/** Makes a folder that only its owner can read, and those above it. A link in its place is refused. */
+export async function makeFolder(path: string): Promise<void> {
+  await refuseLink(path);
+  await makeWithParents(path);
+}
+
+/** Node's own way (`recursive`) goes on for ever where a file system takes no folders, and hides that one is read-only. */
+async function makeWithParents(path: string): Promise<void> {
+  if (await makeOne(path)) return;
+  await makeWithParents(dirname(path));
+  if (!(await makeOne(path)))
+    throw new StopError(`${path} cannot be made: the file system of ${dirname(path)} takes no new folders`);
+}
+
+/** Makes one folder, if there is none; false: the one above it is missing, or so the system says. */
+async function makeOne(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    const facts = await stat(path).catch(() => undefined);
+    if (!facts?.isDirectory()) throw error;
+  }
+  return true;
+}
+
+/**
+ * Makes a folder below that of a holder, but none above it: a holder that was fenced must not bring its folder back. One
+ * that is there already is fine.
+ */
+export async function makeOwnFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}
+
 /** Creates the folders of a path within a folder, for the owner only. Rejects if that folder does not exist. */
 export async function makeFolders(folder: string, path: string): Promise<void> {
   const inner = dirname(path);
   if (inner === ".") return;
   await makeFolders(folder, inner);
-  await mkdir(join(folder, inner), { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
+  await makeOwnFolder(join(folder, inner));
 }
 
 /** Makes a file written by DuckDB readable by its owner only, and flushes it. */

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { pipeline } from "node:stream";
-import { compressionOf, openDecompressor } from "./compression.js";
+import { compressionOf, isCompressed, openDecompressor } from "./compression.js";
 import { UnreadableError } from "./files.js";
 
 /** The longest line to read, in bytes: far above any real row, and below the longest JavaScript string. */
@@ -87,21 +87,48 @@ export async function* readTextPieces(path: string): AsyncGenerator<Buffer> {
   yield* textPieces(path, readPieces(path));
 }
 
-/** Like readTextPieces, from pieces already read. The path gives the ending. */
+/**
+ * Like readTextPieces, from pieces already read. The path gives the ending. A file must hold exactly one compressed text, which a run
+ * writes: UnreadableError at its end, at the latest, for any other.
+ */
 export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compression = compressionOf(path);
   if (compression === "none") return yield* pieces;
   const text = openDecompressor(compression);
-  pipeline(pieces, text, () => {}); // an error comes out below
+  let [bytes, textBytes, isRead, end] = [0, 0, false, Buffer.alloc(0)];
+  const compressed = async function* () {
+    for await (const piece of pieces) {
+      if (bytes === 0 && !isCompressed(piece, compression))
+        throw new UnreadableError(`is not compressed with ${compression}, as its name says`);
+      bytes += piece.length;
+      end = Buffer.concat([end, piece.subarray(-4)]).subarray(-4);
+      yield piece;
+    }
+    if (bytes === 0) throw new UnreadableError(`is empty, and not compressed with ${compression}, as its name says`);
+    isRead = true;
+  };
+  pipeline(compressed(), text, () => {}); // an error comes out below
   try {
-    yield* text;
+    for await (const piece of text) {
+      textBytes += piece.length;
+      yield piece;
+    }
   } catch (error) {
-    if (error instanceof Error && "code" in error && /^(Z_|ERR_ZSTD|ZSTD_)/.test(String(error.code)))
-      throw new UnreadableError(`cannot be decompressed: it is damaged, or no file of ${compression}`, {
-        cause: error,
-      });
-    throw error;
+    throw decompressionError(error);
   }
+  if (!isRead || text.bytesWritten < bytes) throw new UnreadableError(trailing);
+  if (compression === "gzip" && end.readUInt32LE() !== textBytes % 2 ** 32)
+    throw new UnreadableError("holds several compressed texts, one after the other, but a run writes one");
+}
+
+const trailing = "has something after the end of its compressed text";
+
+/** Rewords the errors of zlib and Zstandard. Others stay as they are. */
+function decompressionError(cause: unknown): unknown {
+  if (!(cause instanceof Error) || !("code" in cause) || !/^(Z|ERR_Z)/.test(String(cause.code))) return cause;
+  if (cause.code === "Z_BUF_ERROR") return new UnreadableError("ends in the middle of its compressed text", { cause });
+  const isTrailing = cause.message === "incorrect header check" || cause.code === "ZSTD_error_prefix_unknown";
+  return new UnreadableError(isTrailing ? trailing : "has a damaged compressed text", { cause });
 }
 
 /** Bytes per write. */

@@ -1,40 +1,19 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { FileFormat } from "../dump/formats/formats.js";
-import type { Compression } from "../files/compression.js";
 import type { Label } from "./draft-from-file.js";
+import { isBucketUrl, prefixFromUrl, urlOfPrefix } from "./s3-url.js";
+import type { JobFile } from "./schema/job-schema.js";
+import { defaultKeyVariable } from "./schema/service-schema.js";
+import { jobName } from "./schema/shapes.js";
 
 /** The checked job. Later stages need not check it again. */
 
 export type Format = FileFormat | "duckdb";
 
-export interface ServiceOptions {
-  /** True: the embedded service with its sample data, and baseUrl is "". */
-  readonly demo: boolean;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  /** The variable with the key. apiKeyFile and apiKeyCommand take precedence. */
-  readonly apiKeyEnv: string;
-  readonly apiKeyFile: string | undefined;
-  /** A program, with its arguments, that prints the key. */
-  readonly apiKeyCommand: readonly string[] | undefined;
-  /** Maximum concurrent requests, 1 to 64. */
-  readonly concurrency: number;
-  /** Maximum requests per second. */
-  readonly maxRps: number | undefined;
-  /** Seconds for one request. */
-  readonly timeout: number;
-  /** Retries per request, 0 to 20. */
-  readonly retries: number;
-  /** Seconds that the service may be down during a run. */
-  readonly outage: number;
-  /** Maximum bytes of one answer. */
-  readonly maxBody: number;
-  /** Maximum bytes of one original file. */
-  readonly maxOriginal: number;
-  readonly caFile: string | undefined;
-  readonly allowHttp: boolean;
-}
+/** The service in the program's names and units. `baseUrl` is "" for the embedded one. */
+export type ServiceOptions = Readonly<ReturnType<typeof serviceFromFile>>;
 
-/** A dataset as the job names it. */
 export interface DatasetJob {
   readonly id: string;
   /** all: every document that the service lists when the run starts. */
@@ -45,52 +24,15 @@ export interface DatasetJob {
 }
 
 /** How many runs to keep. At least one of the four is set. */
-export type Keep = {
-  readonly last?: number;
-  readonly daily?: number;
-  readonly weekly?: number;
-  readonly monthly?: number;
-};
+export type Keep = NonNullable<JobFile["output"]["keep"]>;
 
-export interface OutputOptions {
-  /** The folder for results; with a bucket, the local folder for work in progress. */
-  readonly dir: string;
-  /** `s3://bucket/prefix` for the results; undefined: results stay in `dir`. */
-  readonly bucket: string | undefined;
-  /** Whether to accept a bucket whose store ignores conditional writes. */
-  readonly allowUnsafeLock: boolean;
-  readonly formats: readonly Format[];
-  /** undefined: keep every run. */
-  readonly keep: Keep | undefined;
-  readonly keepSignatures: boolean;
-  readonly csvSafe: boolean;
-  /** How the JSONL and CSV files of the run folder are compressed. */
-  readonly compress: Compression;
-  /** dataset: put the files of chunks and child chunks in one folder per dataset. */
-  readonly partition: "none" | "dataset";
-  /** The path for a world-readable copy of the metrics; undefined: no copy. */
-  readonly metricsFile: string | undefined;
-  /** DuckDB's memory limit, in its syntax: "800MB". */
-  readonly memory: string;
-}
+/** The output in the program's names. `bucket`: `s3://bucket/prefix`; undefined: the results stay in `dir`. */
+export type OutputOptions = Readonly<ReturnType<typeof outputFromFile>>;
 
-/** The URLs to notify about a run. All are secret and must never be shown. At least one is set. */
-export type NotifyUrls = {
-  /** Used for every URL that is not set, following the convention of healthchecks.io. */
-  readonly url?: string;
-  readonly start?: string;
-  readonly success?: string;
-  readonly partial?: string;
-  readonly failure?: string;
-};
-
-/** json: figures, and a `text` that Slack shows · teams: the text as an Adaptive Card. */
-export type NotifyStyle = "json" | "teams";
-
-export interface Notify {
-  readonly urls: NotifyUrls;
-  readonly style: NotifyStyle;
-}
+/** The URLs to notify about a run, of which at least one is set, and the style. All URLs are secret and must never be shown. */
+export type Notify = Readonly<ReturnType<typeof notifyFromFile>>;
+export type NotifyUrls = Notify["urls"];
+export type NotifyStyle = Notify["style"];
 
 /** One machine's part of a job's documents: 1 ≤ index ≤ count ≤ 10,000. */
 export interface Shard {
@@ -113,8 +55,11 @@ export interface Job {
   readonly datasets: readonly DatasetJob[] | "all";
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "sweeps" | "counts" | "anchored";
-  /** Whether to read the settings of datasets and documents too. A restore needs them. */
-  readonly details: boolean;
+  /**
+   * Whether to read the settings of datasets, and the details of documents: of all, which a copy needs; or `auto`, only of documents
+   * that look edited, which a restore needs.
+   */
+  readonly details: "auto" | boolean;
   /** Whether to save the files that documents were made from. */
   readonly originals: boolean;
   /** Hours within which an interrupted run is resumed. */
@@ -130,9 +75,6 @@ export interface Job {
   readonly documentsFrom: string | undefined;
 }
 
-/** Valid job names. They name the job's folder and database. */
-export const jobName = /^[a-z0-9][a-z0-9_-]{0,99}$/;
-
 /** Whether a text can be the name of a job. */
 export function isJobName(text: string): boolean {
   return jobName.test(text);
@@ -146,4 +88,62 @@ export function namedDatasets({ datasets }: Pick<Job, "datasets">): readonly Dat
 /** The base URL of a service; `demo` for the embedded one, because its port changes at every start. */
 export function serviceName({ demo, baseUrl }: Pick<ServiceOptions, "demo" | "baseUrl">): string {
   return demo ? "demo" : baseUrl;
+}
+
+const bytesPerMegabyte = 1_000_000;
+
+export function serviceFromFile(service: JobFile["service"]) {
+  return {
+    demo: service.demo,
+    baseUrl: service.base_url ?? "",
+    apiKeyEnv: service.api_key_env ?? defaultKeyVariable,
+    apiKeyFile: atHome(service.api_key_file),
+    apiKeyCommand: service.api_key_command,
+    concurrency: service.concurrency,
+    maxRps: service.max_rps,
+    timeout: service.timeout,
+    retries: service.retries,
+    outage: service.outage,
+    maxBody: service.max_body * bytesPerMegabyte,
+    maxOriginal: service.max_original * bytesPerMegabyte,
+    caFile: atHome(service.ca_file),
+    allowHttp: service.allow_http,
+  };
+}
+
+/** Expands ~ as a shell would, because no shell reads a job file. */
+function atHome(path: string | undefined): string | undefined {
+  return path?.replace(/^~(?=\/|$)/, () => homedir());
+}
+
+export function outputFromFile(output: JobFile["output"]) {
+  const formats: readonly Format[] = output.formats;
+  return {
+    ...outputLocation(output.dir, output.work_dir),
+    formats,
+    keep: output.keep,
+    keepSignatures: output.keep_signatures,
+    csvSafe: output.csv_safe,
+    compress: output.compress,
+    partition: output.partition,
+    metricsFile: output.metrics_file,
+    memory: output.memory,
+  };
+}
+
+export function notifyFromFile({ style = "json", ...urls }: NonNullable<JobFile["notify"]>) {
+  return { urls, style };
+}
+
+/**
+ * Splits a user's output location, a folder or `s3://bucket/prefix`, into local folder and bucket. Throws UsageError for an
+ * invalid address.
+ */
+export function outputLocation(
+  dir: string,
+  workDir?: string,
+): { readonly dir: string; readonly bucket: string | undefined } {
+  if (!isBucketUrl(dir)) return { dir, bucket: undefined };
+  const { bucket, prefix } = prefixFromUrl(dir);
+  return { dir: workDir ?? join("output", ".s3", bucket, prefix), bucket: urlOfPrefix({ bucket, prefix }) };
 }

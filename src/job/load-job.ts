@@ -1,12 +1,19 @@
 import { readdir, stat } from "node:fs/promises";
-import { homedir } from "node:os";
 import { basename, dirname, join, parse } from "node:path";
 import * as v from "valibot";
 import { type Problem, UsageError } from "../errors.js";
 import { checkJob } from "./check-job.js";
 import { type Draft, draftFromFile, draftFromRecord, type Label, settingName } from "./draft-from-file.js";
 import { type Finding, fileText, isWithin, joinFindings, looksLikeKey, pathText } from "./findings.js";
-import type { DatasetJob, Job, JobLocation, Keep, Notify, OutputOptions, ServiceOptions } from "./job.js";
+import {
+  type DatasetJob,
+  type Job,
+  type JobLocation,
+  notifyFromFile,
+  outputFromFile,
+  outputLocation,
+  serviceFromFile,
+} from "./job.js";
 import {
   batchFlag,
   type GivenFlag,
@@ -17,9 +24,7 @@ import {
   sourceFlags,
 } from "./merge-flags.js";
 import { readText } from "./read-key.js";
-import { isBucketUrl, prefixFromUrl, urlOfPrefix } from "./s3-url.js";
 import { type JobFile, locationEntries } from "./schema/job-schema.js";
-import { defaultKeyVariable } from "./schema/service-schema.js";
 import { nearestName } from "./schema/shapes.js";
 
 /** Where a job comes from: a file, the job file recorded by a run, or flags only. */
@@ -55,7 +60,7 @@ export function jobFromDraft(draft: Draft): Job {
 }
 
 /** The error for a draft that is not a valid job, with every problem. */
-export function jobRefusal(draft: Draft, findings: readonly Finding[]): UsageError {
+function jobRefusal(draft: Draft, findings: readonly Finding[]): UsageError {
   const problems = [...draft.problems, ...findings.map((finding) => problemFrom(finding, draft.labels))];
   return new UsageError(`${countText(problems.length)} with ${draft.what}:`, problems);
 }
@@ -67,8 +72,6 @@ function problemFrom({ path, message }: Finding, labels: readonly Label[]): Prob
 function countText(count: number): string {
   return count === 1 ? "1 problem" : `${count} problems`;
 }
-
-const bytesPerMegabyte = 1_000_000;
 
 type Named = Exclude<JobFile["datasets"], "all">[number];
 
@@ -95,34 +98,6 @@ export function jobFromFile(file: JobFile, labels: readonly Label[]): Job {
   };
 }
 
-function notifyFromFile({ style = "json", ...urls }: NonNullable<JobFile["notify"]>): Notify {
-  return { urls, style };
-}
-
-function serviceFromFile(service: JobFile["service"]): ServiceOptions {
-  return {
-    demo: service.demo,
-    baseUrl: service.base_url ?? "",
-    apiKeyEnv: service.api_key_env ?? defaultKeyVariable,
-    apiKeyFile: atHome(service.api_key_file),
-    apiKeyCommand: service.api_key_command,
-    concurrency: service.concurrency,
-    maxRps: service.max_rps,
-    timeout: service.timeout,
-    retries: service.retries,
-    outage: service.outage,
-    maxBody: service.max_body * bytesPerMegabyte,
-    maxOriginal: service.max_original * bytesPerMegabyte,
-    caFile: atHome(service.ca_file),
-    allowHttp: service.allow_http,
-  };
-}
-
-/** Expands ~ as a shell would, because no shell reads a job file. */
-function atHome(path: string | undefined): string | undefined {
-  return path?.replace(/^~(?=\/|$)/, () => homedir());
-}
-
 function datasetFromFile(dataset: Named): DatasetJob {
   return {
     id: dataset.id,
@@ -130,22 +105,6 @@ function datasetFromFile(dataset: Named): DatasetJob {
     batches: dataset.batches,
     status: dataset.status,
     keyword: dataset.keyword,
-  };
-}
-
-function outputFromFile(output: JobFile["output"]): OutputOptions {
-  const keep: Keep | undefined = output.keep;
-  return {
-    ...outputLocation(output.dir, output.work_dir),
-    allowUnsafeLock: output.allow_unsafe_lock,
-    formats: output.formats,
-    keep,
-    keepSignatures: output.keep_signatures,
-    csvSafe: output.csv_safe,
-    compress: output.compress,
-    partition: output.partition,
-    metricsFile: output.metrics_file,
-    memory: output.memory,
   };
 }
 
@@ -252,14 +211,4 @@ export async function loadJobLocation(file: string, env: NodeJS.ProcessEnv): Pro
   if (findings.length > 0 || !checked.success) throw jobRefusal(draft, findings);
   const { name, output } = checked.output;
   return { name: name ?? "", output: { ...outputLocation(output.dir, output.work_dir), keep: output.keep } };
-}
-
-/**
- * Splits a user's output location, a folder or `s3://bucket/prefix`, into local folder and bucket. Throws UsageError for an
- * invalid address.
- */
-export function outputLocation(dir: string, workDir?: string): Pick<OutputOptions, "dir" | "bucket"> {
-  if (!isBucketUrl(dir)) return { dir, bucket: undefined };
-  const { bucket, prefix } = prefixFromUrl(dir);
-  return { dir: workDir ?? join("output", ".s3", bucket, prefix), bucket: urlOfPrefix({ bucket, prefix }) };
 }

@@ -14,6 +14,8 @@ export interface OpenService extends AsyncDisposable {
   readonly download: Download;
 }
 
+type ServiceOptions = Pick<ClientOptions, "onAnswer" | "patient" | "onPause" | "maxRps" | "keySource">;
+
 /** A service ready for requests. */
 interface ReachedService {
   readonly baseUrl: string;
@@ -23,16 +25,22 @@ interface ReachedService {
 }
 
 /**
- * Opens the service of a job. `onAnswer` gets every answer, `patient` waits while the service is down, and `shared` are the limits
- * shared by all processes that read it. Throws UsageError without a key.
+ * Opens the service of a job. `onAnswer` gets every answer, `patient` waits while the service is down. A worker gives its own
+ * `maxRps` and `onPause`; `keySource` names a key that does not come from where the job says. Throws UsageError without a key.
  */
 export async function openService(
   job: Job,
   { env, signal, progress, log }: Required<RunOptions>,
-  { onAnswer, patient, shared }: Pick<ClientOptions, "onAnswer" | "patient" | "shared"> = {},
+  {
+    onAnswer,
+    patient,
+    onPause,
+    maxRps = job.service.maxRps,
+    keySource = sourceOfKey(job.service),
+  }: ServiceOptions = {},
 ): Promise<OpenService> {
-  const { concurrency, maxRps, timeout, retries, outage, maxBody, caFile } = job.service;
-  const service = await reachService(job, env, { warn: (text) => log("warn", text), signal });
+  const { concurrency, timeout, retries, outage, maxBody, caFile } = job.service;
+  const service = await reachService(job, env, { warn: (text) => log("warn", text), signal, source: keySource });
   const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
   const { baseUrl, key } = service;
   const proxies = job.service.demo ? {} : env; // the embedded service needs no proxy
@@ -40,7 +48,7 @@ export async function openService(
   const client = openClient({
     baseUrl,
     key,
-    ...(job.service.demo ? {} : { keySource: sourceOfKey(job.service) }),
+    ...(job.service.demo ? {} : { keySource }),
     names,
     concurrency,
     maxRps,
@@ -55,7 +63,7 @@ export async function openService(
     onRetry,
     say: (text) => log("warn", text),
     onAnswer,
-    shared,
+    onPause,
     ...(patient ? { patient } : {}),
   });
   const connecting = { connections: concurrency, timeout, caFile, env: proxies, names };

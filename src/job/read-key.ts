@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
+import { typedKey } from "../client/failed-request.js";
 import { UsageError } from "../errors.js";
 import { fileText } from "./findings.js";
 import type { ServiceOptions } from "./job.js";
@@ -11,6 +12,8 @@ export interface KeyOptions {
   readonly warn?: (message: string) => void;
   /** Aborting it ends the key command. */
   readonly signal?: AbortSignal;
+  /** Where the key comes from, for messages; default: where the job says. */
+  readonly source?: string;
 }
 
 /**
@@ -19,7 +22,7 @@ export interface KeyOptions {
  */
 export async function readKey(service: KeySource, env: NodeJS.ProcessEnv, options: KeyOptions = {}): Promise<string> {
   const { apiKeyEnv: name, apiKeyFile: file, apiKeyCommand: command } = service;
-  const place = sourceOfKey(service);
+  const { source: place = sourceOfKey(service) } = options;
   if (command !== undefined) {
     const output = await runKeyCommand(command, { env, signal: options.signal });
     if (output.trim() === "") throw new UsageError(`no key: ${place} printed nothing`, []);
@@ -47,7 +50,7 @@ function keyFrom(text: string, place: string): string {
   if (key === "") throw new UsageError(`no key: ${place} is empty. Put the key of the service there`, []);
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new UsageError(
-    `the key in ${place} cannot be sent: it holds white space or characters that are not ASCII. Put the key alone there, without "Bearer"`,
+    `${place === typedKey ? typedKey : `the key in ${place}`} cannot be sent: it holds white space or characters that are not ASCII. Put the key alone there, without "Bearer"`,
     [],
   );
 }

@@ -39,7 +39,6 @@ export function resolvedOptions(job: Job): Manifest["options"] {
       csv_safe: output.csvSafe,
       compress: output.compress,
       partition: output.partition,
-      ...(output.allowUnsafeLock ? { allow_unsafe_lock: true } : {}),
       metrics_file: output.metricsFile ?? null,
       memory: output.memory,
     },

@@ -1,19 +1,29 @@
 import { join } from "node:path";
+import { shardOf } from "../crawl/discovery.js";
 import { discoveryFrom } from "../crawl/document-list.js";
-import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
 import type { TextFormat } from "../dump/formats/format.js";
+import type { ChildLists } from "../dump/manifest.js";
 import type { SegmentFile } from "../files/join-segments.js";
+import { readTextPieces, splitLines } from "../files/lines.js";
 import type { Job, Shard } from "../job/job.js";
 import { assignPaths, type HeldOriginal } from "../originals/save-originals.js";
 import type { Kind } from "../rows/columns.js";
 import { documentKey, type Row } from "../rows/row.js";
-import { sumOfDrift } from "../rows/row-from-record.js";
+import { noDrift, sumOfDrift } from "../rows/row-from-record.js";
 import { type StatusFacts, warningsOfStatus } from "../run/read-everything.js";
 import { incompleteTexts, type Reading } from "../run/reading.js";
-import { joinDocuments, type ShardDocuments } from "./join-documents.js";
-import { makeSegments, rowFromLine, type SegmentOptions } from "./make-segments.js";
-import { documentsIn, type MergedList } from "./merge-lists.js";
-import type { ProvedShard } from "./prove-shards.js";
+import { valueIf } from "../schema.js";
+import {
+  type DumpedDocument,
+  documentKinds,
+  failedDocument,
+  isFinished,
+  proofSchema,
+} from "../segments/document-result.js";
+import { shardText } from "../words.js";
+import { makeSegments, rowFromLine } from "./make-segments.js";
+import { documentsIn, type MergedList, shardsText } from "./merge-lists.js";
+import { refusal, type ShardDump } from "./prove-shards.js";
 
 interface GatherOptions {
   readonly job: Job;
@@ -21,23 +31,21 @@ interface GatherOptions {
   /** The folder for files that are needed until the dump is made. */
   readonly scratch: string;
   readonly formats: readonly TextFormat[];
-  readonly duckDb: DuckDbOptions;
   readonly signal: AbortSignal;
   /** The command that makes a shard. */
   readonly command: (shard: Shard) => string;
 }
 
 /** Gathers the rows of all shards as one run would have read them; those of chunks and child chunks stay in their files. */
-export async function gatherShards(shards: readonly ProvedShard[], options: GatherOptions): Promise<Reading> {
+export async function gatherShards(shards: readonly ShardDump[], options: GatherOptions): Promise<Reading> {
   const { job, merged } = options;
   const order = orderOf(merged);
-  const rowsOf = async (kind: Kind, place: (row: Row) => number) =>
-    sortBy(await rowsOfKind(shards, kind, options), place);
-  const has = (kind: Kind) => shards.some(({ tables }) => tables.has(kind));
+  const rowsOf = async (kind: Kind, place: (row: Row) => number) => sortBy(await rowsOfKind(shards, kind), place);
+  const has = (kind: Kind) => shards.some(({ dump }) => dump.tablesOf([kind]));
   const rows = await rowsOf("document_info", order.document);
   const discovery = discoveryFrom({ ...merged.list, rows, drift: {}, pages: 0 }, job);
   const manifests = shards.map(({ dump }) => dump.manifest);
-  const documents = joinDocuments(await withSegments(shards, options), merged, order.document, options.command);
+  const documents = await acceptDocuments(shards, order, options);
   const { before, after } = splitReadings(await rowsOf("indexing_status", order.dataset));
   const times = (name: "started_at" | "finished_at") => manifests.map((manifest) => Date.parse(manifest[name]));
   return {
@@ -68,7 +76,7 @@ export async function gatherShards(shards: readonly ProvedShard[], options: Gath
 
 /** Warnings of the lists, of the shards in their order and of the indexing status of all, each once. */
 function warningsOf(
-  shards: readonly ProvedShard[],
+  shards: readonly ShardDump[],
   { differences, notes }: MergedList,
   facts: StatusFacts,
 ): readonly string[] {
@@ -78,21 +86,55 @@ function warningsOf(
   return [...all].filter((sentence) => !reported.has(sentence));
 }
 
-/** The documents of every shard, with their parts in every text format. */
-async function withSegments(
-  shards: readonly ProvedShard[],
-  { scratch, formats, signal }: Pick<GatherOptions, "scratch" | "formats" | "signal">,
-): Promise<readonly ShardDocuments[]> {
-  const found: ShardDocuments[] = [];
-  for (const { dump, shard, files } of shards) {
-    const segments = dump.manifest.documents.map((): SegmentFile[] => []);
-    for (const [at, file] of files.entries()) {
-      const options: SegmentOptions = { folder: scratch, name: `shard-${shard.index}.${at}`, formats, signal };
-      await makeSegments(file, options, (document, segment) => segments[document]?.push(segment));
+/**
+ * The documents of all shards in the order of the list, accepted as those of workers and of earlier processes are. One that its own
+ * shard did not list has failed.
+ */
+async function acceptDocuments(
+  shards: readonly ShardDump[],
+  order: Order,
+  { merged, scratch, formats, signal, command }: GatherOptions,
+): Promise<readonly DumpedDocument[]> {
+  const found: DumpedDocument[] = [];
+  for (const { dump, shard } of shards) {
+    const { documents, child_lists, proofs } = dump.manifest;
+    const lists = new Map<string, ChildLists>(child_lists.map((list) => [documentKey(list), list]));
+    const proofOf = new Map(proofs.map((each) => [documentKey(each), each.proof]));
+    const segments = new Map(documents.map((row): [string, SegmentFile[]] => [documentKey(row), []]));
+    const tables = documentKinds.flatMap((kind) => dump.tablesOf([kind]) ?? []);
+    const files = tables.flatMap(({ kind, files }) => files.map(({ path }) => ({ kind, path })));
+    for (const [at, { kind, path }] of files.entries()) {
+      const options = { folder: scratch, name: `shard-${shard.index}.${at}`, formats, signal };
+      await makeSegments(join(dump.folder, path), kind, options, (key, segment) => segments.get(key)?.push(segment));
     }
-    found.push({ manifest: dump.manifest, segments });
+    for (const row of documents) {
+      const key = documentKey(row);
+      const proof = valueIf(proofSchema, proofOf.get(key)) ?? "none";
+      const childLists = lists.get(key) ?? null;
+      found[order.document(row)] = {
+        row,
+        drift: noDrift,
+        childLists,
+        proof,
+        edited: false, // the shard has asked for the details
+        files: segments.get(key) ?? [],
+        isOld: true,
+      };
+    }
   }
-  return found;
+  const names = formats.map(({ format }) => format);
+  const count = shards.length;
+  return Array.from(documentsIn(merged.list), ({ key, datasetId, documentId }, at) => {
+    const own = { index: shardOf(datasetId, documentId, count), count };
+    const document = found[at];
+    if (!document) {
+      const who = shardsText(merged.unlisted.get(key)?.listedBy ?? []);
+      const error = `${shardText(own)}, which reads it, did not list it, and ${who} did; make that shard again and join again: ${command(own)}`;
+      return failedDocument({ dataset_id: datasetId, document_id: documentId }, error);
+    }
+    if (isFinished({ datasetId, documentId }, document, names)) return document;
+    throw refusal([`${shards[own.index - 1]?.dump.folder}: document ${documentId} is without its proof or its rows`]);
+  });
 }
 
 /** The place of every dataset, and of every document, among all. */
@@ -116,23 +158,31 @@ function sortBy<Thing>(things: readonly Thing[], placeOf: (thing: Thing) => numb
   return placed.sort((one, other) => one.place - other.place).map(({ thing }) => thing);
 }
 
+/** Kinds whose rows belong to one dataset each, which falls to one shard. */
+const ofDatasets: readonly Kind[] = ["datasets", "metadata_fields", "indexing_status"];
+
 /** The rows of a kind in all shards, in their order. */
-async function rowsOfKind(
-  shards: readonly ProvedShard[],
-  kind: Kind,
-  { duckDb }: Pick<GatherOptions, "duckDb">,
-): Promise<readonly Row[]> {
+async function rowsOfKind(shards: readonly ShardDump[], kind: Kind): Promise<readonly Row[]> {
   const rows: Row[] = [];
-  for (const { dump, tables } of shards) {
-    const table = tables.get(kind);
-    if (!table) continue;
-    for await (const lines of dump.lines(table, duckDb)) for (const line of lines) rows.push(rowFromLine(line));
+  for (const { dump, shard } of shards) {
+    const files = dump.tablesOf([kind])?.flatMap((table) => table.files) ?? [];
+    for (const { path } of files)
+      for await (const lines of splitLines(readTextPieces(join(dump.folder, path))))
+        for (const line of lines) {
+          const row = rowFromLine(line.toString("utf8"));
+          const { dataset_id: id } = row;
+          if (ofDatasets.includes(kind) && shardOf(String(id), "", shard.count) !== shard.index)
+            throw refusal([
+              dump.unsound(`${path}: has a row of dataset ${id}, which is not one of this shard`).message,
+            ]);
+          rows.push(row);
+        }
   }
   return rows;
 }
 
 /** The files of all shards, each with the place that it has in the dump of a single run. */
-function joinOriginals(shards: readonly ProvedShard[], order: Order): readonly HeldOriginal[] {
+function joinOriginals(shards: readonly ShardDump[], order: Order): readonly HeldOriginal[] {
   const found = shards.flatMap(({ dump }) =>
     (dump.manifest.originals ?? []).map(({ path, ...original }) => ({
       original,
@@ -144,30 +194,13 @@ function joinOriginals(shards: readonly ProvedShard[], order: Order): readonly H
   return placed.map((original, at) => ({ original, file: sorted[at]?.file ?? "" }));
 }
 
-/** Readings of the indexing status before the documents were read, and after it. */
-interface SplitReadings {
-  readonly before: readonly Row[];
-  readonly after: readonly Row[];
-}
-
 /**
- * Tells the two readings of each batch apart by their times: a run reads every batch before the documents and again after them, so
- * rows of the earlier time come first. A batch that could be read once counts as read after.
+ * Tells the two readings of each batch apart by their times: a run reads every batch before the documents and again after them. A batch
+ * that could be read once counts as read after.
  */
-function splitReadings(rows: readonly Row[]): SplitReadings {
-  const times = new Map<string, { readonly first: unknown; isTwice: boolean }>();
-  for (const row of rows) {
-    const seen = times.get(batchKey(row));
-    if (!seen) times.set(batchKey(row), { first: row.captured_at, isTwice: false });
-    else if (seen.first !== row.captured_at) seen.isTwice = true;
-  }
-  const isBefore = (row: Row) => {
-    const seen = times.get(batchKey(row));
-    return seen?.isTwice === true && seen.first === row.captured_at;
-  };
-  return { before: rows.filter(isBefore), after: rows.filter((row) => !isBefore(row)) };
-}
-
-function batchKey({ dataset_id, batch }: Row): string {
-  return JSON.stringify([dataset_id, batch]);
+function splitReadings(rows: readonly Row[]): { readonly before: readonly Row[]; readonly after: readonly Row[] } {
+  const batchOf = ({ dataset_id, batch }: Row) => JSON.stringify([dataset_id, batch]);
+  const last = new Map(rows.map((row) => [batchOf(row), row.captured_at]));
+  const isAfter = (row: Row) => last.get(batchOf(row)) === row.captured_at;
+  return { before: rows.filter((row) => !isAfter(row)), after: rows.filter(isAfter) };
 }

@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { databaseOptions } from "../database/job-database.js";
 import type { Manifest, ManifestShard } from "../dump/manifest.js";
 import { UsageError, workError } from "../errors.js";
 import { type DiskAdvice, sayDiskError } from "../file-error.js";
@@ -12,20 +10,20 @@ import type { JobFlags } from "../job/merge-flags.js";
 import { type RunOptions, withDefaults } from "../job/open-service.js";
 import { recordedJobFile } from "../job/recorded-options.js";
 import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
-import { readPastRuns } from "../keep/decide-runs.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { finishRun, type Gathered, isDatabaseLeft, prepareRun, type RunResult } from "../run/make-run.js";
 import { openFreshWorkspace } from "../run/open-workspace.js";
 import { OutcomeReport } from "../run/report-outcome.js";
 import { isMapping } from "../schema.js";
+import { addRequests, type RequestSum } from "../segments/request-sum.js";
 import { shellText } from "../shell-text.js";
-import { addRequests, type RequestSum } from "../store/request-sum.js";
+import { readPastRuns } from "../store/keep-runs.js";
 import { tool } from "../tool.js";
 import { shardText } from "../words.js";
-import { type FoundShards, openShards, refusal } from "./find-shards.js";
+import type { FoundShards } from "./find-shards.js";
 import { gatherShards } from "./gather-shards.js";
 import { type MergedList, mergeLists, shardsText } from "./merge-lists.js";
-import { type ProvedShard, proveShards } from "./prove-shards.js";
+import { openShards, proveShards, refusal, type ShardDump } from "./prove-shards.js";
 
 /** Unlike a run, an interrupted join starts over. */
 const diskAdvice: DiskAdvice = {
@@ -68,23 +66,22 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const context = withDefaults({ ...options, progress });
   const { log, signal } = context;
   for (const note of found.notes) log("warn", note);
-  const opened = await openShards(found.folders);
-  const newest = opened.toSorted((one, other) => (runIdOf(one) < runIdOf(other) ? 1 : -1))[0]?.dump.manifest;
+  const shards = await openShards(found.folders);
+  const facts = shards.map(({ dump: { folder, manifest }, shard }) => ({ ...manifest, folder, shard }));
+  const newest = newestOf(facts);
   if (!newest) throw new UsageError("There is no shard to join", []);
   const out = options.out ?? found.dir;
   const segments = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
   const command = runCommand(newest.job, segments);
-  const facts = opened.map(({ dump: { folder, manifest }, shard }) => ({ ...manifest, folder, shard }));
   const problems = problemsOfSet(facts, command);
   if (problems.length > 0) throw refusal(problems);
-  const named = jobOfRun(newest, { out, format: options.format });
-  const job = options.out === undefined ? withWorkFolder(named, found.workFolder) : named;
-  const { shards, lists } = await proveShards(opened, { progress, signal });
-  const union = mergeLists(lists, shards.length);
-  const merged = { ...union, notes: [...union.notes, ...pauseSentences(shards)] };
+  const workFolder = options.out === undefined ? found.workFolder : undefined;
+  const job = jobOfRun(newest, { out, format: options.format }, workFolder);
+  const union = mergeLists(await proveShards(shards, { progress, signal }), shards.length);
+  const merged = { ...union, notes: [...union.notes, ...pauseSentences(facts)] };
   for (const sentence of [...merged.differences, ...merged.notes]) log("warn", sentence);
 
-  const requests = sumOfRequests(shards);
+  const requests = sumOfRequests(facts);
   Object.assign(progress.requests, requests); // for the metrics, which tell what the run took
   const outcome = new OutcomeReport(job, context);
   const service = { baseUrl: newest.service.base_url, requests };
@@ -118,7 +115,7 @@ interface GatherOptions {
   readonly outcome: OutcomeReport;
 }
 
-async function gatherAndPublish(shards: readonly ProvedShard[], options: GatherOptions): Promise<RunResult> {
+async function gatherAndPublish(shards: readonly ShardDump[], options: GatherOptions): Promise<RunResult> {
   const { job, context, merged, command, service, outcome } = options;
   const { progress, log } = context;
   await using workspace = await openFreshWorkspace(job, context);
@@ -131,9 +128,8 @@ async function gatherAndPublish(shards: readonly ProvedShard[], options: GatherO
     const end = Math.max(...shards.map(({ dump }) => Date.parse(dump.manifest.finished_at)));
     const newer = await newerRunSentence(runs, job.name, end);
     if (newer !== undefined) log("warn", newer);
-    const duckDb = { ...databaseOptions(job, workspace, signal), temporary: join(scratch, "spill") };
     const { formats } = outputs;
-    const reading = await gatherShards(shards, { job, merged, scratch, formats, duckDb, signal, command });
+    const reading = await gatherShards(shards, { job, merged, scratch, formats, signal, command });
     const result = await finishRun(workspace, job, context, prepared, { reading, ...service });
     workspace.keep(isDatabaseLeft(result, job) ? "everything" : "nothing");
     await outcome.published(result);
@@ -147,7 +143,7 @@ async function gatherAndPublish(shards: readonly ProvedShard[], options: GatherO
 /** An error of the disk, or of a shard that went while it was joined, in words. */
 function explained(
   error: unknown,
-  shards: readonly ProvedShard[],
+  shards: readonly ShardDump[],
   job: Job,
   { step }: Pick<RunProgress, "step">,
 ): unknown {
@@ -161,13 +157,9 @@ function isGoneFrom(folder: string, error: unknown): boolean {
   return isAbsence(error) && error instanceof Error && "path" in error && String(error.path).startsWith(`${folder}/`);
 }
 
-function withWorkFolder(job: Job, dir = job.output.dir): Job {
-  return { ...job, output: { ...job.output, dir } };
-}
-
 /** Reads again what failed in the shards, and lets those that lack documents list them again. */
 function mendingCommands(
-  shards: readonly ProvedShard[],
+  shards: readonly ShardDump[],
   { unlisted }: Pick<MergedList, "unlisted">,
   command: RunCommand,
 ): readonly string[] {
@@ -178,14 +170,15 @@ function mendingCommands(
   });
 }
 
-function runIdOf({ dump }: { readonly dump: ProvedShard["dump"] }): string {
-  return dump.manifest.run_id;
+/** The run that began last. */
+function newestOf<Run extends Pick<Manifest, "run_id">>(runs: readonly Run[]): Run | undefined {
+  return runs.toSorted((one, other) => (one.run_id < other.run_id ? 1 : -1))[0];
 }
 
 /** The requests of all shards. */
-function sumOfRequests(shards: readonly ProvedShard[]): RequestSum {
+function sumOfRequests(shards: readonly Pick<Manifest, "requests" | "retries">[]): RequestSum {
   return shards
-    .map(({ dump: { manifest } }) => ({ ...manifest.requests, retriedBy: manifest.retries }))
+    .map(({ requests, retries }) => ({ ...requests, retriedBy: retries }))
     .reduce(addRequests, { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} } satisfies RequestSum);
 }
 
@@ -204,14 +197,14 @@ async function newerRunSentence(runs: string, job: string, end: number): Promise
  * The job of a run, from the options in its manifest, with flags over them. It has no key and sends no notifications. UsageError with every
  * wrong flag.
  */
-function jobOfRun(manifest: Pick<Manifest, "options" | "service">, flags: JobFlags): Job {
-  return jobFromDraft(draftFromRecord("the options of the shards", recordedJobFile(manifest), flags));
+function jobOfRun(manifest: Pick<Manifest, "options" | "service">, flags: JobFlags, workFolder?: string): Job {
+  const job = jobFromDraft(draftFromRecord("the options of the shards", recordedJobFile(manifest), flags));
+  return { ...job, output: { ...job.output, dir: workFolder ?? job.output.dir } };
 }
 
 /** The times of the run of a shard. */
-export interface ShardTimes {
+export interface ShardTimes extends Pick<Manifest, "started_at" | "finished_at"> {
   readonly shard: Pick<ManifestShard, "index">;
-  readonly dump: { readonly manifest: Pick<Manifest, "started_at" | "finished_at"> };
 }
 
 /** Milliseconds in which no shard was at work, from which on the shards count as made at different times. */
@@ -223,10 +216,10 @@ const longestPause = 30 * 60_000;
  */
 export function pauseSentences(shards: readonly ShardTimes[]): readonly string[] {
   const runs = shards
-    .map(({ shard, dump: { manifest } }) => ({
+    .map(({ shard, ...times }) => ({
       index: shard.index,
-      start: Date.parse(manifest.started_at),
-      end: Date.parse(manifest.finished_at),
+      start: Date.parse(times.started_at),
+      end: Date.parse(times.finished_at),
     }))
     .sort((one, other) => one.start - other.start);
   const sentences: string[] = [];
@@ -277,7 +270,7 @@ interface CommandParts {
  * of them, shards that are missing or there twice. Empty where there is nothing.
  */
 export function problemsOfSet(shards: readonly ShardFacts[], command: RunCommand): readonly string[] {
-  const [newest] = shards.toSorted((one, other) => (one.run_id < other.run_id ? 1 : -1));
+  const newest = newestOf(shards);
   if (!newest) return ["there is none"];
   return [
     ...shards.flatMap((shard) => differencesFrom(newest, shard, command)),

@@ -1,18 +1,19 @@
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { TextFormat } from "../dump/formats/format.js";
 import { jsonlText } from "../dump/formats/jsonl.js";
+import { StopError } from "../errors.js";
 import { ByteFacts } from "../files/byte-facts.js";
 import { compressionOf } from "../files/compression.js";
-import type { SegmentFile, SegmentRange } from "../files/join-segments.js";
-import { encodeLines, gatherPieces, readTextPieces, splitLines } from "../files/lines.js";
+import type { SegmentFile, SegmentLocation } from "../files/join-segments.js";
+import { encodeLines, readTextPieces, splitLines } from "../files/lines.js";
+import type { Kind } from "../rows/columns.js";
 import { parseJson } from "../rows/exact-json.js";
-import type { Row } from "../rows/row.js";
+import { documentKey, type Row } from "../rows/row.js";
 import { isMapping } from "../schema.js";
-import type { DocumentRange, ScannedFile } from "./prove-shards.js";
 
 export interface SegmentOptions {
-  /** The folder for files that the parts are ranges of. */
+  /** The folder for files that the segments are ranges of. */
   readonly folder: string;
   /** A name for these files that no other has. */
   readonly name: string;
@@ -20,68 +21,111 @@ export interface SegmentOptions {
   readonly signal: AbortSignal;
 }
 
-/** Takes the parts of a document, by its place in the manifest. */
-type TakeSegment = (document: number, segment: SegmentFile) => void;
-
 /**
- * Makes the parts of the documents in a file of a shard, in every text format: JSONL is in the file itself, or in a copy that is not
- * compressed, and the other formats are made of its rows.
+ * Makes the segments of the documents in a JSONL file of a shard, in every text format: JSONL is in the file itself, or in a copy that
+ * is not compressed; the other formats are made of its rows. `take` gets each with the key of its document. A document whose rows do
+ * not stand together has several.
  */
-export async function makeSegments(file: ScannedFile, options: SegmentOptions, take: TakeSegment): Promise<void> {
-  const { kind, ranges, longNumbers } = file;
-  const path = compressionOf(file.path) === "none" ? file.path : await unpack(file, options);
-  for (const { document, start, bytes, lines, longestLine } of ranges)
-    take(document, { kind, format: jsonlText.format, path, start, bytes, lines, longestLine, longNumbers });
-  for (const format of options.formats)
-    if (format.format !== jsonlText.format) await writeAs(format, { ...file, path }, options, take);
-}
-
-const nameOf = ({ folder, name }: SegmentOptions, format: string) => join(folder, `${name}.${format}`);
-
-async function unpack({ path }: ScannedFile, options: SegmentOptions): Promise<string> {
-  const target = nameOf(options, jsonlText.format);
-  const file = await open(target, "wx", 0o600);
-  try {
-    for await (const piece of readTextPieces(path)) {
-      options.signal.throwIfAborted();
-      await file.writeFile(piece);
-    }
-  } finally {
-    await file.close();
-  }
-  return target;
-}
-
-/** Writes the rows of a file in another format, in the same order. */
-async function writeAs(
-  text: TextFormat,
-  { kind, path, ranges }: ScannedFile,
-  options: SegmentOptions,
-  take: TakeSegment,
+export async function makeSegments(
+  path: string,
+  kind: Kind,
+  { folder, name, formats, signal }: SegmentOptions,
+  take: (document: string, segment: SegmentFile) => void,
 ): Promise<void> {
-  const target = nameOf(options, text.format);
-  const encode = (lines: readonly Buffer[]) =>
-    encodeLines(
-      text.texts(
-        kind,
-        lines.map((line) => rowFromLine(line.toString("utf8"))),
-      ),
-    );
-  const found = new RangeFinder(ranges, (document, range) =>
-    take(document, { kind, format: text.format, path: target, ...range }),
-  );
-  async function* pieces() {
-    for await (const lines of splitLines(readTextPieces(path))) {
-      options.signal.throwIfAborted();
-      yield* found.encode(lines, encode);
-    }
-  }
-  const file = await open(target, "wx", 0o600);
+  const outputs: Output[] = [];
   try {
-    for await (const piece of gatherPieces(pieces())) await file.writeFile(piece);
+    for (const text of formats) {
+      const isInPlace = text.format === jsonlText.format && compressionOf(path) === "none";
+      const target = isInPlace ? path : join(folder, `${name}.${text.format}`);
+      const file = isInPlace ? undefined : await open(target, "wx", 0o600);
+      outputs.push(new Output({ kind, format: text.format, path: target }, text, file));
+    }
+    const end = (document: string) => {
+      for (const output of outputs) take(document, output.takeSegment());
+    };
+    let begin: RowBegin | undefined;
+    for await (const lines of splitLines(readTextPieces(path))) {
+      signal.throwIfAborted();
+      for (let at = 0, next = 0; at < lines.length; at = next) {
+        const first = lines[at];
+        if (begin && !isOf(begin, first)) end(begin.document);
+        if (!begin || !isOf(begin, first)) begin = beginOf(first);
+        for (next = at + 1; next < lines.length && isOf(begin, lines[next]); ) next++;
+        for (const output of outputs) await output.add(lines.slice(at, next));
+      }
+    }
+    if (begin) end(begin.document);
   } finally {
-    await file.close();
+    for (const output of outputs) await output.close();
   }
+}
+
+/** The text of the rows in one format, and where those of each document stand in it. */
+class Output {
+  readonly #location: SegmentLocation;
+  readonly #text: TextFormat;
+  readonly #file: FileHandle | undefined;
+  #facts = new ByteFacts();
+  #start = 0;
+
+  /** Without a file, the text is there already. */
+  constructor(location: SegmentLocation, text: TextFormat, file: FileHandle | undefined) {
+    this.#location = location;
+    this.#text = text;
+    this.#file = file;
+  }
+
+  async add(lines: readonly Buffer[]): Promise<void> {
+    const { kind, format } = this.#location;
+    const bytes =
+      format === jsonlText.format
+        ? Buffer.concat(lines.flatMap((line) => [line, lineFeed]))
+        : encodeLines(
+            this.#text.texts(
+              kind,
+              lines.map((line) => rowFromLine(line.toString("utf8"))),
+            ),
+          );
+    this.#facts.add(bytes);
+    await this.#file?.writeFile(bytes);
+  }
+
+  /** The rows since the last one. */
+  takeSegment(): SegmentFile {
+    const { sha256: _, ...facts } = this.#facts.facts;
+    const segment = { ...this.#location, start: this.#start, ...facts };
+    this.#start += facts.bytes;
+    this.#facts = new ByteFacts();
+    return segment;
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+}
+
+const lineFeed = Buffer.from("\n");
+
+/** The begin of all rows of a document. It finds its document without parsing each row. */
+interface RowBegin {
+  readonly document: string;
+  readonly bytes: Buffer;
+}
+
+/** A run writes the columns in their order, and these are the first two of chunks and child chunks. */
+const ids = /^\{"dataset_id":("(?:[^"\\]|\\.)*"),"document_id":("(?:[^"\\]|\\.)*"),/;
+/** More than two ids take. */
+const longestIds = 65_536;
+
+function beginOf(line: Buffer | undefined): RowBegin {
+  const [begin] = ids.exec(line?.toString("latin1", 0, longestIds) ?? "") ?? [];
+  if (begin === undefined) throw new StopError("a row of a shard does not begin with its dataset and document");
+  const bytes = Buffer.from(begin, "latin1");
+  return { bytes, document: documentKey(JSON.parse(`${bytes.toString("utf8", 0, bytes.length - 1)}}`)) };
+}
+
+function isOf({ bytes }: RowBegin, line: Buffer | undefined): boolean {
+  return line?.subarray(0, bytes.length).equals(bytes) === true;
 }
 
 /** The row that a line of JSONL holds, its numbers exactly. */
@@ -89,50 +133,4 @@ export function rowFromLine(line: string): Row {
   const row = parseJson(line);
   if (!isMapping(row)) throw new Error("a row of a shard is no object");
   return row;
-}
-
-/** Makes the text of rows, and tells where those of each document stand in it. */
-class RangeFinder {
-  readonly #ranges: Iterator<DocumentRange>;
-  readonly #onRange: (document: number, range: Omit<SegmentRange, "kind" | "format" | "path">) => void;
-  #range: DocumentRange | undefined;
-  #facts = new ByteFacts();
-  /** Rows of the present document that are still to come. */
-  #left = 0;
-  #start = 0;
-
-  constructor(
-    ranges: readonly DocumentRange[],
-    onRange: (document: number, range: Omit<SegmentRange, "kind" | "format" | "path">) => void,
-  ) {
-    this.#ranges = ranges.values();
-    this.#onRange = onRange;
-  }
-
-  /** Gives the text of the next rows, piece by piece. */
-  *encode(lines: readonly Buffer[], encode: (lines: readonly Buffer[]) => Buffer): Generator<Buffer> {
-    for (let done = 0; done < lines.length; ) {
-      if (this.#left === 0) this.#begin();
-      const some = lines.slice(done, done + this.#left);
-      const bytes = encode(some);
-      this.#facts.add(bytes);
-      yield bytes;
-      this.#left -= some.length;
-      done += some.length;
-      if (this.#left === 0) this.#end();
-    }
-  }
-
-  #begin(): void {
-    this.#range = this.#ranges.next().value;
-    this.#facts = new ByteFacts();
-    this.#left = this.#range?.lines ?? 0;
-    if (!this.#range) throw new Error("a file of a shard has more rows than it had");
-  }
-
-  #end(): void {
-    const { sha256: _, ...facts } = this.#facts.facts;
-    if (this.#range) this.#onRange(this.#range.document, { start: this.#start, ...facts });
-    this.#start += facts.bytes;
-  }
 }

@@ -205,7 +205,6 @@ export interface RunOutcome {
   readonly documents: Readonly<Record<DocumentRow["status"], number>> | undefined;
   /** Ids of the first failed documents. */
   readonly failedDocuments: readonly string[];
-  /** Their names. */
   readonly failedNames: readonly string[];
   /** One sentence. */
   readonly message: string;

@@ -26,7 +26,7 @@ export type FileApi = Pick<KnowledgeApi, Route | "document" | "chunk">;
 export interface AskOptions {
   readonly api: FileApi;
   readonly baseUrl: string;
-  /** Rows of `document_details`, if the run has read them, so that they are not requested again. */
+  /** Rows of `document_details` that the run has read, so that they are not requested again. */
   readonly details: readonly Row[] | undefined;
 }
 
@@ -57,12 +57,12 @@ export function askerOfFiles(options: AskOptions): (wanted: WantedFile) => () =>
 
 /**
  * Counts the requests that a run sends for originals, if every document has one. Asks for the first document's file to find the
- * route. If the release has no route, only those requests count.
+ * route. If the release has no route, only those requests count. `detailed`: documents whose details the run reads anyway.
  */
 export async function countOriginalRequests(
   api: FileApi,
   refs: readonly DocumentRef[],
-  hasDetails: boolean,
+  detailed: number,
 ): Promise<{ readonly requests: number; readonly hasRoute: boolean }> {
   const [first] = refs;
   if (!first) return { requests: 0, hasRoute: true };
@@ -71,8 +71,9 @@ export async function countOriginalRequests(
     if (!(error instanceof SkipError)) throw error;
   });
   const { lacking, hasRoute } = routes;
-  const each = lacking === 0 || hasDetails ? 2 : 3; // its address, the file, and possibly its details
-  return { requests: lacking + (hasRoute ? each * refs.length : 0), hasRoute };
+  const details = lacking === 0 ? 0 : Math.max(0, refs.length - detailed);
+  const each = 2; // its address and the file
+  return { requests: lacking + (hasRoute ? each * refs.length + details : 0), hasRoute };
 }
 
 /** Requests for a file attached to a chunk: its address, and the file. */
@@ -139,7 +140,8 @@ class OriginalRoutes {
 function factsOfDetails({ api, details }: AskOptions): (ref: DocumentRef) => Promise<RawRecord> {
   const known = details && new Map(details.map((row) => [documentKey(row), row]));
   const detailsOf = async ({ datasetId, documentId }: DocumentRef): Promise<RawRecord> => {
-    if (known) return known.get(documentKey({ dataset_id: datasetId, document_id: documentId })) ?? {};
+    const row = known?.get(documentKey({ dataset_id: datasetId, document_id: documentId }));
+    if (row) return row;
     return api.document(datasetId, documentId).catch((error: unknown) => {
       if (error instanceof SkipError) return {};
       throw error;

@@ -158,7 +158,7 @@ function tooLong(longest: number): SkipError {
 const longestLink = 65_536;
 
 /**
- * Tells a link from a file, because the service's own `/download` may return either. A link is signed, so it is kept in memory and
+ * Distinguishes a link from a file, because the service's own `/download` may return either. A link is signed, so it is kept in memory and
  * never written to disk. Returns the link, or the file from its first byte.
  */
 async function linkOrFile({ announced, pieces }: IncomingFile): Promise<string | IncomingFile> {
@@ -188,7 +188,6 @@ function linkIn(bytes: Buffer): string | undefined {
   }
 }
 
-/** A file that was received. */
 interface Received {
   readonly bytes: number;
   readonly sha256: string;

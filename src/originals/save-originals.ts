@@ -11,11 +11,10 @@ import {
   type SavedOriginal,
   savedOriginalSchema,
 } from "../dump/manifest.js";
-import { forEachOf, readJsonFile, writeJsonFile } from "../files/files.js";
+import { forEachOf, makeOwnFolder, readJsonFile, writeJsonFile } from "../files/files.js";
 import { flush } from "../files/flush.js";
 import { documentKey } from "../rows/row.js";
 import { valueIf } from "../schema.js";
-import { makeOwnFolder } from "../store/folder/job-folders.js";
 import type { Workspace } from "../store/workspace.js";
 import { countOf, nameAndId } from "../words.js";
 import { type AskOptions, askerOfFiles, type FileApi, noOriginals, type WantedFile } from "./ask-for-file.js";
@@ -163,8 +162,8 @@ const longest = 200;
 const device = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
 
 /**
- * A safe file name from the service's name, unchanged if possible. It never leaves the folder, and is never empty, hidden, a
- * device or too long.
+ * A safe file name from the service's name, unchanged if possible. It never leaves the folder, and is never empty,
+ * hidden, too long, or the name of a device.
  */
 export function safeFileName(name: string): string {
   const plain = name

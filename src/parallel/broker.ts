@@ -1,8 +1,31 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
+import type { Log } from "../log.js";
 import { blankControls, cutText } from "../safe-text.js";
-import { type Libraries, loadLibraries } from "./load-libraries.js";
+
+/** The libraries that only runs with workers need. */
+interface Libraries {
+  readonly bullmq: typeof import("bullmq");
+  readonly Redis: typeof import("ioredis").Redis;
+}
+
+const libraryNames = "bullmq ioredis";
+
+/** Loads what kbdump does not bring along, because few need it. UsageError where it is not installed. */
+async function loadLibraries(): Promise<Libraries> {
+  try {
+    const [bullmq, { Redis }] = await Promise.all([import("bullmq"), import("ioredis")]);
+    return { bullmq, Redis };
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
+    throw new UsageError(
+      `Workers need ${libraryNames}, which are not all installed. Run npm install ${libraryNames} in the folder where you installed kbdump; after npm install --global kbdump, run npm install --global ${libraryNames}`,
+      [],
+    );
+  }
+}
 
 /** Options of ioredis for one connection. */
 interface ConnectOptions {
@@ -22,6 +45,8 @@ export interface Broker {
    * say otherwise; `close` ends it.
    */
   readonly connect: (options?: ConnectOptions) => Redis;
+  /** The error of a broker that cannot be used, without a secret of its address. */
+  readonly unusable: (error: unknown) => StopError;
   readonly close: () => void;
 }
 
@@ -57,7 +82,12 @@ export async function openBroker(url: string, patience = 5_000): Promise<Broker>
   const close = () => {
     for (const connection of connections) connection.disconnect();
   };
-  return { shown, libraries, connect, close };
+  return { shown, libraries, connect, unusable: (error) => unusable(url, error), close };
+}
+
+/** Without a cause: errors of ioredis carry the command, and so the password. */
+function unusable(url: string, error: unknown): StopError {
+  return new StopError(`the broker ${shownBroker(url)} cannot be used: ${brokerProblem(error, url)}`);
 }
 
 async function requireAnswer(url: string, patience: number, { Redis }: Libraries): Promise<void> {
@@ -68,21 +98,19 @@ async function requireAnswer(url: string, patience: number, { Redis }: Libraries
     retryStrategy: () => null,
   });
   let reason: unknown;
-  const note = (error: unknown) => {
+  connection.on("error", (error) => {
     reason ??= error;
     connection.disconnect(); // which rejects what waits for an answer
-  };
-  connection.on("error", note);
-  const timer = setTimeout(note, patience, new Error("ETIMEDOUT"));
+  });
   try {
-    await connection.connect();
-    await connection.ping();
+    await inTime(
+      connection.connect().then(() => connection.ping()),
+      patience,
+    );
     if (reason !== undefined) throw reason;
   } catch (error) {
-    // Without a cause: errors of ioredis carry the command, and so the password.
-    throw new StopError(`the broker ${shownBroker(url)} cannot be used: ${brokerProblem(reason ?? error, url)}`);
+    throw unusable(url, reason ?? error);
   } finally {
-    clearTimeout(timer);
     connection.disconnect();
   }
 }
@@ -127,7 +155,10 @@ const longestReason = 300;
 const known: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, `nothing listens there. ${startIt}`],
   [/ENOTFOUND|EAI_AGAIN/, "this name of a host is not known. Correct the address"],
-  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, `no answer. ${startIt}, and check that no firewall is between`],
+  [
+    /ETIMEDOUT|no answer within|EHOSTUNREACH|ENETUNREACH/,
+    `no answer. ${startIt}, and check that no firewall is between`,
+  ],
   [
     /NOAUTH/,
     "it asks for a password. Write it into the address, redis://:PASSWORD@host:6379, best in an environment variable whose name you give in place of the address",
@@ -152,7 +183,7 @@ const known: readonly (readonly [RegExp, string])[] = [
 function brokerProblem(error: unknown, url: string): string {
   const text = error instanceof Error && "code" in error ? `${error.code} ${problemText(error)}` : problemText(error);
   const advice = known.find(([pattern]) => pattern.test(text))?.[1];
-  if (/ETIMEDOUT/.test(text) && url.startsWith("rediss:"))
+  if (/ETIMEDOUT|no answer within/.test(text) && url.startsWith("rediss:"))
     return `${advice}; if no TLS is spoken there, write redis://`;
   return advice ?? `${cutText(blankControls(withoutSecrets(problemText(error), url)), longestReason)}. ${startIt}`;
 }
@@ -162,4 +193,63 @@ function withoutSecrets(text: string, url: string): string {
   const { username, password } = new URL(url);
   const secrets = [username, password].flatMap((secret) => [secret, decodeURIComponent(secret)]);
   return secrets.filter((secret) => secret !== "").reduce((clean, secret) => clean.replaceAll(secret, "…"), text);
+}
+
+/** Milliseconds after which a broker counts as gone: the library waits for good where there never was a connection. */
+const longestAnswer = 6_000;
+
+/** Errors that say no more than that there is no answer. */
+const silence = /^(no answer|Command timed out|Stream isn't writeable|Connection is closed)/;
+
+/** Asks the broker, and reports once when it is gone and when it is back. */
+export class BrokerWatch {
+  readonly #broker: Pick<Broker, "shown">;
+  readonly #log: Log;
+  readonly #signal: AbortSignal;
+  #isGone = false;
+
+  /** `signal` ends every wait. */
+  constructor(broker: Pick<Broker, "shown">, log: Log, signal: AbortSignal) {
+    this.#broker = broker;
+    this.#log = log;
+    this.#signal = signal;
+  }
+
+  /** Whether the broker did what it was asked for. It is asked again at the next turn, so nothing is thrown. */
+  async ask(work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await inTime(work(), longestAnswer, this.#signal);
+      if (this.#isGone) this.#log("info", `the broker ${this.#broker.shown} is back: documents are handed out again`);
+      this.#isGone = false;
+    } catch (error) {
+      if (this.#signal.aborted) return false;
+      if (!this.#isGone) this.#log("warn", this.#problemOf(error));
+      this.#isGone = true;
+    }
+    return !this.#isGone;
+  }
+
+  #problemOf(error: unknown): string {
+    const text = problemText(error);
+    const reason = silence.test(text) ? "does not answer" : `refuses a command (${text})`;
+    return `the broker ${this.#broker.shown} ${reason}: no document is handed out until it is back`;
+  }
+}
+
+/** Milliseconds for a last command to a broker that may be gone: several of them take less than an interrupted process may live. */
+const longestLast = 1_500;
+
+/** Waits for a command of the broker, but not for long, and whatever comes of it. */
+export async function atMost(command: Promise<unknown>): Promise<void> {
+  await inTime(command, longestLast).catch(() => {});
+}
+
+/** Waits for a command. Rejects if there is no answer within so many milliseconds, and as soon as the signal is aborted. */
+async function inTime(command: Promise<unknown>, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  const ends = new AbortController();
+  const late = delay(milliseconds, undefined, { signal: AbortSignal.any([ends.signal, ...(signal ? [signal] : [])]) });
+  const noAnswer = late.then(() => {
+    throw new Error(`no answer within ${milliseconds / 1_000} s`);
+  });
+  await Promise.race([command, noAnswer]).finally(() => ends.abort());
 }

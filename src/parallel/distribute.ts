@@ -1,20 +1,44 @@
-import { randomUUID } from "node:crypto";
 import { type Discovery, type DocumentToRead, documentsOf } from "../crawl/discovery.js";
-import { documentListFrom, documentListText } from "../crawl/document-list.js";
 import type { Manifest } from "../dump/manifest.js";
 import type { Job } from "../job/job.js";
+import type { RunProgress } from "../job/run-progress.js";
+import type { Log } from "../log.js";
 import { documentKey } from "../rows/row.js";
+import { noteDistributed, planHash } from "../segments/earlier-work.js";
 import { namesOfBegun } from "../segments/shared-segments.js";
-import { noteDistributed, planHash } from "../store/earlier-work.js";
 import { runBefore } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
-import { type ExchangePlan, listFile, listHash, planFile, readPlan } from "./accept-document.js";
-import type { OpenBounds } from "./bounds/open-shared-bounds.js";
-import { type Broker, openBroker } from "./broker.js";
-import { type DistributeOptions, OpenDocuments } from "./open-documents.js";
-import { Supervision } from "./supervision.js";
-import { openBounds, WorkersProgress } from "./workers-progress.js";
+import { openBroker } from "./broker.js";
+import { Coordinator, type CoordinatorOptions, type Workers } from "./coordinator.js";
+import { planFile } from "./exchange.js";
+import { OpenDocuments } from "./open-documents.js";
+import { DocumentQueue } from "./queue.js";
+import { planText } from "./run-plan.js";
+import { WorkersProgress } from "./workers-progress.js";
+
+/** Opens the broker of a run. When it resolves, no worker sends requests for an earlier run. */
+export async function openWorkers(
+  url: string,
+  job: Job,
+  options: { readonly log: Log; readonly signal: AbortSignal },
+): Promise<Workers> {
+  const broker = await openBroker(url);
+  const queue = await DocumentQueue.open(broker, job, options).catch((error: unknown) => {
+    broker.close();
+    options.signal.throwIfAborted();
+    throw broker.unusable(error);
+  });
+  options.log("info", "concurrency and max_rps hold for this run and its workers together, not for other runs");
+  return { broker, queue, [Symbol.asyncDispose]: async () => broker.close() };
+}
+
+/** The run whose documents workers read. */
+interface DistributeOptions extends Omit<CoordinatorOptions, "open" | "workersProgress" | "run"> {
+  readonly progress: RunProgress;
+  /** The hash of the list of documents that the run was given; undefined where it asked the service. */
+  readonly list: string | undefined;
+}
 
 /**
  * Lets workers read the documents of a run, and takes over what they read whole, as if this process had read it and been killed. Resolves
@@ -26,76 +50,53 @@ export async function distribute(discovery: Discovery, options: DistributeOption
   const placed = documentsOf(discovery);
   const begun = await namesOfBegun(workspace.segments); // an earlier process read these, or began to
   const left = placed.filter(({ name }) => !begun.has(name));
-  const ordered = orderBySize(left, discovery, await runBefore(workspace, job.name));
+  const sizeOf = sizesOf(discovery, await runBefore(workspace, job.name));
+  const ordered = left.toSorted((one, other) => (sizeOf(other) ?? -1) - (sizeOf(one) ?? -1)); // no large one is left to the end
   progress.documents = placed.length;
-  progress.documentsDone = placed.length - left.length;
-  progress.documentsFound = progress.documentsDone;
-  const workersProgress = new WorkersProgress(progress);
   if (ordered.length > 0) {
-    const { runId } = workspace;
-    const documents = documentListText(documentListFrom(discovery));
-    const plan: ExchangePlan = {
-      run_id: runId,
-      queue_id: (await readPlan(exchange))?.queue_id ?? `${runId}-${randomUUID().slice(0, 8)}`,
-      plan: planHash(job, list),
-      version: tool.version,
-      list: list ?? null,
-      list_sha256: listHash(documents),
-    };
-    const announce = async () => {
-      await exchange.write(listFile, documents);
-      await exchange.write(planFile, JSON.stringify(plan));
-    };
-    await announce();
+    progress.documentsDone = placed.length - left.length;
+    progress.documentsFound = progress.documentsDone;
+    const run = { run_id: workspace.runId, plan: planHash(job, list), version: tool.version, list: list ?? null };
+    await exchange.write(planFile, planText(run));
     await noteDistributed(workspace.work);
     log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
-    const supervision = new Supervision(new OpenDocuments(ordered), workersProgress, plan, { ...options, announce });
+    const { concurrency } = job.service;
+    const open = new OpenDocuments(ordered, concurrency, (document) => requestsFor(sizeOf(document), job));
+    const workersProgress = new WorkersProgress(progress, (name) => open.get(name) !== undefined);
+    const coordinator = new Coordinator({ ...options, open, workersProgress, run });
     try {
-      await supervision.run();
+      await coordinator.run();
     } finally {
-      await supervision.close();
+      await coordinator.close();
     }
+    workersProgress.takeBack();
   }
-  workersProgress.takeBack();
   await exchange.remove();
-}
-
-/** The broker of a run that distributes its documents, and the bounds that it shares with its workers. */
-export interface Workers extends AsyncDisposable {
-  readonly broker: Broker;
-  readonly shared: OpenBounds;
-}
-
-/** Opens the broker of a run with workers, and the bounds that it shares with them. */
-export async function openWorkers(url: string, job: Job, context: Parameters<typeof openBounds>[2]): Promise<Workers> {
-  const broker = await openBroker(url);
-  const shared = openBounds(broker, job, context);
-  const close = async () => {
-    await shared.close();
-    broker.close();
-  };
-  return { broker, shared, [Symbol.asyncDispose]: close };
 }
 
 /** Characters of a chunk, about: they make sizes of two sources comparable. */
 const charactersOfChunk = 500;
 
 /**
- * The documents, largest first, so that no large one is left to the end: by the characters that the list of the service reports, or else by
- * the chunks of the run before. Those of unknown size come last, in their order.
+ * The size of a document in characters, by the list of the service, or else by the chunks of the run before; undefined where neither
+ * has it.
  */
-export function orderBySize(
-  placed: readonly DocumentToRead[],
-  { found }: Discovery,
+export function sizesOf(
+  { found }: Pick<Discovery, "found">,
   before: Pick<Manifest, "documents"> | undefined,
-): readonly DocumentToRead[] {
+): (document: Pick<DocumentToRead, "ref">) => number | undefined {
   const sizes = new Map<string, number>();
   for (const row of before?.documents ?? []) sizes.set(documentKey(row), row.chunk_count * charactersOfChunk);
   for (const row of found?.rows ?? []) {
     const words = Number(row.word_count ?? Number.NaN);
     if (Number.isFinite(words)) sizes.set(documentKey(row), words);
   }
-  const sizeOf = ({ ref: { datasetId, documentId } }: DocumentToRead) =>
-    sizes.get(documentKey({ dataset_id: datasetId, document_id: documentId })) ?? -1;
-  return [...placed].sort((one, other) => sizeOf(other) - sizeOf(one));
+  return ({ ref: { datasetId, documentId } }) =>
+    sizes.get(documentKey({ dataset_id: datasetId, document_id: documentId }));
+}
+
+/** The requests that a document of this size needs, about. */
+function requestsFor(size: number | undefined, { childChunks }: Job): number | undefined {
+  const chunks = size === undefined ? undefined : Math.ceil(size / charactersOfChunk);
+  return chunks && chunks / 100 + (childChunks === "all" ? chunks : 0);
 }

@@ -1,129 +1,145 @@
-import type * as v from "valibot";
-import { type Job, serviceName } from "../job/job.js";
+import * as v from "valibot";
+import type { RequestCounts } from "../client/request-counts.js";
 import type { RunProgress } from "../job/run-progress.js";
-
-import type { Log } from "../log.js";
 import { count, object, text, valueIf } from "../schema.js";
-import type { SubmittedResult } from "./accept-document.js";
-import { type OpenBounds, openSharedBounds } from "./bounds/open-shared-bounds.js";
-import type { Broker } from "./broker.js";
+import type { SubmittedResult, WorkerRequests } from "./accept-document.js";
 
-const readEntries = {
+/** How much of a document is read. */
+const readSchema = object({
   chunks: count,
   child_chunks: count,
   /** Pages and child lists that it takes, as far as that is known, and those that are read. */
   pages_expected: count,
   pages: count,
-} as const;
-const readSchema = object(readEntries);
+});
 
-/** So much of a document is read. */
-type DocumentRead = v.InferOutput<typeof readSchema>;
-
-/** The progress of one document, as its worker reports it about once a second. */
+/** The progress of a batch, as its worker reports it about once a second. */
 const progressSchema = object({
-  ...readEntries,
   worker: text,
   /** Requests that the worker has sent, for whatever document: one that hangs reports the same again and again. */
   sent: count,
   /** Those that were answered and that no result has reported yet. */
-  untold: count,
+  unreported: count,
+  /** The documents that it reads now, by the names of their segments. */
+  documents: v.record(v.string(), readSchema),
 });
-
 export type ProgressReport = v.InferOutput<typeof progressSchema>;
 
-const nothing: DocumentRead = { chunks: 0, child_chunks: 0, pages_expected: 0, pages: 0 };
-
-/** Counts what workers have read in the tally of the run, so that its progress is that of all of them. */
+/** Counts what workers read in the progress of the run, so that it is that of all of them. */
 export class WorkersProgress {
   readonly #progress: RunProgress;
-  readonly #known = new Map<string, DocumentRead>();
-  readonly #accepted = new Set<string>();
-  /** The requests that the worker of a document had sent when it last reported on it. */
-  readonly #sent = new Map<string, number>();
-  /** Requests of each worker that no result has reported yet. */
-  readonly #unreported = new Map<string, number>();
+  readonly #isOpen: (name: string) => boolean;
+  /** The last report of each batch. */
+  readonly #reports = new Map<string, ProgressReport>();
+  /** The last report of each worker, on its requests. */
+  readonly #workers = new Map<string, Pick<ProgressReport, "sent" | "unreported">>();
+  #accepted = { documents: 0, chunks: 0, child_chunks: 0, pages: 0 };
 
-  constructor(progress: RunProgress) {
+  /** `isOpen`: whether a document has no result yet. */
+  constructor(progress: RunProgress, isOpen: (name: string) => boolean) {
     this.#progress = progress;
+    this.#isOpen = isOpen;
   }
 
-  /** A worker reports how far a document is. False: the text is none of a worker, or it did nothing since it last reported on this document. */
-  reported(name: string, received: unknown): boolean {
-    const reported = valueIf(progressSchema, received);
-    if (!reported) return false;
-    const { worker, sent, untold: unreported, ...read } = reported;
-    this.#set(name, read);
-    this.#setUnreported(worker, unreported);
-    const isSame = this.#sent.get(name) === sent;
-    this.#sent.set(name, sent);
+  /** A worker reports how far it is. False: it did nothing since it last reported, or something else than a worker sent this. */
+  reported(batch: string, received: unknown): boolean {
+    const report = valueIf(progressSchema, received);
+    if (!report) return false;
+    const isSame = this.#workers.get(report.worker)?.sent === report.sent;
+    this.#workers.set(report.worker, report);
+    this.#reports.set(batch, report);
+    this.#show();
     return !isSame;
   }
 
-  /** A document starts over with another worker. */
-  forget(name: string): void {
-    if (!this.#known.has(name)) return;
-    this.#set(name, nothing);
-    this.#known.delete(name);
-    this.#progress.documentsBegun--;
+  /** No worker reads this batch any more; without one, no batch is read. */
+  ended(batch?: string): void {
+    if (batch === undefined) this.#reports.clear();
+    else this.#reports.delete(batch);
+    this.#show();
   }
 
-  /** A document is read, and its result accepted. */
-  accepted(name: string, { worker, result: { row }, pages }: SubmittedResult): void {
-    const { chunk_count: chunks, child_chunk_count: child_chunks } = row;
-    this.#set(name, { chunks, child_chunks, pages_expected: pages, pages });
-    this.#progress.documentsDone++;
-    this.#accepted.add(name);
-    this.#setUnreported(worker, 0);
+  /** Counts the requests of a result among those of the run, and its rows if it was accepted. */
+  submitted({ worker, requests, pages, result: { row } }: SubmittedResult, isAccepted: boolean): void {
+    const { retriedBy, ...counts } = sumOf(this.#progress.requests, requests);
+    Object.assign(this.#progress.requests, counts);
+    Object.assign(this.#progress.requests.retriedBy, retriedBy);
+    const { sent = 0 } = this.#workers.get(worker) ?? {};
+    this.#workers.set(worker, { sent, unreported: 0 });
+    if (isAccepted) {
+      this.#accepted.documents++;
+      this.#accepted.chunks += row.chunk_count;
+      this.#accepted.child_chunks += row.child_chunk_count;
+      this.#accepted.pages += pages;
+      this.#progress.documentsDone++;
+    }
+    this.#show();
   }
 
   /** Takes back all that the run counts once more, as it finds these documents among its parts. The share of what is read stays. */
   takeBack(): void {
-    for (const name of [...this.#known.keys()]) if (!this.#accepted.has(name)) this.forget(name);
-    for (const { chunks, child_chunks } of this.#known.values()) {
-      this.#progress.chunks -= chunks;
-      this.#progress.child_chunks -= child_chunks;
-    }
-    for (const worker of [...this.#unreported.keys()]) this.#setUnreported(worker, 0);
+    this.#reports.clear();
+    this.#workers.clear();
+    this.#accepted = { ...this.#accepted, chunks: 0, child_chunks: 0 };
+    this.#show();
     this.#progress.documentsDone = 0;
-    this.#progress.documentsFound = 0 - this.#accepted.size; // they count as begun here
+    this.#progress.documentsFound = 0 - this.#accepted.documents; // they count as begun here
   }
 
-  #setUnreported(worker: string, requests: number): void {
-    this.#progress.requestsElsewhere += requests - (this.#unreported.get(worker) ?? 0);
-    this.#unreported.set(worker, requests);
-  }
-
-  #set(name: string, read: DocumentRead): void {
-    const before = this.#known.get(name);
-    if (!before) this.#progress.documentsBegun++;
-    const { chunks, child_chunks, pages_expected, pages } = before ?? nothing;
-    this.#progress.chunks += read.chunks - chunks;
-    this.#progress.child_chunks += read.child_chunks - child_chunks;
-    this.#progress.pagesExpected += read.pages_expected - pages_expected;
-    this.#progress.pagesDone += read.pages - pages;
-    this.#known.set(name, read);
+  #show(): void {
+    const { documents, pages, ...rows } = this.#accepted;
+    const shown = { ...rows, documentsBegun: documents, pagesExpected: pages, pagesDone: pages, requestsElsewhere: 0 };
+    for (const { unreported } of this.#workers.values()) shown.requestsElsewhere += unreported;
+    for (const report of this.#reports.values())
+      for (const [name, read] of Object.entries(report.documents)) {
+        if (!this.#isOpen(name)) continue;
+        shown.documentsBegun++;
+        shown.chunks += read.chunks;
+        shown.child_chunks += read.child_chunks;
+        shown.pagesExpected += read.pages_expected;
+        shown.pagesDone += read.pages;
+      }
+    Object.assign(this.#progress, shown);
   }
 }
 
-interface BoundsOptions {
-  readonly log: Log;
-  /** Requests in flight of this process at the most; undefined: as many as the service takes. */
-  readonly inFlight?: number | undefined;
+/** Reports each request of a worker to its runs once: with the first result after it. */
+export class ReportedRequests {
+  readonly #progress: RequestCounts;
+  #reported: WorkerRequests = { sent: 0, answered: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
+
+  constructor(progress: RequestCounts) {
+    this.#progress = progress;
+  }
+
+  /** All requests that the worker has sent. */
+  get sent(): number {
+    return this.#progress.sent;
+  }
+
+  /** Answered requests since the last call of `take`. */
+  get unreported(): number {
+    return this.#progress.answered - this.#reported.answered;
+  }
+
+  /** The requests since the last call. */
+  take(): WorkerRequests {
+    const since = sumOf(this.#progress, this.#reported, -1);
+    this.#reported = sumOf(this.#reported, since);
+    return since;
+  }
 }
 
-/** Opens the bounds that all processes which read the service of a job share. */
-export function openBounds(
-  broker: Broker,
-  { service }: Pick<Job, "service">,
-  { log, inFlight }: BoundsOptions,
-): OpenBounds {
-  const { concurrency, maxRps } = service;
-  return openSharedBounds(broker, {
-    service: serviceName(service),
-    concurrency,
-    maxRps,
-    most: inFlight,
-    say: (text, level) => log(level, text),
-  });
+/** Requests and others together; with -1, without them. */
+function sumOf(one: WorkerRequests, other: WorkerRequests, sign: 1 | -1 = 1): WorkerRequests {
+  const reasons = Object.keys({ ...one.retriedBy, ...other.retriedBy });
+  const times = reasons.map((reason) => [reason, (one.retriedBy[reason] ?? 0) + sign * (other.retriedBy[reason] ?? 0)]);
+  return {
+    sent: one.sent + sign * other.sent,
+    answered: one.answered + sign * other.answered,
+    retried: one.retried + sign * other.retried,
+    throttled: one.throttled + sign * other.throttled,
+    bytes: one.bytes + sign * other.bytes,
+    retriedBy: Object.fromEntries(times),
+  };
 }

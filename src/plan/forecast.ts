@@ -7,7 +7,6 @@ import type { DocumentSample, DocumentSurvey } from "./survey.js";
 
 export type ChildMode = Job["childChunks"];
 
-/** A forecast for one document. */
 export interface DocumentForecast {
   readonly children: number;
   /** Requests for pages of chunks and child lists, for each value of child_chunks. */
@@ -79,6 +78,18 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
     const further = sampleOf(evidence).map(({ rows }) => Math.min(pagesOf(rows, sizes.children), keptPages) - 1);
     return asked + sum(further);
   }
+}
+
+/**
+ * How many documents' details a run reads. With `auto`, those that look edited in the sample; of the others, as large a part as of
+ * the sample. An edit that the sample does not see costs the run one more request.
+ */
+export function countDetailed(surveys: readonly DocumentSurvey[], details: Job["details"]): number {
+  if (details !== "auto") return details ? surveys.length : 0;
+  const readable = surveys.filter(({ total, error }) => total !== null && total > 0 && error === null);
+  const sampled = readable.flatMap(({ sample }) => sample ?? []);
+  const edited = sampled.filter((sample) => sample.edited).length;
+  return Math.round((readable.length * edited) / Math.max(1, sampled.length));
 }
 
 /** The requests to prove this many chunks with pages of this size. */

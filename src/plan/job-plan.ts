@@ -26,6 +26,7 @@ export const planResult = result({
   service: result({ base_url: text }),
   child_chunks: mode,
   consistency: oneOf("sweeps", "anchored", "counts"),
+  details: v.union([v.literal("auto"), truth]),
   counts: result({
     datasets: count,
     batches: count,
@@ -33,6 +34,10 @@ export const planResult = result({
     documents_failed: count,
     chunks: count,
     child_chunks: v.pipe(count, v.description("estimated from a sample")),
+    document_details: v.pipe(
+      count,
+      v.description("documents whose details a run reads; with details: auto, estimated from a sample"),
+    ),
   }),
   requests: v.pipe(
     result({ all: count, auto: count, none: count, this_job: count }),

@@ -1,4 +1,6 @@
-import { join } from "node:path";
+import { stat, statfs } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { pageSize } from "../client/knowledge-api.js";
 import type { Client, OnAnswer } from "../client/open-client.js";
 import type { RequestCounts } from "../client/request-counts.js";
 import { discoverDocuments } from "../crawl/discover-documents.js";
@@ -6,20 +8,19 @@ import { type Discovery, documentsOf, namesOf, uploadsOf } from "../crawl/discov
 import { writeGivenList } from "../crawl/document-list.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import { readMetadataFields } from "../crawl/read-details.js";
+import { type FileFormat, fileFormats, formatOf } from "../dump/formats/formats.js";
 import { BusyError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import { countOriginalRequests } from "../originals/ask-for-file.js";
 import { requestCounts } from "../run/manifest.js";
+import { findEarlierWork } from "../segments/earlier-work.js";
 import { captureStatus } from "../status/capture-status.js";
-import { findEarlierWork } from "../store/earlier-work.js";
 import { foldersOf } from "../store/folder/job-folders.js";
 import { readLock, refuseHeld } from "../store/folder/lock.js";
 import { countOf, nameAndId } from "../words.js";
-import { diskSpace } from "./disk-needs.js";
-import { type ChildMode, type DocumentForecast, forecastDocument, likeIn } from "./forecast.js";
-import type { JobPlan, PlannedDocument } from "./job-plan.js";
-import { quirksOf } from "./quirks.js";
+import { type ChildMode, countDetailed, type DocumentForecast, forecastDocument, likeIn } from "./forecast.js";
+import type { JobPlan, PlanDisk, PlannedDocument, Quirk } from "./job-plan.js";
 import { type DocumentSurvey, pageSizesOf, surveyDocuments } from "./survey.js";
 
 export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "progress" | "log" | "now"> {
@@ -60,8 +61,12 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
   const basis = { job, sizes, like: likeIn(surveys) };
   const forecasts = surveys.map((survey) => forecastDocument(survey, basis));
   const sum = (of: (forecast: DocumentForecast) => number) => forecasts.reduce((total, each) => total + of(each), 0);
+  const detailed = countDetailed(surveys, job.details);
+  const uploads = job.originals ? uploadsOf(discovery).map(({ ref }) => ref) : [];
+  const originals = await countOriginalRequests(client, uploads, detailed);
+  const fixed = opening.requests + detailed + originals.requests;
   const requestsFor = (mode: ChildMode) =>
-    opening.requests + sum(({ pages, lists, attachments }) => pages + lists[mode] + attachments);
+    fixed + sum(({ pages, lists, attachments }) => pages + lists[mode] + attachments);
   const requests = { all: requestsFor("all"), auto: requestsFor("auto"), none: requestsFor("none") };
   const disk = await diskSpace(
     job,
@@ -75,6 +80,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
     service: { base_url: baseUrl },
     child_chunks: job.childChunks,
     consistency: job.consistency,
+    details: job.details,
     counts: {
       datasets: discovery.datasets.length,
       batches: opening.batches,
@@ -82,6 +88,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
       documents_failed: failed.length,
       chunks: surveys.reduce((total, survey) => total + (survey.total ?? 0), 0),
       child_chunks: sum(({ children }) => children),
+      document_details: detailed,
     },
     requests: { ...requests, this_job: requests[job.childChunks] },
     least_seconds: answers.leastSeconds(job, {
@@ -121,13 +128,13 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
 interface Opening {
   readonly discovery: Discovery;
   readonly batches: number;
-  /** Requests that a run sends for all this, and for originals. */
+  /** Requests that a run sends for all this, and for the settings of datasets. */
   readonly requests: number;
   /** A sentence for every list that a run could not read either. */
   readonly failures: readonly string[];
 }
 
-/** Asks the same as a run: the documents, the status of every batch, the metadata fields, the route for originals. */
+/** Asks the same as a run: the documents, the status of every batch, the metadata fields. */
 async function askOpening(
   api: Client,
   job: Job,
@@ -137,15 +144,12 @@ async function askOpening(
   const { datasets, found } = discovery;
   const [status, fields] = await Promise.all([captureStatus(api, datasets, now), readMetadataFields(api, datasets)]);
   const batches = datasets.reduce((sum, dataset) => sum + dataset.batches.length, 0);
-  // Batches and lists are read again at the end. Then come settings, fields and tags of each dataset, and each document.
-  const details = job.details ? datasets.reduce((sum, { documents }) => sum + 3 + documents.length, 0) : 0;
-  const sent = requests.sent - requests.retried + batches + (found?.pages ?? 0) + details;
-  const uploads = job.originals ? uploadsOf(discovery).map(({ ref }) => ref) : [];
-  const originals = await countOriginalRequests(api, uploads, job.details);
+  const settings = job.details === false ? 0 : 3 * datasets.length; // settings, fields and tags of each dataset
+  const sent = requests.sent - requests.retried + batches + (found?.pages ?? 0) + settings; // batches and lists are read again
   return {
     discovery,
     batches,
-    requests: sent + originals.requests,
+    requests: sent,
     failures: [...(found?.failures ?? []), ...status.failures, ...fields.failures],
   };
 }
@@ -240,4 +244,121 @@ class AnswerLog {
     const middle = sorted[Math.ceil(sorted.length / 2) - 1];
     return middle === undefined ? null : Math.round(middle * 10) / 10_000;
   }
+}
+
+/** Maximum database bytes per byte of JSONL, measured with texts in several languages. */
+const databaseShare = 0.6;
+/**
+ * Maximum compressed bytes per byte of text, for gzip and zstd. Measured: 0.14 to 0.24 with English and code, 0.39 with Chinese in
+ * chunks of 800 characters. A margin is added, because CSV does not repeat names.
+ */
+const compressedShare = 0.5;
+const smallestDatabase = 3_000_000;
+
+/** The disk space that a run needs for this much JSONL, and the free space. Writes nothing. */
+export async function diskSpace(job: Job, jsonl: number): Promise<PlanDisk> {
+  const { database } = foldersOf(job);
+  const before = await stat(database).then(
+    ({ size }) => size,
+    () => 0,
+  );
+  const { folder, free } = await freeSpace(job.output.dir);
+  const needs = diskNeeds(job.output, jsonl, before);
+  return { folder, ...needs, free_bytes: free, enough: free === null ? null : free >= needs.needed_bytes };
+}
+
+/** The bytes that remain after a run, and the most that it needs at one moment. `before`: the current size of the database. */
+export function diskNeeds(
+  { formats, compress }: Pick<Job["output"], "formats" | "compress">,
+  jsonl: number,
+  before: number,
+): Pick<PlanDisk, "needed_bytes" | "run_folder_bytes" | "database_bytes"> {
+  const bytesOf = (format: FileFormat) => (formats.includes(format) ? jsonl * (formatOf(format).size ?? 1) : 0);
+  const hasDatabase = formats.includes("duckdb");
+  const database = hasDatabase ? Math.max(before, smallestDatabase + jsonl * databaseShare) : 0;
+  const shareOf = (format: FileFormat) => (compress !== "none" && formatOf(format).isText ? compressedShare : 1);
+  const runFolder = fileFormats.reduce((sum, format) => sum + bytesOf(format) * shareOf(format), 0);
+  const segments = jsonl + bytesOf("csv");
+  const scratch = (formats.includes("jsonl") ? 0 : jsonl) + (hasDatabase ? database + before : 0);
+  return {
+    needed_bytes: Math.ceil(segments + runFolder + scratch),
+    run_folder_bytes: Math.ceil(runFolder),
+    database_bytes: Math.ceil(database),
+  };
+}
+
+/** The free bytes on the disk of the nearest existing folder. */
+async function freeSpace(path: string): Promise<{ folder: string; free: number | null }> {
+  for (let folder = resolve(path); ; folder = dirname(folder)) {
+    const facts = await statfs(folder).catch(() => undefined);
+    if (facts) return { folder, free: facts.bavail * facts.bsize };
+    if (dirname(folder) === folder) return { folder, free: null };
+  }
+}
+
+/** What the plan noticed about the service. */
+export interface Observations {
+  readonly surveys: readonly DocumentSurvey[];
+  /** Rows per page of chunks. */
+  readonly chunkPage: number;
+  readonly isCompressed: boolean;
+  /** Requests refused because there were too many. */
+  readonly throttled: number;
+  /** The error of a document whose chunks can be read but not its child lists. */
+  readonly refusedLists: string | undefined;
+}
+
+/** The behaviours of this service that matter to users. docs/commands.md lists all names. */
+export function quirksOf({
+  surveys,
+  chunkPage,
+  isCompressed,
+  throttled,
+  refusedLists,
+}: Observations): readonly Quirk[] {
+  const quirks: Quirk[] = [];
+  const add = (name: string, finding: string, meaning: string) => quirks.push({ name, finding, meaning });
+  if (chunkPage === Number.POSITIVE_INFINITY)
+    add(
+      "paging",
+      "page 1 holds everything",
+      "one answer holds a whole document: service.max_body and timeout must allow it",
+    );
+  else if (chunkPage < pageSize)
+    add(
+      "page_cap",
+      `at most ${chunkPage} rows per page`,
+      `a run takes ${Math.round((10 * pageSize) / chunkPage) / 10} times as many pages of chunks`,
+    );
+  if (surveys.some(({ sample }) => sample?.repeats))
+    add(
+      "paging",
+      "every page repeats page 1",
+      "documents of more than one page cannot be read whole: the run will be partial",
+    );
+  if (refusedLists !== undefined)
+    add("child_lists", refusedLists, "documents fail unless the job says child_chunks: none");
+  const documents = (embedding: string) => surveys.filter(({ sample }) => sample?.embedding === embedding).length;
+  const differing = documents("differs");
+  if (differing > 0)
+    add(
+      "embedded_children",
+      `differ from the child lists in ${countOf(differing, "document")}`,
+      "child_chunks: auto reads every list there",
+    );
+  else if (documents("agrees") > 0)
+    add("embedded_children", "agree with the child lists", "child_chunks: auto needs fewer requests");
+  if (!isCompressed)
+    add(
+      "compression",
+      "no answer was compressed",
+      "enable gzip in the service or its proxy to receive far fewer bytes",
+    );
+  if (throttled > 0)
+    add(
+      "throttling",
+      `${countOf(throttled, "request")} refused by a rate limit`,
+      "a run will slow down as this plan did; set service.max_rps",
+    );
+  return quirks;
 }

@@ -3,6 +3,7 @@ import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowled
 import { type ChildEvidence, evidenceOfPage } from "../crawl/auto.js";
 import { unlessGone } from "../crawl/child-lists.js";
 import { embeddedChildren } from "../crawl/embedded-children.js";
+import { looksEdited, noEditEvidence, withEvidence } from "../crawl/looks-edited.js";
 import { mapAhead, type Prefetch } from "../crawl/prefetch.js";
 import { canBeAnchor, hasSettled } from "../crawl/read-anchored.js";
 import { SkipError } from "../errors.js";
@@ -49,6 +50,8 @@ export interface DocumentSample {
   readonly childPageRows: number | undefined;
   /** Files attached to the chunks. */
   readonly attachments: number;
+  /** Whether the rows that were read look edited: then a run with `details: auto` asks for the details of the document. */
+  readonly edited: boolean;
   /** Mean bytes of a row as a JSONL line. */
   readonly chunkBytes: number;
   readonly childBytes: number;
@@ -153,6 +156,7 @@ async function surveyPages(
   const isShown = embedding === "agrees" || embedding === "unknown";
   const cut = lists.find((list) => list.rows.length > 0 && list.rows.length < list.total);
   const children = [...(witness ? rows.flatMap(embeddedIn) : []), ...lists.flatMap((list) => list.rows)];
+  const edits = withEvidence(withEvidence(noEditEvidence, "chunks", rows), "child_chunks", children);
   return {
     pageRows: first?.rows.length ?? 0,
     chunks: rows.length,
@@ -163,6 +167,7 @@ async function surveyPages(
     children: isShown ? rows.map((chunk) => embeddedIn(chunk).length) : lists.map((list) => list.total),
     childPageRows: cut?.rows.length,
     attachments: rows.reduce((sum, { attachments }) => sum + attachmentsIn(attachments).length, 0),
+    edited: looksEdited(edits),
     chunkBytes: meanBytes("chunks", rows, ref),
     childBytes: meanBytes("child_chunks", children, ref),
   };

@@ -1,30 +1,53 @@
 import { randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { memoryShare, withSpill } from "../duckdb/open-duckdb.js";
-import { type Dump, databaseOf, openDump } from "../dump/open-dump.js";
+import { type Dump, openDump } from "../dump/open-dump.js";
 import { StopError, UsageError } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
 import { isThere, writeAside } from "../files/files.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Verification } from "../verify/findings.js";
-import { verifyRun } from "../verify/verify-run.js";
-import { gatherChanges } from "./facts/changes.js";
-import { factSourceOf } from "./facts/fact-source.js";
-import { gatherFlaws } from "./facts/flaws.js";
-import { gatherFreshness } from "./facts/freshness.js";
-import { gatherHits, gatherLengths } from "./facts/hits.js";
-import { gatherIndexing } from "./facts/indexing.js";
-import { loadTables } from "./facts/load-tables.js";
-import { gatherVerdict, verificationFacts } from "./facts/verdict.js";
-import { gatherLost } from "./lost/gather-lost.js";
-import type { LostFacts } from "./lost-facts.js";
+import { kinds, loadTables } from "./load-tables.js";
+import { gatherLost, type LostFacts } from "./lost.js";
 import { readAssets } from "./page/assets.js";
-import { renderPage } from "./page/page.js";
-import type { ReportFacts, ReportOptions } from "./report-facts.js";
-import { checkPath } from "./report-path.js";
+import { type PageParts, renderPage } from "./page/page.js";
+import { checkPath, type NameFolder } from "./report-path.js";
 import type { ReportResult, ReportSummary } from "./report-result.js";
+import { changesSection } from "./sections/changes.js";
+import { duplicatesSection, errorsSection } from "./sections/flaws.js";
+import { freshnessSection } from "./sections/freshness.js";
+import { hitsSection } from "./sections/hits.js";
+import { stuckSection, timelineSection } from "./sections/indexing.js";
+import { lengthsSection } from "./sections/lengths.js";
+import { lostSection, notCompared } from "./sections/lost.js";
+import type { Answered, Next } from "./sections/section.js";
+import { verdictSection } from "./sections/verdict.js";
+import { Source } from "./source.js";
+import { verifyInWorker } from "./verify-worker.js";
 
-/** A report that was rendered. */
+interface ReportOptions {
+  /** Folder of the run. */
+  readonly folder: string;
+  /** Folder of an older run, to show what was lost since; undefined: nothing is compared. */
+  readonly against: string | undefined;
+  /** The database of the job, for its history; undefined: the one beside the folder of runs, if it is there. */
+  readonly database: string | undefined;
+  /** Whether texts are shown: contents, names and errors. */
+  readonly content: boolean;
+  /** Whether every file of the run is read again and checked. */
+  readonly verify: boolean;
+  /** The most memory that DuckDB may use, such as `800MB`. */
+  readonly memory: string;
+  /** Names folders in the commands of the page; undefined: by their paths. */
+  readonly nameFolder: NameFolder | undefined;
+  readonly signal: AbortSignal;
+  /** Updated while the work goes on. */
+  readonly progress: ReadProgress;
+}
+
+/** The report that is asked for: the folder of a run, and any of the settings; by default all texts, verified, compared with nothing. */
+export type ReportRequest = Pick<ReportOptions, "folder"> & Partial<ReportOptions>;
+
 export interface RenderedReport {
   /** One HTML document that needs nothing else. The same dump gives the same text. */
   readonly html: string;
@@ -36,138 +59,108 @@ export interface RenderedReport {
  * a run are not those that it wrote, and with the reason of `request.signal`.
  */
 export async function renderReport(request: ReportRequest): Promise<RenderedReport> {
-  const options = withReportDefaults(request);
-  const { facts, folders } = await gatherFacts(options);
-  options.progress.step = "writing the page";
-  const html = renderPage(facts, await readAssets());
-  return { html, summary: summaryOf(facts, folders) };
-}
-
-/** The facts of a report, and the folders that they come from, with their symlinks resolved. */
-interface Gathered {
-  readonly facts: ReportFacts;
-  readonly folders: { readonly run: string; readonly against: string | undefined };
-}
-
-/** The share of the whole work after which the run is read and verified; the comparison with an older run takes the rest. */
-const verified = 0.6;
-
-/** Gathers all facts of a report. Rejects as `renderReport` does. */
-async function gatherFacts(options: ReportOptions): Promise<Gathered> {
-  const { folder, against, database, content, verify, progress } = options;
-  if (database !== undefined) await checkDatabase(database);
+  const options: ReportOptions = {
+    ...{ against: undefined, database: undefined, content: true, verify: true, nameFolder: undefined, memory: "800MB" },
+    ...{ signal: new AbortController().signal, progress: emptyReadProgress(), ...request },
+  };
+  const { folder, against, database, progress } = options;
+  if (database !== undefined && !(await isThere(database)))
+    throw new UsageError("No such database:", [{ path: database, message: "there is no such file" }]);
   const dump = await openDump(folder, "there is no report");
   const old = against === undefined ? undefined : await openDump(against, "nothing was compared");
-  const reading = { ...options, progress: segmentOfProgress(progress, { from: 0, to: verified }) };
-  const [facts, verification] = verify
-    ? await readAndVerify(dump, reading)
-    : [await factsOfRun(dump, reading), undefined];
-  const comparing = { ...options, progress: segmentOfProgress(progress, { from: verified, to: 1 }) };
-  return {
-    facts: {
-      ...facts,
-      verdict: {
-        ...facts.verdict,
-        verification: verification && verificationFacts(verification, content),
-      },
-      lost: old && (await lostSince(old, dump, comparing)),
-      hasContent: content,
-    },
-    folders: { run: dump.folder, against: old?.folder },
-  };
+  const lost = old && (await gatherLost(old, dump, { ...options, progress: partOf(progress, 0, 0.4) }));
+  const reading = { ...options, progress: partOf(progress, old ? 0.4 : 0, 1) };
+  const { parts, verification } = await readAndVerify(dump, lost, reading);
+  progress.step = "writing the page";
+  const html = renderPage(parts, await readAssets());
+  return { html, summary: summaryOf(dump, old, lost, verification) };
 }
 
-/**
- * Gathers the facts of a run and verifies it at the same time: DuckDB does most of the one in threads of its own, Node most of the other.
- * They share the memory.
- */
-async function readAndVerify(dump: Dump, options: ReportOptions): Promise<readonly [FactsOfRun, Verification]> {
-  const memory = memoryShare(options.memory, 0.5);
-  return bothOf(
-    options.signal,
-    (signal) => factsOfRun(dump, { ...options, memory, signal }),
-    (signal) => verifyRun(dump.folder, { memory, signal, progress: options.progress }),
-  );
+interface Reported {
+  readonly parts: PageParts;
+  readonly verification: Verification | undefined;
 }
 
-async function checkDatabase(path: string): Promise<void> {
-  if (!(await isThere(path))) throw new UsageError("No such database:", [{ path, message: "there is no such file" }]);
+/** Reads a run and verifies it at the same time, in a thread of its own; they share the memory. If one fails, the other ends. */
+async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: ReportOptions): Promise<Reported> {
+  if (!options.verify) return reportRun(dump, lost, undefined, options);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const half = { ...options, signal, memory: memoryShare(options.memory, 0.5) };
+  const verifying = verifyInWorker(dump.folder, { ...half, progress: partOf(options.progress, 0, 1) });
+  verifying.catch((error: unknown) => stop.abort(error));
+  try {
+    return await reportRun(dump, lost, verifying, { ...half, progress: partOf(options.progress, 0, 1) });
+  } catch (error) {
+    stop.abort(error);
+    await verifying.catch(() => {});
+    throw error;
+  }
 }
 
-async function lostSince(old: Dump, dump: Dump, { database, ...context }: ReportOptions): Promise<LostFacts> {
-  return gatherLost(old.folder, dump.folder, { ...context, database: database ?? (await databaseOf(old)) });
-}
-
-/** The facts that the rows of a run, and the history of its job, give by SQL. */
-type FactsOfRun = Pick<ReportFacts, "freshness" | "lengths" | "indexing" | "changes" | "hits" | "flaws"> & {
-  readonly verdict: Omit<ReportFacts["verdict"], "verification">;
-};
-
-/** Loads the rows of a run, and gathers the facts that they give. StopError if a file is not as its run wrote it. */
-async function factsOfRun(dump: Dump, options: ReportOptions): Promise<FactsOfRun> {
+/** Loads the rows of a run, and makes the parts of the page. StopError if a file is not as its run wrote it. */
+async function reportRun(
+  dump: Dump,
+  lost: LostFacts | undefined,
+  verifying: Promise<Verification> | undefined,
+  options: ReportOptions,
+): Promise<Reported> {
   const { progress, signal } = options;
   return withSpill(":memory:", options, async (connection) => {
-    const loaded = await loadTables(connection, dump, options);
-    const source = factSourceOf(dump, loaded, options);
-    const { manifest } = dump;
-    const step = async <Facts>(name: string, gather: () => Promise<Facts>): Promise<Facts> => {
+    const noHistory = await loadTables(connection, dump, { ...options, isVerified: verifying !== undefined });
+    const source = new Source(connection, dump, { ...options, noHistory });
+    const step = async <Result>(name: string, make: (source: Source) => Promise<Result>): Promise<Result> => {
       signal.throwIfAborted();
       progress.step = name;
-      return gather();
+      return make(source);
     };
-    return {
-      verdict: await step("counting", () => gatherVerdict(connection, source, manifest)),
-      freshness: await step("looking for old documents", () => gatherFreshness(connection, source, manifest)),
-      lengths: await step("measuring chunks", () => gatherLengths(connection, source)),
-      indexing: await step("looking for stuck documents", () => gatherIndexing(connection, source, manifest)),
-      changes: await step("comparing the runs", () => gatherChanges(connection, source)),
-      hits: await step("counting hits", () => gatherHits(connection, source)),
-      flaws: await step("looking for flaws", () => gatherFlaws(connection, source)),
+    const freshness = await step("looking for old documents", freshnessSection);
+    const lengths = await step("measuring chunks", lengthsSection);
+    const stuck = await step("looking for stuck documents", stuckSection);
+    const timeline = await step("looking for stuck documents", timelineSection);
+    const changes = await step("comparing the runs", changesSection);
+    const hits = await step("counting hits", hitsSection);
+    const errors = await step("looking for flaws", errorsSection);
+    const duplicates = await step("looking for duplicates", duplicatesSection);
+    progress.step = "verifying";
+    const verification = await verifying;
+    if (verification?.status === "differences") await checkLoaded(dump, signal);
+    const verdict = await verdictSection(source, verification);
+    const losses = lost ? lostSection(lost, source) : notCompared(source);
+    const answered = [verdict, losses, stuck, hits];
+    const actions = [losses.section, verdict.section, stuck.section, errors];
+    const sections = [...actions, hits.section, duplicates, freshness, lengths, timeline, changes];
+    const parts = {
+      manifest: dump.manifest,
+      hasContent: options.content,
+      answers: answered.map(({ answer, section }) => ({ ...answer, section: section?.id ?? null })),
+      nexts: nextsOf(answered, lost === undefined),
+      sections: sections.filter((section) => section !== undefined),
     };
+    return { parts, verification };
   });
 }
 
-/**
- * Does two works at the same time, and ends when both have ended. Once one of them rejects, the signal of the other is aborted with the
- * same error, and this rejects with it; an abort of `signal` ends both with its reason.
- */
-export async function bothOf<One, Other>(
-  signal: AbortSignal,
-  one: (signal: AbortSignal) => Promise<One>,
-  other: (signal: AbortSignal) => Promise<Other>,
-): Promise<readonly [One, Other]> {
-  const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
-  const begin = async <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
-    work(either).catch((error: unknown) => {
-      stop.abort(error);
-      throw error;
-    });
-  const works = [begin(one), begin(other)] as const;
-  await Promise.allSettled(works);
-  either.throwIfAborted();
-  return Promise.all(works);
+/** The next steps. Comparing two runs is one of them only if there is no other. */
+function nextsOf([verdict, losses, stuck]: readonly Pick<Answered, "next">[], isNotCompared: boolean): readonly Next[] {
+  const nexts = [losses?.next, verdict?.next, stuck?.next].filter((next) => next !== undefined);
+  return isNotCompared && nexts.length > 1 ? nexts.filter((next) => next !== losses?.next) : nexts;
 }
 
-/** A span of the whole work, both ends from 0 to 1. */
-interface Span {
-  readonly from: number;
-  readonly to: number;
+/** Files that were loaded without being checked: StopError if the verification found other bytes in one of them. */
+async function checkLoaded(dump: Dump, signal: AbortSignal): Promise<void> {
+  for (const kind of kinds)
+    for (const file of dump.tablesOf([kind], { guarded: true }) ?? [])
+      await dump.check(file, () => signal.throwIfAborted());
 }
 
-/** Units that the whole work counts as. */
-const units = 1_000_000;
-
-/**
- * The tally of one part of a larger work: the whole tally shows its step, and its bytes as a share of the span. It never goes back,
- * also where there turns out to be more to do.
- */
-export function segmentOfProgress(whole: ReadProgress, { from, to }: Span): ReadProgress {
-  let [expected, done, share] = [0, 0, 0];
+/** The progress of a part of the work, as a share of the whole, which never goes back. */
+export function partOf(whole: ReadProgress, from: number, to: number): ReadProgress {
+  const part = { expected: 0, done: 0 };
   const show = () => {
-    if (expected > 0) share = Math.max(share, Math.min(1, done / expected));
-    whole.expected = units;
-    whole.done = units * (from + (to - from) * share);
+    whole.expected = 1;
+    const share = part.expected > 0 ? Math.min(1, part.done / part.expected) : 0;
+    whole.done = Math.max(whole.done, from + (to - from) * share);
   };
   show();
   return {
@@ -178,17 +171,17 @@ export function segmentOfProgress(whole: ReadProgress, { from, to }: Span): Read
       whole.step = step;
     },
     get expected() {
-      return expected;
+      return part.expected;
     },
-    set expected(bytes) {
-      expected = bytes;
+    set expected(expected) {
+      part.expected = expected;
       show();
     },
     get done() {
-      return done;
+      return part.done;
     },
-    set done(bytes) {
-      done = bytes;
+    set done(done) {
+      part.done = done;
       show();
     },
   };
@@ -200,7 +193,7 @@ export interface WriteReportOptions {
 }
 
 /**
- * Writes the report of a run to a file, whole or not at all; a file that is there is replaced. Its owner alone may read it. Rejects as
+ * Writes the report of a run to a file, whole or not at all; a file that is there is replaced. Only its owner may read it. Rejects as
  * `renderReport` does, and with UsageError for a place that no report can be written to.
  */
 export async function writeReport(
@@ -220,45 +213,29 @@ export async function writeReport(
   return { path, bytes: Buffer.byteLength(html), ...summary };
 }
 
-/** The report that is asked for: the folder of a run, and any of the settings; by default all texts, verified, compared with nothing. */
-export type ReportRequest = Pick<ReportOptions, "folder"> & Partial<ReportOptions>;
-
-/** The settings with their defaults. */
-function withReportDefaults({ folder, against, database, ...request }: ReportRequest): ReportOptions {
-  return {
-    folder,
-    against,
-    database,
-    content: request.content ?? true,
-    verify: request.verify ?? true,
-    nameFolder: request.nameFolder,
-    memory: request.memory ?? "800MB",
-    signal: request.signal ?? new AbortController().signal,
-    progress: request.progress ?? emptyReadProgress(),
-  };
-}
-
-/** Takes the main figures from the facts of a report. */
+/** The main figures of a report. */
 function summaryOf(
-  { verdict, lost }: ReportFacts,
-  folders: { readonly run: string; readonly against: string | undefined },
+  dump: Dump,
+  old: Dump | undefined,
+  lost: LostFacts | undefined,
+  verification: Verification | undefined,
 ): ReportSummary {
-  const { complete, unstable, failed } = verdict.documents;
-  const { status, job, run_id, chunks, child_chunks, verification } = verdict;
-  const { against } = folders;
+  const { status, documents, counts } = dump.manifest;
+  const runOf = ({ folder, manifest: { job, run_id } }: Dump) => ({ folder, job, run_id });
+  const pairs = lost?.diff.counts.documents;
   return {
     status,
     verified: verification?.status ?? null,
     findings: verification?.finding_count ?? null,
-    run: { folder: folders.run, job, run_id },
-    documents: complete + unstable + failed,
-    incomplete_documents: unstable + failed,
-    chunks,
-    child_chunks,
-    against: lost && against !== undefined ? { folder: against, job: lost.old.job, run_id: lost.old.run_id } : null,
-    lost: lost?.lost ?? null,
-    lost_by_hand: lost?.lost_by_hand ?? null,
-    not_compared: lost ? lost.not_compared + lost.gone : null,
+    run: runOf(dump),
+    documents: documents.length,
+    incomplete_documents: documents.filter((row) => row.status !== "complete").length,
+    chunks: counts.chunks,
+    child_chunks: counts.child_chunks,
+    against: old ? runOf(old) : null,
+    lost: lost?.diff.lost ?? null,
+    manual_edits: lost?.diff.manual_edits ?? null,
+    not_compared: pairs ? pairs.not_compared + pairs.removed : null,
     warnings: lost?.warnings ?? [],
   };
 }

@@ -17,8 +17,8 @@ export async function usualPath(run: string): Promise<string> {
 }
 
 /**
- * Refuses a place that no report can be written to, before any work: UsageError where its folder is not there, where it lies in
- * the folder of a run, which holds the files of its manifest and no other, and where something stands that is no file.
+ * Refuses a path that no report can be written to, before any work. UsageError if its folder does not exist, if it is inside a run
+ * folder, which holds only the files of its manifest, or if something other than a file is there.
  */
 export async function checkPath(path: string): Promise<void> {
   const facts = await stat(path).catch(ifAbsent(undefined));

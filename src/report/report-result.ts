@@ -17,8 +17,8 @@ const reportSummary = result({
   chunks: count,
   child_chunks: count,
   against: v.pipe(orNull(reportedRun), v.description("the older run; null without --against, as are the next two")),
-  lost: v.pipe(orNull(count), v.description("chunks and child chunks that a re-index took since the older run")),
-  lost_by_hand: v.pipe(orNull(count), v.description("those of them that show a sign of a hand")),
+  lost: v.pipe(orNull(count), v.description("chunks and child chunks that are lost since the older run")),
+  manual_edits: v.pipe(orNull(count), v.description("those of them with manual edits, as a fact says")),
   not_compared: v.pipe(
     orNull(count),
     v.description("documents of the older run that could not be compared, or are gone; null without --against"),

@@ -2,7 +2,7 @@ import type { KnowledgeApi } from "../client/knowledge-api.js";
 import type { TargetDocument } from "../compare/lost/restore-plan.js";
 import { discoverDocuments } from "../crawl/discover-documents.js";
 import { SkipError, StopError, UsageError } from "../errors.js";
-import { type Job, jobName } from "../job/job.js";
+import { isJobName, type Job } from "../job/job.js";
 import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
@@ -78,7 +78,7 @@ export async function guardJob(job: Job, documents: readonly string[], options: 
 export function guardName(name: string): string {
   const [ending, most] = ["-guard", 100];
   const guarded = `${name.slice(0, most - ending.length)}${ending}`;
-  return jobName.test(guarded) ? guarded : `guard${ending}`;
+  return isJobName(guarded) ? guarded : `guard${ending}`;
 }
 
 /**

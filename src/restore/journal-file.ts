@@ -1,12 +1,13 @@
 import { constants } from "node:fs";
 import { type FileHandle, rename } from "node:fs/promises";
 import { dirname, join, parse } from "node:path";
-import * as v from "valibot";
+import { crc32 } from "node:zlib";
+import type * as v from "valibot";
 import { StopError } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
 import { ifAbsent, isThere, openRegular, refuseLink } from "../files/files.js";
 import { flush } from "../files/flush.js";
-import { check, count, text, valueIf } from "../schema.js";
+import { check, valueIf } from "../schema.js";
 
 const { O_RDONLY, O_RDWR, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 
@@ -16,14 +17,17 @@ type LineSchema = v.GenericSchema<unknown, { readonly kind: string }>;
 /** A journal as it stands on disk. */
 interface ReadJournal<Line> {
   readonly lines: readonly Line[];
-  /** Makes sure that lines can be added, and cuts off a torn last one. */
-  readonly makeReady: () => Promise<void>;
+  /** Opens it to add lines. Cuts off a torn last one. */
+  readonly open: (checkOwn: CheckOwn) => Promise<JournalFile>;
 }
 
+/** Rejects if another process has taken over: one that was frozen learns of it only by looking. */
+type CheckOwn = () => Promise<void>;
+
 /**
- * Reads a journal, each line by this schema; it has no lines where there is no file. A torn last line counts as none: nothing was sent
- * before it was whole. StopError, naming the place, where a line is damaged, and where the path is a link or no journal: a run
- * that you received may have anything there. Changes nothing.
+ * Reads a journal and checks each line against its checksum and this schema; without a file it has no lines. A torn last line counts
+ * as none: nothing was sent before it was complete. StopError, which names the line, if one is damaged, missing or in another place;
+ * and if the path is a link or no journal, because a run that you received may have anything there. Changes nothing.
  */
 export async function readJournal<const Schema extends LineSchema>(
   path: string,
@@ -31,30 +35,65 @@ export async function readJournal<const Schema extends LineSchema>(
 ): Promise<ReadJournal<v.InferOutput<Schema>>> {
   const bytes = await bytesOf(path);
   const whole = bytes.lastIndexOf("\n") + 1;
-  const lines = bytes.toString("utf8", 0, whole).split("\n").slice(0, -1);
-  if (!isBeginning(lines[0] ?? bytes, schema))
+  const texts = bytes.toString("utf8", 0, whole).split("\n").slice(0, -1);
+  if (!isBeginning(texts[0] ?? bytes, schema))
     throw new StopError(
       `${path} is not a kbdump journal, or is damaged. It was not changed. Compare the documents by hand, then move it away`,
     );
+  let sum = 0;
+  const lines = texts.map((text, at) => {
+    const place = `${path} is damaged in line ${at + 1}`;
+    const body = bodyOf(text, sum);
+    if (body === undefined)
+      throw new StopError(`${place}: its checksum is wrong, or lines before it are missing; ${byHand}`);
+    sum = crc32(body, sum);
+    return lineFrom(body, schema, place);
+  });
   return {
-    lines: lines.map((line, at) => lineFrom(line, schema, `${path}:${at + 1}`)),
-    makeReady: () => makeReady(path, { size: bytes.length, whole }),
+    lines,
+    open: async (checkOwn) => {
+      await cutTorn(path, { size: bytes.length, whole });
+      return new JournalFile(path, { checkOwn, sum });
+    },
   };
 }
 
-/** A file of JSON lines that grows: every line is on disk before the next one is written. It is made with its first line. */
+const byHand = "compare the documents by hand, then move it away";
+
+/** The JSON of a line without its checksum; undefined if the line does not follow lines with this checksum. */
+function bodyOf(line: string, sum: number): string | undefined {
+  const [, start, crc] = /^(.*),"crc":"([0-9a-f]{8})"\}$/s.exec(line) ?? [];
+  const body = `${start}}`;
+  return crc === sumText(crc32(body, sum)) ? body : undefined;
+}
+
+function sumText(sum: number): string {
+  return sum.toString(16).padStart(8, "0");
+}
+
+/**
+ * A file of JSON lines that grows: every line is on disk before the next one is written. It is made with its first line. The last member of
+ * a line, `crc`, is the CRC-32 of all lines up to this one, each without its own `crc` and line break.
+ */
 export class JournalFile {
   readonly #path: string;
-  readonly #checkOwn: () => Promise<void>;
+  readonly #checkOwn: CheckOwn;
   #file: FileHandle | undefined;
   #writing: Promise<unknown> = Promise.resolve();
+  #sum: number;
+  #replaces: string | undefined;
   /** The first failure of the disk: a line behind one that is torn would make the whole file unreadable. */
   #failure: StopError | undefined;
 
-  /** `checkOwn` rejects when another process has taken the place of this one: one that was frozen does not know it. */
-  constructor(path: string, checkOwn: () => Promise<void> = async () => {}) {
+  /** `sum`: the checksum of the lines that are there. `replaces`: when the journal began that is set aside for this one. */
+  constructor(
+    path: string,
+    options: { readonly checkOwn: CheckOwn; readonly sum?: number; readonly replaces?: string },
+  ) {
     this.#path = path;
-    this.#checkOwn = checkOwn;
+    this.#checkOwn = options.checkOwn;
+    this.#sum = options.sum ?? 0;
+    this.#replaces = options.replaces;
   }
 
   /**
@@ -62,7 +101,7 @@ export class JournalFile {
    * with StopError where the disk takes no line; then it takes no other, either.
    */
   append(line: object): Promise<void> {
-    const added = this.#writing.then(() => this.#add(`${JSON.stringify(line)}\n`));
+    const added = this.#writing.then(() => this.#add(JSON.stringify(line)));
     this.#writing = added.catch(() => {});
     return added;
   }
@@ -74,13 +113,17 @@ export class JournalFile {
     this.#file = undefined;
   }
 
-  async #add(text: string): Promise<void> {
+  async #add(body: string): Promise<void> {
     await this.#checkOwn();
     if (this.#failure) throw this.#failure;
     try {
+      if (this.#replaces !== undefined) await setAside(this.#path, this.#replaces);
+      this.#replaces = undefined;
       this.#file ??= await openToAppend(this.#path);
-      await this.#file.appendFile(text);
+      const sum = crc32(body, this.#sum);
+      await this.#file.appendFile(`${body.slice(0, -1)},"crc":"${sumText(sum)}"}\n`);
       await this.#file.datasync();
+      this.#sum = sum;
     } catch (cause) {
       const reason = fileErrorText(cause) ?? (cause instanceof StopError ? cause.message : String(cause));
       const next = "nothing more is sent; restore again when that is solved: what was done is found";
@@ -90,8 +133,8 @@ export class JournalFile {
   }
 }
 
-/** Keeps a journal that ended under another name: `journal.jsonl` becomes `journal-20260301T020000123Z.jsonl`. `time`: ISO 8601. */
-export async function setAside(path: string, time: string): Promise<void> {
+/** Keeps an earlier journal under another name: `journal.jsonl` becomes `journal-20260301T020000123Z.jsonl`. `time`: ISO 8601. */
+async function setAside(path: string, time: string): Promise<void> {
   const { dir, name, ext } = parse(path);
   const aside = join(dir, `${name}-${time.replace(/[^0-9TZ]/g, "")}${ext}`); // a damaged time must not name another folder
   if (await isThere(aside))
@@ -122,7 +165,7 @@ async function openToAppend(path: string): Promise<FileHandle> {
 }
 
 /** `size`: the bytes that were read; `whole`: those of its whole lines. */
-async function makeReady(path: string, { size, whole }: { readonly size: number; readonly whole: number }) {
+async function cutTorn(path: string, { size, whole }: { readonly size: number; readonly whole: number }) {
   const file = await openFile(path, O_RDWR).catch(ifAbsent(undefined));
   try {
     const facts = await file?.stat();
@@ -136,7 +179,7 @@ async function makeReady(path: string, { size, whole }: { readonly size: number;
 
 /** Whether a file begins as a journal does: with a sound first line or, where no line is whole, with bytes that may become one. */
 function isBeginning(first: string | Buffer, schema: LineSchema): boolean {
-  if (typeof first === "string") return valueIf(schema, parsed(first))?.kind === "begun";
+  if (typeof first === "string") return valueIf(schema, parsed(bodyOf(first, 0) ?? ""))?.kind === "begun";
   const [torn, begun] = [first.toString(), '{"kind":"begun","run_id":"'];
   return begun.startsWith(torn) || (torn.startsWith(begun) && !/\p{Cc}/u.test(torn));
 }
@@ -145,9 +188,7 @@ function lineFrom<const Schema extends LineSchema>(text: string, schema: Schema,
   const line = check(schema, parsed(text));
   if (!line.problems) return line.value;
   const [{ path, message } = { path: "", message: "" }] = line.problems;
-  throw new StopError(
-    `${place}: the journal is damaged: ${[path, message].filter(Boolean).join(": ")}; compare the documents by hand, then move it away`,
-  );
+  throw new StopError(`${place}: ${[path, message].filter(Boolean).join(": ")}; ${byHand}`);
 }
 
 function parsed(text: string): unknown {
@@ -157,10 +198,3 @@ function parsed(text: string): unknown {
     return text;
   }
 }
-
-/** A write that is being sent. One without such a line was not sent. It is noted again if the service asks to send it later. */
-export const sentLine = v.object({
-  kind: v.literal("sent"),
-  number: count,
-  time: v.pipe(text, v.isoTimestamp("a time")),
-});

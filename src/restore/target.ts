@@ -1,13 +1,10 @@
-import { mkdtemp, readlink, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import type { Refusal, Refusals, TargetDocument } from "../compare/lost/restore-plan.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
-import { isRunId, restoreFolderOf } from "../dump/run-id.js";
 import { SkipError } from "../errors.js";
-import { problemText } from "../file-error.js";
-import { refuseLink } from "../files/files.js";
 import type { Draft, Label } from "../job/draft-from-file.js";
 import type { Job } from "../job/job.js";
 import { jobFromDraft } from "../job/load-job.js";
@@ -16,9 +13,6 @@ import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
 import type { Log } from "../log.js";
 import { documentKey, type RawRecord } from "../rows/row.js";
 import { runJob } from "../run/run-job.js";
-import { entriesOf } from "../store/folder/fence.js";
-import { makeFolder } from "../store/folder/job-folders.js";
-import { lockJob } from "../store/folder/lock.js";
 
 /** A tally that has a place for the dump that is being made. */
 export interface DumpProgress {
@@ -68,10 +62,8 @@ export interface TargetReading {
   readonly documents: readonly TargetDocument[];
   /** Whether any of them has child chunks: then every child list is read. */
   readonly hasChildren: boolean;
-  /** Whether settings and metadata values are read, too; false by default. */
-  readonly details?: boolean;
-  /** Whether the files are saved, too, that the documents were made from; false by default. */
-  readonly originals?: boolean;
+  /** Whose settings and metadata values are read, too, as in the job file; false by default. */
+  readonly details?: Job["details"];
 }
 
 /** The flags that errors name in place of the keys of the job; some keys have none. */
@@ -88,7 +80,7 @@ export const targetLabels: readonly Label[] = [
 
 /** The job that dumps documents of the target. UsageError when an option cannot be used. */
 function targetJob(
-  { name, dir, documents, hasChildren, details = false, originals = false }: TargetReading,
+  { name, dir, documents, hasChildren, details = false }: TargetReading,
   { baseUrl, addressFlag = "--to", keyEnv, allowHttp, concurrency, maxRps, memory }: TargetService,
 ): Job {
   const document = {
@@ -105,7 +97,6 @@ function targetJob(
     consistency: "sweeps", // the undo and the proof rely on no premise about the service
     output: { dir, formats: ["jsonl"], memory },
     details,
-    originals,
   };
   const draft: Draft = {
     ...{ what: "the command line", document, written: document, unset: [], problems: [] },
@@ -122,85 +113,6 @@ function byDataset(documents: readonly TargetDocument[]): readonly { id: string;
     datasets.set(dataset_id, own);
   }
   return [...datasets].map(([id, own]) => ({ id, documents: own }));
-}
-
-interface RestoreFolderOptions {
-  readonly now: () => Date;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
-
-/** The folder of a restore, for as long as no other process takes its place. */
-export interface HeldFolder {
-  readonly path: string;
-  /** Aborted, too, soon after another process took over the lock of this one. */
-  readonly signal: AbortSignal;
-  /** Rejects with LostError if another process has the lock: a process that was frozen learns of it only by looking. */
-  readonly checkOwn: () => Promise<void>;
-}
-
-/**
- * Holds the folder of a restore while `work` runs; makes it if there is none. BusyError if another restore of the same run is at work,
- * StopError if a link is in it, or in its place.
- */
-export async function withRestoreFolder<T>(
-  runFolder: string,
-  { now, log, signal }: RestoreFolderOptions,
-  work: (folder: HeldFolder) => Promise<T>,
-): Promise<T> {
-  const folder = restoreFolderOf(runFolder);
-  await refuseLinksBeside(runFolder);
-  await makeFolder(folder);
-  const lost = new AbortController();
-  const lock = await lockJob(folder, now(), {
-    onLost: (error) => lost.abort(error),
-    busy: "another restore of this run is at work",
-  });
-  const checkOwn = async () => {
-    const loss = await lock.lossOf();
-    if (loss) throw loss;
-  };
-  const own = join(folder, `.${lock.owner.id}`);
-  await makeFolder(own);
-  await removeFolderOf(lock.replaced?.id ?? "", folder);
-  try {
-    return await work({ path: folder, signal: AbortSignal.any([signal, lost.signal]), checkOwn });
-  } finally {
-    await lock
-      .release(own)
-      .catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`));
-    await rm(own, { recursive: true, force: true });
-  }
-}
-
-/**
- * Refuses symbolic links in the folder of the restores of a run, and in its place: a run that you received may carry them, and they
- * would lead the journal and the dumps elsewhere. StopError names the first. Changes nothing.
- */
-export async function refuseLinksBeside(runFolder: string): Promise<void> {
-  const folder = restoreFolderOf(runFolder);
-  await refuseLink(folder);
-  await refuseLinksIn(folder);
-}
-
-async function refuseLinksIn(folder: string): Promise<void> {
-  for (const entry of await entriesOf(folder)) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) await refuseLinksIn(path);
-    else if (entry.isSymbolicLink() && !(await isLatest(path))) await refuseLink(path);
-  }
-}
-
-/** Whether a link is the one that a run makes to its newest dump, which stays inside the folder. */
-async function isLatest(path: string): Promise<boolean> {
-  const target = await readlink(path).catch(() => "");
-  return basename(path) === "latest" && dirname(target) === "runs" && isRunId(basename(target));
-}
-
-/** Removes the folder that a killed restore had of its own. Its id comes from a file: no other text must become a path. */
-async function removeFolderOf(id: string, folder: string): Promise<void> {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
-    await rm(join(folder, `.${id}`), { recursive: true, force: true });
 }
 
 /** A folder that is gone at the end of its scope: what only a plan needs is kept nowhere. */
@@ -223,10 +135,46 @@ export async function readRefusals(api: KnowledgeApi, documents: readonly Target
   return refusals;
 }
 
-/** Which of some documents the service does not have any more, by their keys. */
-export async function readGone(api: KnowledgeApi, documents: readonly TargetDocument[]): Promise<ReadonlySet<string>> {
-  const refusals = await readRefusals(api, documents);
-  return new Set([...refusals].flatMap(([key, refusal]) => (refusal === gone ? [key] : [])));
+/** A document of a dump, and the one at the service that it is compared with: the same, or its copy. */
+export interface DocumentPair {
+  readonly old: TargetDocument;
+  readonly live: TargetDocument;
+}
+
+/** The documents of a service as they stand. */
+interface Live {
+  /** Undefined where the service has none of them. */
+  readonly dump: Dump | undefined;
+  /** Those that the service has. */
+  readonly pairs: readonly DocumentPair[];
+  /** Those that it does not have any more. */
+  readonly gone: readonly DocumentPair[];
+}
+
+/** Dumps the documents of a service that are to be compared with those of a dump, to `<dir>/<name>`. Rejects as a run does. */
+export async function readLive(
+  api: KnowledgeApi,
+  service: TargetService,
+  { pairs, ...reading }: Omit<TargetReading, "documents"> & { readonly pairs: readonly DocumentPair[] },
+  progress: DumpProgress,
+): Promise<Live> {
+  const refusals = await readRefusals(
+    api,
+    pairs.map(({ live }) => live),
+  );
+  const isGone = ({ live }: DocumentPair) => refusals.get(documentKey(live)) === gone;
+  const left = pairs.filter((pair) => !isGone(pair));
+  const documents = left.map(({ live }) => live);
+  const consequence = reading.name === "after" ? "nothing was proved" : "nothing was compared";
+  const dump =
+    left.length > 0 ? await dumpTarget(service, { ...reading, documents }, progress, consequence) : undefined;
+  return { dump, pairs: left, gone: pairs.filter(isGone) };
+}
+
+/** Whether some documents of a dump have child chunks in it. */
+export function haveChildren({ manifest }: Dump, documents: readonly TargetDocument[]): boolean {
+  const ids = new Set(documents.map(({ document_id }) => document_id));
+  return manifest.documents.some(({ document_id, child_chunk_count }) => child_chunk_count > 0 && ids.has(document_id));
 }
 
 const gone: Refusal = { reason: "The service has no such document any more.", isReadable: false };

@@ -1,6 +1,6 @@
 /** The tables of every dump. Each text format has a file named after each table. */
 export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"] as const;
-/** document_info exists only if the run asked the service for its documents; datasets and document_details only with `details: true`. */
+/** document_info exists only if the run asked the service for its documents; datasets and document_details not with `details: false`. */
 export const optionalKinds = ["document_info", "datasets", "document_details"] as const;
 export const allKinds = [...kinds, ...optionalKinds] as const;
 export type Kind = (typeof allKinds)[number];
@@ -23,11 +23,17 @@ const content = { role: "content", change: "changed", long: true } as const;
 const progress = { role: "progress" } as const;
 
 /** Every column has every property, because objects of the same shape are faster to read. */
-const column = (name: string, type: ColumnType, about: string, traits: Traits): Column => ({
+const column = <const Name extends string, const Type extends ColumnType>(
+  name: Name,
+  type: Type,
+  about: string,
+  traits: Traits,
+): Column & { readonly name: Name; readonly type: Type } => ({
   name,
   type,
   field: traits.field,
   about,
+  unit: traits.unit ?? (type === "time" ? "UTC" : undefined),
   role: traits.role,
   change: traits.change,
   signed: traits.signed ?? false,
@@ -36,13 +42,22 @@ const column = (name: string, type: ColumnType, about: string, traits: Traits): 
   neverNull: traits.neverNull ?? false,
 });
 /** A column whose value kbdump itself provides. */
-const own = (name: string, type: ColumnType, about: string, traits: Traits = {}) => column(name, type, about, traits);
+const own = <const Name extends string, const Type extends ColumnType>(
+  name: Name,
+  type: Type,
+  about: string,
+  traits: Traits = {},
+) => column(name, type, about, traits);
 
 const dataset = own("dataset_id", "text", "the dataset (knowledge base)", { role: "document" });
 
 /** A column for a field of the service, by default of the same name. */
-const sent = (name: string, type: ColumnType, about: string, traits: Traits = {}) =>
-  column(name, type, about, { field: name, ...traits });
+const sent = <const Name extends string, const Type extends ColumnType>(
+  name: Name,
+  type: Type,
+  about: string,
+  traits: Traits = {},
+) => column(name, type, about, { field: name, ...traits });
 
 const setting = { role: "setting" } as const;
 
@@ -74,12 +89,12 @@ const datasetColumns: readonly Column[] = [
   sent("runtime_mode", "text", "general, or rag_pipeline where a pipeline makes its chunks; open"),
   sent("pipeline_id", "text", "the pipeline that makes its chunks"),
   sent("enable_api", "boolean", "whether the API may read it"),
-  sent("document_count", "integer", "documents in it"),
-  sent("word_count", "integer", "length of all its documents in characters"),
+  sent("document_count", "integer", "how many it has", { unit: "documents" }),
+  sent("word_count", "integer", "length of all its documents", { unit: "characters" }),
   sent("created_by", "text", "who created it"),
-  sent("created_at", "time", "when it was created, UTC"),
+  sent("created_at", "time", "when it was created"),
   sent("updated_by", "text", "who last changed its settings"),
-  sent("updated_at", "time", "when its settings were last changed, UTC"),
+  sent("updated_at", "time", "when its settings were last changed"),
   extra,
 ];
 
@@ -95,96 +110,99 @@ const documentDetailColumns: readonly Column[] = [
   sent("data_source_type", "text", "where it came from, such as upload_file; open"),
   sent("data_source_info", "object", "its source: of an upload, the id, name and size of the file"),
   sent("process_rule", "object", "how it was cleaned and split", { field: "document_process_rule" }),
-  sent("segment_count", "integer", "chunks that the service counts"),
-  sent("average_segment_length", "any", "mean length of its chunks in characters; may have a fraction"),
-  sent("indexing_latency", "any", "seconds that its indexing took; may have a fraction"),
-  sent("updated_at", "time", "when it was last changed, UTC"),
+  sent("segment_count", "integer", "what the service counts", { unit: "chunks" }),
+  sent("average_segment_length", "any", "mean length of its chunks; may have a fraction", { unit: "characters" }),
+  sent("indexing_latency", "any", "how long its indexing took; may have a fraction", { unit: "seconds" }),
+  sent("updated_at", "time", "when it was last changed"),
   sent("archived", "boolean", "whether it is archived, and therefore not retrieved"),
   sent("enabled", "boolean", "whether the document is retrieved"),
   sent("indexing_status", "text", "waiting, parsing, cleaning, splitting, indexing, completed, error or paused; open"),
   sent("display_status", "text", "what the service shows: available, archived, disabled, error and others; open"),
-  sent("disabled_at", "time", "when it was disabled, UTC"),
+  sent("disabled_at", "time", "when it was disabled"),
   sent("disabled_by", "text", "who disabled it"),
   sent("position", "integer", "place of the document in its dataset, from 1; may collide and have gaps"),
-  sent("tokens", "integer", "tokens of the document; 0 in economy datasets"),
-  sent("hit_count", "integer", "times that its chunks were retrieved"),
+  sent("tokens", "integer", "length of the document; 0 in economy datasets", { unit: "tokens" }),
+  sent("hit_count", "integer", "how often its chunks were retrieved", { unit: "times" }),
   sent("created_from", "text", "how it was created, such as web or api; open"),
   sent("created_by", "text", "who created it"),
-  sent("created_at", "time", "when it was created, UTC"),
-  sent("completed_at", "time", "when its indexing was done, UTC"),
+  sent("created_at", "time", "when it was created"),
+  sent("completed_at", "time", "when its indexing was done"),
   sent("error", "any", "why its indexing failed"),
   extra,
 ];
 
+const chunkColumns = [
+  dataset,
+  own("document_id", "text", "the document", { role: "document", sentToo: true }),
+  sent("id", "text", "the chunk; changes when the document is re-indexed", { role: "id", change: "reindexed" }),
+  sent("position", "integer", "place in the document, from 1; may collide and have gaps", position),
+  sent("content", "text", "the text; in qa_model documents the question", content),
+  sent("answer", "text", "the answer, in qa_model documents", content),
+  sent("word_count", "integer", "length of the content", { unit: "characters" }),
+  sent("tokens", "integer", "length of the content; 0 in economy datasets", { unit: "tokens" }),
+  sent("keywords", "strings", "keywords of the index", { ...setting, change: "keywords" }),
+  sent("index_node_id", "text", "the node in the vector store"),
+  sent("index_node_hash", "text", "the service's hash of the indexed text; no identity, no integrity check"),
+  sent("hit_count", "integer", "how often the chunk was retrieved", { unit: "times", change: "hit_count" }),
+  sent("enabled", "boolean", "whether the chunk is retrieved", { ...setting, change: "enabled" }),
+  sent("disabled_at", "time", "when it was disabled"),
+  sent("disabled_by", "text", "who disabled it"),
+  sent("status", "text", "waiting, indexing, completed, error or re_segment; open", { ...setting, change: "status" }),
+  sent("created_by", "text", "who created it"),
+  sent("created_at", "time", "when it was created"),
+  sent("updated_at", "time", "when it was last changed; edits of children, keywords and answer do not move it", {
+    neverNull: true,
+  }),
+  sent("updated_by", "text", "who last changed it; null for what the indexer made"),
+  sent("indexing_at", "time", "when its indexing began"),
+  sent("completed_at", "time", "when its indexing was done"),
+  sent("error", "any", "why its indexing failed", setting),
+  sent("stopped_at", "time", "when its indexing was stopped"),
+  sent("sign_content", "text", "the content with links to files; their signatures are removed unless keep_signatures", {
+    signed: true,
+    long: true,
+    neverNull: true,
+  }),
+  sent("attachments", "list", "files of the chunk; signatures of their links are removed unless keep_signatures", {
+    role: "setting",
+    signed: true,
+    neverNull: true,
+  }),
+  sent("summary", "any", "the summary of the chunk", setting),
+  extra,
+] as const;
+
+const childChunkColumns = [
+  dataset,
+  own("document_id", "text", "the document", { role: "document" }),
+  own("segment_id", "text", "the parent chunk: chunks.id", { role: "parent", change: "reindexed", sentToo: true }),
+  sent("id", "text", "the child chunk", { role: "id", change: "reindexed" }),
+  sent("position", "integer", "place in the parent, from 1; may collide and have gaps", position),
+  sent("content", "text", "the text", content),
+  sent("word_count", "integer", "length of the content", { unit: "characters" }),
+  sent("type", "text", "automatic, or customized: made or edited by hand; open", { ...setting, change: "type" }),
+  sent("created_at", "time", "when it was created"),
+  sent("updated_at", "time", "when it was last changed", { neverNull: true }),
+  extra,
+] as const;
+
 /** Every column of every table, in order. File headers, JSONL keys and DuckDB types follow from it. */
 export const columns: Readonly<Record<Kind, readonly Column[]>> = {
-  chunks: [
-    dataset,
-    own("document_id", "text", "the document", { role: "document", sentToo: true }),
-    sent("id", "text", "the chunk; changes when the document is re-indexed", { role: "id", change: "reindexed" }),
-    sent("position", "integer", "place in the document, from 1; may collide and have gaps", position),
-    sent("content", "text", "the text; in qa_model documents the question", content),
-    sent("answer", "text", "the answer, in qa_model documents", content),
-    sent("word_count", "integer", "length of the content in characters"),
-    sent("tokens", "integer", "tokens of the content; 0 in economy datasets"),
-    sent("keywords", "strings", "keywords of the index", { ...setting, change: "keywords" }),
-    sent("index_node_id", "text", "the node in the vector store"),
-    sent("index_node_hash", "text", "the service's hash of the indexed text; no identity, no integrity check"),
-    sent("hit_count", "integer", "times that the chunk was retrieved", { change: "hit_count" }),
-    sent("enabled", "boolean", "whether the chunk is retrieved", { ...setting, change: "enabled" }),
-    sent("disabled_at", "time", "when it was disabled, UTC"),
-    sent("disabled_by", "text", "who disabled it"),
-    sent("status", "text", "waiting, indexing, completed, error or re_segment; open", { ...setting, change: "status" }),
-    sent("created_by", "text", "who created it"),
-    sent("created_at", "time", "when it was created, UTC"),
-    sent("updated_at", "time", "when it was last changed, UTC; edits of children, keywords and answer do not move it", {
-      neverNull: true,
-    }),
-    sent("updated_by", "text", "who last changed it; null for what the indexer made"),
-    sent("indexing_at", "time", "when its indexing began, UTC"),
-    sent("completed_at", "time", "when its indexing was done, UTC"),
-    sent("error", "any", "why its indexing failed", setting),
-    sent("stopped_at", "time", "when its indexing was stopped, UTC"),
-    sent(
-      "sign_content",
-      "text",
-      "the content with links to files; their signatures are removed unless keep_signatures",
-      { signed: true, long: true, neverNull: true },
-    ),
-    sent("attachments", "list", "files of the chunk; signatures of their links are removed unless keep_signatures", {
-      role: "setting",
-      signed: true,
-      neverNull: true,
-    }),
-    sent("summary", "any", "the summary of the chunk", setting),
-    extra,
-  ],
-  child_chunks: [
-    dataset,
-    own("document_id", "text", "the document", { role: "document" }),
-    own("segment_id", "text", "the parent chunk: chunks.id", { role: "parent", change: "reindexed", sentToo: true }),
-    sent("id", "text", "the child chunk", { role: "id", change: "reindexed" }),
-    sent("position", "integer", "place in the parent, from 1; may collide and have gaps", position),
-    sent("content", "text", "the text", content),
-    sent("word_count", "integer", "length of the content in characters"),
-    sent("type", "text", "automatic, or customized: made or edited by hand; open", { ...setting, change: "type" }),
-    sent("created_at", "time", "when it was created, UTC"),
-    sent("updated_at", "time", "when it was last changed, UTC", { neverNull: true }),
-    extra,
-  ],
+  chunks: chunkColumns,
+  child_chunks: childChunkColumns,
   documents: [
     dataset,
     own("document_id", "text", "the document", { role: "document" }),
     own("doc_form", "text", "text_model, qa_model or hierarchical_model; open"),
     own("status", "text", "complete, unstable (it moved while it was read) or failed"),
-    own("total", "integer", "chunks that the service counts"),
-    own("chunk_count", "integer", "chunks in this dump"),
-    own("child_chunk_count", "integer", "child chunks in this dump"),
-    own("sweeps", "integer", "times that the document was read"),
+    own("total", "integer", "what the service counts", { unit: "chunks" }),
+    own("chunk_count", "integer", "what this dump has", { unit: "chunks" }),
+    own("child_chunk_count", "integer", "what this dump has", { unit: "child chunks" }),
+    own("sweeps", "integer", "how often the document was read", { unit: "times" }),
     own("error", "any", "why it is not complete"),
   ],
   indexing_status: [
-    own("captured_at", "time", "when the service was asked, UTC", { role: "id" }),
+    own("captured_at", "time", "when the service was asked", { role: "id" }),
     dataset,
     own("batch", "text", "the batch that was asked for", { role: "parent" }),
     sent("document_id", "text", "the document", { field: "id" }),
@@ -194,16 +212,16 @@ export const columns: Readonly<Record<Kind, readonly Column[]>> = {
       "waiting, parsing, cleaning, splitting, indexing, completed, error or paused; open",
       progress,
     ),
-    sent("processing_started_at", "time", "when processing began, UTC", progress),
-    sent("parsing_completed_at", "time", "when parsing was done, UTC", progress),
-    sent("cleaning_completed_at", "time", "when cleaning was done, UTC", progress),
-    sent("splitting_completed_at", "time", "when splitting was done, UTC", progress),
-    sent("completed_at", "time", "when indexing was done, UTC", progress),
-    sent("paused_at", "time", "when it was paused, UTC", progress),
+    sent("processing_started_at", "time", "when processing began", progress),
+    sent("parsing_completed_at", "time", "when parsing was done", progress),
+    sent("cleaning_completed_at", "time", "when cleaning was done", progress),
+    sent("splitting_completed_at", "time", "when splitting was done", progress),
+    sent("completed_at", "time", "when indexing was done", progress),
+    sent("paused_at", "time", "when it was paused", progress),
     sent("error", "any", "why it failed", progress),
-    sent("stopped_at", "time", "when it was stopped, UTC", progress),
-    sent("completed_segments", "integer", "chunks that are indexed", progress),
-    sent("total_segments", "integer", "chunks to index", progress),
+    sent("stopped_at", "time", "when it was stopped", progress),
+    sent("completed_segments", "integer", "what is indexed", { ...progress, unit: "chunks" }),
+    sent("total_segments", "integer", "what is to be indexed", { ...progress, unit: "chunks" }),
     extra,
   ],
   metadata_fields: [
@@ -227,15 +245,15 @@ export const columns: Readonly<Record<Kind, readonly Column[]>> = {
     ),
     sent("display_status", "text", "what the service shows: available, archived, disabled, error and others; open"),
     sent("enabled", "boolean", "whether the document is retrieved"),
-    sent("disabled_at", "time", "when it was disabled, UTC"),
+    sent("disabled_at", "time", "when it was disabled"),
     sent("disabled_by", "text", "who disabled it"),
     sent("archived", "boolean", "whether it is archived, and therefore not retrieved"),
-    sent("word_count", "integer", "length of the document in characters"),
-    sent("tokens", "integer", "tokens of the document; 0 in economy datasets"),
-    sent("hit_count", "integer", "times that its chunks were retrieved"),
+    sent("word_count", "integer", "length of the document", { unit: "characters" }),
+    sent("tokens", "integer", "length of the document; 0 in economy datasets", { unit: "tokens" }),
+    sent("hit_count", "integer", "how often its chunks were retrieved", { unit: "times" }),
     sent("created_from", "text", "how it was created, such as web or api; open"),
     sent("created_by", "text", "who created it"),
-    sent("created_at", "time", "when it was created, UTC"),
+    sent("created_at", "time", "when it was created"),
     sent("error", "any", "why its indexing failed"),
     extra,
   ],
@@ -267,7 +285,10 @@ export interface Column {
   readonly type: ColumnType;
   /** The field of the service's record; undefined if kbdump provides the value. */
   readonly field: string | undefined;
+  /** The meaning of its values. */
   readonly about: string;
+  /** The unit of its values, such as `characters`; undefined if they have none. */
+  readonly unit: string | undefined;
   readonly role: ColumnRole | undefined;
   /** The history's word for a change of this column; undefined if it has none. */
   readonly change: ChangeName | undefined;
@@ -295,3 +316,26 @@ export const changeNames = [
 export type ChangeName = (typeof changeNames)[number];
 
 type Traits = Partial<Omit<Column, "name" | "type" | "about">>;
+
+/** The value of a column in JSONL. Null where the service sent none. Times are ISO 8601 in UTC. */
+interface Values {
+  readonly text: string;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly time: string;
+  readonly strings: readonly string[];
+  readonly list: readonly unknown[];
+  readonly object: Readonly<Record<string, unknown>>;
+  readonly any: unknown;
+}
+
+type RowOf<Columns extends readonly { readonly name: string; readonly type: ColumnType }[]> = {
+  readonly [Each in Columns[number] as Each["name"]]:
+    | Values[Each["type"]]
+    | (Each["name"] extends "dataset_id" | "document_id" | "segment_id" | "id" ? never : null);
+};
+
+/** A row of chunks: every column, as JSONL has it. */
+export type Chunk = RowOf<typeof chunkColumns>;
+/** A row of child_chunks: every column, as JSONL has it. */
+export type ChildChunk = RowOf<typeof childChunkColumns>;

@@ -47,7 +47,8 @@ function parseExactly(text: string): unknown {
 
 /**
  * Converts a value to JSON text on one line. Exact numbers keep the service's digits, and a lone surrogate, which no JSON reader
- * accepts, becomes U+FFFD. JSON.stringify marks both cases with an escape that valid text never has.
+ * accepts, becomes U+FFFD. Both show up as `\ud` in what JSON.stringify
+ * returns; a false match only costs time.
  */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);

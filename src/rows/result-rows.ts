@@ -7,7 +7,7 @@ export const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+
 
 /**
  * The number of rows in each file of a dump. `document_info` is null if the run did not list documents; `datasets` and
- * `document_details` are null without `details: true`.
+ * `document_details` are null with `details: false`.
  */
 export const rowCounts = result({
   chunks: count,

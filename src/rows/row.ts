@@ -7,7 +7,7 @@ export type RawRecord = Readonly<Record<string, unknown>>;
 /** A row: the columns of its kind, in order. Times are ISO strings; other values are as in JSON. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A row that this program wrote. It is only checked to be an object. */
+/** A row that kbdump wrote, so only its being an object is checked. */
 export const rowSchema = v.custom<Row>(isMapping, "an object");
 
 /** The result of one document, as a row of `documents`. */
@@ -20,7 +20,7 @@ export type DocumentRow = {
   readonly total: number | null;
   readonly chunk_count: number;
   readonly child_chunk_count: number;
-  /** Times that the document was read. */
+  /** How often the document was read. */
   readonly sweeps: number;
   readonly error: string | null;
 } & Row;

@@ -6,14 +6,13 @@ import { loadDuckDb } from "../duckdb/open-duckdb.js";
 import type { Manifest } from "../dump/manifest.js";
 import type { Job } from "../job/job.js";
 import type { RunOptions } from "../job/open-service.js";
-import { pruneAfterRun } from "../keep/prune-job.js";
 import type { Log } from "../log.js";
+import type { RequestSum } from "../segments/request-sum.js";
 import { joinWaiting, waitingFiles } from "../status/waiting-status.js";
 import { shownPath } from "../store/folder/job-folders.js";
-import { stripRuns } from "../store/remote.js";
-import type { RequestSum } from "../store/request-sum.js";
-import type { Workspace } from "../store/workspace.js";
+import { namesBefore, type Workspace } from "../store/workspace.js";
 import { type Outputs, openOutputs, writtenFormats } from "./finish-formats.js";
+import { pruneAfterRun } from "./prune-job.js";
 import { type Published, publishRun, type Reported, reportRun } from "./publish-run.js";
 import { type Reading, requireDocument } from "./reading.js";
 import { stageRun } from "./stage-run.js";
@@ -28,6 +27,8 @@ export interface RunResult extends Published, Pick<Reported, "report"> {
   readonly status: "complete" | "partial";
   /** Document names by id, where the service reported them. */
   readonly names: DocumentNames;
+  /** Whether no earlier run of the job was there. */
+  readonly isFirst: boolean;
   /** Ids of the runs removed by `output.keep`. */
   readonly pruned: readonly string[];
 }
@@ -93,8 +94,9 @@ export async function finishRun(
     : { report: undefined, failures: [] };
   const problems = [...prepared.losses, ...(damage ?? []), ...published.problems, ...failures];
   const status = problems.length > 0 ? "partial" : manifest.status;
+  const isFirst = (await namesBefore(workspace)).length === 0;
   const pruned = await pruneAfterRun(job, workspace, context);
-  if (workspace.remote) await stripRuns(workspace).catch(() => {}); // the next run tries again
+  await workspace.store.tidy().catch(() => {}); // the next run tries again
   return {
     ...published,
     ...shownPaths(job, published),
@@ -103,6 +105,7 @@ export async function finishRun(
     status,
     names: namesOf(reading.discovery),
     problems,
+    isFirst,
     pruned,
   };
 }

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import type { Manifest } from "../dump/manifest.js";
 import { flush } from "../files/flush.js";
-import type { RequestSum } from "../store/request-sum.js";
+import type { RequestSum } from "../segments/request-sum.js";
 
 /** The request counts as the manifest stores them. */
 export function requestCounts({ sent, retried, throttled, bytes }: RequestSum): Manifest["requests"] {

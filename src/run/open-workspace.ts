@@ -2,12 +2,13 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { mendPublished } from "../database/job-database.js";
 import { isRunId, newRunId } from "../dump/run-id.js";
+import { makeOwnFolder } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { RunOptions } from "../job/open-service.js";
 import type { Log } from "../log.js";
-import { removeOtherExchanges } from "../parallel/exchange/open-exchange.js";
-import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } from "../store/earlier-work.js";
-import { type LeasedJob, makeOwnFolder } from "../store/folder/job-folders.js";
+import { removeOtherExchanges } from "../parallel/open-exchange.js";
+import { type EarlierOptions, earlierWork, hasPlan, isDistributed, writePlan } from "../segments/earlier-work.js";
+import type { LeasedJob } from "../store/folder/job-folders.js";
 import { type Lease, openedWith } from "../store/folder/lease.js";
 import { removeFrom } from "../store/folder/remove-from.js";
 import { type JobOptions, leaseJob } from "../store/open-job.js";
@@ -88,7 +89,7 @@ function leasedWorkspace(lease: Lease, workspace: Workspace, keptAfterFailure: (
 
 /** Completes what an earlier run left unfinished, with the bucket's database if the job has a bucket. */
 async function completeEarlierRun(leased: LeasedJob, job: Job, log: Log): Promise<void> {
-  if (writtenFormats(job).includes("duckdb")) await leased.remote?.fetchDatabase();
+  if (writtenFormats(job).includes("duckdb")) await leased.store.fetchDatabase();
   await mendPublished(leased, job, log);
 }
 

@@ -13,7 +13,6 @@ import { shellText } from "../shell-text.js";
 import { removeWaiting } from "../status/waiting-status.js";
 import { shownPath } from "../store/folder/job-folders.js";
 import { lossBehind } from "../store/folder/lease.js";
-import { commitRun, pointLatest } from "../store/latest.js";
 import { completeRunBefore, type Workspace } from "../store/workspace.js";
 
 /** The paths of a published run. */
@@ -50,10 +49,10 @@ export async function publishRun(
   { job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }: ToPublish,
   workspace: Workspace,
 ): Promise<Published> {
-  const commitLocally = () => commitRun(workspace, workspace.runId);
-  const commitInBucket = await workspace.remote?.uploadRun(manifest, workspace.stage, signal);
+  const { store, stage } = workspace;
+  await store.upload(manifest, stage, signal);
   onCommit("begun");
-  await (commitInBucket ?? commitLocally)().catch((error: unknown) => {
+  await store.commit(manifest, stage).catch((error: unknown) => {
     onCommit("failed");
     throw error;
   });
@@ -67,11 +66,10 @@ export async function publishRun(
         return false;
       },
     );
-  if (commitInBucket)
-    await attempt(
-      commitLocally,
-      (reason) => `${workspace.runs} could not take the run (${reason}); the next run does it`,
-    );
+  await attempt(
+    () => store.follow(manifest, stage),
+    (reason) => `${workspace.runs} could not take the run (${reason}); the next run does it`,
+  );
   const flushed = (folder: string) =>
     attempt(
       () => flush(folder),
@@ -91,7 +89,7 @@ export async function publishRun(
   if (isReplaced) await removeWaiting(waiting, workspace);
   if (manifest.status === "complete")
     await attempt(
-      () => pointLatest(workspace, workspace.runId),
+      () => store.pointLatest(workspace.runId),
       (reason) => `latest could not be moved to this run (${reason}); the next run does it`,
     );
   await flushed(workspace.folder);
@@ -141,30 +139,20 @@ export async function reportRun(
   { folder }: Pick<Published, "folder">,
   { progress, signal }: { readonly progress: RunProgress; readonly signal: AbortSignal },
 ): Promise<Reported> {
+  const { store, scratch } = workspace;
   progress.step = "writing the report";
   const path = join(workspace.folder, reportName);
   try {
     const { writeReport } = await import("../report/render-report.js"); // slow to load; most runs do not need it
-    const against = await wholeRun(await completeRunBefore(workspace, job.name), workspace, signal);
+    const before = await completeRunBefore(workspace, job.name);
+    const against = before && (await store.fetchRun(basename(before), join(scratch, basename(before)), signal));
     const request = { folder, against, memory: job.output.memory, signal, progress: emptyReadProgress() };
-    await writeReport(path, request, { aside: join(workspace.scratch, reportName) });
-    await workspace.remote?.publishReport(path);
+    await writeReport(path, request, { aside: join(scratch, reportName) });
+    await store.publishReport(path);
     return { report: shownPath(job, path), failures: [] };
   } catch (error) {
     const reason = problemText((await lossBehind(error, workspace)) ?? error);
     const command = `kbdump report ${shellText(shownPath(job, folder))} -o ${shellText(workspace.remote ? reportName : path)}`;
     return { report: undefined, failures: [`the report could not be written (${reason}); ${command} writes it`] };
   }
-}
-
-/** The folder of a run with its rows. A job in a bucket must fetch it first. */
-async function wholeRun(
-  folder: string | undefined,
-  { remote, scratch }: Workspace,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (!remote || folder === undefined) return folder;
-  const whole = join(scratch, basename(folder));
-  await remote.fetchRun(basename(folder), whole, signal);
-  return whole;
 }

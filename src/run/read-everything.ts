@@ -19,7 +19,7 @@ import { type DocumentList, documentListFrom } from "../crawl/document-list.js";
 import {
   type DetailsAsked,
   type DetailsReading,
-  detailsReadingSchema,
+  detailsReadingOf,
   type FieldsReading,
   fieldsReadingSchema,
   readDetails,
@@ -35,9 +35,9 @@ import { type HeldOriginal, listOriginals, originalWarnings, saveOriginals } fro
 import type { Row } from "../rows/row.js";
 import { sumOfDrift } from "../rows/row-from-record.js";
 import type { DocumentResult, DumpedDocument } from "../segments/document-result.js";
+import { readOnce } from "../segments/earlier-work.js";
 import { prefetchOf, type ReadOptions, readDocuments } from "../segments/read-documents.js";
 import { captureStatus, type StatusReading, statusReadingSchema } from "../status/capture-status.js";
-import { readOnce } from "../store/earlier-work.js";
 import { nameAndId } from "../words.js";
 import type { Reading } from "./reading.js";
 
@@ -74,12 +74,15 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
     isWhole: ({ failures }) => failures.length === 0,
   });
   reading.catch(() => {}); // awaited below, unless the documents end the run first
-  await options.distribute?.(discovery);
+  if (options.distribute) {
+    await reading; // while workers read, this process sends no requests
+    await options.distribute(discovery);
+  }
   const { documents, notes } = await readDocuments(api, discovery, options);
   const fields = await reading;
-  const details = job.details
-    ? await readDetailsOnce(api, { datasets, documentsOf: discovery.datasets }, options)
-    : undefined;
+  const isDetailed = ({ edited }: DumpedDocument) => job.details === true || edited;
+  const asked = { datasets, documents: documents.filter(isDetailed).map(({ row }) => row) };
+  const details = job.details === false ? undefined : await readDetailsOnce(api, asked, options);
   const originals = job.originals ? await readOriginals(api, { discovery, details, documents }, options) : undefined;
   progress.step = "reading status";
   const after = await captureStatus(api, datasets, now);
@@ -112,7 +115,7 @@ async function readDetailsOnce(
 ): Promise<DetailsReading> {
   progress.step = "reading details";
   return readOnce<DetailsReading>(workspace.work, "details", {
-    schema: detailsReadingSchema,
+    schema: detailsReadingOf(asked),
     read: async () => {
       const details = await readDetails(api, asked, job.output.keepSignatures);
       for (const sentence of details.missing) log("warn", sentence);
@@ -179,7 +182,7 @@ interface Answers {
   /** More sentences on how the documents were read, for the user. */
   readonly notes: readonly string[];
   readonly fields: FieldsReading;
-  /** Undefined without `details: true`. */
+  /** Undefined with `details: false`. */
   readonly details: DetailsReading | undefined;
   /** Undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;

@@ -38,7 +38,7 @@ export interface Reading {
 interface RunRows {
   readonly indexing_status: readonly Row[];
   readonly metadata_fields: readonly Row[];
-  /** Both undefined without `details: true`. */
+  /** Both undefined with `details: false`. */
   readonly datasets: readonly Row[] | undefined;
   readonly document_details: readonly Row[] | undefined;
 }

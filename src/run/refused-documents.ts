@@ -4,7 +4,7 @@ import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { selectRows } from "../dump/formats/jsonl.js";
 import { isDiskError } from "../file-error.js";
 import { joinSegments, type SegmentFile } from "../files/join-segments.js";
-import type { DumpedDocument } from "../segments/document-result.js";
+import { type DumpedDocument, failedDocument } from "../segments/document-result.js";
 import type { Reading } from "./reading.js";
 
 export interface RefusalOptions extends DuckDbOptions {
@@ -81,12 +81,5 @@ const firstLine = (error: unknown) =>
 
 function failed({ row }: DumpedDocument, reason: string, memory: string): DumpedDocument {
   const error = `DuckDB cannot load its rows with output.memory ${memory}: ${reason}. Raise output.memory, or write jsonl and csv only`;
-  return {
-    row: { ...row, status: "failed", chunk_count: 0, child_chunk_count: 0, error },
-    drift: {},
-    childLists: null,
-    proof: "none",
-    files: [],
-    isOld: false,
-  };
+  return failedDocument(row, error);
 }

@@ -5,14 +5,14 @@ import type { DocumentNames } from "../crawl/discovery.js";
 import type { Manifest } from "../dump/manifest.js";
 import { BusyError, InterruptedError, RetryError, SkipError, StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
-import { ifAbsent, isThere, readRegular, writeAside } from "../files/files.js";
+import { ifAbsent, isThere, makeOwnFolder, readRegular, writeAside } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { RunOptions } from "../job/open-service.js";
 import { Notifier } from "../notify/notifier.js";
 import { metricsAfter, type RunOutcome, renderMetrics } from "../notify/run-metrics.js";
 import type { DocumentRow } from "../rows/row.js";
 import { incompleteText } from "../segments/document-result.js";
-import { foldersOf, type JobFolders, type LeasedJob, makeOwnFolder, refuseLinks } from "../store/folder/job-folders.js";
+import { foldersOf, type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
 import { countOf, nameAndId } from "../words.js";
 
 type Context = Required<RunOptions>;

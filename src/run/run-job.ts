@@ -4,9 +4,10 @@ import { workError } from "../errors.js";
 import { sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { type OpenService, openService, type RunOptions, withDefaults } from "../job/open-service.js";
-import { distribute, openWorkers, type Workers } from "../parallel/distribute.js";
-import { ownExchange } from "../parallel/exchange/open-exchange.js";
-import { keepRequestSum } from "../store/request-sum.js";
+import type { Workers } from "../parallel/coordinator.js";
+import { distribute, openWorkers } from "../parallel/distribute.js";
+import { ownExchange } from "../parallel/open-exchange.js";
+import { keepRequestSum } from "../segments/request-sum.js";
 import type { Workspace } from "../store/workspace.js";
 import { finishRun, type Gathered, isDatabaseLeft, type PreparedRun, prepareRun, type RunResult } from "./make-run.js";
 import { type Kept, openWorkspace } from "./open-workspace.js";
@@ -37,7 +38,7 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
 async function readAndPublish(job: Job, context: Context, outcome: OutcomeReport): Promise<RunResult> {
   const list = job.documentsFrom === undefined ? undefined : await readGivenList(job.documentsFrom, job);
   await using workers = context.workers === undefined ? undefined : await openWorkers(context.workers, job, context);
-  await using service = await openService(job, context, workers);
+  await using service = await openService(job, context);
   await using workspace = await openWorkspace(job, { ...context, list: list?.sha256 });
   outcome.began(workspace);
   try {
@@ -71,21 +72,13 @@ async function read({ client, baseUrl, download }: OpenService, options: ReadOpt
   const { formats } = outputs;
   signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
   await using requests = await keepRequestSum(workspace.work, progress.requests);
-  const distributeOver = async (discovery: Discovery, { broker }: Workers) => {
+  const distributeOver = async (discovery: Discovery, workers: Workers) => {
     const exchange = await ownExchange(workspace, workspace.runId);
     const ends = AbortSignal.any([signal, client.signal]); // a rejected key ends the run at once
-    const list256 = list?.sha256;
-    await distribute(discovery, {
-      job,
-      workspace,
-      formats,
-      progress,
-      log,
-      signal: ends,
-      broker,
-      exchange,
-      list: list256,
-    });
+    const { pause } = client;
+    await client.closeConnections(); // its workers open theirs
+    const options = { job, workspace, formats, progress, log, signal: ends, workers, exchange, pause };
+    await distribute(discovery, { ...options, list: list?.sha256 });
   };
   const reading = await readEverything(client, {
     ...{ job, workspace, formats, progress, now, log, retryFailed, baseUrl, download },

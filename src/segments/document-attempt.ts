@@ -4,6 +4,7 @@ import { forecastLists, listCounts, sampleOf, supposedChildren } from "../crawl/
 import { type CrawlOptions, DocumentCrawl } from "../crawl/crawl-document.js";
 import type { HowFar } from "../crawl/how-far.js";
 import type { IdSet } from "../crawl/id-set.js";
+import { type EditEvidence, looksEdited, noEditEvidence, withEvidence } from "../crawl/looks-edited.js";
 import type { Prefetch } from "../crawl/prefetch.js";
 import { pagesOf, type ReportProblem } from "../crawl/read-list.js";
 import type { TextFormat } from "../dump/formats/format.js";
@@ -53,7 +54,7 @@ export class DocumentAttempt {
     this.#options = options;
     this.#earlier = earlier;
     this.#progress = new AttemptProgress(options.progress, options.job.childChunks);
-    this.#rows = new DocumentRows(ref, options.job.output.keepSignatures, earlier?.read.drift);
+    this.#rows = new DocumentRows(ref, options.job.output.keepSignatures, earlier?.read);
     this.#reach(earlier?.read.howFar);
   }
 
@@ -98,9 +99,10 @@ export class DocumentAttempt {
       sweeps,
       error,
     };
-    if (isFailed) return { row, drift: noDrift, childLists: null, proof: "none" };
+    if (isFailed) return { row, drift: noDrift, childLists: null, proof: "none", edited: false };
     const childLists = childListsOf(this.#options.job.childChunks, row, children);
-    return { row, drift: this.#rows.drift, childLists, proof: status === "complete" ? proof : "none" };
+    const { drift, edits } = this.#rows;
+    return { row, drift, childLists, proof: status === "complete" ? proof : "none", edited: looksEdited(edits) };
   }
 
   #crawlOptions(problem: ReportProblem): CrawlOptions {
@@ -114,7 +116,9 @@ export class DocumentAttempt {
 
   #reach(howFar: HowFar | undefined): void {
     this.#howFar = howFar;
-    if (howFar) this.#progress.reach(howFar);
+    if (!howFar) return;
+    const left = this.#progress.reach(howFar);
+    if (left > (this.#options.mostPages ?? Number.POSITIVE_INFINITY)) throw new TooLargeError();
   }
 
   /** Stores records. A later process can continue after them, unless they are in the middle of a child list. */
@@ -126,7 +130,8 @@ export class DocumentAttempt {
     try {
       const rows = this.#rows.rowsFrom(kind, records, chunkId);
       if (kind === "chunks") this.#keepEmbedded(records);
-      const read = this.#howFar && isWhole ? { howFar: this.#howFar, drift: this.#rows.drift } : undefined;
+      const { drift, edits } = this.#rows;
+      const read = this.#howFar && isWhole ? { howFar: this.#howFar, drift, edits } : undefined;
       await this.#store.add(kind, rows, read && { attempt: this.#attempt, read });
     } catch (error) {
       throw tooDeep(error) ?? error;
@@ -170,8 +175,11 @@ class AttemptProgress {
     this.#childChunks = childChunks;
   }
 
-  reach(howFar: HowFar): void {
-    this.#change(tallyOf(howFar, this.#childChunks));
+  /** Returns the number of pages and child lists that are left. */
+  reach(howFar: HowFar): number {
+    const tally = tallyOf(howFar, this.#childChunks);
+    this.#change(tally);
+    return tally.pagesExpected - tally.pagesDone;
   }
 
   takeBack(): void {
@@ -205,21 +213,27 @@ function tallyOf({ chunks, children }: HowFar, childChunks: Job["childChunks"]):
   };
 }
 
-/** Makes the rows of one document and counts unexpected types. */
+/** Makes the rows of one document, counts unexpected types and finds evidence of edits. */
 class DocumentRows {
   readonly #ref: DocumentRef;
   readonly #keepSignatures: boolean;
   readonly #drift: DriftCount;
+  #edits: EditEvidence;
 
-  /** `drift` was counted by an earlier process. */
-  constructor(ref: DocumentRef, keepSignatures: boolean, drift?: Drift) {
+  /** `earlier`: from the rows that an earlier process read. */
+  constructor(ref: DocumentRef, keepSignatures: boolean, earlier: Pick<ReadSoFar, "drift" | "edits"> | undefined) {
     this.#ref = ref;
     this.#keepSignatures = keepSignatures;
-    this.#drift = new DriftCount(drift);
+    this.#drift = new DriftCount(earlier?.drift);
+    this.#edits = earlier?.edits ?? noEditEvidence;
   }
 
   get drift(): Drift {
     return this.#drift.drift;
+  }
+
+  get edits(): EditEvidence {
+    return this.#edits;
   }
 
   /** `chunkId`: the parent of child chunks; undefined for chunks. */
@@ -227,6 +241,7 @@ class DocumentRows {
     const known = { dataset_id: this.#ref.datasetId, document_id: this.#ref.documentId };
     const parent = kind === "chunks" ? known : { ...known, segment_id: chunkId };
     const options = { keepSignatures: this.#keepSignatures, drift: this.#drift.add };
+    this.#edits = withEvidence(this.#edits, kind, records);
     return records.map((record) => rowFromRecord(kind, record, parent, options));
   }
 }
@@ -251,7 +266,12 @@ export interface DumpOptions {
   readonly progress: RunProgress;
   /** Whether to read documents again that an earlier process could not read completely. */
   readonly retryFailed: boolean;
+  /** Give up with TooLargeError if a document has more pages and child lists than this; default: unlimited. */
+  readonly mostPages?: number | undefined;
 }
+
+/** The document has more pages than the caller wants to read. */
+export class TooLargeError extends Error {}
 
 /** The progress of an earlier process, and the ids of the chunks that it read. */
 export interface Earlier {

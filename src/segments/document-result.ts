@@ -1,12 +1,14 @@
 import * as v from "valibot";
+import type { DocumentRef } from "../client/knowledge-api.js";
 import { listCounts, planChildren } from "../crawl/auto.js";
 import type { DocumentNames } from "../crawl/discovery.js";
 import type { ChildrenSoFar, HowFar } from "../crawl/how-far.js";
+import { editEvidenceSchema } from "../crawl/looks-edited.js";
 import { type ChildLists, childListsSchema, documentSchema } from "../dump/manifest.js";
 import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
 import type { DocumentRow } from "../rows/row.js";
-import { driftSchema } from "../rows/row-from-record.js";
+import { driftSchema, noDrift } from "../rows/row-from-record.js";
 import { count, isMapping, object, oneOf, truth } from "../schema.js";
 import { countOf, nameAndId } from "../words.js";
 
@@ -25,9 +27,52 @@ export const resultSchema = object({
   /** Null if the document could not be read, or the job skips child chunks. */
   childLists: v.nullable(childListsSchema),
   proof: proofSchema,
+  /** Whether its rows look edited, added or disabled: see `EditEvidence`. */
+  edited: truth,
 });
 
 export type DocumentResult = v.InferOutput<typeof resultSchema>;
+
+/** A document that could not be read. It has no rows. */
+export function failedDocument(
+  { dataset_id, document_id, doc_form = null, total = null, sweeps = 0 }: FailedRow,
+  error: string,
+): DumpedDocument {
+  const counts = { total, chunk_count: 0, child_chunk_count: 0, sweeps };
+  const row = { dataset_id, document_id, doc_form, status: "failed" as const, ...counts, error };
+  return { row, drift: noDrift, childLists: null, proof: "none", edited: false, files: [], isOld: false };
+}
+
+type FailedRow = Pick<DocumentRow, "dataset_id" | "document_id"> &
+  Partial<Pick<DocumentRow, "doc_form" | "total" | "sweeps">>;
+
+/** Kinds of rows that belong to one document each. */
+export const documentKinds = ["chunks", "child_chunks"] as const;
+
+/**
+ * Whether a document can be accepted as this process would have read it, from a worker, a shard or an earlier process: it is the
+ * document that was asked for, and a complete one has a proof, and its rows in every format.
+ */
+export function isFinished(
+  { datasetId, documentId }: Pick<DocumentRef, "datasetId" | "documentId">,
+  {
+    row,
+    proof,
+    files,
+  }: Pick<DocumentResult, "row" | "proof"> & { readonly files: readonly Pick<SegmentFile, "kind" | "format">[] },
+  formats: readonly string[],
+): boolean {
+  if (row.dataset_id !== datasetId || row.document_id !== documentId) return false;
+  const isComplete = row.status === "complete";
+  const counts = { chunks: row.chunk_count, child_chunks: row.child_chunk_count };
+  const expected = documentKinds.flatMap((kind) =>
+    counts[kind] > 0 ? formats.map((format) => `${kind}.${format}`) : [],
+  );
+  const found = new Set(files.map(({ kind, format }) => `${kind}.${format}`));
+  return (
+    isComplete === (proof !== "none") && found.size === expected.length && expected.every((file) => found.has(file))
+  );
+}
 
 /** A document that was read, and the location of its rows. */
 export interface DumpedDocument extends DocumentResult {
@@ -51,6 +96,7 @@ const readSchema = object({
   /** Only the outline is checked: the plan of the work folder guarantees that this version wrote it. */
   howFar: v.custom<HowFar>((value) => isMapping(value) && isMapping(value.chunks) && isMapping(value.children)),
   drift: driftSchema,
+  edits: editEvidenceSchema,
 });
 
 /** An unfinished document; `read` is null if the attempt has not begun. */

@@ -12,6 +12,7 @@ import {
   type DocumentProgress,
   type DocumentResult,
   type DumpedDocument,
+  isFinished,
   type Proof,
   progressSchema,
   type ReadSoFar,
@@ -38,15 +39,19 @@ export async function dumpDocument(
   name: string,
   options: DumpOptions,
 ): Promise<DumpedDocument> {
+  const formats = options.formats.map(({ format }) => format);
+  const isSound = (result: DocumentResult, files: readonly SegmentFile[]) =>
+    isFinished(ref, { ...result, files }, formats);
   const found = options.shared?.found(name);
-  if (found) {
+  if (found && isSound(found.state, found.files)) {
     countFinished(found.state, options.progress);
     return documentOf(found.state, found.files, true);
   }
   const store: Store = new DocumentStore(options.segments, name, options.formats);
   const isBegun = options.begun.has(name);
   const finished = isBegun ? await store.result(resultSchema) : undefined;
-  if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
+  const isWanted = finished?.row.status === "complete" || !options.retryFailed;
+  if (finished && isWanted && isSound(finished, store.files)) {
     countFinished(finished, options.progress);
     return documentOf(finished, store.files, true);
   }
@@ -136,11 +141,11 @@ async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
 
 /** Lists the properties by name: with a spread, each object would get its own hidden class, and V8 keeps 400 bytes for it. */
 function documentOf(
-  { row, drift, childLists, proof }: DocumentResult,
+  { row, drift, childLists, proof, edited }: DocumentResult,
   files: readonly SegmentFile[],
   isOld: boolean,
 ): DumpedDocument {
-  return { row, drift, childLists, proof, files, isOld };
+  return { row, drift, childLists, proof, edited, files, isOld };
 }
 
 function countFinished({ row }: DocumentResult, progress: RunProgress): void {

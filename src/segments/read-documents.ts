@@ -30,9 +30,9 @@ export interface ReadOptions {
 }
 
 /** Prefetched pages per concurrent request, besides the next page of each list. */
-const aheadPerSlot = 2;
+export const pagesPerSlot = 2;
 /** Documents read at once per concurrent request. A small document has one request in flight at a time. */
-const documentsPerSlot = 2;
+export const documentsPerSlot = 2;
 
 /** All documents of a run, and notes on how they were read. */
 interface DocumentsRead {
@@ -43,7 +43,7 @@ interface DocumentsRead {
 
 /** The prefetch limit of one run. */
 export function prefetchOf({ service }: ReadOptions["job"]): Prefetch {
-  return new Prefetch(service.concurrency * aheadPerSlot);
+  return new Prefetch(service.concurrency * pagesPerSlot);
 }
 
 /**

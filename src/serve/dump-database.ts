@@ -26,16 +26,14 @@ const kinds = allKinds.filter((kind) => kind !== "documents");
 const keyColumns = { chunks: "id", child_chunks: "segment_id", indexing_status: "batch" } as const;
 type KeyedKind = keyof typeof keyColumns;
 
-/** Selects rows by dataset id, document id and status. */
+/** Selects rows by dataset id, document id, status, and a text that the content has in any case. */
 export interface RowFilter {
   readonly dataset_id: string;
   readonly document_id?: string;
   readonly statuses?: readonly string[];
-}
-
-/** Selects rows by key: a chunk by its id, child chunks by their chunk's id, statuses by their batch. */
-export interface KeyFilter extends RowFilter {
-  readonly key: string;
+  readonly keyword?: string;
+  /** Only rows with one of these keys: chunks by their ids, child chunks by their chunks' ids, statuses by their batches. */
+  readonly keys?: readonly string[];
 }
 
 interface Page {
@@ -43,10 +41,6 @@ interface Page {
   readonly limit: number;
 }
 
-/** A list with at least this many rows counts as long. */
-const longList = 1_000;
-/** Rows to read at a time when scanning. */
-const scanned = 1_000;
 /** Maximum cached prepared statements. */
 const mostStatements = 100;
 
@@ -106,47 +100,25 @@ export class DumpDatabase {
   }
 
   /** The rows in the order of the dump. */
-  async rows(kind: Kind, filter: RowFilter | KeyFilter, page?: Page): Promise<readonly Row[]> {
+  async rows(kind: Kind, filter: RowFilter, page?: Page): Promise<readonly Row[]> {
     const { where, values } = conditionOf(filter, kind);
-    if ("key" in filter) {
-      const short = await this.#shortList(kind, filter);
-      if (short) return page ? short.slice(page.first, page.first + page.limit) : short;
-    }
     const at = values.length;
     const range = page ? ` LIMIT $${at + 1}::BIGINT OFFSET $${at + 2}::BIGINT` : "";
     const bounds = page ? [String(page.limit), String(page.first)] : [];
-    const found = await this.#ask(`SELECT line FROM ${kind} ${where} ORDER BY rowid${range}`, [...values, ...bounds]);
+    // Without the table in between, DuckDB reads all rows in the order of their ids, and does not use the index.
+    const from = filter.keys ? "found" : `${kind} ${where}`;
+    const table = `WITH found AS MATERIALIZED (SELECT rowid, line FROM ${kind} ${where})`;
+    const sql = `${filter.keys ? table : ""} SELECT line FROM ${from} ORDER BY rowid${range}`;
+    const found = await this.#ask(sql, [...values, ...bounds]);
     return found.map(([line]) => rowOfLine(String(line), parseJson));
   }
 
   /** The rows as the service sent them. */
-  async records(kind: Kind, filter: RowFilter | KeyFilter, page?: Page): Promise<readonly Listed[]> {
+  async records(kind: Kind, filter: RowFilter, page?: Page): Promise<readonly Listed[]> {
     return (await this.rows(kind, filter, page)).map((row) => recordOf(kind, row));
   }
 
-  /** The child chunks of some chunks of a document. */
-  async children(filter: RowFilter, chunkIds: readonly string[]): Promise<readonly Row[]> {
-    const { where, values } = conditionOf(filter);
-    const keys = chunkIds.map((key) => keyOf("child_chunks", { ...filter, key }));
-    const places = keys.map((_, at) => `$${values.length + at + 1}`);
-    const sql = `SELECT line FROM child_chunks ${where} AND key IN (${places.join(", ")}) ORDER BY rowid`;
-    return (await this.#ask(sql, [...values, ...keys])).map(([line]) => rowOfLine(String(line), parseJson));
-  }
-
-  /** Yields every row, reading in batches. */
-  async *all(kind: Kind, filter: RowFilter | KeyFilter): AsyncGenerator<Row> {
-    const { where, values } = conditionOf(filter, kind);
-    for (let last = "-1"; ; ) {
-      const behind = `${where} AND rowid > $${values.length + 1}::BIGINT`;
-      const sql = `SELECT rowid::VARCHAR, line FROM ${kind} ${behind} ORDER BY rowid LIMIT ${scanned}`;
-      const found = await this.#ask(sql, [...values, last]);
-      for (const [, line] of found) yield rowOfLine(String(line), parseJson);
-      last = String(found.at(-1)?.[0]);
-      if (found.length < scanned) return;
-    }
-  }
-
-  async count(kind: Kind, filter: RowFilter | KeyFilter): Promise<number> {
+  async count(kind: Kind, filter: RowFilter): Promise<number> {
     const { where, values } = conditionOf(filter, kind);
     const [[rows] = []] = await this.#ask(`SELECT count(*)::INTEGER FROM ${kind} ${where}`, values);
     return Number(rows);
@@ -154,15 +126,6 @@ export class DumpDatabase {
 
   async close(): Promise<void> {
     await this.#oneByOne(this.#close);
-  }
-
-  /** The rows of a key, if there are few: sorting them here takes half the time. Undefined for a long list. */
-  async #shortList(kind: Kind, filter: KeyFilter): Promise<readonly Row[] | undefined> {
-    const { where, values } = conditionOf(filter, kind);
-    const found = await this.#ask(`SELECT rowid::INTEGER, line FROM ${kind} ${where} LIMIT ${longList}`, values);
-    if (found.length === longList) return undefined;
-    const sorted = found.toSorted(([a], [b]) => Number(a) - Number(b));
-    return sorted.map(([, line]) => rowOfLine(String(line), parseJson));
   }
 
   async #ask(sql: string, values: readonly string[]) {
@@ -248,23 +211,33 @@ function rowOfLine(line: string, parse: (text: string) => unknown): Row {
   throw new SyntaxError("a row is not a JSON object");
 }
 
-/** SQL: the rows that match a filter. The index is used only if there is no other condition. */
-function conditionOf(filter: RowFilter | KeyFilter, kind?: Kind) {
+/** SQL: the rows that match a filter. The index is used only if there is no other condition than a key. */
+function conditionOf({ dataset_id, document_id, statuses = [], keyword = "", keys }: RowFilter, kind: Kind) {
   const values: string[] = [];
   const value = (text: string) => `$${values.push(text)}`;
-  if ("key" in filter) return { where: `WHERE key = ${value(keyOf(kind, filter))}`, values };
-  const { dataset_id, document_id, statuses = [] } = filter;
+  const isOneOf = (column: string, texts: readonly string[]) =>
+    texts.length === 1 ? `${column} = ${texts.map(value)}` : `${column} IN (${texts.map(value).join(", ")})`;
   const conditions = [
-    `dataset_id = ${value(dataset_id)}`,
-    ...(document_id === undefined ? [] : [`document_id = ${value(document_id)}`]),
-    ...(statuses.length === 0 ? [] : [`status IN (${statuses.map(value).join(", ")})`]),
+    ...(keys
+      ? [
+          isOneOf(
+            "key",
+            keys.map((key) => keyOf(kind, { dataset_id, document_id, key })),
+          ),
+        ]
+      : [
+          isOneOf("dataset_id", [dataset_id]),
+          ...(document_id === undefined ? [] : [isOneOf("document_id", [document_id])]),
+        ]),
+    ...(statuses.length === 0 ? [] : [isOneOf("status", statuses)]),
+    ...(keyword === "" ? [] : [`contains(lower(line ->> '$.content'), lower(${value(keyword)}))`]),
   ];
   return { where: `WHERE ${conditions.join(" AND ")}`, values };
 }
 
 /** The key combined with its dataset and document. A batch may have several documents. */
 function keyOf(
-  kind: Kind | undefined,
+  kind: Kind,
   { dataset_id, document_id, key }: { dataset_id: unknown; document_id?: unknown; key: unknown },
 ): string {
   return JSON.stringify(kind === "indexing_status" ? [dataset_id, key] : [dataset_id, document_id, key]);

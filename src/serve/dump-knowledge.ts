@@ -1,6 +1,5 @@
 import {
   type Details,
-  hasKeyword,
   type Knowledge,
   type Listed,
   type ListQuery,
@@ -14,7 +13,7 @@ import {
 import { filteredDatasets, type Manifest } from "../dump/manifest.js";
 import type { Kind } from "../rows/columns.js";
 import { type DocumentRow, documentKey, type Row } from "../rows/row.js";
-import { type DumpDatabase, type KeyFilter, type RowFilter, recordOf } from "./dump-database.js";
+import { type DumpDatabase, type RowFilter, recordOf } from "./dump-database.js";
 
 /** Maximum bytes of a child list for its document to embed children, because 100 chunks make one page. */
 const longestEmbedded = 256_000;
@@ -73,7 +72,7 @@ export class DumpKnowledge implements Knowledge {
 
   async indexingStatus(datasetId: string, batchId: string) {
     const { id: dataset_id } = this.#dataset(datasetId);
-    const rows = await this.#rows.rows("indexing_status", { dataset_id, key: batchId });
+    const rows = await this.#rows.rows("indexing_status", { dataset_id, keys: [batchId] });
     if (rows.length === 0) throw notFound("Documents");
     return newestReadings(rows).map((row) => recordOf("indexing_status", row));
   }
@@ -127,28 +126,18 @@ export class DumpKnowledge implements Knowledge {
     return { doc_metadata: fields };
   }
 
-  #childPage(document: DocumentRow, key: string, query: ListQuery): Promise<Slice<Listed>> {
-    return this.#page("child_chunks", { ...idsOf(document), key }, { ...query, statuses: [] });
+  #childPage(document: DocumentRow, chunkId: string, query: ListQuery): Promise<Slice<Listed>> {
+    return this.#page("child_chunks", { ...idsOf(document), keys: [chunkId] }, { ...query, statuses: [] });
   }
 
   /** One page of a list. A keyword scans the whole list. */
-  async #page(kind: Kind, filter: RowFilter | KeyFilter, query: ListQuery): Promise<Slice<Listed>> {
+  async #page(kind: Kind, filter: RowFilter, query: ListQuery): Promise<Slice<Listed>> {
     const { page, limit, keyword, statuses } = query;
     const first = (page - 1) * limit;
-    const wanted = { ...filter, statuses };
-    if (keyword === "") {
-      const rows = await this.#rows.records(kind, wanted, { first, limit });
-      const isEnd = rows.length < limit && (rows.length > 0 || first === 0);
-      return { rows, total: isEnd ? first + rows.length : await this.#rows.count(kind, wanted) };
-    }
-    const found: Row[] = [];
-    let total = 0;
-    for await (const row of this.#rows.all(kind, wanted)) {
-      if (!hasKeyword(row.content, keyword)) continue;
-      if (total >= first && total < first + limit) found.push(row);
-      total++;
-    }
-    return { rows: found.map((row) => recordOf(kind, row)), total };
+    const wanted = { ...filter, statuses, keyword };
+    const rows = await this.#rows.records(kind, wanted, { first, limit });
+    const isEnd = rows.length < limit && (rows.length > 0 || first === 0);
+    return { rows, total: isEnd ? first + rows.length : await this.#rows.count(kind, wanted) };
   }
 
   async #detailsOf(kind: "datasets" | "document_details", filter: RowFilter): Promise<Details | undefined> {
@@ -187,7 +176,7 @@ export class DumpKnowledge implements Knowledge {
 
   async #chunkId(document: DocumentRow, id: string): Promise<string> {
     for (const key of new Set([id, id.toLowerCase()]))
-      if ((await this.#rows.count("chunks", { ...idsOf(document), key })) > 0) return key;
+      if ((await this.#rows.count("chunks", { ...idsOf(document), keys: [key] })) > 0) return key;
     throw notFound("Segment");
   }
 
@@ -199,7 +188,7 @@ export class DumpKnowledge implements Knowledge {
     if ((this.#rows.longestLists.get(documentKey(document)) ?? 0) > longestEmbedded) return chunks;
     const keys = chunks.map(({ id }) => id);
     const children = new Map<string, Listed[]>(keys.map((id) => [id, []]));
-    for (const row of await this.#rows.children(idsOf(document), keys))
+    for (const row of await this.#rows.rows("child_chunks", { ...idsOf(document), keys }))
       children.get(String(row.segment_id))?.push(recordOf("child_chunks", row));
     return chunks.map((chunk) => (isSilent(chunk) ? { ...chunk, child_chunks: children.get(chunk.id) } : chunk));
   }
@@ -231,23 +220,14 @@ function newestReadings(rows: readonly Row[]): readonly Row[] {
 }
 
 /** Fields that the service lists for a document and a dump of chunks does not have. */
-const unknownOfDocument = {
-  name: null,
-  position: null,
-  indexing_status: null,
-  display_status: null,
-  created_at: null,
-  tokens: null,
-  word_count: null,
-  hit_count: null,
-  enabled: null,
-  archived: null,
-  error: null,
-};
+const unknownOfDocument = [
+  ...["name", "position", "indexing_status", "display_status", "created_at", "tokens", "word_count"],
+  ...["hit_count", "enabled", "archived", "error"],
+];
 
 /** A document that the job names by id, so that the service did not list it. */
 function unlisted({ document_id, doc_form }: DocumentRow): Listed {
-  return { id: document_id, ...unknownOfDocument, doc_form };
+  return { id: document_id, ...Object.fromEntries(unknownOfDocument.map((name) => [name, null])), doc_form };
 }
 
 /** The datasets of a dump with their documents, including empty ones, in the order of the job, or of the service if it listed them. */

@@ -14,12 +14,12 @@ import { jsonlText } from "../dump/formats/jsonl.js";
 import { BusyError, LostError, StopError } from "../errors.js";
 import { isDiskError, sayDiskError } from "../file-error.js";
 import { ByteFacts } from "../files/byte-facts.js";
-import { readRegular, writeAside } from "../files/files.js";
+import { makeFolder, makeOwnFolder, readRegular, writeAside } from "../files/files.js";
 import { encodeLines } from "../files/lines.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import type { Row } from "../rows/row.js";
-import { type JobFolders, type LeasedJob, makeFolder, makeOwnFolder } from "../store/folder/job-folders.js";
+import type { JobFolders, LeasedJob } from "../store/folder/job-folders.js";
 import { type JobOptions, leaseJob } from "../store/open-job.js";
 
 /** Leaves status snapshots under a sortable name. The next run, or the next `kbdump status`, adds them to the database. */
@@ -90,7 +90,7 @@ export async function addWaiting(job: Job, options: JobOptions): Promise<boolean
 }
 
 async function addUnderLease(job: Job, leased: LeasedJob, log: Log): Promise<boolean> {
-  if ((await leased.remote?.fetchDatabase(largeDatabase)) === false) return false;
+  if (!(await leased.store.fetchDatabase(largeDatabase))) return false;
   await mendPending(leased, job, log);
   const current = await currentDatabase(leased);
   if (current !== undefined && (await stat(current)).size > largeDatabase) return false;

@@ -6,16 +6,12 @@ import { InterruptedError, StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import { ifAbsent, isThere, writeAside } from "../files/files.js";
 import type { Job } from "../job/job.js";
-import type { Log } from "../log.js";
-import type { Bucket, Condition, Written } from "./bucket/bucket.js";
-import type { BucketOwner } from "./bucket/head.js";
+import { type Bucket, openBucket } from "./bucket/bucket.js";
+import { BucketStore } from "./bucket/bucket-store.js";
 import { type BucketLease, leaseInBucket } from "./bucket/lease.js";
-import { openBucket } from "./bucket/open-bucket.js";
+import type { Condition, Written } from "./bucket/objects.js";
 import { type LeasedJob, shownPath } from "./folder/job-folders.js";
 import { type Lease, type LeaseOptions, leaseFolder, openedWith } from "./folder/lease.js";
-import { isAlive, ownerFrom, thisOwner } from "./folder/lock-owner.js";
-
-import { openRemote } from "./remote.js";
 
 export interface JobOptions extends LeaseOptions {
   /** Names the credentials of the bucket. */
@@ -57,28 +53,21 @@ async function leaseBucket(url: string, job: Job, lease: Lease, options: JobOpti
     await bucket.close();
   };
   try {
-    const unsafe = await requireConditions(bucket, job, log);
-    const owner = { ...(await thisOwner(options.now())), released: false };
-    inBucket = await leaseInBucket(bucket, { ...options, owner, isDead, unsafe });
+    await requireConditions(bucket);
+    inBucket = await leaseInBucket(bucket, options);
     const lost = AbortSignal.any([lease.lost, inBucket.lost]);
-    const remoteOptions = { log, signal, unsafe, outage: job.service.outage };
-    const remote = await openRemote(bucket, inBucket, { ...lease, lost }, remoteOptions);
+    const patience = { log, signal, outage: job.service.outage };
+    const store = await BucketStore.open(bucket, inBucket, { ...lease, lost }, patience);
     const end = async () => {
       await close();
       await lease[Symbol.asyncDispose]();
     };
-    return { ...lease, lost, remote, explain, [Symbol.asyncDispose]: end };
+    return { ...lease, store, remote: store, lost, explain, [Symbol.asyncDispose]: end };
   } catch (error) {
     const reason = (inBucket && lossBehind(error, inBucket)) ?? error;
     await close();
     throw reason;
   }
-}
-
-/** A process of this machine that is no more sends no further heartbeat. */
-async function isDead(owner: BucketOwner): Promise<boolean> {
-  const known = ownerFrom(JSON.stringify(owner));
-  return known !== undefined && (await isAlive(known)) === false;
 }
 
 /** The LostError behind an error where another run has taken over. */
@@ -114,20 +103,14 @@ function refusal(problem: string, remedy: string): UsageError {
   return new UsageError(`${problem}. ${remedy}`, []);
 }
 
-/**
- * Makes sure that the store honours conditions of writes, on which the safety of every publication rests. True where it does not and
- * the job allows that, with a warning; else UsageError.
- */
-async function requireConditions(bucket: Bucket, job: Job, log: Log): Promise<boolean> {
+/** Makes sure that the store honours conditions of writes, on which the safety of every publication rests. UsageError where it does not. */
+async function requireConditions(bucket: Bucket): Promise<void> {
   const answer = await tryConditions(bucket);
-  if (answer === "honoured") return false;
-  if (!job.output.allowUnsafeLock)
-    throw new UsageError(
-      `${bucket.url} cannot be used: ${answer}, so two runs at once could undo each other's changes. Use a store with conditional writes, or set output.allow_unsafe_lock: true and see to it that only one run of this job is at work`,
-      [],
-    );
-  log("warn", `${bucket.url}: ${answer}. See to it that only one run of this job is at work`);
-  return true;
+  if (answer === "honoured") return;
+  throw new UsageError(
+    `${bucket.url} cannot be used: ${answer}, so two runs at once could undo each other's changes. Use a store with conditional writes`,
+    [],
+  );
 }
 
 /**

@@ -1,9 +1,7 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Manifest } from "../dump/manifest.js";
-import { readManifest, readRunFacts } from "../dump/read-manifest.js";
-import { isRunId } from "../dump/run-id.js";
-import type { LeasedJob } from "./folder/job-folders.js";
+import { readManifest } from "../dump/read-manifest.js";
+import { type LeasedJob, newestComplete, runIdsIn } from "./folder/job-folders.js";
 
 /** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */
 export interface Workspace extends LeasedJob {
@@ -26,28 +24,24 @@ export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "
   return { ...leased, runId, work, segments, stage, scratch };
 }
 
-type RunInFolder = Pick<Workspace, "runs" | "runId">;
+type RunInFolder = Pick<Workspace, "folder" | "runs" | "runId">;
 
 /** The newest run that is published; one whose manifest cannot be read is passed over. */
-export async function runBefore({ runs, runId }: RunInFolder, job: string): Promise<Manifest | undefined> {
-  for (const name of await namesBefore({ runs, runId })) {
-    const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
+export async function runBefore(run: Pick<RunInFolder, "runs" | "runId">, job: string): Promise<Manifest | undefined> {
+  for (const name of await namesBefore(run)) {
+    const manifest = (await readManifest(join(run.runs, name)).catch(() => undefined))?.manifest;
     if (manifest?.job === job && manifest.run_id === name) return manifest;
   }
   return undefined;
 }
 
 /** The folder of the newest complete run before this one; undefined where there is none. */
-export async function completeRunBefore({ runs, runId }: RunInFolder, job: string): Promise<string | undefined> {
-  for (const name of await namesBefore({ runs, runId })) {
-    const facts = await readRunFacts(join(runs, name));
-    if (facts?.job === job && facts.run_id === name && facts.status === "complete") return join(runs, name);
-  }
-  return undefined;
+export async function completeRunBefore({ runId, ...folders }: RunInFolder, job: string): Promise<string | undefined> {
+  const before = await newestComplete(folders, { job, before: runId });
+  return before && join(folders.runs, before);
 }
 
 /** The names of the runs before this one, newest first. */
-export async function namesBefore({ runs, runId }: RunInFolder): Promise<readonly string[]> {
-  const names = (await readdir(runs)).filter((name) => isRunId(name) && name < runId);
-  return names.sort().reverse();
+export async function namesBefore({ runs, runId }: Pick<RunInFolder, "runs" | "runId">): Promise<readonly string[]> {
+  return (await runIdsIn(runs)).filter((name) => name < runId);
 }

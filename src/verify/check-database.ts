@@ -1,25 +1,19 @@
 import { lstat, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
 import { sqlText, sqlTypes } from "../duckdb/sql.js";
 import type { Manifest } from "../dump/manifest.js";
 import { StopError, UsageError } from "../errors.js";
+import { UnreadableError } from "../files/files.js";
 import { allKinds, type Kind, namesWith } from "../rows/columns.js";
 import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { compareRows } from "./compare-rows.js";
 import type { CheckedDatabase } from "./findings.js";
-import { UnreadableError } from "./readers/rows.js";
-import { tableRows, unreadable } from "./readers/sql-rows.js";
-import { manifestRows } from "./readers/table-rows.js";
-import { isGuarded, type Loaded, type LoadedFile, type RowStore } from "./row-store.js";
-
-/** The rows of a run as the database of its job has them. */
-interface VerifiedDatabase {
-  readonly checked: CheckedDatabase;
-  readonly share: DatabaseShare;
-  readonly rows: ReadonlyMap<Kind, Loaded>;
-}
+import { unreadable } from "./readers/sql-rows.js";
+import { databaseRows, manifestRows } from "./readers/table-rows.js";
+import { isGuarded, type Loaded, type RowStore } from "./row-store.js";
 
 /** The path of the database: beside the runs folder unless one is given. UsageError when there is none. */
 export async function databasePath(folder: string, { job }: Manifest, given: true | string): Promise<string> {
@@ -32,28 +26,45 @@ export async function databasePath(folder: string, { job }: Manifest, given: tru
   throw new UsageError("There is no database to compare with:", [{ path, message }]);
 }
 
+/** A database, and the run that is looked for in it. */
+interface RunInDatabase {
+  readonly path: string;
+  readonly manifest: Manifest;
+  /** The rows of the run folder. */
+  readonly folder: ReadonlyMap<Kind, Loaded>;
+}
+
+/** The rows of a run as the database of its job has them. */
+interface VerifiedDatabase {
+  readonly checked: CheckedDatabase;
+  /** Documents that this run was the last to read. */
+  readonly documents: Manifest["documents"];
+  /** Rows that no later run has replaced. */
+  readonly rows: ReadonlyMap<Kind, Loaded>;
+}
+
 /** Compares a run folder with a database; undefined when that cannot be read, which is a finding. */
 export async function verifyDatabase(
   reader: Connection,
   store: RowStore,
-  path: string,
-  manifest: Manifest,
-  folder: ReadonlyMap<Kind, LoadedFile>,
+  { path, manifest, folder }: RunInDatabase,
 ): Promise<VerifiedDatabase | undefined> {
   const database = { reader, store, manifest, name: basename(path), run: sqlText(manifest.run_id) };
   try {
     await attach(reader, path);
     await checkRunRow(database);
-    const share = await shareOf(database);
+    const { kept, later, passedOver } = await documentsIn(database);
     const readings = await readingsIn(store, folder.get("indexing_status"));
     const rows = new Map<Kind, Loaded>();
     for (const kind of allKinds.filter((each) => manifest.counts[each] !== undefined)) {
       const loaded = await load(database, kind, conditionOf(kind, database, readings));
       if (loaded) rows.set(kind, loaded);
     }
-    await compareWithFolder(database, folder, rows, share);
-    const { kept, later, passedOver } = share;
-    return { checked: { path, documents: kept.length, read_later: later, passed_over: passedOver }, share, rows };
+    await compareWithFolder(database, folder, rows, kept);
+    await checkRunIds(database, rows);
+    const checked = { path, documents: kept.length, read_later: later, passed_over: passedOver };
+    const ofDocuments = [...rows].filter(([kind]) => kind === "chunks" || kind === "child_chunks");
+    return { checked, documents: kept, rows: new Map(ofDocuments) };
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     store.findings.add(database.name, "cannot be read", `cannot be read: ${error.message}`);
@@ -85,44 +96,34 @@ async function attach(reader: Connection, path: string): Promise<void> {
   }
 }
 
-async function query({ reader }: RunDatabase, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  return (await reader.runAndReadAll(sql).catch(unreadable)).getRowObjectsJson();
+function query({ reader }: RunDatabase, sql: string): Promise<readonly SqlRow[]> {
+  return rowsOf(reader, sql).catch(unreadable);
 }
 
 function load({ reader, store, name }: RunDatabase, kind: Kind, condition: string): Promise<Loaded | undefined> {
-  return store.load(tableRows(reader, name, kind, `dump.${kind} t WHERE ${condition}`));
+  return store.load(databaseRows(reader, name, kind, `dump.${kind} t WHERE ${condition}`));
 }
 
 /** The table `runs` has one row of this run, which says what the manifest says. */
 async function checkRunRow(database: RunDatabase): Promise<void> {
   const { manifest, name, run, store } = database;
-  const { status, counts } = manifest;
-  const rows = await query(
-    database,
-    `SELECT status, documents, chunks, child_chunks FROM dump.runs WHERE run_id = ${run}`,
-  );
+  const { documents, chunks, child_chunks } = manifest.counts;
+  const wanted = { status: manifest.status, documents, chunks, child_chunks };
+  const rows = await query(database, `SELECT ${Object.keys(wanted).join(", ")} FROM dump.runs WHERE run_id = ${run}`);
   const [row] = rows;
   if (!row || rows.length > 1)
     store.findings.add(name, "runs", `has ${countOf(rows.length, "row")} for run ${manifest.run_id} in the table runs`);
-  const wanted = { status, documents: counts.documents, chunks: counts.chunks, child_chunks: counts.child_chunks };
   for (const [column, value] of Object.entries(wanted)) {
     if (row && String(row[column]) !== String(value))
       store.findings.add(name, "runs", `runs.${column} is ${row[column]}, the manifest says ${value}`);
   }
 }
 
-/** The part of a run that the database of its job has. */
-export interface DatabaseShare {
-  /** Documents that this run was the last to read. */
-  readonly kept: Manifest["documents"];
-  /** Documents that a later run read: the database has their newer state, with which nothing is compared. */
-  readonly later: number;
-  /** Documents that were unstable in this run: the database keeps the complete state that an earlier run read. */
-  readonly passedOver: number;
-}
-
-/** Finds out which documents the database has as this run read them; one that it lacks is a finding. */
-async function shareOf(database: RunDatabase): Promise<DatabaseShare> {
+/**
+ * The documents that this run was the last to read, and the numbers of the others: those that a later run read, and those that were unstable
+ * in this run, so that the database keeps the complete state that an earlier run read. One that the database lacks is a finding.
+ */
+async function documentsIn(database: RunDatabase) {
   const { manifest, name, store } = database;
   const rows = await query(database, "SELECT dataset_id, document_id, run_id, status FROM dump.documents");
   const readBy = new Map(rows.map((row) => [documentKey(row), { run: String(row.run_id), status: row.status }]));
@@ -134,8 +135,8 @@ async function shareOf(database: RunDatabase): Promise<DatabaseShare> {
     else if (run !== undefined && run > manifest.run_id) later++;
     else if (run !== undefined && document.status === "unstable" && status === "complete") passedOver++;
     else {
-      const what = run === undefined ? "missing" : `from the older run ${run}`;
-      store.findings.add(name, "document", `document ${document.document_id} is ${what}`);
+      const state = run === undefined ? "missing" : `from the older run ${run}`;
+      store.findings.add(name, "document", `document ${document.document_id} is ${state}`);
     }
   }
   return { kept, later, passedOver };
@@ -156,12 +157,12 @@ async function readingsIn(store: RowStore, status: Loaded | undefined): Promise<
  * they are known by their time. Child chunks stay those of an earlier run where a later one read their document without them.
  */
 function conditionOf(kind: Kind, { manifest, run }: RunDatabase, readings: readonly string[] | undefined): string {
-  const ofRun = `(run_id = ${run} OR ${lastReadBy(run)})`;
-  if (isReplaced(kind)) return `run_id = ${run}`;
-  if (kind === "child_chunks")
-    return asksForChildren(manifest) ? `${ofRun} AND NOT ${lastReadBy(run, ">")}` : `run_id = ${run}`;
-  if (kind !== "indexing_status") return ofRun;
-  return readings ? `captured_at BETWEEN ${readings.map(sqlText).join(" AND ")}` : "false";
+  if (kind === "indexing_status")
+    return readings ? `captured_at BETWEEN ${readings.map(sqlText).join(" AND ")}` : "false";
+  const isOfRun = `run_id = ${run}`;
+  if (isReplaced(kind) || (kind === "child_chunks" && !asksForChildren(manifest))) return isOfRun;
+  const ofRun = `(${isOfRun} OR ${lastReadBy(run)})`;
+  return kind === "child_chunks" ? `${ofRun} AND NOT ${lastReadBy(run, ">")}` : ofRun;
 }
 
 /** A run that does not leaves the child chunks that earlier runs read. */
@@ -181,12 +182,12 @@ function lastReadBy(run: string, comparison: "=" | ">" = "="): string {
 /** The rows of the run folder are in the database, and no others of this run. Their order is not looked at. */
 async function compareWithFolder(
   database: RunDatabase,
-  folder: ReadonlyMap<Kind, LoadedFile>,
+  folder: ReadonlyMap<Kind, Loaded>,
   found: ReadonlyMap<Kind, Loaded>,
-  { kept }: DatabaseShare,
+  kept: Manifest["documents"],
 ): Promise<void> {
   const { store, manifest } = database;
-  const documents = await store.load(manifestRows({ ...manifest, documents: kept }));
+  const documents = await store.load(manifestRows({ documents: kept }));
   if (!documents) return;
   for (const [kind, rows] of found) {
     const all = kind === "documents" ? documents : folder.get(kind);
@@ -195,7 +196,6 @@ async function compareWithFolder(
     const exactly = kind !== "indexing_status"; // kbdump status may have added readings at the same time
     await compareRows(store, wanted, rows, { unguarded: isGuarded(all, manifest), ordered: false, exactly });
   }
-  await checkRunIds(database, found);
 }
 
 /** SQL: the rows that the database should have; a later run has replaced the others. */

@@ -8,55 +8,53 @@ import { listedPerKind } from "./findings.js";
 import { rowText } from "./readers/rows.js";
 import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
 
-/** Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. */
-export async function checkIds(store: RowStore, rows: ReadonlyMap<Kind, Loaded>): Promise<void> {
-  const chunks = rows.get("chunks");
-  const children = rows.get("child_chunks");
-  if (chunks) await checkUnique(store, chunks);
-  if (children) await checkUnique(store, children);
-  if (chunks && children) await checkParents(store, children, chunks);
+interface ListedRun {
+  readonly manifest: Pick<Manifest, "documents" | "joined">;
+  /** The ids of the datasets whose documents were listed. */
+  readonly datasets: readonly string[];
 }
 
 /**
- * Every document that was listed is one of the run, once, and every document of a dataset that was listed has its row. In a joined dump,
- * one that failed may have none: its own shard did not list it. `datasets`: the ids of those that were listed.
+ * Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. Every document that
+ * was listed, or has details, is one of the run, once; and every document of a dataset that was listed has its row. In a joined dump, one
+ * that failed may have none: its own shard did not list it.
  */
-export async function checkListed(
+export async function checkIds(
   store: RowStore,
   rows: ReadonlyMap<Kind, Loaded>,
-  {
-    manifest,
-    datasets,
-  }: { readonly manifest: Pick<Manifest, "documents" | "joined">; readonly datasets: readonly string[] },
+  { manifest, datasets }: ListedRun,
 ): Promise<void> {
-  const [listed, documents] = [rows.get("document_info"), rows.get("documents")];
-  if (listed) await checkUnique(store, listed);
-  if (!listed || !documents) return;
-  const apart = (rows: Loaded, others: Loaded, where: string) =>
-    `(SELECT t.*, t.row AS first FROM ${rows.table} t ANTI JOIN ${others.table} o USING (dataset_id, document_id) ${where})`;
-  const unread = apart(listed, documents, "");
-  const text = (row: Relation) => `in row ${row.row} is not in ${documents.source.name}`;
-  await addRows(store, listed, unread, "not read", text);
+  for (const kind of ["chunks", "child_chunks", "document_info", "datasets", "document_details"] as const)
+    await checkUnique(store, rows.get(kind));
+  const [chunks, children] = [rows.get("chunks"), rows.get("child_chunks")];
+  if (chunks && children) {
+    const text = (row: Relation) => `in ${rowText(children, Number(row.row))} has no parent in ${chunks.name}`;
+    await addRows(store, children, apart(children, chunks, "t.parent = o.id"), "without parent", text);
+  }
+  const documents = rows.get("documents");
+  if (!documents) return;
+  const listed = rows.get("document_info");
+  for (const some of [listed, rows.get("document_details")]) {
+    const text = (row: Relation) => `in row ${row.row} is not in ${documents.name}`;
+    if (some) await addRows(store, some, apart(some, documents), "not read", text);
+  }
+  if (!listed) return;
   const failed = manifest.joined ? manifest.documents.filter(({ status }) => status === "failed") : [];
-  const isExcused = `[${failed.map(({ document_id: id }) => sqlText(id)).join(", ")}]::VARCHAR[]`;
-  const known = `SELECT dataset_id FROM ${listed.table} UNION SELECT unnest([${datasets.map(sqlText).join(", ")}]::VARCHAR[])`;
-  const isListed = `dataset_id IN (${known})`;
-  const unlisted = apart(documents, listed, `WHERE ${isListed} AND document_id NOT IN (SELECT unnest(${isExcused}))`);
-  const missing = () => "is missing, although its dataset was listed";
-  await addRows(store, listed, unlisted, "not listed", missing);
+  const excused = sqlTexts(failed.map(({ document_id: id }) => id));
+  const known = `SELECT dataset_id FROM ${listed.table} UNION FROM ${sqlTexts(datasets)}`;
+  const missing = `(FROM ${apart(documents, listed)} WHERE dataset_id IN (${known}) AND document_id NOT IN (FROM ${excused}))`;
+  await addRows(store, listed, missing, "not listed", () => "is missing, although its dataset was listed");
 }
 
-/** The details are of datasets and documents of the run, one row for each. */
-export async function checkDetails(store: RowStore, rows: ReadonlyMap<Kind, Loaded>): Promise<void> {
-  for (const kind of ["datasets", "document_details"] as const) {
-    const loaded = rows.get(kind);
-    if (loaded) await checkUnique(store, loaded);
-  }
-  const [details, documents] = [rows.get("document_details"), rows.get("documents")];
-  if (!details || !documents) return;
-  const strangers = `(SELECT t.*, t.row AS first FROM ${details.table} t ANTI JOIN ${documents.table} USING (dataset_id, document_id))`;
-  const text = (row: Relation) => `in row ${row.row} is not in ${documents.source.name}`;
-  await addRows(store, details, strangers, "not read", text);
+/** SQL: the rows of a table whose document another table does not have, or no row of it for which a condition holds. */
+function apart({ table }: Loaded, others: Loaded, condition = "true"): string {
+  return `(SELECT t.*, t.row AS first FROM ${table} t ANTI JOIN ${others.table} o
+    ON t.dataset_id = o.dataset_id AND t.document_id = o.document_id AND ${condition})`;
+}
+
+/** SQL: a table of texts. */
+function sqlTexts(texts: readonly string[]): string {
+  return `(SELECT unnest([${texts.map(sqlText).join(", ")}]::VARCHAR[]))`;
 }
 
 /** Every document has as many chunks and child chunks as it says, and there are no rows of other documents. */
@@ -71,45 +69,36 @@ export async function checkCounts(
   ] as const) {
     const loaded = rows.get(kind);
     if (!loaded) continue;
-    const counts = await countByDocument(store, loaded);
+    const { name, table } = loaded;
+    const counted = await store.query(
+      `SELECT dataset_id, document_id, count(*) AS count FROM ${table} GROUP BY ALL ORDER BY min(row)`,
+    );
+    const counts = new Map(counted.map((row) => [documentKey(row), Number(row.count)]));
     for (const document of documents) {
       const key = documentKey(document);
       const count = counts.get(key) ?? 0;
       counts.delete(key);
       if (count === document[column]) continue;
       const message = `document ${document.document_id} has ${countOf(count, "row")}, its ${column} is ${document[column]}`;
-      store.findings.add(loaded.source.name, "rows of documents", message);
+      store.findings.add(name, "rows of documents", message);
     }
-    for (const [key, count] of counts) {
+    for (const [key, count] of counts)
       store.findings.add(
-        loaded.source.name,
+        name,
         "of no document",
         `has ${countOf(count, "row")} of document ${key}, which is not part of this run`,
       );
-    }
   }
 }
 
-async function countByDocument(store: RowStore, { table }: Loaded): Promise<Map<string, number>> {
-  const rows = await store.query(`SELECT dataset_id, document_id, count(*) AS count FROM ${table} GROUP BY ALL`);
-  return new Map(rows.map((row) => [documentKey(row), Number(row.count)]));
-}
-
 /** No two rows have the same ids. */
-export async function checkUnique(store: RowStore, loaded: Loaded): Promise<void> {
+export async function checkUnique(store: RowStore, loaded: Loaded | undefined): Promise<void> {
+  if (!loaded) return;
   const repeated = `(SELECT ${locationColumns.join(", ")}, min(row) AS first, max(row) AS last, count(*) AS times
     FROM ${loaded.table} GROUP BY ${locationColumns.join(", ")} HAVING times > 1)`;
-  const rowAt = (row: unknown) => rowText(loaded.source, Number(row));
+  const rowAt = (row: unknown) => rowText(loaded, Number(row));
   const text = (row: Relation) => `occurs ${row.times} times, in ${rowAt(row.first)} and in ${rowAt(row.last)}`;
   await addRows(store, loaded, repeated, "not unique", text);
-}
-
-async function checkParents(store: RowStore, children: Loaded, chunks: Loaded): Promise<void> {
-  const orphans = `(SELECT k.*, k.row AS first FROM ${children.table} k ANTI JOIN ${chunks.table} c
-    ON k.dataset_id = c.dataset_id AND k.document_id = c.document_id AND k.parent = c.id)`;
-  const text = (row: Relation) =>
-    `in ${rowText(children.source, Number(row.row))} has no parent in ${chunks.source.name}`;
-  await addRows(store, children, orphans, "without parent", text);
 }
 
 type Relation = Readonly<Record<string, unknown>>;
@@ -117,15 +106,15 @@ type Relation = Readonly<Record<string, unknown>>;
 /** A finding for every row of a relation that should have none. */
 async function addRows(
   store: RowStore,
-  { source }: Loaded,
+  { kind, name }: Loaded,
   relation: string,
-  kind: string,
+  finding: string,
   text: (row: Relation) => string,
 ): Promise<void> {
   const [counted] = await store.query(`SELECT count(*) AS count FROM ${relation}`);
   const count = Number(counted?.count);
   if (count === 0) return;
   const rows = await store.query(`FROM ${relation} ORDER BY first LIMIT ${listedPerKind}`);
-  const messages = rows.map((row) => `${locationText(source.kind, row)} ${text(row)}`);
-  store.findings.addAll(source.name, kind, messages, count);
+  const messages = rows.map((row) => `${locationText(kind, row)} ${text(row)}`);
+  store.findings.addAll(name, finding, messages, count);
 }

@@ -2,7 +2,7 @@ import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import { listedPerKind } from "./findings.js";
 import { canonicalRow, unguardedRow } from "./readers/cells.js";
-import { type RowSource, type RowText, rowOfFileText, rowText } from "./readers/rows.js";
+import { type ReadSource, RowError, type RowText, rowOfFileText, rowText } from "./readers/rows.js";
 import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
 
 interface CompareOptions {
@@ -27,21 +27,20 @@ export async function compareRows(
   if (options.ordered && (await sameLocations(store, wanted, found, options.unguarded))) return;
   await pairRows(store, wanted, found, options.unguarded);
   const { findings } = store;
-  const { name: file, kind } = found.source;
-  const other = wanted.source.name;
+  const { name: file, kind } = found;
+  const other = wanted.name;
 
   const missing = await samples(store, kind, "found IS NULL", listedPerKind);
-  const missingText = ({ place, wanted: row }: Pair) =>
-    `${place} is missing; it is ${rowOfFileText(wanted.source, row)}`;
+  const missingText = ({ place, wanted: row }: Pair) => `${place} is missing; it is ${rowOfFileText(wanted, row)}`;
   findings.addAll(file, "missing", missing.pairs.map(missingText), missing.count);
 
   const added = await samples(store, kind, options.exactly ? "wanted IS NULL" : "false", listedPerKind);
   const addedText = (pair: Pair) =>
-    `${pairText(found.source, pair, options)} ${pair.again ? "occurs more often than in" : "is not in"} ${other}`;
+    `${pairText(found, pair, options)} ${pair.again ? "occurs more often than in" : "is not in"} ${other}`;
   findings.addAll(file, "not in the other", added.pairs.map(addedText), added.count);
 
   const changed = await samples(store, kind, "wanted + found > 0 AND changed", listedPerKind);
-  const changedTexts = await textsOfChanges(wanted.source, found.source, changed.pairs, options);
+  const changedTexts = await textsOfChanges(wanted, found, changed.pairs, options);
   findings.addAll(file, "different", changedTexts, changed.count);
 
   if (options.ordered && missing.count + added.count === 0) await compareOrder(store, wanted, found);
@@ -49,24 +48,24 @@ export async function compareRows(
 }
 
 /** In a database rows have no order, so their numbers mean nothing. */
-function pairText(source: RowSource, { found, place }: Pair, { ordered }: CompareOptions): string {
+function pairText(source: ReadSource, { found, place }: Pair, { ordered }: CompareOptions): string {
   return ordered ? `${rowText(source, found)}, ${place},` : place;
 }
 
 /** One finding for all rows of a file: a single row at another place moves all that follow. */
 async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded): Promise<void> {
-  const { pairs, count } = await samples(store, found.source.kind, "wanted <> found", 1);
+  const { pairs, count } = await samples(store, found.kind, "wanted <> found", 1);
   const [first] = pairs;
   if (!first) return;
-  const [here, there] = [rowText(found.source, first.found), rowText(wanted.source, first.wanted)];
-  const message = `${countOf(count, "row")} are in another order than in ${wanted.source.name}: ${here}, ${first.place}, is ${there} there`;
-  store.findings.add(found.source.name, "order", message);
+  const [here, there] = [rowText(found, first.found), rowText(wanted, first.wanted)];
+  const message = `${countOf(count, "row")} are in another order than in ${wanted.name}: ${here}, ${first.place}, is ${there} there`;
+  store.findings.add(found.name, "order", message);
 }
 
 /** Which columns differ; the rows are read once more for it. */
 async function textsOfChanges(
-  wanted: RowSource,
-  found: RowSource,
+  wanted: ReadSource,
+  found: ReadSource,
   pairs: readonly Pair[],
   options: CompareOptions,
 ): Promise<readonly string[]> {
@@ -78,14 +77,22 @@ async function textsOfChanges(
   });
 }
 
-async function rowsAt(source: RowSource, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, RowText>> {
-  const rows = new Map<number, RowText>();
-  if (numbers.size === 0) return rows;
-  for await (const batch of source.read(() => {})) {
-    for (const { row, text } of batch) if (text && numbers.has(row)) rows.set(row, text);
-    if (rows.size === numbers.size) break;
+async function rowsAt(
+  { files, counts }: ReadSource,
+  numbers: ReadonlySet<number>,
+): Promise<ReadonlyMap<number, RowText>> {
+  const found = new Map<number, RowText>();
+  let before = 0;
+  for (const [at, { read }] of files.entries()) {
+    if (found.size === numbers.size) break;
+    let number = before;
+    for await (const rows of read()) {
+      for (const row of rows) if (numbers.has(++number) && !(row instanceof RowError)) found.set(number, row);
+      if (found.size === numbers.size) break;
+    }
+    before += counts[at] ?? 0;
   }
-  return rows;
+  return found;
 }
 
 function differentColumns(

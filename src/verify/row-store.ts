@@ -2,27 +2,20 @@ import { hash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Connection, memoryLack, memoryShare, withDuckDb } from "../duckdb/open-duckdb.js";
+import { type Connection, lackOf, memoryShare, withDuckDb } from "../duckdb/open-duckdb.js";
+import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
 import type { DumpTable, Manifest } from "../dump/manifest.js";
+import { UnreadableError } from "../files/files.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
-import { canonicalRow, unguardedRow } from "./readers/cells.js";
-import {
-  locationOfRow,
-  type Problem,
-  type ReadRow,
-  RowError,
-  type RowSource,
-  type RowText,
-  UnreadableError,
-} from "./readers/rows.js";
+import { canonicalRow, unguardedRow, unguardedText } from "./readers/cells.js";
+import { type ReadSource, RowError, type RowSource, type RowText } from "./readers/rows.js";
 import { tableRows } from "./readers/table-rows.js";
 
 /** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */
-export interface Loaded {
+export interface Loaded extends ReadSource {
   readonly table: string;
-  readonly source: RowSource;
   /** Rows, those that could not be read included. */
   readonly rows: number;
 }
@@ -30,7 +23,7 @@ export interface Loaded {
 /** The identity of a row, under the same names for every kind. */
 export const locationColumns = ["dataset_id", "document_id", "parent", "id"] as const;
 
-export interface RowStoreOptions {
+interface RowStoreOptions {
   /** Also hash every row without the apostrophes of `csv_safe`. */
   readonly unguarded: boolean;
   /** Gets what is wrong with rows. */
@@ -39,7 +32,36 @@ export interface RowStoreOptions {
   readonly onRows: (source: RowSource, rows: number) => void;
 }
 
-type Appender = Awaited<ReturnType<Connection["createAppender"]>>;
+interface WithRowStoreOptions extends RowStoreOptions {
+  /** The most memory that both may use together, such as `800MB`. */
+  readonly memory: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs `work` with a DuckDB that reads and another that stores, because one that streams can do nothing else meanwhile.
+ * Their spill files go to the system's temporary folder, and are removed.
+ */
+export async function withRowStore<T>(
+  options: WithRowStoreOptions,
+  work: (reader: Connection, store: RowStore) => Promise<T>,
+): Promise<T> {
+  const { memory, signal } = options;
+  const temporary = await mkdtemp(join(tmpdir(), "kbdump-verify-"));
+  const part = (name: string, share: number) => {
+    return { memory: memoryShare(memory, share), temporary: join(temporary, name), signal };
+  };
+  try {
+    // One thread reads, because who takes the rows is the slower one, and every thread takes memory.
+    return await withDuckDb(":memory:", { ...part("read", 0.75), threads: 1 }, (reader) =>
+      withDuckDb(":memory:", part("store", 0.25), (connection) => work(reader, new RowStore(connection, options))),
+    );
+  } catch (error) {
+    throw lackOf(error, memory) ?? error;
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
 
 /** Keeps rows until they are compared, in a DuckDB that spills to the disk, and findings on them. */
 export class RowStore {
@@ -55,53 +77,73 @@ export class RowStore {
   }
 
   /** The rows of a statement, as JSON has them: large integers are texts. */
-  async query(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    return (await this.#connection.runAndReadAll(sql)).getRowObjectsJson();
+  query(sql: string): Promise<readonly SqlRow[]> {
+    return rowsOf(this.#connection, sql);
   }
 
-  /** Reads a source to its end; undefined when that is not possible, which is a finding. */
+  /** Reads a source to its end. If that fails, records a finding and returns undefined. */
   async load(source: RowSource): Promise<Loaded | undefined> {
     const table = `rows_${++this.#tables}`;
     const names = locationColumns.map((name) => `${name} VARCHAR`).join(", ");
     await this.#connection.run(`CREATE TABLE ${table} (row BIGINT, ${names}, hash VARCHAR, unguarded VARCHAR)`);
     const appender = await this.#connection.createAppender(table);
+    const append = rowAppender(appender, source.kind, this.#options.unguarded);
+    const counts: number[] = [];
+    let [rows, name] = [0, source.name];
     try {
-      const rows = await this.#append(appender, source);
-      return { table, source, rows };
+      for (const file of source.files) {
+        name = file.name;
+        const before = rows;
+        const problem: Problem = (message, kind = "is no row") =>
+          this.findings.add(file.name, kind, `row ${rows - before} ${message}`);
+        const checkLocation = locationCheck(file.dataset, problem);
+        for await (const some of file.read()) {
+          const first = rows;
+          for (const row of some) {
+            rows++;
+            try {
+              if (row instanceof RowError) throw row;
+              checkLocation(row);
+              append(rows, row);
+            } catch (error) {
+              if (!(error instanceof RowError)) throw error;
+              problem(error.message);
+            }
+          }
+          this.#options.onRows(source, rows - first);
+        }
+        counts.push(rows - before);
+      }
+      return { ...source, table, rows, counts };
     } catch (error) {
       if (!(error instanceof UnreadableError)) throw error;
-      this.findings.add(error.file ?? source.name, "cannot be read", `cannot be read: ${error.message}`);
+      this.findings.add(name, "cannot be read", `cannot be read: ${error.message}`);
       return undefined;
     } finally {
       appender.closeSync();
     }
   }
-
-  async #append(appender: Appender, source: RowSource): Promise<number> {
-    const add = rowAppender(appender, source.kind, this.#options.unguarded);
-    const problem: Problem = (number, message, kind = "is no row") => {
-      const { name, row } = locationOfRow(source, number);
-      this.findings.add(name, kind, `row ${row} ${message}`);
-    };
-    let last = 0;
-    for await (const rows of source.read(problem)) {
-      const before = last;
-      for (const read of rows) {
-        last = read.row;
-        try {
-          add(read);
-        } catch (error) {
-          if (!(error instanceof RowError)) throw error;
-          problem(read.row, error.message);
-        }
-      }
-      this.#options.onRows(source, last - before);
-    }
-    return last;
-  }
 }
 
-function rowAppender(appender: Appender, kind: Kind, unguarded: boolean): (read: ReadRow) => void {
+/** Called when the current row is not as it should be; `kind` says in a word or two what is wrong, as findings are counted by. */
+type Problem = (message: string, kind?: string) => void;
+
+/** Checks that the rows of a partition are of its dataset, and that their documents stand by their ids. */
+function locationCheck(dataset: string | undefined, report: Problem): (row: RowText) => void {
+  let last = "";
+  return ([its, id]) => {
+    if (dataset === undefined) return;
+    if (its != null && its !== dataset && unguardedText(its) !== dataset)
+      return report(`is of dataset ${its}, and lies in the partition of another`, "in another partition");
+    if (id == null) return;
+    if (id < last) report(`is of document ${id}, which belongs before document ${last}`, "order of documents");
+    last = id;
+  };
+}
+
+type Appender = Awaited<ReturnType<Connection["createAppender"]>>;
+
+function rowAppender(appender: Appender, kind: Kind, unguarded: boolean): (row: number, text: RowText) => void {
   const names = columns[kind].map(({ name }) => name);
   const required = namesWith(kind, "document", "parent", "id").map((name) => names.indexOf(name)); // without one of them, a row cannot be told from another
   const [parent] = namesWith(kind, "parent");
@@ -111,8 +153,7 @@ function rowAppender(appender: Appender, kind: Kind, unguarded: boolean): (read:
     if (value === null) appender.appendNull();
     else appender.appendVarchar(value);
   };
-  return ({ row, text }) => {
-    if (text === undefined) return;
+  return (row, text) => {
     const whole = rowHash(kind, text);
     const bare = unguarded ? unguardedRow(text) : text;
     for (const place of required) if (text[place] == null) throw new RowError(`has no ${names[place]}`);
@@ -140,91 +181,37 @@ export function textOfRow(cells: RowText): string {
   return text.isWellFormed() ? text : JSON.stringify(cells);
 }
 
-interface WithRowStoreOptions extends RowStoreOptions {
-  /** The most memory that both may use together, such as `800MB`. */
-  readonly memory: string;
-  readonly signal: AbortSignal;
-}
-
-/**
- * Runs `work` with a DuckDB that reads and another that stores, because one that streams can do nothing else meanwhile.
- * Their spill files go to the system's temporary folder, and are removed.
- */
-export async function withRowStore<T>(
-  options: WithRowStoreOptions,
-  work: (reader: Connection, store: RowStore) => Promise<T>,
-): Promise<T> {
-  const { signal } = options;
-  const temporary = await mkdtemp(join(tmpdir(), "kbdump-verify-"));
-  const optionsOf = (name: string, share: number) => ({
-    memory: memoryShare(options.memory, share),
-    temporary: join(temporary, name),
-  });
-  try {
-    return await withDuckDb(":memory:", optionsOf("read", 0.75), async (reader) => {
-      await reader.run("SET threads = 1"); // who takes the rows is the slower one; every thread takes memory
-      return withDuckDb(":memory:", optionsOf("store", 0.25), async (connection) => {
-        const interrupt = () => {
-          reader.interrupt();
-          connection.interrupt();
-        };
-        signal.addEventListener("abort", interrupt);
-        try {
-          return await work(reader, new RowStore(connection, options));
-        } catch (error) {
-          signal.throwIfAborted(); // rather than that DuckDB was interrupted
-          throw memoryLack(error, options.memory) ?? error;
-        } finally {
-          signal.removeEventListener("abort", interrupt);
-        }
-      });
-    });
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
-}
-
-/** A file whose rows are in the store. */
-export interface LoadedFile extends Loaded {
-  readonly format: string;
-}
-
 /**
  * Reads the rows of the tables of a run folder, as many as the manifest says. Those that cannot be read, and those of a format
  * without a reader, are left out.
  */
-export async function loadFiles(
+export async function loadTables(
   reader: Connection,
   store: RowStore,
   folder: string,
   tables: readonly DumpTable[],
-): Promise<readonly LoadedFile[]> {
-  const loaded: LoadedFile[] = [];
+): Promise<readonly Loaded[]> {
+  const all: Loaded[] = [];
   for (const table of tables) {
     const source = tableRows(reader, folder, table);
-    const rows = source && (await store.load(source));
-    if (!rows) continue;
-    checkRowCounts(table, rows, store.findings);
-    loaded.push({ ...rows, format: table.format });
+    const loaded = source && (await store.load(source));
+    if (!loaded) continue;
+    all.push(loaded);
+    for (const [at, { path, rows: listed }] of table.files.entries()) {
+      const rows = loaded.counts[at] ?? 0;
+      if (rows !== listed) store.findings.add(path, "rows", `has ${countOf(rows, "row")}, the manifest says ${listed}`);
+    }
   }
-  return loaded;
-}
-
-function checkRowCounts({ files }: DumpTable, { source, rows }: Loaded, findings: Findings): void {
-  const found = source.files?.() ?? [{ name: source.name, rows }];
-  for (const [at, { name, rows }] of found.entries()) {
-    const listed = files[at]?.rows;
-    if (rows !== listed) findings.add(name, "rows", `has ${countOf(rows, "row")}, the manifest says ${listed}`);
-  }
+  return all;
 }
 
 /** Whether apostrophes may stand before formulas, which no other format has. */
-export function isGuarded(rows: Loaded | LoadedFile, { options }: Manifest): boolean {
-  return options.output.csv_safe && "format" in rows && rows.format === "csv";
+export function isGuarded({ format }: Loaded, { options }: Manifest): boolean {
+  return options.output.csv_safe && format === "csv";
 }
 
-/** The file of every kind that the others are compared with: the first that has as many rows as there should be. */
-export function firstOfKinds(files: readonly LoadedFile[], { counts }: Manifest): ReadonlyMap<Kind, LoadedFile> {
-  const whole = files.filter(({ source, rows }) => rows === counts[source.kind]);
-  return new Map([...files.toReversed(), ...whole.toReversed()].map((file) => [file.source.kind, file]));
+/** The table of every kind that the others are compared with: the first that has as many rows as there should be. */
+export function firstOfKinds(tables: readonly Loaded[], { counts }: Manifest): ReadonlyMap<Kind, Loaded> {
+  const whole = tables.filter(({ kind, rows }) => rows === counts[kind]);
+  return new Map([...tables.toReversed(), ...whole.toReversed()].map((table) => [table.kind, table]));
 }

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { inFull } from "../rounds.js";
 import { cellsOf, nameOf } from "./case-names.js";
 import { fullCases, quickCases } from "./cases.js";
 import { chooseLines } from "./choose-lines.js";
@@ -29,7 +30,7 @@ test("--only takes a part of a name or of another cell that describes a line, an
   expect(chooseLines(false, "hierarchy").startUp).toBe(false);
 });
 
-test("--only with a text that is in no line fails, and lists the names", async () => {
+test.runIf(inFull)("--only with a text that is in no line fails, and lists the names", async () => {
   expect(() => chooseLines(true, "10 million")).toThrow(
     /^The quick bench has no line "10 million"\. Its lines:\n {2}1x100k-50ms-16-duckdb\n(.*\n)* {2}start-up$/,
   );

@@ -82,6 +82,7 @@ async function dump(which: Case, { origin, served }: Service, scratch: string, m
       service: { base_url: `${origin}/v1`, concurrency: inFlight },
       datasets: [{ id: dataset.id, documents }],
       child_chunks: childChunks,
+      details: false, // the server of the bench has lists only
       consistency,
       output: { dir, formats },
     }),

@@ -505,9 +505,19 @@ const folders: readonly BadInput[] = [
     says: "kbdump: --apply: there is no terminal to confirm at; look at the plan without --apply first, then add --yes ",
   },
   {
-    line: "restore @ --chunk 7 --document x --add-disabled --yes",
+    line: "restore @ --plan-out new.yaml --document x --apply --yes",
     says: 'kbdump: 2 problems with the command line:\n  --document: got "x", expected a UUID, ',
   },
+  {
+    line: "restore @ --plan a.yaml --manual-edits",
+    says: "kbdump: --manual-edits: a plan file decides on every row: say yes to those rows in it, or leave out --plan\n",
+  },
+  {
+    line: "restore @ --plan-out a.yaml --apply --yes",
+    says: "kbdump: --plan-out: write the plan first, without --apply\n",
+  },
+  { line: `restore @ --chunk ${id}`, says: "kbdump: unknown flag --chunk; kbdump restore --help lists the flags\n" },
+  { line: "restore @ --add-disabled", says: "kbdump: unknown flag --add-disabled; kbdump restore --help lists " },
   { line: "restore @ --lost", says: "kbdump: unknown flag --lost; kbdump restore --help lists the flags\n" },
   { line: "copy @", says: "kbdump: --to: missing: base URL of the service to copy to\n" },
   { line: `copy @ --to ${url} --chunk ${id}`, says: "kbdump: unknown flag --chunk; kbdump copy --help lists " },
@@ -515,7 +525,6 @@ const folders: readonly BadInput[] = [
     line: `copy @ --to ${url} --dataset nowhere`,
     says: 'kbdump: --dataset: got "nowhere", expected a UUID, 8-4-4-4-12 hexadecimal digits; or new\n',
   },
-  { line: `copy @ --to ${url} --from files`, says: 'kbdump: --from: got "files", expected chunks or originals\n' },
   {
     line: "copy @ --to http://10.0.0.5/v1",
     says: 'kbdump: --to: got "http://10.0.0.5/v1", expected https, as http shows the key to the network; ',
@@ -534,8 +543,8 @@ const folders: readonly BadInput[] = [
     says: "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy take a key of their own, ",
   },
   {
-    line: "restore @ --chunk 7,x",
-    says: '  --chunk: got "7", expected a UUID, 8-4-4-4-12 hexadecimal digits',
+    line: "restore @ --document 7,x",
+    says: '  --document: got "7", expected a UUID, 8-4-4-4-12 hexadecimal digits',
   },
   {
     line: "restore @ --to http://10.0.0.5/v1",
@@ -582,14 +591,14 @@ const restores: readonly BadInput[] = [
     run: asItIs,
     env: { KNOWLEDGE_RESTORE_KEY: key },
     code: 1,
-    says: "the service does not take this key, which comes from the variable KNOWLEDGE_RESTORE_KEY\n",
+    says: "the service does not take this key, which comes from the variable KNOWLEDGE_RESTORE_KEY (GET http",
   },
   {
     line: "restore @/run --to http://127.0.0.1:1/v1",
     run: asItIs,
     env: restoreKey,
     code: 1,
-    says: "kbdump: the service cannot be reached: GET http://127.0.0.1:1/v1/",
+    says: "; check that the service runs and that --to is right (GET http://127.0.0.1:1/v1/",
   },
   {
     line: "restore @/run --to http://127.0.0.1:SERVICE_PORT",
@@ -636,10 +645,17 @@ const restores: readonly BadInput[] = [
     says: `kbdump: @/run does not have:\n  document ${other}\n`,
   },
   {
-    line: `restore @/run --chunk ${other}`,
+    line: "restore @/run --plan @/nothing.yaml",
     run: asItIs,
     env: restoreKey,
-    says: `kbdump: @/run does not have:\n  chunk or child chunk ${other}\n`,
+    says: "kbdump: The plan file cannot be used:\n  @/nothing.yaml: there is no such file\n",
+  },
+  {
+    line: "restore @/run --plan @/job.yaml",
+    ...withJob(good),
+    run: asItIs,
+    env: restoreKey,
+    says: 'kbdump: The plan file cannot be used:\n  @/job.yaml:1: is no line of a plan file; a row begins with "- {restore: "',
   },
   {
     line: "restore @/run --against @/nothing",

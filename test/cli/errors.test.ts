@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { printError, printResult } from "../../src/cli/output.js";
 import { BusyError, StopError } from "../../src/errors.js";
+import { inFull } from "../rounds.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
@@ -43,6 +44,33 @@ test("an error is a line on stderr, and with --json one object on stdout", () =>
   });
 });
 
+test("the cause comes first and the URL last, and on a terminal no word is broken", () => {
+  const url = `https://kb.example.com/v1/datasets/${"be707760-4d1d-4f33-b3ad-f9bace31e975"}/documents/1e63378f-0ff6-41a4-8f48-687d51b4e63d`;
+  const error = new StopError(
+    `document "Handbook" cannot be read: GET ${url}: 500 internal_server_error No model answered (7 tries)`,
+  );
+  const lines = (columns: number) => {
+    let written = "";
+    const write = (text: string) => {
+      written += text;
+    };
+    const stderr = { isTTY: true, columns, write };
+    printError(error, { json: false, logFormat: "text" }, { stdout: stderr, stderr });
+    return written.trimEnd().split("\n");
+  };
+  expect(lines(40)).toEqual([
+    'kbdump: document "Handbook" cannot be',
+    "  read: 500 internal_server_error No",
+    "  model answered (7 tries) (GET",
+    `  ${url})`,
+  ]);
+  expect(lines(80)).toEqual([
+    'kbdump: document "Handbook" cannot be read: 500 internal_server_error No model',
+    "  answered (7 tries) (GET",
+    `  ${url})`,
+  ]);
+});
+
 test("a fault of our own has its stack, in one line of JSON where that is asked for", () => {
   const error = new TypeError("x is not a function");
   expect(say(error, { json: false, logFormat: "text" }).stderr).toMatch(
@@ -53,7 +81,7 @@ test("a fault of our own has its stack, in one line of JSON where that is asked 
   expect(JSON.parse(stderr).stack).toContain("errors.test");
 });
 
-test.each([
+test.runIf(inFull).each([
   ["a wrong job file", ["run", "nothing.yaml", "--json=true", "--log-format=json"], 2],
   ["a wrong command line", ["run", "--nothing", "--json", "--log-format", "json"], 2],
 ])("%s ends with a line of JSON on stderr and one on stdout", async (_name, args, code) => {
@@ -79,7 +107,7 @@ test("printing resolves when it is written or nobody reads, and rejects with wha
   );
 });
 
-test("a file that grows beyond the limit of the system: exit 1, and how to raise it", async () => {
+test.runIf(inFull)("a file that grows beyond the limit of the system: exit 1, and how to raise it", async () => {
   const folder = await testFolder();
   const shell = `ulimit -f 100 && exec "${process.execPath}" "${program}" run "${resolve("jobs/demo.yaml")}" --format jsonl --quiet`;
   const { code, stderr } = await finished(spawn("sh", ["-c", shell], { cwd: folder, env: { PATH: process.env.PATH } }));
@@ -113,7 +141,7 @@ test.runIf(existsSync("/dev/full"))("a full stdout: exit 3, as the run is publis
   ]);
 });
 
-test("an old Node is told which one is needed, before it fails at what it lacks", async () => {
+test.runIf(inFull)("an old Node is told which one is needed, before it fails at what it lacks", async () => {
   const { engines } = JSON.parse(await readFile("package.json", "utf8"));
   const pretend = (version: string) => {
     const versions = `{ value: { ...process.versions, node: "${version}" } }`;

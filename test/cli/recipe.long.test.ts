@@ -8,7 +8,7 @@ import { testFolder } from "../run/job-for.js";
 import type { Rows } from "../run/read-dump.js";
 import { type Finished, finished, startKbdump } from "./run-kbdump.js";
 
-const page = "docs/reindex.md";
+const page = "docs/restore.md";
 
 /** The blocks of the recipe: the command of the first terminal, all commands of the second, and the end of the output. */
 function recipe(): { readonly serve: string; readonly commands: string; readonly ends: string } {
@@ -80,7 +80,7 @@ async function held(port: string) {
   return { chunks, childrenOf };
 }
 
-test("the recipe of docs/reindex.md: what a re-index took is seen, brought back and proved", async () => {
+test("the recipe of docs/restore.md: what a re-index took is seen, brought back and proved", async () => {
   const { serve, commands, ends } = recipe();
   const { folder, path, noted } = await newcomersFolder();
   const port = await serveDemo(serve);
@@ -95,11 +95,11 @@ test("the recipe of docs/reindex.md: what a re-index took is seen, brought back 
     "complete: 1 document, 54 chunks, 55 child chunks\n",
     "\ncompleted: 1 document in ",
     "complete: 1 document, 52 chunks, 52 child chunks\n",
-    "\nLost by the re-index, made by hand:\n",
+    "\nLost, with manual edits:\n",
     "\n      - The last page is number 9.\n",
     "\nplan: 7 rows to write: 2 chunks edited, 2 chunks added, 1 chunk disabled, 1 child chunk replaced, 1 child chunk added\n",
     `\n${ends}7 write requests to `,
-    "\nnothing lost: 7 rows made by hand, and everything stands there\n",
+    "\nnothing to restore: all 7 manual edits are there\n",
   ];
   let at = 0;
   for (const text of printed) {

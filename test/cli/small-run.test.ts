@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
+import { inFull } from "../rounds.js";
 import { finished, runKbdump } from "./run-kbdump.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
@@ -49,7 +50,7 @@ test("--version loads two files and no package", async () => {
   expect(await filesOf(["--version"])).toEqual(["dist/main.js", "dist/program/start.js"]);
 });
 
-test("help waits for no library of the work itself", async () => {
+test.runIf(inFull)("help waits for no library of the work itself", async () => {
   for (const command of ["list", "run", "status"]) {
     const files = await filesOf([command, "--help"]);
     expect(files.filter((file) => file.startsWith("dist/")).length).toBeLessThan(8);
@@ -59,13 +60,13 @@ test("help waits for no library of the work itself", async () => {
   }
 });
 
-test("a small run loads few files, and no package that it does not need", async () => {
+test.runIf(inFull)("a small run loads few files, and no package that it does not need", async () => {
   const files = await filesOf(await smallRun("loaded"));
   expect(files.filter((file) => file.startsWith("dist/")).length).toBeLessThan(20);
   expect(packagesOf(files)).toEqual(["leven", "p-limit", "undici", "valibot", "yocto-queue"]);
 });
 
-test("a small run does not wait for V8 to compile the parser of answers anew", async () => {
+test.runIf(inFull)("a small run does not wait for V8 to compile the parser of answers anew", async () => {
   const traced = ["--trace-wasm-compilation-times", "dist/main.js", ...(await smallRun("compiled"))];
   const env = { PATH: process.env.PATH, KNOWLEDGE_API_KEY: service.key };
   const { code, stdout } = await finished(spawn(process.execPath, traced, { cwd: root, env }));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkAnswer, errorFromAnswer, retryAfter } from "../../src/client/check-answer.js";
+import { typedKey } from "../../src/client/failed-request.js";
 import type { Answer } from "../../src/client/send.js";
 import { RetryError, SkipError, StopError } from "../../src/errors.js";
 import { everythingOf } from "./open-test-http.js";
@@ -55,6 +56,11 @@ describe("what to do next", () => {
   ])("401 for %s from %s ends%s", (wrong, place, end) => {
     const { message } = errorFromAnswer(answer(401, { code: "unauthorized", message: "No." }), wrong, place);
     expect(message).toBe(`GET ${url}: 401 unauthorized No.; the service does not take this key${end}`);
+  });
+
+  it("401 names a key that was typed", () => {
+    const { message } = errorFromAnswer(answer(401, {}), "dataset-abc", typedKey);
+    expect(message).toMatch(/; the service does not take the key you typed$/);
   });
 
   it("401 stops", () => {

@@ -7,7 +7,7 @@ const withCode = (code: string, message = "raw words") => Object.assign(new Erro
 
 describe("failedRequest", () => {
   it.each([
-    ["ECONNREFUSED", "connection refused; is the service running there?"],
+    ["ECONNREFUSED", "connection refused by kb.example.com"],
     ["ECONNRESET", "the connection was reset"],
     ["ENOTFOUND", "unknown host name"],
     ["EAI_AGAIN", "the host name could not be looked up"],

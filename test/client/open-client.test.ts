@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
 import { emptyRequestCounts } from "../../src/client/request-counts.js";
 import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
+import { inFull } from "../rounds.js";
 import { closeAfterEach, serveDocument } from "../servers/ask.js";
 import { type Fault, randomTransientFaults } from "../servers/faults.js";
 import { openTestClient } from "./open-test-client.js";
@@ -15,34 +16,37 @@ const document: DocumentRef = { datasetId: "set", documentId: "doc", status: [],
 const page = { data: [], total: 0 };
 
 describe("the limit of requests in flight", () => {
-  it.each([1, 3, 16])("%i, whatever fails and is read again, over all operations", async (concurrency) => {
-    const behaviour = { faults: randomTransientFaults(concurrency, 0.3, 1), latency: () => Math.random() * 4 };
-    const { server, dataset, document: held } = await serveDocument({ chunks: 60, childrenPerChunk: 1 }, behaviour);
-    const progress = emptyRequestCounts();
-    const client = openTestClient(server.url, { key: server.key, concurrency, retries: 6, progress });
-    let most = 0;
-    const timer = setInterval(() => {
-      most = Math.max(most, progress.inFlight);
-    }, 1);
-    const ref = { ...document, datasetId: dataset.id, documentId: held.id };
-    await Promise.all([
-      ...held.chunks.map(({ id }) => client.childChunks(ref, id, 1)),
-      ...[1, 2, 3, 4, 5].map((number) => client.chunks(ref, number)),
-      client.metadataFields(dataset.id),
-    ]);
-    clearInterval(timer);
-    expect(server.maxInFlight).toBeLessThanOrEqual(concurrency);
-    expect(server.maxInFlight).toBeGreaterThan(concurrency / 2);
-    expect(most).toBeLessThanOrEqual(concurrency);
-    const faulty = server.requests.filter(({ fault }) => fault !== undefined);
-    expect(faulty.length).toBeGreaterThan(5);
-    expect(progress).toMatchObject({
-      sent: server.requests.length,
-      retried: faulty.length,
-      throttled: server.requests.filter(({ status }) => status === 429).length,
-      inFlight: 0,
-    });
-  });
+  it.runIf(inFull).each([1, 3, 16])(
+    "%i, whatever fails and is read again, over all operations",
+    async (concurrency) => {
+      const behaviour = { faults: randomTransientFaults(concurrency, 0.3, 1), latency: () => Math.random() * 4 };
+      const { server, dataset, document: held } = await serveDocument({ chunks: 60, childrenPerChunk: 1 }, behaviour);
+      const progress = emptyRequestCounts();
+      const client = openTestClient(server.url, { key: server.key, concurrency, retries: 6, progress });
+      let most = 0;
+      const timer = setInterval(() => {
+        most = Math.max(most, progress.inFlight);
+      }, 1);
+      const ref = { ...document, datasetId: dataset.id, documentId: held.id };
+      await Promise.all([
+        ...held.chunks.map(({ id }) => client.childChunks(ref, id, 1)),
+        ...[1, 2, 3, 4, 5].map((number) => client.chunks(ref, number)),
+        client.metadataFields(dataset.id),
+      ]);
+      clearInterval(timer);
+      expect(server.maxInFlight).toBeLessThanOrEqual(concurrency);
+      expect(server.maxInFlight).toBeGreaterThan(concurrency / 2);
+      expect(most).toBeLessThanOrEqual(concurrency);
+      const faulty = server.requests.filter(({ fault }) => fault !== undefined);
+      expect(faulty.length).toBeGreaterThan(5);
+      expect(progress).toMatchObject({
+        sent: server.requests.length,
+        retried: faulty.length,
+        throttled: server.requests.filter(({ status }) => status === 429).length,
+        inFlight: 0,
+      });
+    },
+  );
 
   it("a wait for a retry holds no slot", async () => {
     const { url, requests } = await serve((request, response) => {
@@ -60,7 +64,7 @@ describe("the limit of requests in flight", () => {
     expect(await rejection(waiting)).toBe(reason);
   });
 
-  it("neither 64 requests under way nor 64 waits raise a warning of Node", async () => {
+  it.runIf(inFull)("neither 64 requests under way nor 64 waits raise a warning of Node", async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on("warning", warn);
@@ -177,7 +181,7 @@ describe("retries", () => {
 });
 
 describe("the key", () => {
-  it("is in no error of whatever kind, nor in what is reported of retries", async () => {
+  it.runIf(inFull)("is in no error of whatever kind, nor in what is reported of retries", async () => {
     const echo = `{"code":"${testKey}","message":"Bearer ${testKey} or ${encodeURIComponent(testKey)}"`;
     const bodies = (status: number) => [echo, `${echo}}`, `<title>${status} ${testKey}</title>`];
     const answers = [200, 302, 400, 401, 403, 404, 429, 500, 503].flatMap((status) =>

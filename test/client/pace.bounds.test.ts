@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { InFlightBound } from "../../src/client/in-flight.js";
 import { Pace } from "../../src/client/pace.js";
 import { paced } from "../../src/client/paced.js";
 import type { Answer } from "../../src/client/send.js";
+import { inFull } from "../rounds.js";
 
 const tenMinutes = 600_000;
 
@@ -22,7 +22,7 @@ test.each([tenMinutes + 1, 1e12, Number.POSITIVE_INFINITY])(
 
 type Event = "take" | "accept" | "refuse" | "refuse, wait";
 
-test("whatever happens, the rate stays sane, no wait is endless, and somebody goes on after it", () => {
+test.runIf(inFull)("whatever happens, the rate stays sane, no wait is endless, and somebody goes on after it", () => {
   const events = fc.array(
     fc.tuple(
       fc.constantFrom<Event>("take", "take", "take", "accept", "accept", "refuse", "refuse, wait"),
@@ -79,7 +79,7 @@ test("a request that breaks in every way gives its slot and its place back", asy
       return answer;
     },
     {
-      bound: new InFlightBound(1),
+      concurrency: 1,
       pace: new Pace(),
       signal: new AbortController().signal,
       refusal: () => undefined,

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { InFlightBound } from "../../src/client/in-flight.js";
 import { Pace } from "../../src/client/pace.js";
 import { paced } from "../../src/client/paced.js";
 import type { Answer, Request } from "../../src/client/send.js";
@@ -13,7 +12,7 @@ test.each([1, 3, 64])("lets %i requests be in flight, never more, in the order t
   let [inFlight, most] = [0, 0];
   const begun: string[] = [];
   const options = {
-    bound: new InFlightBound(concurrency),
+    concurrency,
     pace: new Pace(),
     signal: new AbortController().signal,
     refusal,
@@ -36,7 +35,7 @@ test.each([1, 3, 64])("lets %i requests be in flight, never more, in the order t
 test("one refusal slows everybody down: the pause is kept, and fewer are in flight behind it", async () => {
   const sent: number[] = [];
   let [inFlight, mostAfter] = [0, 0];
-  const options = { bound: new InFlightBound(8), pace: new Pace(), signal: new AbortController().signal, refusal };
+  const options = { concurrency: 8, pace: new Pace(), signal: new AbortController().signal, refusal };
   const send = paced(async () => {
     const number = sent.push(performance.now());
     inFlight++;
@@ -60,7 +59,7 @@ test("a refusal by chance costs nobody a pause: its request is sent again from i
       return path === "3" || (path === "5" && byPath.get("5") === 1) ? { ...answer, status: 429 } : answer;
     },
     {
-      bound: new InFlightBound(4),
+      concurrency: 4,
       pace: new Pace(),
       signal: new AbortController().signal,
       refusal: ({ status }) => (status === 429 ? { retryAfter: undefined } : undefined),
@@ -75,10 +74,28 @@ test("a refusal by chance costs nobody a pause: its request is sent again from i
   expect(performance.now() - begun).toBeLessThan(900);
 });
 
+test("the longest wait that the service asks for is announced, whatever came before", async () => {
+  const announced: number[] = [];
+  const pace = new Pace();
+  const waits = [1_000, 60_000, 2_000];
+  const stop = new AbortController();
+  const send = paced(async () => ({ ...answer, status: 429 }), {
+    concurrency: 3,
+    pace,
+    signal: stop.signal,
+    refusal: () => ({ retryAfter: waits.shift() }),
+    onPause: (milliseconds) => announced.push(Math.round(milliseconds / 1_000)),
+  });
+  await Promise.all(["1", "2", "3"].map((path) => send(requestOf(path))));
+  expect(announced.at(-1)).toBe(60);
+  expect(announced).not.toContain(2);
+  stop.abort();
+});
+
 test("a wait ends at once with the reason of the signal", async () => {
   const stop = new AbortController();
   const send = paced(async () => answer, {
-    bound: new InFlightBound(1),
+    concurrency: 1,
     pace: new Pace(0.01),
     signal: stop.signal,
     refusal,
@@ -88,4 +105,50 @@ test("a wait ends at once with the reason of the signal", async () => {
   const reason = new Error("enough");
   setTimeout(() => stop.abort(reason), 10);
   await expect(waiting).rejects.toBe(reason);
+});
+
+test("a refusal halves the requests in flight, down to 1; good answers bring them back one by one, up to the maximum", async () => {
+  let [status, started] = [200, 0];
+  let release = () => {};
+  let held = Promise.resolve();
+  const send = paced(
+    async () => {
+      started++;
+      await held;
+      return { ...answer, status };
+    },
+    {
+      concurrency: 8,
+      pace: new Pace(),
+      signal: new AbortController().signal,
+      refusal: (got) => (got.status === 429 ? { retryAfter: 0 } : undefined),
+    },
+  );
+  const answerOnce = async (code: number) => {
+    status = code;
+    await send(requestOf("a"));
+  };
+  /** How many of so many requests are in flight together; all get good answers. */
+  const together = async (count: number) => {
+    held = new Promise((resolve) => {
+      release = resolve;
+    });
+    [status, started] = [200, 0];
+    const all = Promise.all(Array.from({ length: count }, () => send(requestOf("a"))));
+    await sleep(20);
+    const most = started;
+    held = Promise.resolve();
+    release();
+    await all;
+    return most;
+  };
+  expect(await together(20)).toBe(8);
+  await answerOnce(429);
+  await answerOnce(200); // the others wait for the first answer after a pause
+  expect(await together(8)).toBe(4); // with these, nine good answers: five, then six
+  expect(await together(21)).toBe(6);
+  expect(await together(100)).toBe(8);
+  for (let refusal = 0; refusal < 5; refusal++) await answerOnce(429);
+  await answerOnce(200);
+  expect(await together(4)).toBe(2);
 });

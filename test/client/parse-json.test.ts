@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { isLosslessNumber, parse as parseLossless } from "lossless-json";
 import { describe, expect, it } from "vitest";
 import { ExactNumber, parseJson } from "../../src/rows/exact-json.js";
+import { inFull } from "../rounds.js";
 
 /** JSON text of every kind: numbers that a double cannot hold, odd spacing, keys that repeat or have a meaning in JavaScript. */
 const digits = (max: number) => fc.stringMatching(new RegExp(`^[1-9][0-9]{0,${max}}$`));
@@ -84,7 +85,7 @@ function rounded(value: unknown): unknown {
 const keepLast = { onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue };
 
 describe("parseJson", () => {
-  it("rounds no number, and is JSON.parse in all else, for any text", () => {
+  it.runIf(inFull)("rounds no number, and is JSON.parse in all else, for any text", () => {
     fc.assert(
       fc.property(jsonText, space, space, (text, before, after) => {
         const whole = `${before}${text}${after}`;
@@ -96,7 +97,7 @@ describe("parseJson", () => {
     );
   });
 
-  it("takes exactly the texts that JSON.parse takes, large numbers or not", () => {
+  it.runIf(inFull)("takes exactly the texts that JSON.parse takes, large numbers or not", () => {
     const spoilt = fc
       .tuple(jsonText, fc.nat(), fc.nat({ max: 2 }), fc.string({ maxLength: 2, unit: "grapheme-ascii" }))
       .map(([text, at, gone, put]) => {

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { commands } from "../../src/cli/cli.js";
 import { completionScript } from "../../src/cli/completion.js";
 import { runHere } from "../cli/run-here.js";
+import { inFull } from "../rounds.js";
 import { testFolder } from "../run/job-for.js";
 
 const main = join(import.meta.dirname, "../../dist/main.js");
@@ -25,7 +26,7 @@ async function placeFor(shell: "bash" | "zsh") {
   return { folder, script, env };
 }
 
-test("bash proposes commands, flags and words, and files where nothing of these fits", async () => {
+test.runIf(inFull)("bash proposes commands, flags and words, and files where nothing of these fits", async () => {
   const { folder, script, env } = await placeFor("bash");
   const proposed = (...words: readonly string[]) => {
     const run = `source "${script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kbdump_yargs_completions; printf '%s\\n' "\${COMPREPLY[@]}"`;

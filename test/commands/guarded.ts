@@ -68,7 +68,7 @@ export async function guarded() {
   const env = { KNOWLEDGE_API_KEY: service.key, KNOWLEDGE_RESTORE_KEY: service.key };
   return {
     contents: () => demo.store.read(documentId).chunks.map(({ row }) => row.content),
-    reindex: () => demo.store.reindex(documentId, { seconds: 0.3 }),
+    reindex: (seconds = 0.3) => demo.store.reindex(documentId, { seconds }),
     /** Called with each request before it is answered; it may give a status to answer with instead. */
     onRequest: line.onRequest,
     command: ["guard", ...flags, "--document", documentId, "--out", join(folder, "out")],

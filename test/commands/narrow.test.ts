@@ -7,16 +7,17 @@ import { renderPrune } from "../../src/commands/prune.js";
 import { renderStatusTable, renderWatchResult } from "../../src/commands/status/text.js";
 import { renderVerification } from "../../src/commands/verify.js";
 import type { ChunkChange, RunDiff } from "../../src/compare/diff-result.js";
-import type { PruneResult } from "../../src/keep/prune-job.js";
 import type { JobPlan } from "../../src/plan/job-plan.js";
+import type { PruneResult } from "../../src/run/prune-job.js";
 import type { WatchedStatus } from "../../src/status/status-result.js";
 
 import type { Verification } from "../../src/verify/findings.js";
+import { inFull } from "../rounds.js";
 import { statusRow } from "../status/reading.js";
 
 const id = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";
 const other = "c7b74588-3135-438d-8caf-33072b6a89ed";
-const sentence = `GET https://kb.example.com/v1: 500 服务器内部错误，模型没有回答，请稍后再试 and then it failed once more`;
+const sentence = `500 服务器内部错误，模型没有回答，请稍后再试 and then it failed once more (GET https://kb.example.com/v1)`;
 const now = Date.parse("2026-11-20T02:00:00Z");
 
 const counts = {
@@ -27,7 +28,7 @@ const counts = {
   unchanged: 12_345,
   fields: 1_234,
   lost: 1_234,
-  lost_by_hand: 123,
+  manual_edits: 123,
 };
 
 const plan: JobPlan = {
@@ -35,6 +36,7 @@ const plan: JobPlan = {
   job: "a-job-with-a-name-that-is-quite-long",
   service: { base_url: "https://kb.example.com/v1" },
   child_chunks: "auto",
+  details: "auto",
   consistency: "sweeps",
   counts: {
     datasets: 2,
@@ -43,6 +45,7 @@ const plan: JobPlan = {
     documents_failed: 1,
     chunks: 1_234_567,
     child_chunks: 2_345_678,
+    document_details: 1_234,
   },
   requests: { all: 1_234_567, auto: 234_567, none: 34_567, this_job: 234_567 },
   least_seconds: 12_345,
@@ -123,6 +126,8 @@ const pruned: PruneResult = {
 const oldRun = { folder: "old", job: "nightly", run_id: "old", format: "jsonl", chunks: 1, child_chunks: 1 };
 const diff: RunDiff = {
   status: "different",
+  lost: 2_468,
+  manual_edits: 246,
   old: oldRun,
   new: oldRun,
   counts: {
@@ -153,7 +158,7 @@ const changes: readonly ChunkChange[] = (["changed", "removed", "added", "fields
   level: "chunk",
   kind,
   lost: kind === "changed" || kind === "removed",
-  hand_made: "customized",
+  manual_edit: "customized",
   old_id: kind === "added" ? null : id,
   new_id: kind === "removed" ? null : other,
   old_segment_id: null,
@@ -195,7 +200,7 @@ function changesOf() {
 /** Every colour is on, as codes must not count. */
 const pageOf = (columns: number) => pageFor({ isTTY: true, columns }, {});
 
-test.each(Object.entries(tables))(
+test.runIf(inFull).each(Object.entries(tables))(
   "%s: no line is wider than a terminal of 80 or 40 columns, and no id is cut",
   async (_name, render) => {
     for (const columns of [120, 80, 60, 40]) {

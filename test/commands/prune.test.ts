@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runHere } from "../cli/run-here.js";
 import { finished, startKbdump } from "../cli/run-kbdump.js";
-import { makeRuns } from "../keep/past-run.js";
 import { jobFile, testFolder } from "../run/job-for.js";
+import { makeRuns } from "../store/past-run.js";
 
 const dataset = { id: "00000000-0000-4000-8000-000000000001", documents: ["00000000-0000-4000-8000-000000000002"] };
 const dayOf = (index: number) => new Date(Date.UTC(2026, 0, 1 + index, 2)).toISOString().replace(/[-:.]/g, "");

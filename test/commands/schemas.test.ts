@@ -16,20 +16,21 @@ import { emptyRunProgress } from "../../src/job/run-progress.js";
 
 import { emptyReadProgress } from "../../src/read-progress.js";
 import { emptyCopyProgress } from "../../src/restore/copy/copy-result.js";
-import { emptyRestoreProgress } from "../../src/restore/restore-options.js";
+import { emptyRestoreProgress } from "../../src/restore/lost/restore-options.js";
 import { isMapping } from "../../src/schema.js";
 import { emptyWatchProgress } from "../../src/status/watched-documents.js";
 import { runHere } from "../cli/run-here.js";
 import {
+  copiedOf,
+  copyOf,
   datasetPlanOf,
   differenceOf,
   documentPlanOf,
   everyDataset,
   appliedOf as movedDocumentsOf,
-  movedOf,
-  moveOf,
 } from "../restore/copy/made-copy.js";
-import { appliedOf, everything, idOf, manual, resultOf } from "../restore/made-result.js";
+import { appliedOf, everything, idOf, manual, resultOf } from "../restore/lost/made-result.js";
+import { inFull } from "../rounds.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
@@ -108,7 +109,7 @@ test("every member is required, no other is allowed, names are in snake case, an
   }
 });
 
-test("run, plan, status, verify, diff and prune: results that are complete", async () => {
+test.runIf(inFull)("run, plan, status, verify, diff and prune: results that are complete", async () => {
   const { job, folder, env, document } = await startPlace();
   const runs = join(folder, "out", "test");
   expect(await result("plan", ["plan", job], env)).toEqual([0, "complete"]);
@@ -129,7 +130,7 @@ test("run, plan, status, verify, diff and prune: results that are complete", asy
   expect(await result("verify", ["verify", join(kept, "test", "latest")])).toEqual([4, "differences"]);
 });
 
-test("run with documents: all, and what is partial", async () => {
+test.runIf(inFull)("run with documents: all, and what is partial", async () => {
   const { broken, job, folder, env, dataset } = await startPlace();
   const text = JSON.parse(await readFile(job, "utf8"));
   text.datasets[0].documents = "all";
@@ -146,7 +147,7 @@ test("run with documents: all, and what is partial", async () => {
   expect(await result("status-watch", watch, env)).toEqual([1, "timeout"]);
 });
 
-test("init, and serve until it is stopped", async () => {
+test.runIf(inFull)("init, and serve until it is stopped", async () => {
   const { job, folder, env } = await startPlace();
   expect(await result("init", ["init", join(folder, "new.yaml")])).toEqual([0, "complete"]);
   const twice = await runHere(["init", job, "--json"]);
@@ -170,18 +171,21 @@ test("init, and serve until it is stopped", async () => {
   }
 });
 
-test("errors: what is wrong with the command line or the job file one by one, and a status of their own", async () => {
-  const { job, broken } = await startPlace();
-  expect(await result("error", ["run", job], { KNOWLEDGE_API_KEY: "wrong" })).toEqual([1, "failed"]);
-  await writeFile(broken, "service: {base_url: nowhere, concurency: 4}\ndatasets: []\n");
-  for (const args of [["run", broken], ["run", "--nothing"], ["runn"], ["serve"]]) {
-    expect(await result("error", args)).toEqual([2, "failed"]);
-    const { stdout, stderr } = await runHere([...args, "--json", "--log-format", "json"]);
-    const { problems, message } = parsed("log", stderr);
-    expect(problems).not.toEqual([]);
-    expect(parsed("error", stdout)).toEqual({ status: "failed", exit_code: 2, error: message, problems });
-  }
-});
+test.runIf(inFull)(
+  "errors: what is wrong with the command line or the job file one by one, and a status of their own",
+  async () => {
+    const { job, broken } = await startPlace();
+    expect(await result("error", ["run", job], { KNOWLEDGE_API_KEY: "wrong" })).toEqual([1, "failed"]);
+    await writeFile(broken, "service: {base_url: nowhere, concurency: 4}\ndatasets: []\n");
+    for (const args of [["run", broken], ["run", "--nothing"], ["runn"], ["serve"]]) {
+      expect(await result("error", args)).toEqual([2, "failed"]);
+      const { stdout, stderr } = await runHere([...args, "--json", "--log-format", "json"]);
+      const { problems, message } = parsed("log", stderr);
+      expect(problems).not.toEqual([]);
+      expect(parsed("error", stdout)).toEqual({ status: "failed", exit_code: 2, error: message, problems });
+    }
+  },
+);
 
 test("restore: what is planned, and what became of it", () => {
   const difference = { document_id: manual, level: "chunk", id: idOf(1), position: null, reason: "twice" } as const;
@@ -202,16 +206,16 @@ test("restore: what is planned, and what became of it", () => {
 test("restore --to: what is planned, and what became of it", () => {
   const file = { path: "/a/b.pdf", name: "b.pdf", mime_type: null, bytes: 7, sha256: "0f" };
   const metadata = ["Ito", 2026, null].map((value, at) => ({ name: `field ${at}`, value }));
-  const full = documentPlanOf(9, { original: file, attachments: [{ id: idOf(1), file }], metadata });
+  const full = documentPlanOf(9, { attachments: [{ id: idOf(1), file }], metadata });
   const there = datasetPlanOf([full], { target: { kind: "there", id: idOf(2), name: "Other" } });
   const failed = [{ level: "child_chunk", id: idOf(3), position: null, reason: "500" }] as const;
-  const documents = [movedOf(1), movedOf(2, { outcome: "partial", target_id: null, failed, reason: "500" })];
+  const documents = [copiedOf(1), copiedOf(2, { outcome: "partial", target_id: null, failed, reason: "500" })];
   const applied = movedDocumentsOf(documents, { problems: ["no tag could be made"] });
   const differences = [differenceOf(1), differenceOf(2, { level: "dataset", document_id: null, position: null })];
   for (const result of [
-    moveOf([]),
-    moveOf([everyDataset], { plan: { from: "originals", datasets: [there] } }),
-    moveOf([everyDataset], { applied, differences }),
+    copyOf([]),
+    copyOf([everyDataset], { plan: { datasets: [there] } }),
+    copyOf([everyDataset], { applied, differences }),
   ])
     expect(parsed("restore-to", JSON.stringify(result))).toMatchObject({
       status: result.status,

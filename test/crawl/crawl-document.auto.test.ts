@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { IdSet } from "../../src/crawl/id-set.js";
+import { inFull } from "../rounds.js";
 import { closeAfterEach } from "../servers/ask.js";
 import type { ChunkRecord } from "../servers/json.js";
 import { askedOf, type Batch, type Crawling, crawl, isChildPage, recordsOf, startCrawling } from "./crawling.js";
@@ -41,7 +42,7 @@ test("text of an old server, which knows of no embedded children: likewise", asy
   expect(listsAsked(crawling)).toHaveLength(5);
 });
 
-test("text with one child in the sample: every list, each of them once", async () => {
+test.runIf(inFull)("text with one child in the sample: every list, each of them once", async () => {
   const crawling = await startCrawling({ chunks: 201, childrenPerChunk: (at) => (at === 150 || at === 7 ? 130 : 0) });
   const { auto, same, pages } = await crawlTwice(crawling);
   expect(same).toBe(true);
@@ -78,7 +79,7 @@ describe("parents that embed their children", () => {
 
   const rows = (chunk: ChunkRecord) => (Array.isArray(chunk.child_chunks) ? chunk.child_chunks : []);
 
-  it.each<[string, (chunk: ChunkRecord, at: number) => unknown]>([
+  it.runIf(inFull).each<[string, (chunk: ChunkRecord, at: number) => unknown]>([
     ["cut short to twenty", (chunk) => rows(chunk).slice(0, 20)],
     ["without a field", (chunk) => rows(chunk).map((row) => ({ ...Object(row), word_count: undefined }))],
     ["with a field more", (chunk) => rows(chunk).map((row) => ({ ...Object(row), score: 0 }))],
@@ -163,7 +164,7 @@ test("a chunk that is deleted between two pages of its sampled list is a problem
   expect(planOf(batches)?.source).toBe("lists");
 });
 
-test.each([
+test.runIf(inFull).each([
   ["embedded", { docForm: "hierarchical_model" }],
   ["lists", { docForm: "hierarchical_model", embedChildren: false }],
   ["none", { childrenPerChunk: 0 }],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { IdSet } from "../../src/crawl/id-set.js";
+import { inFull } from "../rounds.js";
 import { closeAfterEach } from "../servers/ask.js";
 import { deleteChunks, swapChunks } from "../servers/edits.js";
 import { askedOf, crawl, neededOf, recordsOf, startCrawling } from "./crawling.js";
@@ -9,7 +10,7 @@ closeAfterEach();
 const childrenPerChunk = (index: number) => [0, 1, 100, 101, 250][index] ?? 0;
 
 describe("a resumed crawl", () => {
-  it("gives what is left, asks for nothing twice, and comes to the same, from every place", async () => {
+  it.runIf(inFull)("gives what is left, asks for nothing twice, and comes to the same, from every place", async () => {
     const crawling = await startCrawling({ chunks: 120, childrenPerChunk }, { pageCap: 50 });
     const { batches } = await crawl(crawling);
     const all = askedOf(crawling);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ListPage } from "../../src/client/check-answer.js";
 import { readChildChunkPages, readChunkPages } from "../../src/crawl/read-list.js";
 import { SkipError } from "../../src/errors.js";
+import { inFull } from "../rounds.js";
 import { closeAfterEach } from "../servers/ask.js";
 import { deleteChunks } from "../servers/edits.js";
 import { askedOf, startCrawling } from "./crawling.js";
@@ -15,7 +16,7 @@ async function all(pages: AsyncIterable<ListPage>): Promise<ListPage[]> {
 }
 
 describe("readChunkPages", () => {
-  it("gives every page as it came, asked for once, with or without look-ahead", async () => {
+  it.runIf(inFull)("gives every page as it came, asked for once, with or without look-ahead", async () => {
     for (const ahead of [undefined, 0, 3]) {
       const { client, ref, document, server } = await startCrawling({ chunks: 301 }, { latency: 5 });
       const pages = await all(readChunkPages(client, ref, ahead));
@@ -63,13 +64,13 @@ describe("readChunkPages", () => {
     await expect(all(readChunkPages(client, ref))).rejects.toThrow("chunks: the service counts 200 and lists 100");
   });
 
-  it("throws at once where the service repeats itself", async () => {
+  it.runIf(inFull)("throws at once where the service repeats itself", async () => {
     const { client, ref, server } = await startCrawling({ chunks: 5_000 }, { paging: "same-page" });
     await expect(all(readChunkPages(client, ref))).rejects.toThrow("100 of 100 ids on a page of chunks came before");
     expect(server.requests.length).toBeLessThan(15);
   });
 
-  it("asks for nothing more when the reader has enough", async () => {
+  it.runIf(inFull)("asks for nothing more when the reader has enough", async () => {
     const { client, ref, server } = await startCrawling({ chunks: 3_000 });
     for await (const { total } of readChunkPages(client, ref, 2)) if (total > 0) break;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,9 +1,10 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { StopError } from "../../src/errors.js";
+import { inFull } from "../rounds.js";
 import { chunk, JobDatabase, read } from "./job-database.js";
 
-it("of the database of earlier runs no copy is left", async () => {
+it.runIf(inFull)("of the database of earlier runs no copy is left", async () => {
   const database = await JobDatabase.create();
   await database.run("r1", { chunks: [chunk("a", "a1")], documents: [read("a")] });
   const scratch = await database.run("r2", {});

@@ -8,6 +8,7 @@ import { plainFolder } from "../dump/formats/folder.js";
 import { duckDbOptions } from "../dump/formats/formats.js";
 import { shortNumberTables } from "../dump/formats/nasty-rows.js";
 import { readTable } from "../dump/formats/read-back.js";
+import { inFull } from "../rounds.js";
 import { chunk, JobDatabase, read, reading, waitingFile } from "./job-database.js";
 import { change, query } from "./query.js";
 
@@ -24,14 +25,14 @@ async function copy(
 }
 
 describe("copyWithStatus", () => {
-  it("makes a database with nothing else in it where there was none", async () => {
+  it.runIf(inFull)("makes a database with nothing else in it where there was none", async () => {
     const target = await newTarget();
     await copy(undefined, [await waitingFile([reading("2025-03-06T13:20:00.5Z", "a")])], target);
     expect(await capturedOf(target)).toEqual([["1741267200500", "a"]]);
     expect(await query("SELECT count(*)::INTEGER FROM runs", target)).toEqual([[0]]);
   });
 
-  it("keeps everything that the database has, and leaves it as it is", async () => {
+  it.runIf(inFull)("keeps everything that the database has, and leaves it as it is", async () => {
     const database = await JobDatabase.create();
     await database.run("r1", {
       chunks: [chunk("a", "a1")],
@@ -54,7 +55,7 @@ describe("copyWithStatus", () => {
     expect(before.equals(await readFile(database.path))).toBe(true);
   });
 
-  it("adds the same file once, and the readings of one file in its order", async () => {
+  it.runIf(inFull)("adds the same file once, and the readings of one file in its order", async () => {
     const rows = Array.from({ length: 30 }, (_each, at) => reading(`2025-03-06T13:20:00.${100 + at}Z`, `d${30 - at}`));
     const files = [await waitingFile(rows), await waitingFile(rows.slice(5))];
     const [first, second] = [await newTarget(), await newTarget()];
@@ -65,14 +66,14 @@ describe("copyWithStatus", () => {
     );
   });
 
-  it("keeps every value", async () => {
+  it.runIf(inFull)("keeps every value", async () => {
     const target = await newTarget();
     const rows = shortNumberTables.indexing_status;
     await copy(undefined, [await waitingFile(rows)], target);
     expectCells("indexing_status", await readTable(target, "indexing_status"), rows);
   });
 
-  it("makes the views, and leaves a table that somebody has added under the name of one", async () => {
+  it.runIf(inFull)("makes the views, and leaves a table that somebody has added under the name of one", async () => {
     const target = await newTarget();
     const older = await newTarget();
     await change("CREATE TABLE coverage AS SELECT 'mine' AS note", older);
@@ -81,7 +82,7 @@ describe("copyWithStatus", () => {
     expect(await query("SELECT document_id FROM status_timeline", target)).toEqual([["a"]]);
   });
 
-  it("makes a file that only its owner can read, and nothing beside it", async () => {
+  it.runIf(inFull)("makes a file that only its owner can read, and nothing beside it", async () => {
     const target = await newTarget();
     const previous = await newTarget();
     await copy(undefined, [], previous);

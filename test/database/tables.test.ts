@@ -6,7 +6,15 @@ import { JobDatabase } from "./job-database.js";
 const ofKind = (kind: Kind) => columns[kind].map(({ name, type }) => [name, sqlTypes[type]]);
 const runId = ["run_id", "VARCHAR"];
 
-const change = [runId, ["change", "VARCHAR"], ["differs", "VARCHAR[]"], ["lineage", "BIGINT"]];
+const change = [
+  runId,
+  ["change", "VARCHAR"],
+  ["differs", "VARCHAR[]"],
+  ["lineage", "BIGINT"],
+  ["older_run_id", "VARCHAR"],
+  ["lost", "VARCHAR[]"],
+  ["manual_edit", "VARCHAR"],
+];
 
 const expected: Readonly<Record<string, readonly (readonly string[])[]>> = {
   chunks: [...ofKind("chunks"), runId],
@@ -63,4 +71,12 @@ it("every table and column says what it is", async () => {
     UNION ALL SELECT c.table_name, column_name, c.comment FROM duckdb_columns() c SEMI JOIN duckdb_tables() USING (table_name)`);
   expect(comments).toHaveLength(Object.values(expected).reduce((sum, columns) => sum + columns.length + 1, 0));
   for (const [table, column, comment] of comments) expect(comment, `${table}.${column}`).toMatch(/^\S.{2,}\S$/);
+});
+
+it("the comment of a column has its unit", async () => {
+  const database = await JobDatabase.create();
+  await database.run("r1", {});
+  const sql =
+    "SELECT comment FROM duckdb_columns() WHERE table_name = 'chunks' AND column_name IN ('word_count', 'created_at') ORDER BY ALL";
+  expect(await database.query(sql)).toEqual([["length of the content (characters)"], ["when it was created (UTC)"]]);
 });

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { inFull } from "../rounds.js";
 import { child, chunk, dataset, JobDatabase, madeOnce, read, reading } from "./job-database.js";
 
 const views = [
@@ -8,6 +9,7 @@ const views = [
   "duplicates",
   "edits",
   "hits",
+  "lost_texts",
   "never_hit",
   "orphans",
   "status_timeline",
@@ -96,7 +98,7 @@ const oneRun = madeOnce(async () => {
   return database;
 });
 
-it("document_statistics measures every document", async () => {
+it.runIf(inFull)("document_statistics measures every document", async () => {
   const database = await oneRun();
   const found =
     await database.query(`SELECT document_id, document_name, chunks::INTEGER, child_chunks::INTEGER, characters::INTEGER,
@@ -140,7 +142,7 @@ const fourRuns = madeOnce(async () => {
   return database;
 });
 
-it("coverage tells what is fresh, and why not", async () => {
+it.runIf(inFull)("coverage tells what is fresh, and why not", async () => {
   const database = await threeRuns();
   const found = await database.query(
     "SELECT document_id, state, good_run, (good_at AT TIME ZONE 'UTC')::VARCHAR, age > INTERVAL 1 YEAR, failures::INTEGER, failed_run, failed_as, reason FROM coverage WHERE document_id <> 'a' ORDER BY ALL",
@@ -191,7 +193,7 @@ it("duplicates and orphans are found, over documents and in one", async () => {
   expect(await database.query("SELECT id FROM orphans ORDER BY ALL")).toEqual([["of another document"], ["of none"]]);
 });
 
-it("changes, edits and hits are reported run by run, over re-indexes", async () => {
+it.runIf(inFull)("changes, edits and hits are reported run by run, over re-indexes", async () => {
   const database = await fourRuns();
   const columns = "run_id, added::INTEGER, removed::INTEGER, changed::INTEGER, reindexed::INTEGER, only_hits::INTEGER";
   expect(await database.query(`SELECT ${columns} FROM changes_per_run ORDER BY ALL`)).toEqual([
@@ -228,3 +230,24 @@ it.each([
   const sql = `SELECT DISTINCT document_id, document_name FROM ${view} ORDER BY ALL`;
   expect(await database.query(sql)).toEqual(documents.map((id) => [id, id === "a" ? "a.md" : null]));
 });
+
+it.runIf(inFull)(
+  "a view that has document_id has document_name, from the details where no run listed the document",
+  async () => {
+    const database = await oneRun();
+    const found =
+      await database.query(`SELECT table_name FROM duckdb_columns() c JOIN duckdb_views() v ON view_name = table_name
+    WHERE NOT v.internal AND column_name IN ('document_id', 'document_name') GROUP BY ALL HAVING count(*) = 1`);
+    expect(found).toEqual([]);
+    await database.run("r2", { document_details: [{ dataset_id: dataset, document_id: "c", name: "c.md" }] });
+    const names = "SELECT document_id, document_name FROM document_statistics ORDER BY ALL";
+    expect(await database.query(names)).toEqual([
+      ["a", "a.md"],
+      ["b", null],
+      ["c", "c.md"],
+      ["d", null],
+    ]);
+    const same = "SELECT document_names FROM duplicates WHERE content = 'twice'";
+    expect(await database.query(same)).toEqual([[["c.md"]]]);
+  },
+);

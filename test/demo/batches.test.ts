@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
 import { DocumentStore } from "../../src/demo/document-store.js";
-import { restingBatch } from "../../src/demo/sample/batches.js";
-import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
+import { restingBatch } from "../../src/demo/sample/sample-knowledge.js";
 import type { RunningService } from "../../src/demo/start-service.js";
+import { inFull } from "../rounds.js";
 import { ask, type Row, readRows, started } from "./ask.js";
+import { sampleDatasets } from "./sample-datasets.js";
 import { datasetId, documentId, smallDatasets, uuid } from "./small-knowledge.js";
 
 const handbook = sampleDatasets()[1];
@@ -15,7 +16,7 @@ function status(service: RunningService, batch: string): Promise<readonly Row[]>
 }
 
 describe("the batch under way", () => {
-  it("grows with each read, never falls, and is completed after 20", async () => {
+  it.runIf(inFull)("grows with each read, never falls, and is completed after 20", async () => {
     const service = await started();
     const reads: (readonly Row[])[] = [];
     for (let read = 1; read <= 22; read++) reads.push(await status(service, underWay));
@@ -35,7 +36,7 @@ describe("the batch under way", () => {
     }
   });
 
-  it("tells the moments of its stages by the clock, and keeps them", async () => {
+  it.runIf(inFull)("tells the moments of its stages by the clock, and keeps them", async () => {
     let now = 1_750_000_000;
     const service = await started({ clock: () => new Date(now++ * 1000 + 500) });
     const reads: (Row | undefined)[] = [];
@@ -46,7 +47,7 @@ describe("the batch under way", () => {
     expect(reads[21]).toEqual(reads[19]);
   });
 
-  it("is under way in each service by itself", async () => {
+  it.runIf(inFull)("is under way in each service by itself", async () => {
     const clock = () => new Date(1_750_000_000_000);
     const [one, other] = [await started({ clock }), await started({ clock })];
     const first = await status(one, underWay);
@@ -56,7 +57,7 @@ describe("the batch under way", () => {
 });
 
 describe("the batch with an error", () => {
-  it("names the document that failed, and counts no chunk that is being replaced", async () => {
+  it.runIf(inFull)("names the document that failed, and counts no chunk that is being replaced", async () => {
     const service = await started();
     const entries = await status(service, withError);
     expect(entries[0]).toMatchObject({ id: handbook?.documents[2], indexing_status: "completed", error: null });

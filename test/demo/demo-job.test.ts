@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
+import { sampleDatasets } from "./sample-datasets.js";
 
 it("jobs/demo.yaml dumps all of the sample data in every format", async () => {
   const job: unknown = parse(await readFile(new URL("../../jobs/demo.yaml", import.meta.url), "utf8"));

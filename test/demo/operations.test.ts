@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
+import { inFull } from "../rounds.js";
 import { ask, read, readRows, rowsFrom, started } from "./ask.js";
+import { sampleDatasets } from "./sample-datasets.js";
 import { datasetId, documentId, segments, smallKnowledge, uuid } from "./small-knowledge.js";
 
 const chunkFields = [
@@ -20,7 +21,7 @@ const [product, handbook] = sampleDatasets();
 const guide = `/datasets/${product?.id}/documents/${product?.documents[0]}/segments`;
 
 describe("the operations", () => {
-  it("lists chunks: envelope and fields in their order", async () => {
+  it.runIf(inFull)("lists chunks: envelope and fields in their order", async () => {
     const service = await started();
     const body = await read(service, guide);
     expect(Object.keys(body)).toEqual(["data", "doc_form", "total", "has_more", "limit", "page"]);
@@ -31,7 +32,7 @@ describe("the operations", () => {
     expect(rows[0]).toMatchObject({ position: 1, document_id: product?.documents[0] });
   });
 
-  it("lists child chunks: envelope and fields in their order", async () => {
+  it.runIf(inFull)("lists child chunks: envelope and fields in their order", async () => {
     const service = await started();
     const [parent] = await readRows(service, `${guide}?limit=1`);
     const body = await read(service, `${guide}/${parent?.id}/child_chunks`);
@@ -50,7 +51,7 @@ describe("the operations", () => {
     expect(children).toEqual({ data: [], total: 0, total_pages: 0, page: 1, limit: 20 });
   });
 
-  it("tells the indexing status of a batch, one entry per document", async () => {
+  it.runIf(inFull)("tells the indexing status of a batch, one entry per document", async () => {
     const service = await started();
     const body = await read(service, `/datasets/${product?.id}/documents/${product?.batches[0]}/indexing-status`);
     expect(Object.keys(body)).toEqual(["data"]);
@@ -65,7 +66,7 @@ describe("the operations", () => {
     });
   });
 
-  it("lists the built-in metadata fields", async () => {
+  it.runIf(inFull)("lists the built-in metadata fields", async () => {
     const service = await started();
     expect(await read(service, `/datasets/${handbook?.id}/metadata/built-in`)).toEqual({
       fields: [
@@ -78,7 +79,7 @@ describe("the operations", () => {
     });
   });
 
-  it("lists datasets, and finds one by a part of its name", async () => {
+  it.runIf(inFull)("lists datasets, and finds one by a part of its name", async () => {
     const service = await started();
     const body = await read(service, "/datasets?include_all=true");
     expect(Object.keys(body)).toEqual(["data", "has_more", "limit", "total", "page"]);
@@ -88,7 +89,7 @@ describe("the operations", () => {
     expect(await readRows(service, "/datasets?keyword=HANDBOOK")).toHaveLength(1);
   });
 
-  it("lists documents newest first, and finds one by a part of its name", async () => {
+  it.runIf(inFull)("lists documents newest first, and finds one by a part of its name", async () => {
     const service = await started();
     const body = await read(service, `/datasets/${product?.id}/documents?limit=3`);
     expect(Object.keys(body)).toEqual(["data", "has_more", "limit", "total", "page"]);
@@ -101,7 +102,7 @@ describe("the operations", () => {
     expect(found).toMatchObject([{ name: "User manual.pdf", doc_form: "hierarchical_model", position: 2 }]);
   });
 
-  it("filters the documents by what they show as their status", async () => {
+  it.runIf(inFull)("filters the documents by what they show as their status", async () => {
     const service = await started();
     const [all, available, failed, both] = await Promise.all(
       ["", "?status=available", "?status=error", "?status=error&status=Available"].map((query) =>
@@ -114,7 +115,7 @@ describe("the operations", () => {
     expect(both).toEqual(all);
   });
 
-  it("tells of a dataset, a document and the metadata of a dataset", async () => {
+  it.runIf(inFull)("tells of a dataset, a document and the metadata of a dataset", async () => {
     const service = await started();
     const [first] = await readRows(service, "/datasets");
     expect(await read(service, `/datasets/${product?.id}`)).toEqual(first);
@@ -140,7 +141,7 @@ describe("the operations", () => {
     expect((await ask(service, `/datasets/${product?.id}/documents/${uuid(9)}`)).status).toBe(404);
   });
 
-  it("answers application/json, and accepts ids in upper case", async () => {
+  it.runIf(inFull)("answers application/json, and accepts ids in upper case", async () => {
     const service = await started();
     const { status, headers } = await ask(service, guide.replace(`${product?.id}`, `${product?.id.toUpperCase()}`));
     expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);

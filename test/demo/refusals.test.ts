@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { inFull } from "../rounds.js";
 import { ask, started } from "./ask.js";
 import { datasetId, documentId, segments, smallKnowledge, uuid } from "./small-knowledge.js";
 
@@ -66,7 +67,7 @@ describe("what is not there", () => {
     [`${segments}/${id}/child_chunks`, "Segment not found."],
     [`${dataset}/documents/${id}/indexing-status`, "Documents not found."],
   ]);
-  it("is 404 with a JSON body, whether an id is unknown or malformed", async () => {
+  it.runIf(inFull)("is 404 with a JSON body, whether an id is unknown or malformed", async () => {
     const service = await started({ knowledge });
     for (const [path, message] of cases) {
       const { status, headers, text } = await ask(service, `${path}`);

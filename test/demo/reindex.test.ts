@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import type { RunningService } from "../../src/demo/start-service.js";
+import { inFull } from "../rounds.js";
 import { ask, type Row, readAllRows, readRows, started } from "./ask.js";
+import { sampleDatasets } from "./sample-datasets.js";
 import { smallKnowledge, uuid } from "./small-knowledge.js";
 
 const [product, handbook] = sampleDatasets();
@@ -38,7 +39,7 @@ const statusOf = (service: RunningService, batch: unknown, dataset = product?.id
 const contentsOf = (rows: readonly Row[]) => rows.map(({ content }) => String(content));
 const isEdited = ({ updated_by }: Row) => updated_by !== null;
 
-test("every chunk is another one, and what was made or edited by hand is lost", async () => {
+test.runIf(inFull)("every chunk is another one, and what was made or edited by hand is lost", async () => {
   const { service, at } = await demo();
   const before = await chunksOf(service, manual);
   await reindex(service, manual);
@@ -81,7 +82,7 @@ test("children are others, too; those that were made by hand are lost, and the r
   ).toBe(404);
 });
 
-test("of questions and answers the question stays and the answer loses its edit", async () => {
+test.runIf(inFull)("of questions and answers the question stays and the answer loses its edit", async () => {
   const { service, at } = await demo();
   const before = await chunksOf(service, answers);
   await reindex(service, answers);
@@ -96,7 +97,7 @@ test("of questions and answers the question stays and the answer loses its edit"
   }
 });
 
-test("the batch goes through the stages of a real service, with counts that grow", async () => {
+test.runIf(inFull)("the batch goes through the stages of a real service, with counts that grow", async () => {
   const { service, at } = await demo();
   const { batch, ...begun } = await reindex(service, manual);
   expect(begun).toEqual({ dataset_id: product?.id, document_id: manual });
@@ -139,7 +140,7 @@ test("the batch goes through the stages of a real service, with counts that grow
   });
 });
 
-test("meanwhile the old chunks are being replaced, and the new ones appear and are indexed", async () => {
+test.runIf(inFull)("meanwhile the old chunks are being replaced, and the new ones appear and are indexed", async () => {
   const { service, at } = await demo();
   await reindex(service, manual);
   const moments: [number, Readonly<Record<string, number>>, string][] = [
@@ -164,7 +165,7 @@ test("meanwhile the old chunks are being replaced, and the new ones appear and a
   }
 });
 
-test("the other documents, the counts and the other service stay as they are", async () => {
+test.runIf(inFull)("the other documents, the counts and the other service stay as they are", async () => {
   const [{ service, at }, other] = [await demo(), await demo()];
   const before = await chunksOf(service, guide);
   await reindex(service, manual);
@@ -177,33 +178,36 @@ test("the other documents, the counts and the other service stay as they are", a
   expect(one?.map(({ id }) => id)).toEqual(more?.map(({ id }) => id));
 });
 
-test("a second time makes other ids again, always the same ones; and not before the first is over", async () => {
-  const ids = async () => {
-    const { service, at } = await demo();
-    const { batch } = await reindex(service, manual);
-    at(39);
-    const early = await post(service, `/demo/reindex/${manual}`);
-    expect(early.status).toBe(400);
-    expect(await early.json()).toEqual({
-      code: "document_indexing",
-      message: "Cannot operate document during indexing.",
-      status: 400,
-    });
-    at(40);
-    const first = await chunksOf(service, manual);
-    const second = await reindex(service, manual, "?seconds=0");
-    expect(second.batch).not.toBe(batch);
-    const again = await chunksOf(service, manual);
-    expect(contentsOf(again)).toEqual(contentsOf(first));
-    for (const each of [batch, second.batch]) {
-      expect(await statusOf(service, each)).toMatchObject([{ indexing_status: "completed", total_segments: 721 }]);
-    }
-    return [...first, ...again].map(({ id }) => id);
-  };
-  const all = await ids();
-  expect(new Set(all).size).toBe(2 * 721);
-  expect(await ids()).toEqual(all);
-});
+test.runIf(inFull)(
+  "a second time makes other ids again, always the same ones; and not before the first is over",
+  async () => {
+    const ids = async () => {
+      const { service, at } = await demo();
+      const { batch } = await reindex(service, manual);
+      at(39);
+      const early = await post(service, `/demo/reindex/${manual}`);
+      expect(early.status).toBe(400);
+      expect(await early.json()).toEqual({
+        code: "document_indexing",
+        message: "Cannot operate document during indexing.",
+        status: 400,
+      });
+      at(40);
+      const first = await chunksOf(service, manual);
+      const second = await reindex(service, manual, "?seconds=0");
+      expect(second.batch).not.toBe(batch);
+      const again = await chunksOf(service, manual);
+      expect(contentsOf(again)).toEqual(contentsOf(first));
+      for (const each of [batch, second.batch]) {
+        expect(await statusOf(service, each)).toMatchObject([{ indexing_status: "completed", total_segments: 721 }]);
+      }
+      return [...first, ...again].map(({ id }) => id);
+    };
+    const all = await ids();
+    expect(new Set(all).size).toBe(2 * 721);
+    expect(await ids()).toEqual(all);
+  },
+);
 
 test("an old batch tells of the document what is so now, and still counts its reads", async () => {
   const { service } = await demo();
@@ -257,7 +261,7 @@ test("a wrong key, document or time is refused, and nothing is begun", async () 
   expect(await chunksOf(service, manual)).toHaveLength(740);
 });
 
-test("only POST, only beside the interface, and only where the sample data is served", async () => {
+test.runIf(inFull)("only POST, only beside the interface, and only where the sample data is served", async () => {
   const { service } = await demo();
   const read = await fetch(service.url.replace(/\/v1$/, `/demo/reindex/${manual}`));
   expect({ status: read.status, allow: read.headers.get("allow") }).toEqual({ status: 405, allow: "POST" });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunningService } from "../../src/demo/start-service.js";
+import { inFull } from "../rounds.js";
 import { type Row, readAllRows, readRows, rowsFrom, started } from "./ask.js";
 
 const start = Date.UTC(2026, 0, 1);
@@ -23,17 +24,20 @@ async function twoAttachments(service: RunningService): Promise<readonly Row[]> 
 /** Without the key. */
 const open = ({ url }: RunningService, link: unknown) => fetch(new URL(String(link), url));
 
-test("the link of an attachment opens a file of its size without a key, the same at every read", async () => {
-  const service = await started();
-  const files = await twoAttachments(service);
-  const texts = new Set<string>();
-  for (const { source_url: link, size } of [...files, ...files]) {
-    const answer = await open(service, link);
-    expect([answer.status, answer.headers.get("content-length")]).toEqual([200, String(size)]);
-    texts.add(await answer.text());
-  }
-  expect(texts.size).toBe(2);
-});
+test.runIf(inFull)(
+  "the link of an attachment opens a file of its size without a key, the same at every read",
+  async () => {
+    const service = await started();
+    const files = await twoAttachments(service);
+    const texts = new Set<string>();
+    for (const { source_url: link, size } of [...files, ...files]) {
+      const answer = await open(service, link);
+      expect([answer.status, answer.headers.get("content-length")]).toEqual([200, String(size)]);
+      texts.add(await answer.text());
+    }
+    expect(texts.size).toBe(2);
+  },
+);
 
 test("a link without its signature, with another one or with an old one is refused", async () => {
   let now = start;
@@ -54,7 +58,7 @@ test("a link without its signature, with another one or with an old one is refus
   expect([late.status, await late.json()]).toMatchObject([403, { code: "forbidden" }]);
 });
 
-test("a link in a content has no file behind it", async () => {
+test.runIf(inFull)("a link in a content has no file behind it", async () => {
   const service = await started();
   const link = /\/files\/[\w-]+\/image-preview\?[^)\s]+?=(?=\))/;
   const { sign_content: text } = await findChunk(service, (chunk) => link.test(String(chunk.sign_content)));

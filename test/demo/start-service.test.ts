@@ -2,11 +2,12 @@ import { Agent, get, type IncomingMessage } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
+import { inFull } from "../rounds.js";
 import { ask, started } from "./ask.js";
 import { smallKnowledge } from "./small-knowledge.js";
 
 describe("startService", () => {
-  it("listens on a free port of loopback, with a random key", async () => {
+  it.runIf(inFull)("listens on a free port of loopback, with a random key", async () => {
     const [one, other] = await Promise.all([started(), started()]);
     expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
     expect(one.key).toMatch(/^kbdump-demo-[0-9a-f]{24}$/);
@@ -14,7 +15,7 @@ describe("startService", () => {
     expect(one.key).not.toBe(other.key);
   });
 
-  it("takes the port and the key it is given", async () => {
+  it.runIf(inFull)("takes the port and the key it is given", async () => {
     const first = await startService();
     const port = Number(new URL(first.url).port);
     await first.close();
@@ -23,7 +24,7 @@ describe("startService", () => {
     expect((await ask(second, "/datasets")).status).toBe(200);
   });
 
-  it("says which port is taken, and what to do", async () => {
+  it.runIf(inFull)("says which port is taken, and what to do", async () => {
     const port = Number(new URL((await started()).url).port);
     await expect(startService({ port })).rejects.toThrow(
       `the service cannot listen on 127.0.0.1:${port}: the port is taken; stop what listens there, or choose another`,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { runCommandLine } from "../../src/cli/cli.js";
-import { tableBelow } from "../documentation.js";
+import { linesBelow, namesBelow } from "../documentation.js";
 
 const page = "docs/commands.md";
 const commands = [
@@ -45,16 +45,30 @@ async function helpOf(...command: readonly string[]): Promise<string> {
 const flagsIn = (help: string) =>
   [...help.matchAll(/^ {2,6}(?:-\w, )*--([\w-]+)/gm)].map(([, name = ""]) => `--${name}`);
 const codesIn = (text: string) => [...text.matchAll(/(?:^|· |: )(\d+(?:, \d+)*) /g)].map(([, codes = ""]) => codes);
-const firstCells = (heading: string) =>
-  tableBelow(page, heading).map(([cell = ""]) => cell.replaceAll("`", "").replace(/, -\w$/, ""));
 
-const common = firstCells("Flags of every command");
-const choosing = firstCells("Flags that choose a job");
+/** The flags that have a line of their own below a heading. */
+const flagsBelow = (heading: string) => namesBelow(page, heading).filter((name) => name.startsWith("--"));
+
+const common = flagsBelow("Flags of every command");
+const shared = flagsBelow("Shared flags");
+
+/** The paragraph of a command that begins with this name, without the name. */
+const paragraphOf = (command: string, name: string) =>
+  linesBelow(page, `kbdump ${command}`)
+    .join("\n")
+    .split("\n\n")
+    .find((text) => text.trimStart().startsWith(`${name}: `))
+    ?.trimStart()
+    .slice(name.length + 2)
+    .replaceAll("\n", " ") ?? "";
 
 test.each(commands)("kbdump %s: the page has its flags, and no other", async (command) => {
-  const cells = firstCells(`kbdump ${command}`);
-  const shared = [...common, ...(["run", "plan", "status"].includes(command) ? choosing : [])];
-  const named = [...cells, ...shared].filter((cell) => cell.startsWith("--"));
+  const own = flagsBelow(`kbdump ${command}`);
+  const said = paragraphOf(command, "Shared flags");
+  const [, other] = /^as `kbdump (\w+)`/.exec(said) ?? [];
+  const others = (other ? paragraphOf(other, "Shared flags") : said).match(/--[\w-]+/g) ?? [];
+  expect(others.filter((flag) => !shared.includes(flag))).toEqual([]);
+  const named = [...common, ...own, ...others];
   const real = flagsIn(await helpOf(command)).filter((flag) => !["--help", "--version"].includes(flag));
   expect(named.sort()).toEqual(real.sort());
 });
@@ -62,8 +76,10 @@ test.each(commands)("kbdump %s: the page has its flags, and no other", async (co
 test.each(commands)("kbdump %s: the page has its exit codes, and no other", async (command) => {
   const help = (await helpOf(command)).replaceAll("\n", " ");
   const [, codes = ""] = /Exit codes: (.*)$/.exec(help) ?? [];
-  const named = firstCells(`kbdump ${command}`).filter((cell) => /^\d/.test(cell));
-  expect(named).toEqual(codesIn(codes));
+  const named = paragraphOf(command, "Exit codes")
+    .replace(/ \([^)]*\)/g, "")
+    .match(/\d+/g);
+  expect(named).toEqual(codesIn(codes).flatMap((group) => group.split(", ")));
 });
 
 test("the page and README.md have every command", async () => {

@@ -34,7 +34,8 @@ export function exampleKnowledge(): ExampleKnowledge {
   Object.assign(manual.chunks[20] ?? {}, { enabled: false, disabled_at: indexedAt + day });
   const batches = new Map([[ids.batch, [makeStatusEntry(ids.guide), makeStatusEntry(ids.manual)]]]);
   const documents = new Map([guide, manual].map((document) => [document.id, document]));
-  store.datasets.set(ids.dataset, { id: ids.dataset, name: "Manuals", documents, batches });
+  const settings = { metadata: { doc_metadata: [] }, tags: { data: [] } };
+  store.datasets.set(ids.dataset, { id: ids.dataset, name: "Manuals", documents, batches, ...settings });
   return { store, manual };
 }
 
@@ -49,7 +50,7 @@ export function reindexManual({ manual }: ExampleKnowledge): void {
 function named(id: string, name: string, options: Parameters<typeof makeDocument>[0]): TestDocument {
   const document = { ...makeDocument(options), name };
   for (const chunk of document.chunks) chunk.document_id = id;
-  return { ...document, id };
+  return { ...document, id, details: { id, name } };
 }
 
 const paragraph = (position: number) => {

@@ -7,6 +7,7 @@ import { expect } from "vitest";
 import { parse } from "yaml";
 import { loadJob } from "../../src/job/load-job.js";
 import { endNotice, startNotice } from "../../src/notify/notifier.js";
+import { readPlanFile } from "../../src/restore/lost/plan-file.js";
 import { type Block, blocksOf, placeOf } from "../documentation.js";
 import { outcomeOf } from "../notify/outcome-of.js";
 import { keys, openKbdump } from "../pseudo-terminal.js";
@@ -34,7 +35,6 @@ export const checks: Readonly<Record<string, Check>> = {
   sql: runSql,
   ts: runTypeScript,
   python: async () => {}, // has tests of its own, which may be skipped: python.test.ts
-  trino: async () => {}, // there is no Trino to try it with, and the page says so
   cron: runCron,
   ini: (block) => expectPartOf(block, ["systemd/kbdump.service", "systemd/kbdump.timer"]),
   mermaid: async () => {}, // drawn from the graph of imports: import-rules.test.ts
@@ -126,12 +126,24 @@ async function checkYaml(block: Block, page: Page): Promise<void> {
   if ((await Promise.all(manifests)).some((text) => text.includes(block.text))) return;
   const value = parse(block.text);
   if ("groups" in value) return checkAlert(value, page);
+  if ("rows" in value) return checkPlanFile(block, page);
   const [, name] = /^# ([\w-]+\.yaml)\n/.exec(block.text) ?? [];
   const file = join(page.folder, name ?? "piece.yaml");
   const whole = name === undefined ? JSON.stringify({ ...job, ...value }) : await page.shell.adapted(block.text);
   await writeFile(file, whole);
   const url = "https://hc-ping.com/uuid";
   await loadJob({ file }, {}, { NOTIFY_URL: url, SLACK_URL: url, TEAMS_URL: url });
+}
+
+/** A plan file of a restore: as it would be read. */
+async function checkPlanFile({ text }: Block, { folder }: Page): Promise<void> {
+  const file = join(folder, "plan.yaml");
+  await writeFile(file, text);
+  const { run, rows } = parse(text);
+  const decisions = await readPlanFile(file, run);
+  const shown = rows.map(({ id, restore, now }: Record<string, unknown>) => [id, { restore: restore === "yes", now }]);
+  expect([...decisions]).toEqual(shown);
+  expect(shown.length).toBeGreaterThan(0);
 }
 
 async function checkAlert(value: unknown, { folder }: Page): Promise<void> {

@@ -3,28 +3,28 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
+import { sampleDatasets } from "../demo/sample-datasets.js";
 import { blocks, blocksOf, pages, placeOf } from "../documentation.js";
 import { type ExamplePlaces, openExamplePlaces } from "./example-folder.js";
 import { ids } from "./knowledge.js";
 import { checks, type Page } from "./page.js";
 import { Shell } from "./shell.js";
 
-const history = "docs/history-and-sql.md";
+const questions = "docs/analyse.md";
 /** Pages that say themselves where the service is, and with which key. */
-const bare = ["README.md", "docs/installation.md", history];
-/** Documents of the demo job that the twenty queries can do without. */
+const bare = ["README.md", "docs/back-up.md", questions];
+/** Documents of the demo job that the example queries can do without. */
 const spare = ["38277434", "59c3b3b9", "72eeb179", "d904c614", "09988155", "aab965a4"];
 /** These pages have tests of their own, which take all of their blocks. */
 const elsewhere = [
-  { page: "docs/move.md", file: "test/docs/move.long.test.ts", languages: ["sh"] },
+  { page: "docs/copy.md", file: "test/docs/copy.long.test.ts", languages: ["sh"] },
   {
-    page: "docs/reindex.md",
+    page: "docs/restore.md",
     file: "test/cli/recipe.long.test.ts",
     languages: ["sh", "sh", "sh", "sh", "sh", "sh", "text"],
   },
   { page: "docs/s3.md", file: "test/docs/s3.long.test.ts", languages: ["yaml", "sh", "sh"] },
-  { page: "docs/workers.md", file: "test/docs/workers.long.test.ts", languages: ["sh", "sh", "ts"] },
+  { page: "docs/workers.md", file: "test/docs/workers.long.test.ts", languages: ["sh", "sh"] },
 ];
 
 let places: ExamplePlaces;
@@ -57,7 +57,7 @@ test.for(checked)("%s: every code block does what it shows", limits, async (name
   const folder = await places.open();
   const shell = new Shell(folder, server, bare.includes(name) ? {} : given);
   onTestFinished(() => shell.close());
-  if (name === history) await shortenDemo(folder);
+  if (name === questions) await shortenDemo(folder);
   const page: Page = { folder, shell, printed: undefined };
   for (const block of blocksOf(name)) await checks[block.language]?.(block, page);
 });

@@ -40,7 +40,7 @@ shift 3
 exec "$@"
 `,
     docker: `${isThere}case "$1" in
-  build) is_there "$3"; is_there kbdump-${version}.tgz; [ "$4 $6" = "--tag ." ] || exit 9; echo "$5" > image ;;
+  build) is_there "$3"; [ "$4 $6" = "--tag ." ] || exit 9; echo "$5" > image ;;
   run) case " $* " in *" $(cat image) run /etc/kbdump/nightly.yaml "*) is_there nightly.yaml ;; *) exit 9 ;; esac ;;
   *) exit 9 ;;
 esac

@@ -9,6 +9,7 @@ import { fingerprint, joinSegments } from "../../src/files/join-segments.js";
 import { readTextPieces } from "../../src/files/lines.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { writtenPart } from "../dump/formats/stage.js";
+import { inFull } from "../rounds.js";
 import { canMount, tinyDisk } from "../run/tiny-disk.js";
 
 const compressions = ["gzip", "zstd"] as const;
@@ -26,7 +27,7 @@ async function joined(folder: string, head: string, segments: readonly Uint8Arra
 const bytes = fc.uint8Array({ maxLength: 60 }).map((some) => some.map((byte) => (byte % 5 === 0 ? 10 : byte)));
 
 describe("joinSegments", () => {
-  it("writes the head and the parts, and counts what it wrote, however they are split", async () => {
+  it.runIf(inFull)("writes the head and the parts, and counts what it wrote, however they are split", async () => {
     const folder = await plainFolder();
     await fc.assert(
       fc.asyncProperty(fc.constantFrom("", "a,b\n", "x"), fc.array(bytes, { maxLength: 6 }), async (head, segments) => {
@@ -45,7 +46,7 @@ describe("joinSegments", () => {
     );
   });
 
-  it("counts lines that are longer than the pieces it reads", async () => {
+  it.runIf(inFull)("counts lines that are longer than the pieces it reads", async () => {
     const line = (length: number) => `${"x".repeat(length)}\n`;
     const segments = [line(1 << 20), line(3_000_001) + line(2), "x".repeat(1_500_000), line(1_700_000)].map((text) =>
       Buffer.from(text),
@@ -89,7 +90,7 @@ describe.each(compressions)("joinParts with %s", (compression) => {
     return { folder, files, target: join(folder, `joined${endingOf(compression)}`) };
   }
 
-  it("writes a file whose text is the head and the parts, and has the facts of both", async () => {
+  it.runIf(inFull)("writes a file whose text is the head and the parts, and has the facts of both", async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom("", "a,b\n"), fc.array(bytes, { maxLength: 6 }), async (head, segments) => {
         const { files, target } = await given(segments);

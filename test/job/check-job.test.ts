@@ -234,11 +234,11 @@ describe("an unknown key", () => {
     [withOutput({ keep: { last: 1, dayly: 1 } }), "output.keep.dayly: unknown key; did you mean daily?"],
     [
       withOutput({ colour: secret }),
-      "output.colour: unknown key; expected one of dir, work_dir, allow_unsafe_lock, formats, keep, keep_signatures, csv_safe, compress, partition, metrics_file, memory",
+      "output.colour: unknown key; expected one of dir, work_dir, formats, keep, keep_signatures, csv_safe, compress, partition, metrics_file, memory",
     ],
     [
       withOutput({ "a\nb": 1 }),
-      'output["a\\nb"]: unknown key; expected one of dir, work_dir, allow_unsafe_lock, formats, keep, keep_signatures, csv_safe, compress, partition, metrics_file, memory',
+      'output["a\\nb"]: unknown key; expected one of dir, work_dir, formats, keep, keep_signatures, csv_safe, compress, partition, metrics_file, memory',
     ],
     ...["api_key", "apiKey", "key", "token", "access-token", "password"].map(
       (bad) =>

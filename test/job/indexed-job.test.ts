@@ -5,6 +5,7 @@ import { shardOf } from "../../src/crawl/discovery.js";
 import { exitCodes } from "../../src/errors.js";
 import { loadJob } from "../../src/job/load-job.js";
 import { runHere } from "../cli/run-here.js";
+import { inFull } from "../rounds.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
@@ -42,29 +43,32 @@ test("the pods find their job, key and shared volume, and there are as many as s
   ]);
 });
 
-test("a pod reads the documents of the shard after its index, and each line that it prints is JSON", async () => {
-  const { "kbdump-shards": shards } = await manifestsOf("indexed-job.yaml");
-  const { completions, template } = shards.spec;
-  const [command, , ...flags] = template.spec.containers[0].args;
-  const store = new Store();
-  const documents = [1, 2, 3].map((seed) => makeDocument({ chunks: 1, seed }));
-  const dataset = store.addDataset(...documents);
-  const server = await startRealisticServer(store);
-  onTestFinished(() => server.close());
-  const folder = await testFolder();
-  const file = await jobFile(folder, {
-    service: { base_url: server.url, retries: 0 },
-    datasets: [{ id: dataset.id, documents: "all" }],
-    output: { dir: join(folder, "out"), formats: ["duckdb"] },
-  });
-  let read = 0;
-  for (const index of new Set(documents.map(({ id }) => shardOf(dataset.id, id, completions) - 1))) {
-    const env = { KNOWLEDGE_API_KEY: server.key, JOB_COMPLETION_INDEX: String(index) };
-    const { code, stdout, stderr } = await runHere([command, file, ...flags], env);
-    expect(code, stderr).toBe(0);
-    const lines = (stderr + stdout).trimEnd().split("\n");
-    for (const line of lines) expect(JSON.parse(line), line).toBeTypeOf("object");
-    read += JSON.parse(lines.at(-1) ?? "").counts.documents;
-  }
-  expect(read).toBe(documents.length);
-});
+test.runIf(inFull)(
+  "a pod reads the documents of the shard after its index, and each line that it prints is JSON",
+  async () => {
+    const { "kbdump-shards": shards } = await manifestsOf("indexed-job.yaml");
+    const { completions, template } = shards.spec;
+    const [command, , ...flags] = template.spec.containers[0].args;
+    const store = new Store();
+    const documents = [1, 2, 3].map((seed) => makeDocument({ chunks: 1, seed }));
+    const dataset = store.addDataset(...documents);
+    const server = await startRealisticServer(store);
+    onTestFinished(() => server.close());
+    const folder = await testFolder();
+    const file = await jobFile(folder, {
+      service: { base_url: server.url, retries: 0 },
+      datasets: [{ id: dataset.id, documents: "all" }],
+      output: { dir: join(folder, "out"), formats: ["duckdb"] },
+    });
+    let read = 0;
+    for (const index of new Set(documents.map(({ id }) => shardOf(dataset.id, id, completions) - 1))) {
+      const env = { KNOWLEDGE_API_KEY: server.key, JOB_COMPLETION_INDEX: String(index) };
+      const { code, stdout, stderr } = await runHere([command, file, ...flags], env);
+      expect(code, stderr).toBe(0);
+      const lines = (stderr + stdout).trimEnd().split("\n");
+      for (const line of lines) expect(JSON.parse(line), line).toBeTypeOf("object");
+      read += JSON.parse(lines.at(-1) ?? "").counts.documents;
+    }
+    expect(read).toBe(documents.length);
+  },
+);

@@ -51,17 +51,7 @@ test("names every key of the file, and no other is allowed", () => {
     [
       "output",
       [
-        ...[
-          "dir",
-          "work_dir",
-          "allow_unsafe_lock",
-          "formats",
-          "keep",
-          "keep_signatures",
-          "csv_safe",
-          "compress",
-          "partition",
-        ],
+        ...["dir", "work_dir", "formats", "keep", "keep_signatures", "csv_safe", "compress", "partition"],
         ...["metrics_file", "memory"],
       ],
       false,

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Format, Job } from "../../src/job/job.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
-import { rounds } from "../rounds.js";
+import { inFull, rounds } from "../rounds.js";
 import { expectSameFiles, expectSameState, startJoining } from "./joining.js";
 
 const compressions = ["none", "gzip", "zstd"] as const;
@@ -18,45 +18,49 @@ const outputs = fc.record({
   csvSafe: fc.boolean(),
 });
 
-test("joined shards have the files and the database of a single run, whatever the number of shards and the formats", async () => {
-  await fc.assert(
-    fc.asyncProperty(outputs, async ({ count, ...changes }) => {
-      const { job, run, runShards, joinJob, dir } = await startJoining();
-      const output: Job["output"] = { ...job.output, ...changes };
-      const whole = await run({ name: "whole", output });
-      await runShards(count, { output });
-      const joined = await joinJob();
-      expect(joined).toMatchObject({ status: "complete", problems: [] });
-      await expectSameFiles(joined, whole);
-      if (changes.formats.includes("duckdb")) await expectSameState(joined, whole);
-      expect(joined.manifest.documents).toEqual(whole.manifest.documents);
-      expect(joined.manifest.child_lists).toEqual(whole.manifest.child_lists);
-      expect(joined.manifest.proofs).toEqual(whole.manifest.proofs);
-      expect(joined.manifest.drift).toEqual(whole.manifest.drift);
-      expect([...joined.manifest.warnings].sort()).toEqual([...whole.manifest.warnings].sort());
-      expect(joined.manifest.discovered).toEqual(whole.manifest.discovered);
-      expect(joined.folder).toBe(join(dir, "test", "runs", joined.manifest.run_id));
-      expect(await verifyRun(joined.folder)).toMatchObject({ status: "sound", findings: [] });
-      expect(await readdir(join(dir, "test", ".work")).catch(() => [])).toEqual(
-        expect.not.arrayContaining([expect.stringMatching(/^[0-9a-f]{8}-/)]),
-      );
-    }),
-    {
-      numRuns: rounds(1, 40, "KBDUMP_JOINS"),
-      examples: [
-        [
-          {
-            count: 3,
-            formats: ["jsonl", "csv", "parquet", "duckdb"],
-            compress: "gzip",
-            partition: "dataset",
-            csvSafe: true,
-          },
+test.runIf(inFull)(
+  "joined shards have the files and the database of a single run, whatever the number of shards and the formats",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(outputs, async ({ count, ...changes }) => {
+        const { job, run, runShards, joinJob, dir } = await startJoining();
+        const output: Job["output"] = { ...job.output, ...changes };
+        const whole = await run({ name: "whole", output });
+        await runShards(count, { output });
+        const joined = await joinJob();
+        expect(joined).toMatchObject({ status: "complete", problems: [] });
+        await expectSameFiles(joined, whole);
+        if (changes.formats.includes("duckdb")) await expectSameState(joined, whole);
+        expect(joined.manifest.documents).toEqual(whole.manifest.documents);
+        expect(joined.manifest.child_lists).toEqual(whole.manifest.child_lists);
+        expect(joined.manifest.proofs).toEqual(whole.manifest.proofs);
+        expect(joined.manifest.drift).toEqual(whole.manifest.drift);
+        expect([...joined.manifest.warnings].sort()).toEqual([...whole.manifest.warnings].sort());
+        expect(joined.manifest.discovered).toEqual(whole.manifest.discovered);
+        expect(joined.folder).toBe(join(dir, "test", "runs", joined.manifest.run_id));
+        expect(await verifyRun(joined.folder)).toMatchObject({ status: "sound", findings: [] });
+        expect(await readdir(join(dir, "test", ".work")).catch(() => [])).toEqual(
+          expect.not.arrayContaining([expect.stringMatching(/^[0-9a-f]{8}-/)]),
+        );
+      }),
+      {
+        numRuns: rounds(1, 40, "KBDUMP_JOINS"),
+        examples: [
+          [
+            {
+              count: 3,
+              formats: ["jsonl", "csv", "parquet", "duckdb"],
+              compress: "gzip",
+              partition: "dataset",
+              csvSafe: true,
+            },
+          ],
         ],
-      ],
-    },
-  );
-}, 240_000);
+      },
+    );
+  },
+  600_000,
+);
 
 test("the manifest names the shards, spans their time and sums their requests", async () => {
   const { runShards, joinJob } = await startJoining();

@@ -7,7 +7,6 @@ import { jsonlText } from "../../src/dump/formats/jsonl.js";
 import { joinSegments, type SegmentFile } from "../../src/files/join-segments.js";
 import { encodeLines } from "../../src/files/lines.js";
 import { makeSegments } from "../../src/join/make-segments.js";
-import { type RowRange, scanRows } from "../../src/join/prove-shards.js";
 import { jsonText } from "../../src/rows/exact-json.js";
 import { documentKey, type Row } from "../../src/rows/row.js";
 import { nastyTables, shortNumberTables } from "../dump/formats/nasty-rows.js";
@@ -15,7 +14,6 @@ import { rounds } from "../rounds.js";
 import { testFolder } from "../run/job-for.js";
 
 const { signal } = new AbortController();
-const refuse = (reason: string) => new Error(reason);
 
 /** A member of this name gets lost where a service sends it beside a long number, so no row of a run has both. */
 const hasProto = (row: Row) => jsonText(row).includes("__proto__");
@@ -31,12 +29,6 @@ const documents = fc.uniqueArray(
   { maxLength: 6, selector: documentKey },
 );
 
-async function rangesOf(path: string): Promise<readonly RowRange[]> {
-  const ranges: RowRange[] = [];
-  for await (const range of scanRows(path, { refuse, signal })) ranges.push(range);
-  return ranges;
-}
-
 test("the parts of each document have exactly the text that a run writes, in JSONL and CSV", async () => {
   const folder = await testFolder();
   let round = 0;
@@ -48,20 +40,15 @@ test("the parts of each document have exactly the text that a run writes, in JSO
         rows.map((row) => ({ ...row, dataset_id, document_id }));
       const rows = all.flatMap(rowsOf);
       await writeFile(path, encodeLines(jsonlText.texts("chunks", rows)));
-      const ranges = await rangesOf(path);
-      expect(ranges.map(({ key, lines }) => [key, lines])).toEqual(
-        all.map((one) => [documentKey(one), one.rows.length]),
-      );
-      const segments = all.map((): SegmentFile[] => []);
+      const segments = new Map<string, SegmentFile[]>();
       const formats = [jsonlText, csvText(safe)];
-      const places = ranges.map(({ key: _, ...range }, document) => ({ document, ...range }));
-      const file = { kind: "chunks", path, ranges: places, longNumbers: true } as const;
-      await makeSegments(file, { folder, name, formats, signal }, (document, segment) =>
-        segments[document]?.push(segment),
-      );
-      for (const [at, one] of all.entries())
+      await makeSegments(path, "chunks", { folder, name, formats, signal }, (key, segment) => {
+        segments.set(key, [...(segments.get(key) ?? []), segment]);
+      });
+      expect([...segments.keys()]).toEqual(all.map(documentKey));
+      for (const one of all)
         for (const format of formats) {
-          const own = (segments[at] ?? []).filter((segment) => segment.format === format.format);
+          const own = (segments.get(documentKey(one)) ?? []).filter((segment) => segment.format === format.format);
           await joinSegments(join(folder, "joined"), "", own);
           const wanted = encodeLines(format.texts("chunks", rowsOf(one)));
           expect((await readFile(join(folder, "joined"))).equals(wanted)).toBe(true);
@@ -71,15 +58,24 @@ test("the parts of each document have exactly the text that a run writes, in JSO
   );
 });
 
-test("rows of a document that stand apart are several ranges, and a line of no run is refused", async () => {
-  const path = join(await testFolder(), "chunks.jsonl");
+test("rows of a document that stand apart are several segments, and a line of no run is refused", async () => {
+  const folder = await testFolder();
+  const path = join(folder, "chunks.jsonl");
   const line = (id: string, more = "") => `{"dataset_id":"d","document_id":"${id}","id":"1"${more}}\n`;
+  const segmentsOf = async () => {
+    const found: unknown[] = [];
+    const options = { folder, name: "x", formats: [jsonlText], signal };
+    await makeSegments(path, "chunks", options, (key, { start, bytes, lines, longestLine }) =>
+      found.push({ key, start, bytes, lines, longestLine }),
+    );
+    return found;
+  };
   await writeFile(path, [line("a"), line("b"), line("b", ',"content":"x"'), line("a")].join(""));
-  expect(await rangesOf(path)).toEqual([
+  expect(await segmentsOf()).toEqual([
     { key: '["d","a"]', start: 0, bytes: 46, lines: 1, longestLine: 45 },
     { key: '["d","b"]', start: 46, bytes: 106, lines: 2, longestLine: 59 },
     { key: '["d","a"]', start: 152, bytes: 46, lines: 1, longestLine: 45 },
   ]);
   await writeFile(path, `${line("a")}{"document_id":"a"}\n`);
-  await expect(rangesOf(path)).rejects.toThrow("row 2 does not begin with its dataset and document");
+  await expect(segmentsOf()).rejects.toThrow("does not begin with its dataset and document");
 });

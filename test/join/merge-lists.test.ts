@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { shardOf } from "../../src/crawl/discovery.js";
 import type { DocumentList } from "../../src/crawl/document-list.js";
 import { mergeLists } from "../../src/join/merge-lists.js";
+import { inFull } from "../rounds.js";
 
 type Dataset = DocumentList["datasets"][number];
 
@@ -109,23 +110,26 @@ test("a sentence names twenty documents and how many more there are", () => {
   );
 });
 
-test("every document of any list is there once, and exactly those count as unlisted that their own shard does not have", () => {
-  const documents = fc.uniqueArray(fc.integer({ min: 0, max: 15 }).map(String), { maxLength: 12 });
-  fc.assert(
-    fc.property(fc.array(documents, { minLength: 1, maxLength: 5 }), (all) => {
-      const count = all.length;
-      const lists = all.map((ids, at) => ({ list: list([dataset("a", ids)]), shards: [at + 1] }));
-      const merged = mergeLists(lists, count);
-      const [{ documents: union } = dataset("a", [])] = merged.list.datasets;
-      expect(union.toSorted()).toEqual([...new Set(all.flat())].sort());
-      const wanted = union.filter((id) => !all[shardOf("a", id, count) - 1]?.includes(id));
-      const found = [...merged.unlisted.keys()].map((key) => JSON.parse(key)[1]);
-      expect(found.sort()).toEqual(wanted.sort());
-      for (const [key, { own, listedBy }] of merged.unlisted) {
-        const id = JSON.parse(key)[1];
-        expect(own).toBe(shardOf("a", id, count));
-        expect(listedBy).toEqual(all.flatMap((ids, at) => (ids.includes(id) ? [at + 1] : [])));
-      }
-    }),
-  );
-});
+test.runIf(inFull)(
+  "every document of any list is there once, and exactly those count as unlisted that their own shard does not have",
+  () => {
+    const documents = fc.uniqueArray(fc.integer({ min: 0, max: 15 }).map(String), { maxLength: 12 });
+    fc.assert(
+      fc.property(fc.array(documents, { minLength: 1, maxLength: 5 }), (all) => {
+        const count = all.length;
+        const lists = all.map((ids, at) => ({ list: list([dataset("a", ids)]), shards: [at + 1] }));
+        const merged = mergeLists(lists, count);
+        const [{ documents: union } = dataset("a", [])] = merged.list.datasets;
+        expect(union.toSorted()).toEqual([...new Set(all.flat())].sort());
+        const wanted = union.filter((id) => !all[shardOf("a", id, count) - 1]?.includes(id));
+        const found = [...merged.unlisted.keys()].map((key) => JSON.parse(key)[1]);
+        expect(found.sort()).toEqual(wanted.sort());
+        for (const [key, { own, listedBy }] of merged.unlisted) {
+          const id = JSON.parse(key)[1];
+          expect(own).toBe(shardOf("a", id, count));
+          expect(listedBy).toEqual(all.flatMap((ids, at) => (ids.includes(id) ? [at + 1] : [])));
+        }
+      }),
+    );
+  },
+);

@@ -2,13 +2,14 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BusyError, InterruptedError, StopError, UsageError } from "../../src/errors.js";
+import { inFull } from "../rounds.js";
 import { underLease } from "../under-lease.js";
 import { startJoining } from "./joining.js";
 
 /** What lies in the folder of the job, beside its shards. */
 const left = async (dir: string) => (await readdir(join(dir, "test"))).filter((name) => name !== "shards");
 
-test("a damaged shard is refused, with everything that is wrong, and nothing is written", async () => {
+test.runIf(inFull)("a damaged shard is refused, with everything that is wrong, and nothing is written", async () => {
   const { runShards, joinJob, dir } = await startJoining();
   const [first, second, third] = await runShards(3);
   const change = async (folder = "", file = "", edit: (text: string) => string) => {
@@ -23,8 +24,8 @@ test("a damaged shard is refused, with everything that is wrong, and nothing is 
   expect(error).toBeInstanceOf(StopError);
   const text = String(error);
   expect(text).toContain("The shards cannot be joined, and nothing was published:\n");
-  expect(text).toContain("chunks.jsonl: has another SHA-256 than the manifest says");
-  expect(text).toContain("list.json: has another SHA-256 than the manifest says");
+  expect(text).toMatch(/ chunks\.jsonl: has the SHA-256 \w+ instead of/);
+  expect(text).toMatch(/list\.json: has the SHA-256 \w+ instead of/);
   expect(text).toContain("child_chunks.jsonl: is not there");
   expect(text.match(/nothing was joined/g)?.length).toBe(3);
   expect(await left(dir)).toEqual([]);
@@ -36,7 +37,7 @@ interface Edited {
   child_lists: unknown[];
 }
 
-test("manifests that are not sound, or do not fit the list or the rows, are refused by name", async () => {
+test("manifests that are not sound, or do not fit the rows, are refused by name", async () => {
   const { runShards, joinJob } = await startJoining();
   const [one] = await runShards(1);
   const path = join(one?.folder ?? "", "manifest.json");
@@ -47,10 +48,6 @@ test("manifests that are not sound, or do not fit the list or the rows, are refu
     await writeFile(path, JSON.stringify(manifest));
     return String(await joinJob().catch((reason: unknown) => reason));
   };
-  const swapped = ({ documents }: Edited) => documents.reverse();
-  expect(await refusalOf(swapped)).toContain(
-    "its documents are not those of list.json that fall to shard 1 of 1, each once; the first that differs is ",
-  );
   const moved = (manifest: Edited) => {
     manifest.child_lists = [];
     const [first, second] = manifest.documents;
@@ -58,27 +55,30 @@ test("manifests that are not sound, or do not fit the list or the rows, are refu
     for (const column of ["chunk_count", "total"])
       [first[column], second[column]] = [second[column] ?? 0, first[column] ?? 0];
   };
-  expect(await refusalOf(moved)).toMatch(/chunks\.jsonl: has \d+ rows of document \S+ together, \d+ are expected/);
+  expect(await refusalOf(moved)).toMatch(/chunks\.jsonl: document \S+ has \d+ rows, its chunk_count is \d+/);
   expect(await refusalOf((manifest) => Object.assign(manifest, { counts: {} }))).toContain("manifest.json: counts.");
 });
 
-test("a set that is not one run is refused at once: a shard that is missing, one of another plan", async () => {
-  const { job, runShards, joinJob, run, shards, dir } = await startJoining(2);
-  await runShards(2);
-  await run({ shard: { index: 1, count: 2 }, consistency: "counts" });
-  await rm(join(shards, "2-of-2"), { recursive: true });
-  await expect(joinJob()).rejects.toThrow(
-    /shard 2 of 2 is missing; make it: kbdump run test\.yaml --shard 2\/2 --out \S+out$/,
-  );
-  await run({ shard: { index: 2, count: 2 } });
-  await expect(joinJob()).rejects.toThrow(
-    /1-of-2\S+: it is of another plan than \S+2-of-2\S+, the newest, .*make it again: .*--shard 1\/2/,
-  );
-  expect(job.name).toBe("test");
-  expect(await left(dir)).toEqual([]);
-});
+test.runIf(inFull)(
+  "a set that is not one run is refused at once: a shard that is missing, one of another plan",
+  async () => {
+    const { job, runShards, joinJob, run, shards, dir } = await startJoining(2);
+    await runShards(2);
+    await run({ shard: { index: 1, count: 2 }, consistency: "counts" });
+    await rm(join(shards, "2-of-2"), { recursive: true });
+    await expect(joinJob()).rejects.toThrow(
+      /shard 2 of 2 is missing; make it: kbdump run test\.yaml --shard 2\/2 --out \S+out$/,
+    );
+    await run({ shard: { index: 2, count: 2 } });
+    await expect(joinJob()).rejects.toThrow(
+      /1-of-2\S+: it is of another plan than \S+2-of-2\S+, the newest, .*make it again: .*--shard 1\/2/,
+    );
+    expect(job.name).toBe("test");
+    expect(await left(dir)).toEqual([]);
+  },
+);
 
-test("words that name no shards are wrong usage", async () => {
+test.runIf(inFull)("words that name no shards are wrong usage", async () => {
   const { run, joinJob, folder, dir, shards } = await startJoining(2);
   const refused = async (...words: readonly string[]) => {
     const error = await joinJob({}, [...words]).catch((reason: unknown) => reason);
@@ -95,7 +95,6 @@ test("words that name no shards are wrong usage", async () => {
       dir,
       formats: ["duckdb"],
       bucket: undefined,
-      allowUnsafeLock: false,
       keep: undefined,
       keepSignatures: false,
       csvSafe: false,
@@ -112,30 +111,33 @@ test("words that name no shards are wrong usage", async () => {
   expect(await refused(join(dir, "test"))).toContain("no shard has a run in ");
 });
 
-test("of two divisions the one that ran last is joined, and gathered folders are joined elsewhere", async () => {
-  const { run, runShards, joinJob, folder, dir, shards } = await startJoining(4);
-  await runShards(3);
-  const segments = await runShards(2);
-  const notes: string[] = [];
-  const joined = await joinJob({ log: (level, text) => level === "warn" && notes.push(text) });
-  expect(joined.shards.map(({ run_id }) => run_id)).toEqual(segments.map(({ manifest }) => manifest.run_id));
-  expect(notes).toEqual([`${shards} has shards of 2 and of 3; those of 2 ran last, and are joined`]);
-  const [first, second] = [join(folder, "a"), join(folder, "b")];
-  await cp(join(shards, "1-of-2"), first, { recursive: true });
-  await cp(segments[1]?.folder ?? "", second, { recursive: true });
-  const elsewhere = await joinJob({ out: join(folder, "elsewhere"), format: ["csv"] }, [second, first]);
-  expect(elsewhere.folder.startsWith(join(folder, "elsewhere", "test", "runs"))).toBe(true);
-  expect(elsewhere.manifest.options.output.formats).toEqual(["csv"]);
-  expect(elsewhere.manifest.counts).toEqual(joined.manifest.counts);
-  const inPlace = await joinJob(
-    {},
-    segments.map((segment) => segment.folder),
-  );
-  expect(inPlace.folder).toBe(join(dir, "test", "runs", inPlace.manifest.run_id));
-  expect((await run({ shard: { index: 1, count: 2 } })).status).toBe("complete");
-});
+test.runIf(inFull)(
+  "of two divisions the one that ran last is joined, and gathered folders are joined elsewhere",
+  async () => {
+    const { run, runShards, joinJob, folder, dir, shards } = await startJoining(4);
+    await runShards(3);
+    const segments = await runShards(2);
+    const notes: string[] = [];
+    const joined = await joinJob({ log: (level, text) => level === "warn" && notes.push(text) });
+    expect(joined.shards.map(({ run_id }) => run_id)).toEqual(segments.map(({ manifest }) => manifest.run_id));
+    expect(notes).toEqual([`${shards} has shards of 2 and of 3; those of 2 ran last, and are joined`]);
+    const [first, second] = [join(folder, "a"), join(folder, "b")];
+    await cp(join(shards, "1-of-2"), first, { recursive: true });
+    await cp(segments[1]?.folder ?? "", second, { recursive: true });
+    const elsewhere = await joinJob({ out: join(folder, "elsewhere"), format: ["csv"] }, [second, first]);
+    expect(elsewhere.folder.startsWith(join(folder, "elsewhere", "test", "runs"))).toBe(true);
+    expect(elsewhere.manifest.options.output.formats).toEqual(["csv"]);
+    expect(elsewhere.manifest.counts).toEqual(joined.manifest.counts);
+    const inPlace = await joinJob(
+      {},
+      segments.map((segment) => segment.folder),
+    );
+    expect(inPlace.folder).toBe(join(dir, "test", "runs", inPlace.manifest.run_id));
+    expect((await run({ shard: { index: 1, count: 2 } })).status).toBe("complete");
+  },
+);
 
-test("a job that is held is busy, and an interruption publishes nothing", async () => {
+test.runIf(inFull)("a job that is held is busy, and an interruption publishes nothing", async () => {
   const { job, runShards, joinJob, dir } = await startJoining(2);
   await runShards(2);
   const options = { now: () => new Date(), log: () => {} };

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { runnerImport } from "vite";
 import { openClient } from "../../dist/client/open-client.js";
 import { openWriter } from "../../dist/client/write/writer.js";
-import { BatchSize, largestSize } from "../../dist/restore/copy/apply/apply-options.js";
+import { openCopyJournal } from "../../dist/restore/copy/copy-journal.js";
 import { emptyCopyProgress } from "../../dist/restore/copy/copy-result.js";
-import { openCopyJournal } from "../../dist/restore/copy/journal.js";
-import { copyRows } from "../../dist/restore/copy/rows/copy-rows.js";
+import { copyRows } from "../../dist/restore/copy/copy-rows.js";
+import { BatchSize, largestSize } from "../../dist/restore/copy/document-copy.js";
 
 const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);
 const [datasetId, documentId, oldId] = [1, 2, 3].map((last) => `00000000-0000-4000-8000-00000000000${last}`);
@@ -32,13 +32,13 @@ const { module } = await runnerImport(`${import.meta.dirname}/../servers/writabl
   ...{ configFile: false, logLevel: "error" },
 });
 const service = await module.startWritable(stored, { delay });
-const folder = await mkdtemp(join(tmpdir(), "kbdump-move-"));
+const folder = await mkdtemp(join(tmpdir(), "kbdump-copy-"));
 const { url: baseUrl, key } = service;
 const signal = new AbortController().signal;
 const api = openClient({ baseUrl, key });
 const writer = openWriter({ baseUrl, key, concurrency: 1 });
 const journal = await openCopyJournal(folder, {
-  ...{ runId: "20260301T000000000Z", baseUrl, from: "chunks", another: false },
+  ...{ runId: "20260301T000000000Z", baseUrl, another: false },
   ...{ now: () => new Date(), checkOwn: async () => {} },
 });
 const progress = emptyCopyProgress();
@@ -70,7 +70,7 @@ try {
   const least = (Math.ceil(count / largestSize) * delay) / 1000;
   if (failed.length > 0 || reason !== null) throw new Error(reason ?? failed[0].reason);
   process.stdout.write(
-    `${count} chunks, ${progress.writes} requests of ${delay} ms, ${seconds.toFixed(2)} s\n` +
+    `${count} chunks, ${journal.writes} requests of ${delay} ms, ${seconds.toFixed(2)} s\n` +
       `least possible: ${least.toFixed(2)} s; ratio ${(seconds / least).toFixed(2)}\n`,
   );
 } finally {

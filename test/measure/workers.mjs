@@ -44,7 +44,6 @@ const cases = [
 
 const broker = await startRedis();
 const scratch = await mkdtemp(join(tmpdir(), "kbdump-workers-"));
-await warmUp();
 try {
   process.stdout.write("| read | latency | way | time | CPU of all | against a single run | requests/s |\n");
   for (const { dataset, latency, ways } of cases)
@@ -54,13 +53,9 @@ try {
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** A new broker lets nobody send for some seconds, which would be measured once. */
-async function warmUp() {
-  await withService({ dataset: long, latency: 0 }, ({ origin }) => run(long, workers(1), `${origin}/v1`));
-}
-
 /** Measures all ways in turn, so that a change of the load of this machine meets them all. */
 async function printLines(dataset, latency, ways, url) {
+  await run(dataset, workers(1), url); // the first run with a queue waits for some seconds
   const runs = ways.map(() => []);
   for (let round = 0; round < rounds; round++)
     for (const [at, way] of ways.entries()) runs[at].push(await run(dataset, way, url));
@@ -87,6 +82,7 @@ async function run(dataset, { count, args }, url) {
       service: { base_url: url, concurrency },
       datasets: [{ id: dataset.id, documents }],
       child_chunks: childChunksOf(dataset),
+      details: false,
       consistency,
       output: { dir, formats: ["jsonl"] },
     }),

@@ -5,6 +5,7 @@ import type { Original } from "../../src/dump/manifest.js";
 import { attachmentFiles } from "../../src/dump/open-dump.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
+import { inFull } from "../rounds.js";
 import { brokenFile, file } from "../servers/file-store.js";
 import type { JsonObject } from "../servers/json.js";
 import { makeDocument, type TestDocument } from "../servers/store.js";
@@ -100,22 +101,25 @@ test("a job without originals asks for no attachment", async () => {
   expect([chunksAsked(place), fetched(place)]).toEqual([0, []]);
 });
 
-test.each([403, 404])("a link that may have expired, which is a %i, gives way to a fresh one", async (status) => {
-  const place = await book(1);
-  attach(place, 0, "a", "first");
-  let later = 0;
-  place.files.files.set(pathOf("a"), (response, nth) => {
-    if (nth > 1) return file("first")(response);
-    later = 61_000;
-    response.writeHead(status).end();
-  });
-  const now = () => new Date(Date.now() + later);
-  const result = await run(place, { service: { retries: 0 } }, { now });
-  expect(verdicts(result)).toEqual(["a: complete"]);
-  expect([chunksAsked(place), fetched(place)]).toEqual([2, ["/0", pathOf("a"), pathOf("a")]]);
-});
+test.runIf(inFull).each([403, 404])(
+  "a link that may have expired, which is a %i, gives way to a fresh one",
+  async (status) => {
+    const place = await book(1);
+    attach(place, 0, "a", "first");
+    let later = 0;
+    place.files.files.set(pathOf("a"), (response, nth) => {
+      if (nth > 1) return file("first")(response);
+      later = 61_000;
+      response.writeHead(status).end();
+    });
+    const now = () => new Date(Date.now() + later);
+    const result = await run(place, { service: { retries: 0 } }, { now });
+    expect(verdicts(result)).toEqual(["a: complete"]);
+    expect([chunksAsked(place), fetched(place)]).toEqual([2, ["/0", pathOf("a"), pathOf("a")]]);
+  },
+);
 
-test.each([
+test.runIf(inFull).each([
   [403, 1],
   [404, 1],
   [410, 1],
@@ -163,17 +167,20 @@ test("an attachment that is gone, has no link or is too long is missing, with th
   ]);
 });
 
-test.each([404, 405])("an older service, which answers %i to a single chunk, gives no attachment", async (status) => {
-  const place = await book(1);
-  attach(place, 0, "a", "first");
-  const fault = { kind: "status", status, code: status === 404 ? "" : "method_not_allowed", message: "" } as const;
-  place.server.behaviour.faults = ({ path }) => (/\/segments\/[^/]+$/.test(path) ? fault : undefined);
-  const [original] = attached(await run(place));
-  expect(original).toMatchObject({ verdict: "missing", name: null });
-  expect(original?.reason).toMatch(/; an older service does not give a single chunk$/);
-});
+test.runIf(inFull).each([404, 405])(
+  "an older service, which answers %i to a single chunk, gives no attachment",
+  async (status) => {
+    const place = await book(1);
+    attach(place, 0, "a", "first");
+    const fault = { kind: "status", status, code: status === 404 ? "" : "method_not_allowed", message: "" } as const;
+    place.server.behaviour.faults = ({ path }) => (/\/segments\/[^/]+$/.test(path) ? fault : undefined);
+    const [original] = attached(await run(place));
+    expect(original).toMatchObject({ verdict: "missing", name: null });
+    expect(original?.reason).toMatch(/; an older service does not give a single chunk$/);
+  },
+);
 
-test("a run that broke off does not fetch again what it had", async () => {
+test.runIf(inFull)("a run that broke off does not fetch again what it had", async () => {
   const place = await book(3);
   for (const at of [0, 1, 2]) attach(place, at, `file-${at}`, `bytes ${at}`);
   const stop = new AbortController();
@@ -203,7 +210,7 @@ test("a run that began without originals knows the attachments of what it read w
   expect(place.server.requests.slice(before).some(({ path }) => path.endsWith("/segments"))).toBe(false);
 });
 
-test("the next run takes over a file of the same attachment and size, if it is sound", async () => {
+test.runIf(inFull)("the next run takes over a file of the same attachment and size, if it is sound", async () => {
   const place = await book(3);
   for (const at of [0, 1, 2]) attach(place, at, `file-${at}`, `bytes ${at}`);
   const first = await run(place);

@@ -11,6 +11,7 @@ import { planJob } from "../../src/plan/plan-job.js";
 import { runJob } from "../../src/run/run-job.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { runKbdump } from "../cli/run-kbdump.js";
+import { inFull } from "../rounds.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { file } from "../servers/file-store.js";
 import { everyText, give, type Library, library, originalsOf, run, sign } from "./library.js";
@@ -41,7 +42,7 @@ function takeAway({ datasets, ids }: Library, at: number): void {
 const verdictsOf = (result: Parameters<typeof originalsOf>[0]) => originalsOf(result).map(({ verdict }) => verdict);
 
 describe("a release until 1.8, with upload-file", () => {
-  test("is asked no other route, also where the first documents have no file", async () => {
+  test.runIf(inFull)("is asked no other route, also where the first documents have no file", async () => {
     const place = await libraryOn("upload-file", 12);
     for (let at = 0; at < 8; at++) takeAway(place, at);
     const result = await run(place, { service: { concurrency: 8 } });
@@ -52,31 +53,41 @@ describe("a release until 1.8, with upload-file", () => {
 });
 
 describe("a release from 1.9 to 1.13.0, without a route", () => {
-  test("is asked once for each, and one warning says so; the run is complete", { timeout: 120_000 }, async () => {
-    const place = await libraryOn("none", 25);
-    place.server.behaviour.latency = ({ path }) => (/(upload-file|download)$/.test(path) ? 30 : 0);
-    const { server, folder } = place;
-    const job = { name: "test", service: { base_url: server.url, concurrency: 8 }, datasets: "all", originals: true };
-    await writeFile(join(folder, "job.yaml"), JSON.stringify({ ...job, output: { formats: ["jsonl"] } }));
-    const env = { KNOWLEDGE_API_KEY: server.key };
-    const shown = await runKbdump(["run", "job.yaml"], env, folder);
-    expect(shown.code).toBe(0);
-    expect(askedOf(place)).toEqual({ upload: 1, download: 1, details: 0 });
-    expect(shown.stdout).toMatch(/^0 originals saved \(0 B\), 25 missing$/m);
-    const warning = "this release does not provide originals";
-    for (const text of [shown.stdout, shown.stderr]) expect(text.split(warning)).toHaveLength(2);
-    for (const text of [shown.stdout, shown.stderr]) expect(text).not.toMatch(/base_url|is missing:/);
+  test.runIf(inFull)(
+    "is asked once for each, and one warning says so; the run is complete",
+    { timeout: 120_000 },
+    async () => {
+      const place = await libraryOn("none", 25);
+      place.server.behaviour.latency = ({ path }) => (/(upload-file|download)$/.test(path) ? 30 : 0);
+      const { server, folder } = place;
+      const job = {
+        name: "test",
+        service: { base_url: server.url, concurrency: 8 },
+        datasets: "all",
+        originals: true,
+        details: false,
+      };
+      await writeFile(join(folder, "job.yaml"), JSON.stringify({ ...job, output: { formats: ["jsonl"] } }));
+      const env = { KNOWLEDGE_API_KEY: server.key };
+      const shown = await runKbdump(["run", "job.yaml"], env, folder);
+      expect(shown.code).toBe(0);
+      expect(askedOf(place)).toEqual({ upload: 1, download: 1, details: 0 });
+      expect(shown.stdout).toMatch(/^0 originals saved \(0 B\), 25 missing$/m);
+      const warning = "this release does not provide originals";
+      for (const text of [shown.stdout, shown.stderr]) expect(text.split(warning)).toHaveLength(2);
+      for (const text of [shown.stdout, shown.stderr]) expect(text).not.toMatch(/base_url|is missing:/);
 
-    const ran = await runKbdump(["run", "job.yaml", "--json", "--quiet"], env, folder);
-    const result = JSON.parse(ran.stdout);
-    expect(ran.code).toBe(0);
-    expect(result).toMatchObject({
-      status: "complete",
-      originals: { complete: 0, wrong_size: 0, missing: 25 },
-      warnings: [expect.stringMatching(new RegExp(`^${warning}: `))],
-    });
-    expect(await verifyRun(join(folder, result.folder))).toMatchObject({ status: "sound" });
-  });
+      const ran = await runKbdump(["run", "job.yaml", "--json", "--quiet"], env, folder);
+      const result = JSON.parse(ran.stdout);
+      expect(ran.code).toBe(0);
+      expect(result).toMatchObject({
+        status: "complete",
+        originals: { complete: 0, wrong_size: 0, missing: 25 },
+        warnings: [expect.stringMatching(new RegExp(`^${warning}: `))],
+      });
+      expect(await verifyRun(join(folder, result.folder))).toMatchObject({ status: "sound" });
+    },
+  );
 
   test("gives each original the same reason, and attachments are saved all the same", async () => {
     const place = await libraryOn("none", 2);
@@ -95,49 +106,58 @@ describe("a release from 1.9 to 1.13.0, without a route", () => {
 });
 
 describe("a release from 1.13.1 on, with download", () => {
-  test("gives the file; its facts come from the details of the document, and no link lies anywhere", async () => {
-    const place = await libraryOn("download", 3);
-    give(place, 1, "short", { size: 99 });
-    place.files.files.delete("/2");
-    const logged: string[] = [];
-    const log = (_level: string, text: string) => logged.push(text);
-    const result = await run(place, { service: { retries: 6 } }, { log });
-    expect(originalsOf(result)[0]).toMatchObject({
-      ...{ path: `originals/${place.ids[0]}/Guide 0.pdf`, name: "Guide 0.pdf", mime_type: "application/pdf" },
-      ...{ file_id: "upload-0", bytes: 10, expected_bytes: 10, verdict: "complete" },
-    });
-    expect(verdictsOf(result)).toEqual(["complete", "wrong size", "missing"]);
-    expect(askedOf(place)).toEqual({ upload: 1, download: 3, details: 3 });
-    expect(place.files.asked.map(({ authorization }) => authorization)).toEqual([undefined, undefined, undefined]);
-    for (const text of [await everyText(place.folder), logged.join("\n")]) expect(text).not.toContain(sign);
-    expect(await verifyRun(result.folder)).toMatchObject({ status: "sound" });
-  });
+  test.runIf(inFull)(
+    "gives the file; its facts come from the details of the document, and no link lies anywhere",
+    async () => {
+      const place = await libraryOn("download", 3);
+      give(place, 1, "short", { size: 99 });
+      place.files.files.delete("/2");
+      const logged: string[] = [];
+      const log = (_level: string, text: string) => logged.push(text);
+      const result = await run(place, { service: { retries: 6 } }, { log });
+      expect(originalsOf(result)[0]).toMatchObject({
+        ...{ path: `originals/${place.ids[0]}/Guide 0.pdf`, name: "Guide 0.pdf", mime_type: "application/pdf" },
+        ...{ file_id: "upload-0", bytes: 10, expected_bytes: 10, verdict: "complete" },
+      });
+      expect(verdictsOf(result)).toEqual(["complete", "wrong size", "missing"]);
+      expect(askedOf(place)).toEqual({ upload: 1, download: 3, details: 3 });
+      expect(place.files.asked.map(({ authorization }) => authorization)).toEqual([undefined, undefined, undefined]);
+      for (const text of [await everyText(place.folder), logged.join("\n")]) expect(text).not.toContain(sign);
+      expect(await verifyRun(result.folder)).toMatchObject({ status: "sound" });
+    },
+  );
 
-  test("is asked for the details of a document once, also by a run that reads them and by one that tries again", async () => {
-    const place = await libraryOn("download", 3);
-    place.files.files.set("/1", (response, nth) =>
-      nth % 2 === 1 ? void response.writeHead(503).end() : file("original 1")(response),
-    );
-    for (const details of [false, true]) {
-      place.server.reset();
-      const result = await run(place, { details, child_chunks: "none" });
-      expect(originalsOf(result).map(({ name }) => name)).toEqual(["Guide 0.pdf", "Guide 1.pdf", "Guide 2.pdf"]);
-      expect(askedOf(place)).toEqual({ upload: 1, download: details ? 3 : 4, details: 3 });
-      for (const at of place.ids.keys()) give(place, at, `original ${at}`, { id: `next-${at}` });
-    }
-  });
+  test.runIf(inFull)(
+    "is asked for the details of a document once, also by a run that reads them and by one that tries again",
+    async () => {
+      const place = await libraryOn("download", 3);
+      place.files.files.set("/1", (response, nth) =>
+        nth % 2 === 1 ? void response.writeHead(503).end() : file("original 1")(response),
+      );
+      for (const details of [false, true]) {
+        place.server.reset();
+        const result = await run(place, { details, child_chunks: "none" });
+        expect(originalsOf(result).map(({ name }) => name)).toEqual(["Guide 0.pdf", "Guide 1.pdf", "Guide 2.pdf"]);
+        expect(askedOf(place)).toEqual({ upload: 1, download: details ? 3 : 4, details: 3 });
+        for (const at of place.ids.keys()) give(place, at, `original ${at}`, { id: `next-${at}` });
+      }
+    },
+  );
 
-  test("decides the route with the first of many documents in flight, also where those have no file", async () => {
-    const place = await libraryOn("download", 40);
-    place.server.behaviour.latency = ({ path }) => (/(upload-file|download)$/.test(path) ? 20 : 0);
-    for (let at = 0; at < 16; at++) takeAway(place, at);
-    const result = await run(place, { service: { concurrency: 16, retries: 6 }, details: true });
-    expect(verdictsOf(result)).toEqual(place.ids.map((_, at) => (at < 16 ? "missing" : "complete")));
-    expect(originalsOf(result)[7]?.reason).toContain("404 not_found UploadFile not found");
-    expect(askedOf(place)).toEqual({ upload: 1, download: 40, details: 40 });
-    const asked = place.server.requests.filter(({ path }) => /(upload-file|download)$/.test(path));
-    expect(Math.max(...asked.map(({ inFlight }) => inFlight))).toBeGreaterThan(4);
-  });
+  test.runIf(inFull)(
+    "decides the route with the first of many documents in flight, also where those have no file",
+    async () => {
+      const place = await libraryOn("download", 40);
+      place.server.behaviour.latency = ({ path }) => (/(upload-file|download)$/.test(path) ? 20 : 0);
+      for (let at = 0; at < 16; at++) takeAway(place, at);
+      const result = await run(place, { service: { concurrency: 16, retries: 6 }, details: true });
+      expect(verdictsOf(result)).toEqual(place.ids.map((_, at) => (at < 16 ? "missing" : "complete")));
+      expect(originalsOf(result)[7]?.reason).toContain("404 not_found UploadFile not found");
+      expect(askedOf(place)).toEqual({ upload: 1, download: 40, details: 40 });
+      const asked = place.server.requests.filter(({ path }) => /(upload-file|download)$/.test(path));
+      expect(Math.max(...asked.map(({ inFlight }) => inFlight))).toBeGreaterThan(4);
+    },
+  );
 
   test("a question that fails for a while decides nothing", async () => {
     const place = await libraryOn("download", 5);
@@ -171,29 +191,32 @@ describe("a release from 1.13.1 on, with download", () => {
     expect(await everyText(place.folder)).not.toContain("sign=");
   });
 
-  test("a later run keeps what is the same, and one that broke off continues from what it had", async () => {
-    const place = await libraryOn("download", 4);
-    const stop = new AbortController();
-    place.files.files.set("/3", () => setTimeout(() => stop.abort(new Error("enough")), 300));
-    await expect(run(place, {}, { signal: stop.signal })).rejects.toThrow("enough");
-    place.files.files.set("/3", file("original 3"));
-    const fetched = () => place.files.asked.splice(0).map(({ url }) => url.split("?")[0]);
-    fetched();
-    place.server.reset();
-    const complete = ["complete", "complete", "complete", "complete"];
-    expect(verdictsOf(await run(place))).toEqual(complete);
-    expect([fetched(), askedOf(place)]).toEqual([["/3"], { upload: 1, download: 1, details: 1 }]);
+  test.runIf(inFull)(
+    "a later run keeps what is the same, and one that broke off continues from what it had",
+    async () => {
+      const place = await libraryOn("download", 4);
+      const stop = new AbortController();
+      place.files.files.set("/3", () => setTimeout(() => stop.abort(new Error("enough")), 300));
+      await expect(run(place, {}, { signal: stop.signal })).rejects.toThrow("enough");
+      place.files.files.set("/3", file("original 3"));
+      const fetched = () => place.files.asked.splice(0).map(({ url }) => url.split("?")[0]);
+      fetched();
+      place.server.reset();
+      const complete = ["complete", "complete", "complete", "complete"];
+      expect(verdictsOf(await run(place))).toEqual(complete);
+      expect([fetched(), askedOf(place)]).toEqual([["/3"], { upload: 1, download: 1, details: 1 }]);
 
-    give(place, 1, "original 1, longer");
-    give(place, 2, "original 2", { id: "another-upload" });
-    const later = await run(place);
-    expect(verdictsOf(later)).toEqual(complete);
-    expect(fetched().sort()).toEqual(["/1", "/2"]);
-    expect(await verifyRun(later.folder)).toMatchObject({ status: "sound", checked: { originals: 4 } });
-  });
+      give(place, 1, "original 1, longer");
+      give(place, 2, "original 2", { id: "another-upload" });
+      const later = await run(place);
+      expect(verdictsOf(later)).toEqual(complete);
+      expect(fetched().sort()).toEqual(["/1", "/2"]);
+      expect(await verifyRun(later.folder)).toMatchObject({ status: "sound", checked: { originals: 4 } });
+    },
+  );
 });
 
-test.each([
+test.runIf(inFull).each([
   ["upload-file", false, 6],
   ["upload-file", true, 6],
   ["download", false, 1 + 9],
@@ -244,7 +267,7 @@ function ofRelease(release: "upload-file" | "download" | "none", each: Route): r
   return [download];
 }
 
-test.each([
+test.runIf(inFull).each([
   ["upload-file", { complete: 10, wrong_size: 1, missing: 2 }],
   ["download", { complete: 10, wrong_size: 1, missing: 2 }],
   ["none", { complete: 0, wrong_size: 0, missing: 13 }],

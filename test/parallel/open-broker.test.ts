@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../src/errors.js";
 import { openBroker } from "../../src/parallel/broker.js";
+import { inFull } from "../rounds.js";
 import { hasRedis, startRedis } from "../servers/start-redis.js";
 
 const secret = "Zx9-never-shown";
@@ -48,7 +49,7 @@ async function refusal(url: string, patience?: number): Promise<string> {
 
 const noRedis = "what answers there is no Redis and no Valkey. Start Redis or Valkey there, or correct the address";
 
-test("where nobody listens, the address is named without its secrets", async () => {
+test.runIf(inFull)("where nobody listens, the address is named without its secrets", async () => {
   expect(await refusal(`redis://${user}:${secret}@127.0.0.1:1/3`)).toBe(
     "the broker redis://127.0.0.1:1/3 cannot be used: nothing listens there. Start Redis or Valkey there, or correct the address",
   );
@@ -71,7 +72,7 @@ test("a connection that ends before an answer is distinguished from a port that 
   );
 });
 
-test("an answer that never comes is waited for as long as asked, and no longer", async () => {
+test.runIf(inFull)("an answer that never comes is waited for as long as asked, and no longer", async () => {
   const url = await startOdd(() => {});
   const begin = performance.now();
   expect(await refusal(url, 300)).toMatch(/no answer\. Start Redis or Valkey there/);
@@ -79,7 +80,7 @@ test("an answer that never comes is waited for as long as asked, and no longer",
   expect(performance.now() - begin).toBeLessThan(1_500);
 });
 
-test("where TLS gets no answer, the message says how to do without TLS", async () => {
+test.runIf(inFull)("where TLS gets no answer, the message says how to do without TLS", async () => {
   const url = await startOdd(() => {}); // Redis without TLS keeps silent, too: it waits for the end of a line
   expect(await refusal(url.replace("redis:", "rediss:"), 300)).toMatch(
     /firewall is between; if no TLS is spoken there, write redis:\/\/$/,
@@ -98,11 +99,12 @@ test("without the libraries, the message says how to install them", async () => 
   onTestFinished(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, "parallel"));
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
-  for (const file of ["errors.js", "parallel/load-libraries.js"]) await cp(join("dist", file), join(folder, file));
-  const script = `const { loadLibraries } = await import("${pathToFileURL(folder)}/parallel/load-libraries.js"); await loadLibraries().catch((error) => console.log(error.name, error.message));`;
+  for (const file of ["errors.js", "file-error.js", "safe-text.js", "parallel/broker.js"])
+    await cp(join("dist", file), join(folder, file));
+  const script = `const { openBroker } = await import("${pathToFileURL(folder)}/parallel/broker.js"); await openBroker("redis://127.0.0.1").catch((error) => console.log(error.name, error.message));`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);
   expect(stdout).toMatch(
-    /^UsageError Workers need bullmq ioredis redis-semaphore, .* npm install bullmq ioredis redis-semaphore .* --global bullmq/,
+    /^UsageError Workers need bullmq ioredis, .* npm install bullmq ioredis in .* --global bullmq/,
   );
 });
 
@@ -132,7 +134,7 @@ describe.skipIf(!hasRedis)("with a real broker", () => {
     expect(await broker.connect().ping()).toBe("PONG");
   });
 
-  test("a frozen broker, and one without TLS, are given up in time", async () => {
+  test.runIf(inFull)("a frozen broker, and one without TLS, are given up in time", async () => {
     const { server } = await startBroker();
     expect(await refusal(server.url.replace("redis:", "rediss:"), 500)).toMatch(/no answer|no TLS is spoken/);
     server.signal("SIGSTOP");
@@ -140,18 +142,21 @@ describe.skipIf(!hasRedis)("with a real broker", () => {
     server.signal("SIGCONT");
   });
 
-  test("a connection comes back after a restart of the broker, and its commands wait for that", async () => {
-    const { server } = await startBroker();
-    const broker = await openBroker(server.url);
-    onTestFinished(broker.close);
-    const connection = broker.connect();
-    await connection.set("a", "1");
-    await server.kill();
-    const answer = connection.get("a");
-    await sleep(100);
-    await server.start();
-    expect(await answer).toBeNull();
-  });
+  test.runIf(inFull)(
+    "a connection comes back after a restart of the broker, and its commands wait for that",
+    async () => {
+      const { server } = await startBroker();
+      const broker = await openBroker(server.url);
+      onTestFinished(broker.close);
+      const connection = broker.connect();
+      await connection.set("a", "1");
+      await server.kill();
+      const answer = connection.get("a");
+      await sleep(100);
+      await server.start();
+      expect(await answer).toBeNull();
+    },
+  );
 
   test("a connection without a queue of commands refuses them at once while the broker is gone", async () => {
     const { server } = await startBroker();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Job } from "../../src/job/job.js";
-import { diskNeeds } from "../../src/plan/disk-needs.js";
-import { type DocumentForecast, type ForecastBasis, forecastDocument } from "../../src/plan/forecast.js";
+import { countDetailed, type DocumentForecast, type ForecastBasis, forecastDocument } from "../../src/plan/forecast.js";
+import { diskNeeds } from "../../src/plan/plan-job.js";
 import type { DocumentSample, DocumentSurvey } from "../../src/plan/survey.js";
 
 const sample: DocumentSample = {
@@ -14,6 +14,7 @@ const sample: DocumentSample = {
   children: [0, 1, 100, 250],
   childPageRows: 100,
   attachments: 10,
+  edited: false,
   chunkBytes: 500,
   childBytes: 100,
 };
@@ -77,4 +78,15 @@ test("disk: what is written once, twice while it is joined, and a database with 
   expect(compressed).toMatchObject({ needed_bytes: 1_800 + 900 + 400, run_folder_bytes: 900 + 400 });
   expect(needs(["csv"], 0, "gzip")).toMatchObject({ needed_bytes: 1_800 + 400 + 1_000, run_folder_bytes: 400 });
   expect(later.needed_bytes - fresh.needed_bytes).toBe(50_000_000 - fresh.database_bytes + 50_000_000);
+});
+
+test("details: auto counts the documents that look edited in the sample, and as large a part of the others", () => {
+  const edited = { sample: { ...sample, edited: true } };
+  const surveys = [
+    ...[survey(900, edited), survey(800), survey(700), survey(600)],
+    ...Array.from({ length: 8 }, () => survey(5, { sample: undefined })),
+    ...[survey(0, { sample: undefined }), survey(0, { total: null, sample: undefined, error: "gone" })],
+  ];
+  expect((["auto", true, false] as const).map((details) => countDetailed(surveys, details))).toEqual([3, 14, 0]);
+  expect(countDetailed([survey(5, { sample: undefined })], "auto")).toBe(0);
 });

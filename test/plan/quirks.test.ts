@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { inFull } from "../rounds.js";
 import type { Behaviour, RequestRecord } from "../servers/behaviour.js";
 import type { Fault } from "../servers/faults.js";
 import { makeDocument, type TestDocument } from "../servers/store.js";
@@ -65,13 +66,13 @@ test("without child lists in the plan, nothing is said about embedded children",
   expect((await plan({ job: { child_chunks: "none" } })).quirks).toEqual([]);
 });
 
-test("where no sampled document has child lists, all others fail, too", async () => {
+test.runIf(inFull)("where no sampled document has child lists, all others fail, too", async () => {
   const documents = Array.from({ length: 103 }, (_, at) => makeDocument({ chunks: 1, seed: at + 1 }));
   const { plan } = await startPlace(documents, { gzip: true, faults: noLists });
   expect((await plan()).counts).toMatchObject({ documents: 103, documents_failed: 103 });
 });
 
-test("a service that throttles is named, and the plan is made all the same", async () => {
+test.runIf(inFull)("a service that throttles is named, and the plan is made all the same", async () => {
   const throttled: Fault = { kind: "status", status: 429, headers: { "retry-after": "0" } };
   const { plan, server } = await startPlace(plain(), {
     gzip: true,
@@ -83,8 +84,8 @@ test("a service that throttles is named, and the plan is made all the same", asy
   expect(made.warnings).toEqual([expect.stringMatching(/^\d+ retried requests? in this plan/)]);
 });
 
-test("docs/plan.md lists the names", async () => {
-  const page = await readFile("docs/plan.md", "utf8");
+test("docs/commands.md lists the names", async () => {
+  const page = await readFile("docs/commands.md", "utf8");
   for (const name of ["page_cap", "paging", "embedded_children", "child_lists", "compression", "throttling"])
-    expect(page).toMatch(new RegExp(`^\\| \`${name}\``, "m"));
+    expect(page).toMatch(new RegExp(`^- \`${name}\`: `, "m"));
 });

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
 import { runJob } from "../../src/run/run-job.js";
 import { runKbdump } from "../cli/run-kbdump.js";
-import { rounds } from "../rounds.js";
+import { inFull, rounds } from "../rounds.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { backUp } from "./copy/back-up.js";
 import { readCopies } from "./copy/random/copies.js";
@@ -13,7 +13,7 @@ const key = "restore-key";
 const env = { KNOWLEDGE_RESTORE_KEY: key };
 const moments = [1, 2, 3, 4, 5, 6];
 
-test.each(moments.slice(0, rounds(1, moments.length)))(
+test.runIf(inFull).each(moments.slice(0, rounds(1, moments.length)))(
   "a restore that wakes at write %d, when another one has ended, sends nothing more",
   async (number) => {
     const base = new KnowledgeBase({ form: "text_model", chunks: 6 });
@@ -43,7 +43,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
   60_000,
 );
 
-test.each(moments.slice(0, rounds(1, moments.length)))(
+test.runIf(inFull).each(moments.slice(0, rounds(1, moments.length)))(
   "a copy that wakes at write %d, when another one has ended, sends nothing more",
   async (number) => {
     const chunks = ["one", "two"].map((content) => ({

@@ -5,13 +5,15 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
 import { compareWithService } from "../../src/restore/copy/against.js";
-import { moveRun } from "../../src/restore/copy/copy-run.js";
-import { restoreLost } from "../../src/restore/restore-lost.js";
+import { copyRun } from "../../src/restore/copy/copy-run.js";
+import { restoreLost } from "../../src/restore/lost/restore-lost.js";
 import { runJob } from "../../src/run/run-job.js";
 import { runHere } from "../cli/run-here.js";
+import { inFull } from "../rounds.js";
 import { jobFor } from "../run/job-for.js";
 import { openFatedWire } from "../servers/fated-wire.js";
-import { moving } from "./copy/moving.js";
+import { copying } from "./copy/copying.js";
+import { journalText } from "./journal-text.js";
 import { expectRefusal, hardLinkTo, isLink, linkTo, type Plant, pathOf, places, targets } from "./planted.js";
 import { datasetId, documentId, KnowledgeBase } from "./random/knowledge-base.js";
 import { restoring } from "./restoring.js";
@@ -50,21 +52,25 @@ const progress = { step: "", expected: 0, done: 0, dump: undefined };
 /** Everything that reads a journal. */
 const ways = {
   "restore --apply": () => restoreLost(restoring(run, key)),
-  "copy --apply": () => moveRun(moving(run, { url: wire.url, key })),
-  copy: () => moveRun(moving(run, { url: wire.url, key }, { apply: false })),
-  "verify --against": () => compareWithService({ ...moving(run, { url: wire.url, key }), progress }),
+  "copy --apply": () => copyRun(copying(run, { url: wire.url, key })),
+  copy: () => copyRun(copying(run, { url: wire.url, key }, { apply: false })),
+  "verify --against": () => compareWithService({ ...copying(run, { url: wire.url, key }), progress }),
 };
 
-test.each(Object.entries(ways))("%s refuses every link beside the run, wherever it leads", async (_, restore) => {
-  for (const place of places)
-    for (const target of targets)
-      await expectRefusal({ path: pathTo(place), reason: isLink, plant: linkTo(target), restore, wire });
-});
+test.runIf(inFull).each(Object.entries(ways))(
+  "%s refuses every link beside the run, wherever it leads",
+  async (_, restore) => {
+    for (const place of places)
+      for (const target of targets)
+        await expectRefusal({ path: pathTo(place), reason: isLink, plant: linkTo(target), restore, wire });
+  },
+);
 
 const journalOf = (way: string) => pathTo(way.startsWith("restore") ? "journal.jsonl" : "to/host/journal.jsonl");
-const notSent = '{"kind":"sent","number":1,"time":"2026-03-01T02:00:00.123Z"}\n';
-const begun =
-  '{"kind":"begun","run_id":"1","base_url":"","undo":"","from":"chunks","time":"2026-03-01T02:00:00.123Z"}\n';
+const time = "2026-03-01T02:00:00.123Z";
+const notSent = { kind: "sent", number: 1, time };
+const begun = { kind: "begun", run_id: "1", base_url: "", undo: "", time };
+const linesOf = (...lines: readonly object[]) => journalText(...lines).split(/(?<=\n)/);
 const fileOf =
   (text: string): Plant =>
   (path) =>
@@ -75,12 +81,17 @@ const journals: readonly (readonly [Plant, string])[] = [
   [(path) => mkdir(path), "is a folder, not a file; remove it or move it away"],
   [async (path) => execFileSync("mkfifo", [path]), "is a named pipe, not a file"],
   [fileOf("\0".repeat(200)), isOther],
-  [fileOf(notSent + begun), isOther],
+  [fileOf(linesOf(begun, notSent).reverse().join("")), isOther],
+  [fileOf(journalText(notSent, begun)), isOther],
+  [
+    fileOf(linesOf(begun, notSent, notSent).toSpliced(1, 1).join("")),
+    "is damaged in line 2: its checksum is wrong, or lines before it are missing",
+  ],
   [fileOf("milk, bread"), isOther],
   [hardLinkTo("milk, bread"), isOther],
 ];
 
-test.each(Object.entries(ways))("%s refuses what is no journal", async (way, restore) => {
+test.runIf(inFull).each(Object.entries(ways))("%s refuses what is no journal", async (way, restore) => {
   for (const [plant, reason] of journals) await expectRefusal({ path: journalOf(way), reason, plant, restore, wire });
 });
 
@@ -102,7 +113,7 @@ test("the program exits with 1, and says what to remove", async () => {
   await rm(dirname(path), { recursive: true });
 });
 
-test("a run is restored that a link leads to, and an empty journal counts as none", async () => {
+test.runIf(inFull)("a run is restored that a link leads to, and an empty journal counts as none", async () => {
   const [latest, out] = [join(folder, "out", "test", "latest"), join(folder, "linked")];
   await symlink(join(folder, "out"), out);
   await mkdir(`${run}.restore`);
@@ -114,6 +125,6 @@ test("a run is restored that a link leads to, and an empty journal counts as non
       applied: expect.anything(),
     });
   expect(base.chunks).toHaveLength(4);
-  expect((await moveRun(moving(latest, { url: wire.url, key }))).status).toBe("proved");
-  expect((await restoreLost(restoring(latest, key))).status).toBe("nothing lost");
+  expect((await copyRun(copying(latest, { url: wire.url, key }))).status).toBe("proved");
+  expect((await restoreLost(restoring(latest, key))).status).toBe("nothing to restore");
 });

@@ -1,10 +1,10 @@
-import { emptyRestoreProgress, type RestoreOptions } from "../../src/restore/restore-options.js";
+import { emptyRestoreProgress, type RestoreOptions } from "../../src/restore/lost/restore-options.js";
 
 /** The options of a restore of the run in a folder, that writes without a question and waits little. */
 export function restoring(folder: string, key: string, more: Partial<RestoreOptions> = {}): RestoreOptions {
   return {
-    ...{ folder, against: undefined, documents: [], chunks: [], addDisabled: false, apply: true },
-    ...{ to: undefined, own: undefined },
+    ...{ folder, against: undefined, documents: [], apply: true },
+    ...{ addManualEdits: false, plan: undefined, planOut: undefined, to: undefined, own: undefined },
     ...{ keyEnv: "KNOWLEDGE_RESTORE_KEY", key, allowHttp: false, concurrency: undefined, maxRps: undefined },
     ...{
       timeout: 10_000,
@@ -16,7 +16,7 @@ export function restoring(folder: string, key: string, more: Partial<RestoreOpti
       now: () => new Date(),
     },
     ...{ signal: new AbortController().signal, log: () => {}, progress: emptyRestoreProgress() },
-    confirm: async () => ({ go: true, chosen: [] }),
+    confirm: async () => ({ go: true }),
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, 50))),
     ...more,
   };

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ExactNumber } from "../../src/rows/exact-json.js";
 import { withoutSignatures, withoutSignaturesIn } from "../../src/rows/row-from-record.js";
+import { inFull } from "../rounds.js";
 
 const id = "0d9c8b7a-6f5e-4d3c-9b2a-1f0e9d8c7b6a";
 const file = `/files/${id}/file-preview`;
@@ -70,7 +71,7 @@ describe("withoutSignatures", () => {
     expect(withoutSignatures(text)).toBe(text);
   });
 
-  it("takes time that grows with the text, not with its square", () => {
+  it.runIf(inFull)("takes time that grows with the text, not with its square", () => {
     const started = performance.now();
     const pieces = [
       "/files/",
@@ -162,25 +163,28 @@ function placesOf(text: string): number[] {
 }
 
 describe("for every text, withoutSignatures", () => {
-  it("gives back the text in which a service put signatures behind paths of files, to the character", () => {
-    const signings = fc.tuple(texts, fc.array(fc.tuple(fc.nat(), signatures), { maxLength: 6 }));
-    let put = 0;
-    fc.assert(
-      fc.property(signings, ([text, drawn]) => {
-        const places = placesOf(text);
-        const at = new Map(drawn.map(([number, each]) => [places[number % places.length] ?? -1, each]));
-        const last = [...at.keys()].sort((one, other) => other - one).filter((place) => place >= 0);
-        const signed = last.reduce((all, place) => all.slice(0, place) + at.get(place) + all.slice(place), text);
-        put += last.length;
-        expect(withoutSignatures(signed)).toBe(text);
-        expect(withoutSignatures(withoutSignatures(signed))).toBe(text);
-      }),
-      { numRuns: 2000 },
-    );
-    expect(put).toBeGreaterThan(1000);
-  });
+  it.runIf(inFull)(
+    "gives back the text in which a service put signatures behind paths of files, to the character",
+    () => {
+      const signings = fc.tuple(texts, fc.array(fc.tuple(fc.nat(), signatures), { maxLength: 6 }));
+      let put = 0;
+      fc.assert(
+        fc.property(signings, ([text, drawn]) => {
+          const places = placesOf(text);
+          const at = new Map(drawn.map(([number, each]) => [places[number % places.length] ?? -1, each]));
+          const last = [...at.keys()].sort((one, other) => other - one).filter((place) => place >= 0);
+          const signed = last.reduce((all, place) => all.slice(0, place) + at.get(place) + all.slice(place), text);
+          put += last.length;
+          expect(withoutSignatures(signed)).toBe(text);
+          expect(withoutSignatures(withoutSignatures(signed))).toBe(text);
+        }),
+        { numRuns: 2000 },
+      );
+      expect(put).toBeGreaterThan(1000);
+    },
+  );
 
-  it("changes nothing when it is done again", () => {
+  it.runIf(inFull)("changes nothing when it is done again", () => {
     const parts = fc.array(fc.oneof(pieces, signatures, fc.constantFrom(file, image)), { maxLength: 20 });
     fc.assert(
       fc.property(parts, (all) => {

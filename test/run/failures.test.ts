@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StopError, UsageError } from "../../src/errors.js";
 import { runJob } from "../../src/run/run-job.js";
+import { inFull } from "../rounds.js";
 import { rawNumber } from "../servers/json.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
@@ -64,31 +65,34 @@ test("a document that is not there: the others are published, the reason stands 
   expect(await readJsonl(folder, "chunks")).toHaveLength(130);
 });
 
-test("a document that begins to fail keeps its rows in the database, and latest stays where it was", async () => {
-  const { run, first, second, behaviour, job } = await startPlace(["jsonl", "duckdb"]);
-  const before = await run([first.id, second.id]);
-  const database = join(job, "test.duckdb");
-  const state = await stateOf(database);
-  expect(state.map(({ chunks }) => Number(chunks)).sort()).toEqual([130, 20].sort());
+test.runIf(inFull)(
+  "a document that begins to fail keeps its rows in the database, and latest stays where it was",
+  async () => {
+    const { run, first, second, behaviour, job } = await startPlace(["jsonl", "duckdb"]);
+    const before = await run([first.id, second.id]);
+    const database = join(job, "test.duckdb");
+    const state = await stateOf(database);
+    expect(state.map(({ chunks }) => Number(chunks)).sort()).toEqual([130, 20].sort());
 
-  const error = { code: "provider_not_initialize", message: "No Embedding Model available.", status: 400 };
-  behaviour.documentError.set(first.id, { status: 400, body: error });
-  const after = await run([first.id, second.id]);
+    const error = { code: "provider_not_initialize", message: "No Embedding Model available.", status: 400 };
+    behaviour.documentError.set(first.id, { status: 400, body: error });
+    const after = await run([first.id, second.id]);
 
-  expect(after.manifest.status).toBe("partial");
-  expect(after.manifest.documents[0]?.error).toContain("400 provider_not_initialize No Embedding Model available.");
-  expect(await readlink(join(job, "latest"))).toBe(`runs/${before.manifest.run_id}`);
-  expect((await readdir(join(job, "runs"))).length).toBe(2);
-  const runs = new Map((await stateOf(database)).map((row) => [row.document_id, row]));
-  expect(runs.get(first.id)).toEqual(state.find((row) => row.document_id === first.id));
-  expect(runs.get(second.id)).toMatchObject({ run_id: after.manifest.run_id, chunks: "20" });
-  expect(await query("SELECT run_id, status FROM runs ORDER BY run_id", database)).toEqual([
-    { run_id: before.manifest.run_id, status: "complete" },
-    { run_id: after.manifest.run_id, status: "partial" },
-  ]);
-});
+    expect(after.manifest.status).toBe("partial");
+    expect(after.manifest.documents[0]?.error).toContain("400 provider_not_initialize No Embedding Model available.");
+    expect(await readlink(join(job, "latest"))).toBe(`runs/${before.manifest.run_id}`);
+    expect((await readdir(join(job, "runs"))).length).toBe(2);
+    const runs = new Map((await stateOf(database)).map((row) => [row.document_id, row]));
+    expect(runs.get(first.id)).toEqual(state.find((row) => row.document_id === first.id));
+    expect(runs.get(second.id)).toMatchObject({ run_id: after.manifest.run_id, chunks: "20" });
+    expect(await query("SELECT run_id, status FROM runs ORDER BY run_id", database)).toEqual([
+      { run_id: before.manifest.run_id, status: "complete" },
+      { run_id: after.manifest.run_id, status: "partial" },
+    ]);
+  },
+);
 
-test("documents that are not part of a run keep their rows", async () => {
+test.runIf(inFull)("documents that are not part of a run keep their rows", async () => {
   const { run, first, second, job } = await startPlace(["jsonl", "duckdb"]);
   const before = await run([first.id]);
   const after = await run([second.id]);
@@ -149,7 +153,7 @@ test("a record that is nested too deeply fails its document, and not the others"
   expect(manifest.documents[0]?.error).toBe("a record is nested too deeply to be written");
 });
 
-test("documents that are never answered fail, and do not stop the others", async () => {
+test.runIf(inFull)("documents that are never answered fail, and do not stop the others", async () => {
   const { first, second, server, dataset, job: place } = await startPlace();
   server.behaviour.faults = ({ path }) => (path.includes(second.id) ? { kind: "hang" } : undefined);
   const folder = join(place, "..", "..");

@@ -22,16 +22,21 @@ export async function workOf(hidden: string): Promise<string> {
   throw new Error(`no work of a run lies in ${hidden}`);
 }
 
-/** A job as its file would have it, loaded from a file; `output.dir` is in the folder. JSON is YAML, too. */
+/**
+ * A job as its file would have it, loaded from a file; `output.dir` is in the folder. JSON is YAML, too. It reads no details unless it
+ * says so: few tests are about them, and many count requests and files.
+ */
 export async function jobFor(folder: string, document: Record<string, unknown>): Promise<Job> {
   return loadJob({ file: await jobFile(folder, document) }, {}, {});
 }
+
+const defaults = { name: "test", details: false };
 
 /** The file of such a job. */
 export async function jobFile(folder: string, document: Record<string, unknown>): Promise<string> {
   const { output, ...rest } = document;
   const path = join(folder, "job.yaml");
   const given = typeof output === "object" ? output : {};
-  await writeFile(path, JSON.stringify({ name: "test", output: { dir: join(folder, "out"), ...given }, ...rest }));
+  await writeFile(path, JSON.stringify({ ...defaults, output: { dir: join(folder, "out"), ...given }, ...rest }));
   return path;
 }

@@ -6,30 +6,33 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.js";
 import { runJob } from "../../src/run/run-job.js";
+import { folderStore, mendLatest } from "../../src/store/folder/folder-store.js";
 import { foldersOf } from "../../src/store/folder/job-folders.js";
-import { mendLatest } from "../../src/store/latest.js";
 import { runHere } from "../cli/run-here.js";
 import { query } from "../database/query.js";
-import { rounds } from "../rounds.js";
+import { inFull, rounds } from "../rounds.js";
 import { addChunks } from "../servers/edits.js";
 import { startPublishedPlace } from "./database/published-job.js";
 import { workOf } from "./job-for.js";
 
-test("a folder at latest that is a copy of a run is moved aside before the crawl, and the run goes on", async () => {
-  const { place, run, latest, warnings } = await startPublishedPlace(["jsonl"]);
-  const first = await run();
-  await cp(join(place, "latest"), join(place, "copy"), { recursive: true, dereference: true });
-  for (const name of ["latest.aside", "latest.aside-2"]) {
-    await rm(join(place, "latest"), { recursive: true });
-    await cp(join(place, "copy"), join(place, "latest"), { recursive: true });
-    const { manifest, status } = await run();
-    expect([status, await latest()]).toEqual(["complete", manifest.run_id]);
-    expect(warnings.at(-1)).toBe(
-      `${join(place, "latest")} was a folder, a copy of run ${first.manifest.run_id}, where a link belongs: it was moved to ${join(place, name)}`,
-    );
-    expect(await readdir(join(place, name))).toContain("manifest.json");
-  }
-});
+test.runIf(inFull)(
+  "a folder at latest that is a copy of a run is moved aside before the crawl, and the run goes on",
+  async () => {
+    const { place, run, latest, warnings } = await startPublishedPlace(["jsonl"]);
+    const first = await run();
+    await cp(join(place, "latest"), join(place, "copy"), { recursive: true, dereference: true });
+    for (const name of ["latest.aside", "latest.aside-2"]) {
+      await rm(join(place, "latest"), { recursive: true });
+      await cp(join(place, "copy"), join(place, "latest"), { recursive: true });
+      const { manifest, status } = await run();
+      expect([status, await latest()]).toEqual(["complete", manifest.run_id]);
+      expect(warnings.at(-1)).toBe(
+        `${join(place, "latest")} was a folder, a copy of run ${first.manifest.run_id}, where a link belongs: it was moved to ${join(place, name)}`,
+      );
+      expect(await readdir(join(place, name))).toContain("manifest.json");
+    }
+  },
+);
 
 test.each([
   ["a folder", (path: string) => mkdir(path), (path: string) => readdir(path), []],
@@ -49,7 +52,8 @@ test.each([
 
 test("something at latest that cannot be moved aside is named before anything is asked, and stays", async () => {
   const { job, place } = await startPublishedPlace(["jsonl"]);
-  const leased = { ...foldersOf(job), token: "x", own: join(place, "own") };
+  const owned = { ...foldersOf(job), own: join(place, "own") };
+  const leased = { ...owned, token: "x", store: folderStore(owned) };
   const path = join(leased.folder, "latest");
   for (const each of [leased.own, leased.runs, path]) await mkdir(each, { recursive: true });
   await writeFile(join(leased.own, "aside"), "in the way");
@@ -73,44 +77,47 @@ test("leftovers where the link is made are no hindrance", async () => {
   expect([problems, await latest()]).toEqual([[], manifest.run_id]);
 });
 
-test("a run whose database and latest cannot be replaced is published and partial; the next run mends both", async () => {
-  const { place, job, file, server, run, latest, runsInDatabase } = await startPublishedPlace();
-  const first = await run();
-  const paths = [join(place, "test.duckdb"), join(place, "latest")];
-  const onPublished = () => {
+test.runIf(inFull)(
+  "a run whose database and latest cannot be replaced is published and partial; the next run mends both",
+  async () => {
+    const { place, job, file, server, run, latest, runsInDatabase } = await startPublishedPlace();
+    const first = await run();
+    const paths = [join(place, "test.duckdb"), join(place, "latest")];
+    const onPublished = () => {
+      for (const path of paths) {
+        renameSync(path, `${path}.mine`);
+        mkdirSync(path);
+      }
+    };
+    const { manifest, status, problems, database } = await run({
+      onCommit: (state) => (state === "done" ? onPublished() : undefined),
+    });
+    expect([manifest.status, status, database]).toEqual(["complete", "partial", undefined]);
+    expect(problems).toEqual([
+      expect.stringMatching(/test\.duckdb could not be replaced \(.* is not a file, .*\); the next run does it$/),
+      expect.stringMatching(
+        /^latest could not be moved to this run \(.*[^.]latest is a folder, where a link belongs\); the next run does it$/,
+      ),
+    ]);
+    expect(await readFile(join(place, "metrics.prom"), "utf8")).toMatch(
+      /^kbdump_last_run_status\{.*status="partial"\} 1$/m,
+    );
+    await expect(runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } })).rejects.toThrow(UsageError);
     for (const path of paths) {
-      renameSync(path, `${path}.mine`);
-      mkdirSync(path);
+      await rm(path, { recursive: true });
+      await rename(`${path}.mine`, path);
     }
-  };
-  const { manifest, status, problems, database } = await run({
-    onCommit: (state) => (state === "done" ? onPublished() : undefined),
-  });
-  expect([manifest.status, status, database]).toEqual(["complete", "partial", undefined]);
-  expect(problems).toEqual([
-    expect.stringMatching(/test\.duckdb could not be replaced \(.* is not a file, .*\); the next run does it$/),
-    expect.stringMatching(
-      /^latest could not be moved to this run \(.*[^.]latest is a folder, where a link belongs\); the next run does it$/,
-    ),
-  ]);
-  expect(await readFile(join(place, "metrics.prom"), "utf8")).toMatch(
-    /^kbdump_last_run_status\{.*status="partial"\} 1$/m,
-  );
-  await expect(runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } })).rejects.toThrow(UsageError);
-  for (const path of paths) {
-    await rm(path, { recursive: true });
-    await rename(`${path}.mine`, path);
-  }
-  const { code, stdout } = await runHere(["run", file, "--quiet", "--json"], { KNOWLEDGE_API_KEY: server.key });
-  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, status: "complete", problems: [] });
-  expect(await runsInDatabase()).toEqual([first.manifest.run_id, manifest.run_id, await latest()]);
-  expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
-});
+    const { code, stdout } = await runHere(["run", file, "--quiet", "--json"], { KNOWLEDGE_API_KEY: server.key });
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, status: "complete", problems: [] });
+    expect(await runsInDatabase()).toEqual([first.manifest.run_id, manifest.run_id, await latest()]);
+    expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
+  },
+);
 
 /** Runs the built library in a process of its own, which kills itself when the run folder is in place. */
 async function killedWhenPublished(file: string, key: string): Promise<void> {
   const script = `
-    import { loadJob, runJob } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
+    import { loadJob, run as runJob } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
     const job = await loadJob({ file: process.argv[1] }, {}, process.env);
     await runJob(job, { onCommit: (state) => state === "done" && process.kill(process.pid, "SIGKILL") });`;
   const env = { PATH: process.env.PATH, KNOWLEDGE_API_KEY: key };
@@ -119,7 +126,7 @@ async function killedWhenPublished(file: string, key: string): Promise<void> {
   expect(signal).toBe("SIGKILL");
 }
 
-test.each([[["jsonl", "duckdb"]], [["duckdb"]]].slice(0, rounds(1, 2)))(
+test.runIf(inFull).each([[["jsonl", "duckdb"]], [["duckdb"]]].slice(0, rounds(1, 2)))(
   "a run of %j that is killed right after its folder is in place: the next one brings database and latest up to date; a waiting database that cannot be read is kept aside, not deleted",
   async (formats) => {
     const { place, file, server, run, latest, runsInDatabase, documents, warnings } =
@@ -178,19 +185,22 @@ test.each(["metrics.prom", "test.duckdb", ".work/indexing_status/20260101T000000
   },
 );
 
-test("a run that needs more memory than DuckDB may use says which setting to raise; with it, the run resumes", async () => {
-  const { file, server } = await startPublishedPlace(["jsonl", "parquet", "duckdb"], { memory: "4MB" });
-  const env = { KNOWLEDGE_API_KEY: server.key };
-  const { code, stderr } = await runHere(["run", file, "--quiet"], env);
-  expect([code, stderr]).toEqual([1, expect.stringContaining(lack)]);
-  await writeFile(file, (await readFile(file, "utf8")).replace("4MB", "100MB"));
-  expect(await runHere(["run", file, "--quiet"], env)).toMatchObject({ code: 0 });
-});
+test.runIf(inFull)(
+  "a run that needs more memory than DuckDB may use says which setting to raise; with it, the run resumes",
+  async () => {
+    const { file, server } = await startPublishedPlace(["jsonl", "parquet", "duckdb"], { memory: "4MB" });
+    const env = { KNOWLEDGE_API_KEY: server.key };
+    const { code, stderr } = await runHere(["run", file, "--quiet"], env);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(lack)]);
+    await writeFile(file, (await readFile(file, "utf8")).replace("4MB", "100MB"));
+    expect(await runHere(["run", file, "--quiet"], env)).toMatchObject({ code: 0 });
+  },
+);
 
 const lack =
   "kbdump: DuckDB needs more than the 4MB that it may use: raise output.memory in the job file; 2 of 2 documents";
 
-test.each([
+test.runIf(inFull).each([
   ["one huge row", 1, 2_400_000],
   ["many large rows", 12, 140_000],
 ])(

@@ -7,6 +7,7 @@ import { runJob } from "../../src/run/run-job.js";
 import { lockJob } from "../../src/store/folder/lock.js";
 import { readPrometheus } from "../notify/prometheus.js";
 import { startReceiver } from "../notify/start-receiver.js";
+import { inFull } from "../rounds.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
@@ -48,32 +49,35 @@ async function startPlace() {
 
 const bodies = (received: readonly { body: string }[]) => received.map(({ body }) => JSON.parse(body));
 
-test("a run tells of its start and of its success, paired by a rid; the key and the URL go nowhere else", async () => {
-  const { receiver, run, place, server, messages, metrics, status } = await startPlace();
-  const { manifest, folder } = await run();
-  expect(receiver.paths()).toBe(`/${secret}/start /${secret}`);
-  const rids = receiver.received.map(({ target }) => new URL(target, receiver.url).searchParams.get("rid"));
-  expect(rids[0]).toMatch(/^[0-9a-f-]{36}$/);
-  expect(rids[1]).toBe(rids[0]);
-  expect(bodies(receiver.received)).toMatchObject([
-    { event: "start", job: "test", run_id: manifest.run_id, rid: rids[0] },
-    {
-      event: "success",
-      status: "complete",
-      run_id: manifest.run_id,
-      counts: { documents: 1, chunks: 3 },
-      requests: { sent: manifest.requests.sent },
-      message: "complete: 1 document, 3 chunks, 0 child chunks",
-    },
-  ]);
-  expect(JSON.stringify(receiver.received)).not.toContain(server.key);
-  expect(messages).toEqual([]);
-  for (const path of [join(folder, "manifest.json"), join(place, "metrics.prom")])
-    expect(await readFile(path, "utf8")).not.toContain(secret);
-  expect(await status()).toBe("job=test,status=complete");
-  expect((await metrics()).get("kbdump_requests_total")?.samples.get("job=test")).toBe(manifest.requests.sent);
-  expect((await stat(join(place, "metrics.prom"))).mode & 0o777).toBe(0o600);
-});
+test.runIf(inFull)(
+  "a run tells of its start and of its success, paired by a rid; the key and the URL go nowhere else",
+  async () => {
+    const { receiver, run, place, server, messages, metrics, status } = await startPlace();
+    const { manifest, folder } = await run();
+    expect(receiver.paths()).toBe(`/${secret}/start /${secret}`);
+    const rids = receiver.received.map(({ target }) => new URL(target, receiver.url).searchParams.get("rid"));
+    expect(rids[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(rids[1]).toBe(rids[0]);
+    expect(bodies(receiver.received)).toMatchObject([
+      { event: "start", job: "test", run_id: manifest.run_id, rid: rids[0] },
+      {
+        event: "success",
+        status: "complete",
+        run_id: manifest.run_id,
+        counts: { documents: 1, chunks: 3 },
+        requests: { sent: manifest.requests.sent },
+        message: "complete: 1 document, 3 chunks, 0 child chunks",
+      },
+    ]);
+    expect(JSON.stringify(receiver.received)).not.toContain(server.key);
+    expect(messages).toEqual([]);
+    for (const path of [join(folder, "manifest.json"), join(place, "metrics.prom")])
+      expect(await readFile(path, "utf8")).not.toContain(secret);
+    expect(await status()).toBe("job=test,status=complete");
+    expect((await metrics()).get("kbdump_requests_total")?.samples.get("job=test")).toBe(manifest.requests.sent);
+    expect((await stat(join(place, "metrics.prom"))).mode & 0o777).toBe(0o600);
+  },
+);
 
 test("a partial run is reported as a failure that published something, with the ids of what failed", async () => {
   const { receiver, run, document, status } = await startPlace();
@@ -89,25 +93,28 @@ test("a partial run is reported as a failure that published something, with the 
   expect(await status()).toBe("job=test,status=partial");
 });
 
-test("a run that fails is reported with its reason, also when it fails for want of a key, before there is a run", async () => {
-  const { receiver, run, status, metrics, server } = await startPlace();
-  await run();
-  await expect(run(undefined, { env: {} })).rejects.toThrow("no key");
-  await expect(run(undefined, { env: { KNOWLEDGE_API_KEY: "dataset-wrong" } })).rejects.toThrow("401");
-  expect(receiver.paths().split(" ").slice(2).join(" ")).toBe(`/${secret}/fail /${secret}/start /${secret}/fail`);
-  const [, , noKey, , wrongKey] = bodies(receiver.received);
-  expect(noKey).toMatchObject({
-    event: "failure",
-    run_id: null,
-    counts: null,
-    message: expect.stringMatching("no key"),
-  });
-  expect(wrongKey).toMatchObject({ status: "failed", run_id: expect.stringMatching(/Z$/) });
-  expect(JSON.stringify(receiver.received)).not.toMatch(new RegExp(`dataset-wrong|${server.key}`));
-  expect(await status()).toBe("job=test,status=failed");
-  expect((await metrics()).has("kbdump_last_success_timestamp_seconds")).toBe(true);
-  expect((await metrics()).get("kbdump_rows")?.samples.get("job=test,kind=chunks")).toBe(3);
-});
+test.runIf(inFull)(
+  "a run that fails is reported with its reason, also when it fails for want of a key, before there is a run",
+  async () => {
+    const { receiver, run, status, metrics, server } = await startPlace();
+    await run();
+    await expect(run(undefined, { env: {} })).rejects.toThrow("no key");
+    await expect(run(undefined, { env: { KNOWLEDGE_API_KEY: "dataset-wrong" } })).rejects.toThrow("401");
+    expect(receiver.paths().split(" ").slice(2).join(" ")).toBe(`/${secret}/fail /${secret}/start /${secret}/fail`);
+    const [, , noKey, , wrongKey] = bodies(receiver.received);
+    expect(noKey).toMatchObject({
+      event: "failure",
+      run_id: null,
+      counts: null,
+      message: expect.stringMatching("no key"),
+    });
+    expect(wrongKey).toMatchObject({ status: "failed", run_id: expect.stringMatching(/Z$/) });
+    expect(JSON.stringify(receiver.received)).not.toMatch(new RegExp(`dataset-wrong|${server.key}`));
+    expect(await status()).toBe("job=test,status=failed");
+    expect((await metrics()).has("kbdump_last_success_timestamp_seconds")).toBe(true);
+    expect((await metrics()).get("kbdump_rows")?.samples.get("job=test,kind=chunks")).toBe(3);
+  },
+);
 
 test("while another run is at work, nobody hears of one that could not begin", async () => {
   const { receiver, run, place } = await startPlace();
@@ -119,7 +126,7 @@ test("while another run is at work, nobody hears of one that could not begin", a
   expect(await readdir(place)).toEqual([".work"]);
 });
 
-test.each([
+test.runIf(inFull).each([
   ["SIGTERM", `/${secret}/start /${secret}/fail`],
   ["SIGINT", `/${secret}/start`],
 ] as const)("a run that %s ended is told so, unless somebody sat there", async (signal, paths) => {
@@ -135,7 +142,7 @@ test.each([
   expect(await status()).toBe("job=test,status=interrupted");
 });
 
-test("a receiver that refuses is a warning with its host alone, and the run is complete", async () => {
+test.runIf(inFull)("a receiver that refuses is a warning with its host alone, and the run is complete", async () => {
   const { receiver, run, messages } = await startPlace();
   receiver.answer = () => 404;
   expect((await run()).manifest.status).toBe("complete");
@@ -157,29 +164,32 @@ test("metrics that cannot be written are a warning, and a planted link is not fo
   ]);
 });
 
-test("metrics_file holds a copy of the metrics that everybody can read, whatever the umask, and nothing beside it", async () => {
-  const { run, place, folder, more, messages } = await startPlace();
-  const collector = join(folder, "textfile");
-  await mkdir(collector);
-  more.metrics_file = join(collector, "kbdump_test.prom");
-  const umask = process.umask(0o077);
-  onTestFinished(() => void process.umask(umask));
-  await run();
-  await run([absent]).catch(() => {});
-  expect(await readdir(collector)).toEqual(["kbdump_test.prom"]);
-  expect((await stat(more.metrics_file)).mode & 0o777).toBe(0o644);
-  expect(await readFile(more.metrics_file, "utf8")).toBe(await readFile(join(place, "metrics.prom"), "utf8"));
-  expect(messages).toEqual([expect.stringContaining(`document ${absent} failed`)]);
-});
+test.runIf(inFull)(
+  "metrics_file holds a copy of the metrics that everybody can read, whatever the umask, and nothing beside it",
+  async () => {
+    const { run, place, folder, more, messages } = await startPlace();
+    const collector = join(folder, "textfile");
+    await mkdir(collector);
+    more.metrics_file = join(collector, "kbdump_test.prom");
+    const umask = process.umask(0o077);
+    onTestFinished(() => void process.umask(umask));
+    await run();
+    await run([absent]).catch(() => {});
+    expect(await readdir(collector)).toEqual(["kbdump_test.prom"]);
+    expect((await stat(more.metrics_file)).mode & 0o777).toBe(0o644);
+    expect(await readFile(more.metrics_file, "utf8")).toBe(await readFile(join(place, "metrics.prom"), "utf8"));
+    expect(messages).toEqual([expect.stringContaining(`document ${absent} failed`)]);
+  },
+);
 
-test("a metrics_file that cannot be written is a warning", async () => {
+test.runIf(inFull)("a metrics_file that cannot be written is a warning", async () => {
   const { run, folder, more, messages } = await startPlace();
   more.metrics_file = join(folder, "absent", "kbdump_test.prom");
   expect((await run()).status).toBe("complete");
   expect(messages).toEqual([expect.stringMatching(/^warn: the metrics could not be written: .*absent/)]);
 });
 
-test("a link planted as the metrics is replaced, not written through", async () => {
+test.runIf(inFull)("a link planted as the metrics is replaced, not written through", async () => {
   const { run, place } = await startPlace();
   await mkdir(place, { recursive: true });
   await symlink(join(place, "elsewhere"), join(place, "metrics.prom"));

@@ -6,6 +6,7 @@ import type { RunOptions } from "../../src/job/open-service.js";
 import { runJob } from "../../src/run/run-job.js";
 import { resultSchema } from "../../src/segments/document-result.js";
 import { readJournal } from "../../src/segments/shared-segments.js";
+import { inFull } from "../rounds.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { rawNumber } from "../servers/json.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
@@ -106,22 +107,25 @@ async function readFinished(segments: string): Promise<ReadonlySet<string>> {
   return new Set([...alone.map((file) => file.slice(0, file.indexOf("."))), ...together]);
 }
 
-test("documents that are finished are not asked again, and the status before is that of the beginning", async () => {
-  const { jobWith, run, breakOff, server, dataset, messages, work } = await startPlace();
-  const job = await jobWith("test");
-  await breakOff(job, 150);
-  const segments = join(await workOf(work), "segments");
-  const finished = [...(await readFinished(segments))].map(Number);
-  server.reset();
-  const { manifest } = await run(job);
-  expect(manifest.counts).toMatchObject({ chunks: 231, child_chunks: 338, metadata_fields: 5 });
-  expect(messages).toContainEqual(expect.stringMatching(/^continuing the run that began at 2/));
-  const asked = new Set(server.requests.map(({ path }) => path.split("/")[5]));
-  expect(finished.length).toBeGreaterThanOrEqual(2); // the two small ones, and perhaps one of the others
-  expect(asked).toEqual(new Set([...dataset.documents.keys()].filter((_id, at) => !finished.includes(at + 1))));
-  expect(server.requests.some(({ path }) => path.endsWith("/built-in"))).toBe(false);
-  expect(server.requests.length).toBeLessThan(160);
-});
+test.runIf(inFull)(
+  "documents that are finished are not asked again, and the status before is that of the beginning",
+  async () => {
+    const { jobWith, run, breakOff, server, dataset, messages, work } = await startPlace();
+    const job = await jobWith("test");
+    await breakOff(job, 150);
+    const segments = join(await workOf(work), "segments");
+    const finished = [...(await readFinished(segments))].map(Number);
+    server.reset();
+    const { manifest } = await run(job);
+    expect(manifest.counts).toMatchObject({ chunks: 231, child_chunks: 338, metadata_fields: 5 });
+    expect(messages).toContainEqual(expect.stringMatching(/^continuing the run that began at 2/));
+    const asked = new Set(server.requests.map(({ path }) => path.split("/")[5]));
+    expect(finished.length).toBeGreaterThanOrEqual(2); // the two small ones, and perhaps one of the others
+    expect(asked).toEqual(new Set([...dataset.documents.keys()].filter((_id, at) => !finished.includes(at + 1))));
+    expect(server.requests.some(({ path }) => path.endsWith("/built-in"))).toBe(false);
+    expect(server.requests.length).toBeLessThan(160);
+  },
+);
 
 test("what a kill tore is cut off: half a journal line, rows without a commit", async () => {
   const { jobWith, run, breakOff, contents, work } = await startPlace();
@@ -139,7 +143,7 @@ test("what a kill tore is cut off: half a journal line, rows without a commit", 
   expect(await contents(folder)).toEqual((await undisturbed()).contents);
 });
 
-test("parts that are not what the journal says are read anew", async () => {
+test.runIf(inFull)("parts that are not what the journal says are read anew", async () => {
   const { jobWith, run, breakOff, contents, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 150);
@@ -150,7 +154,7 @@ test("parts that are not what the journal says are read anew", async () => {
   expect(await contents(folder)).toEqual((await undisturbed()).contents);
 });
 
-test("the continued document is checked like any other: a change in between is seen", async () => {
+test.runIf(inFull)("the continued document is checked like any other: a change in between is seen", async () => {
   const { jobWith, run, breakOff, dataset } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 80);
@@ -163,7 +167,7 @@ test("the continued document is checked like any other: a change in between is s
   expect(manifest.documents[1]).toMatchObject({ total: 100, chunk_count: 100 });
 });
 
-test.each([
+test.runIf(inFull).each([
   ["a changed job", { child_chunks: "none" }, {}, "the job has changed since"],
   ["an old run", {}, { now: () => new Date(Date.now() + 25 * 3_600_000) }, "it is older than 24 h"],
   ["--fresh", {}, { fresh: true }, "a fresh start was asked for"],
@@ -180,7 +184,7 @@ test.each([
   expect((await readdir(work)).sort()).toEqual(["indexing_status", "set-aside"]);
 });
 
-test("a run that was killed between its publication and its tidying is not published twice", async () => {
+test.runIf(inFull)("a run that was killed between its publication and its tidying is not published twice", async () => {
   const { jobWith, run, breakOff, work, folder } = await startPlace();
   const job = await jobWith("test");
   const published = await run(job);
@@ -219,7 +223,7 @@ test("after a partial run --retry-failed reads the failed documents only, and pu
   expect(await readdir(work)).toEqual(["indexing_status"]);
 });
 
-test("after a partial run an ordinary one reads everything again", async () => {
+test.runIf(inFull)("after a partial run an ordinary one reads everything again", async () => {
   const { jobWith, run, server, behaviour, dataset } = await startPlace();
   const [first, second] = dataset.documents.keys();
   behaviour.faults = ({ path }) =>
@@ -238,7 +242,7 @@ test("--retry-failed without anything to go on from says so and reads everything
   expect(messages).toEqual(["no earlier run left failed documents to continue from: this one starts over"]);
 });
 
-test("numbers that a double cannot hold come through a resume as they were", async () => {
+test.runIf(inFull)("numbers that a double cannot hold come through a resume as they were", async () => {
   const { jobWith, run, breakOff, server, dataset, folder } = await startPlace();
   const [id = ""] = dataset.documents.keys();
   dataset.batches.set("2025", [makeStatusEntry(id, { total_segments: rawNumber("9007199254740993") })]);
@@ -252,7 +256,7 @@ test("numbers that a double cannot hold come through a resume as they were", asy
   expect(rows.match(/"total_segments":9007199254740993,/g)).toHaveLength(2);
 });
 
-test("what is old is not published as new by --retry-failed", async () => {
+test.runIf(inFull)("what is old is not published as new by --retry-failed", async () => {
   const { jobWith, run, server, behaviour, dataset } = await startPlace();
   const [first, second] = dataset.documents.keys();
   behaviour.faults = ({ path }) =>

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readManifest } from "../../src/dump/read-manifest.js";
 import { shareUnchanged } from "../../src/run/stage-run.js";
+import { folderStore } from "../../src/store/folder/folder-store.js";
 import { foldersOf } from "../../src/store/folder/job-folders.js";
 import { workspaceIn } from "../../src/store/workspace.js";
 import { runHere } from "../cli/run-here.js";
+import { inFull } from "../rounds.js";
 import { startPublishedPlace } from "./database/published-job.js";
 import { testFolder } from "./job-for.js";
 import { canMount, tinyDisk } from "./tiny-disk.js";
@@ -13,16 +15,19 @@ import { canMount, tinyDisk } from "./tiny-disk.js";
 const same = ["chunks.jsonl", "chunks.csv", "child_chunks.jsonl"];
 const inodes = (folder: string) => Promise.all(same.map(async (name) => (await stat(join(folder, name))).ino));
 
-test("an unchanged file is the same on the disk in both runs, and stays when one of them is removed", async () => {
-  const { run } = await startPublishedPlace(["jsonl", "csv"]);
-  const [first, second] = [await run(), await run()];
-  expect(await inodes(second.folder)).toEqual(await inodes(first.folder));
-  expect((await stat(join(second.folder, "manifest.json"))).nlink).toBe(1);
-  await rm(first.folder, { recursive: true });
-  expect((await runHere(["verify", second.folder])).code).toBe(0);
-});
+test.runIf(inFull)(
+  "an unchanged file is the same on the disk in both runs, and stays when one of them is removed",
+  async () => {
+    const { run } = await startPublishedPlace(["jsonl", "csv"]);
+    const [first, second] = [await run(), await run()];
+    expect(await inodes(second.folder)).toEqual(await inodes(first.folder));
+    expect((await stat(join(second.folder, "manifest.json"))).nlink).toBe(1);
+    await rm(first.folder, { recursive: true });
+    expect((await runHere(["verify", second.folder])).code).toBe(0);
+  },
+);
 
-test("a file that changed since is a file of its own, and the others are shared", async () => {
+test.runIf(inFull)("a file that changed since is a file of its own, and the others are shared", async () => {
   const { run, documents } = await startPublishedPlace(["jsonl", "csv"]);
   const first = await run();
   for (const chunk of documents[0]?.chunks ?? []) Object.assign(chunk, { content: "new" });
@@ -35,7 +40,7 @@ test("a file that changed since is a file of its own, and the others are shared"
   expect((await runHere(["verify", second.folder])).code).toBe(0);
 });
 
-test.each([
+test.runIf(inFull).each([
   ["was damaged, at the same size", async (path: string) => writeFile(path, (await readFile(path)).fill(32, 100, 101))],
   ["others may read", (path: string) => chmod(path, 0o644)],
   ["is gone", (path: string) => rm(path)],
@@ -56,8 +61,8 @@ test.skipIf(!canMount)("where no link can be made, the file stays a copy, withou
   const { job, run, warnings } = await startPublishedPlace(["jsonl"]);
   const first = await run();
   const folder = await testFolder();
-  const own = join(folder, "own");
-  const leased = { ...foldersOf(job), token: "x", own, lost: new AbortController().signal };
+  const owned = { ...foldersOf(job), own: join(folder, "own") };
+  const leased = { ...owned, token: "x", store: folderStore(owned), lost: new AbortController().signal };
   const [runId, disk] = ["29991231T235959999Z", await tinyDisk(folder, 1024)];
   const workspace = { ...workspaceIn(leased, runId), startedAt: new Date(), scratch: disk.path };
   await mkdir(workspace.work, { recursive: true });

@@ -32,13 +32,13 @@ test.each([
   const facts = {
     before: reading(before),
     after: reading(after),
-    documents: [{ row: row(total), drift: {}, childLists: null, proof }],
+    documents: [{ row: row(total), drift: {}, childLists: null, proof, edited: false }],
   };
   expect(statusWarnings(facts, () => false)).toEqual(warnings);
 });
 
 test("nothing is said of documents in no batch, nor of an empty one of which only some chunks were asked for", () => {
-  const documents = [{ row: row(0), drift: {}, childLists: null, proof }];
+  const documents = [{ row: row(0), drift: {}, childLists: null, proof, edited: false }];
   expect(statusWarnings({ before: none, after: none, documents }, () => false)).toEqual([]);
   expect(statusWarnings({ before: reading("completed"), after: none, documents }, () => true)).toEqual([]);
 });
@@ -51,13 +51,13 @@ test.each([
   [null, 3, []],
 ])("listed as %j with %i chunks", (status, total, warnings) => {
   const listed = [{ document_id: "x", indexing_status: status }];
-  const documents = [{ row: row(total), drift: {}, childLists: null, proof }];
+  const documents = [{ row: row(total), drift: {}, childLists: null, proof, edited: false }];
   expect(statusWarnings({ before: none, after: none, documents, listed }, () => false)).toEqual(warnings);
 });
 
 test("the batch of a document knows better than the list", () => {
   const listed = [{ document_id: "x", indexing_status: "indexing" }];
-  const documents = [{ row: row(3), drift: {}, childLists: null, proof }];
+  const documents = [{ row: row(3), drift: {}, childLists: null, proof, edited: false }];
   const facts = { before: reading("completed"), after: reading("completed"), documents, listed };
   expect(statusWarnings(facts, () => false)).toEqual([]);
 });

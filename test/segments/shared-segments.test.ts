@@ -7,7 +7,7 @@ import { RangeReader } from "../../src/files/lines.js";
 import { text } from "../../src/schema.js";
 import { DocumentStore } from "../../src/segments/document-store.js";
 import { journalFile, namesOfBegun, type SharedResult, SharedSegments } from "../../src/segments/shared-segments.js";
-import { rounds } from "../rounds.js";
+import { inFull, rounds } from "../rounds.js";
 import { testFolder } from "../run/job-for.js";
 
 /** A document: the rows of its parts, by the kind and the format of each. */
@@ -92,35 +92,41 @@ const three: Documents = new Map([
 /** Bytes between two cuts of the journal. */
 const step = rounds(7, 1);
 
-test("the journal cut off at any byte: documents whose line is whole are there, and the others are read anew", async () => {
-  const folder = await written(three);
-  const journal = await readFile(join(folder, journalFile), "utf8");
-  const nextCopy = await copiesOf(folder);
-  for (let bytes = 0; bytes <= journal.length; bytes += step) {
-    const copy = await nextCopy();
-    await truncate(join(copy, journalFile), bytes);
-    const whole = [...three.keys()].filter((name) => {
-      const end = journal.indexOf("\n", journal.indexOf(`"${name}"`));
-      return end <= bytes;
-    });
-    expect(await resume(copy, three), `${bytes} bytes`).toEqual(whole);
-  }
-});
-
-test("a part cut off at any byte, as by a power cut: documents whose rows are whole are there", async () => {
-  const nextCopy = await copiesOf(await written(three));
-  for (const [segment, ends] of [
-    [chunks, { "0000001": 5, "0000003": 7 }],
-    [children, { "0000001": 2 }],
-  ] as const) {
-    for (let bytes = 0; bytes <= 7; bytes++) {
+test.runIf(inFull)(
+  "the journal cut off at any byte: documents whose line is whole are there, and the others are read anew",
+  async () => {
+    const folder = await written(three);
+    const journal = await readFile(join(folder, journalFile), "utf8");
+    const nextCopy = await copiesOf(folder);
+    for (let bytes = 0; bytes <= journal.length; bytes += step) {
       const copy = await nextCopy();
-      await truncate(join(copy, `shared.${segment}`), bytes).catch(() => {});
-      const whole = [...three.keys()].filter((name) => bytes >= (new Map(Object.entries(ends)).get(name) ?? 0));
-      expect(await resume(copy, three), `${segment}, ${bytes} bytes`).toEqual(whole);
+      await truncate(join(copy, journalFile), bytes);
+      const whole = [...three.keys()].filter((name) => {
+        const end = journal.indexOf("\n", journal.indexOf(`"${name}"`));
+        return end <= bytes;
+      });
+      expect(await resume(copy, three), `${bytes} bytes`).toEqual(whole);
     }
-  }
-});
+  },
+);
+
+test.runIf(inFull)(
+  "a part cut off at any byte, as by a power cut: documents whose rows are whole are there",
+  async () => {
+    const nextCopy = await copiesOf(await written(three));
+    for (const [segment, ends] of [
+      [chunks, { "0000001": 5, "0000003": 7 }],
+      [children, { "0000001": 2 }],
+    ] as const) {
+      for (let bytes = 0; bytes <= 7; bytes++) {
+        const copy = await nextCopy();
+        await truncate(join(copy, `shared.${segment}`), bytes).catch(() => {});
+        const whole = [...three.keys()].filter((name) => bytes >= (new Map(Object.entries(ends)).get(name) ?? 0));
+        expect(await resume(copy, three), `${segment}, ${bytes} bytes`).toEqual(whole);
+      }
+    }
+  },
+);
 
 test("bytes of a part that are others than they were make their document be read anew, and no other", async () => {
   const folder = await written(three);
@@ -140,32 +146,35 @@ test("a line of the journal that names no file of rows makes its document be rea
   }
 });
 
-test("whatever finishes together, and wherever a kill or a power cut hits: what is found is whole, and the rest is read anew", async () => {
-  const rows = fc.array(fc.stringMatching(/^[a-z]{0,9}$/), { minLength: 1, maxLength: 4 });
-  const segments = fc.dictionary(fc.constantFrom(chunks, children), rows);
-  const drawn = fc.record({
-    documents: fc.array(segments, { minLength: 1, maxLength: 12 }),
-    atOnce: fc.integer({ min: 1, max: 5 }),
-    cuts: fc.array(fc.record({ file: fc.nat(), at: fc.double({ min: 0, max: 1, noNaN: true }) }), { maxLength: 3 }),
-    torn: fc.constantFrom("", '{"name":"0000001","st', "\0\0\0"),
-  });
-  await fc.assert(
-    fc.asyncProperty(drawn, async ({ documents, atOnce, cuts, torn }) => {
-      const all: Documents = new Map(documents.map((segments, at) => [String(at + 1).padStart(7, "0"), segments]));
-      const folder = await written(all, atOnce);
-      const files = await readdir(folder);
-      for (const { file, at } of cuts) {
-        const path = join(folder, files[file % files.length] ?? "");
-        const { length } = await readFile(path);
-        await truncate(path, Math.round(at * length));
-        await writeFile(path, torn, { flag: "a" });
-      }
-      const found = await resume(folder, all);
-      if (cuts.length === 0) expect(found).toEqual([...all.keys()]);
-    }),
-    { numRuns: rounds(40, 2_000) },
-  );
-});
+test.runIf(inFull)(
+  "whatever finishes together, and wherever a kill or a power cut hits: what is found is whole, and the rest is read anew",
+  async () => {
+    const rows = fc.array(fc.stringMatching(/^[a-z]{0,9}$/), { minLength: 1, maxLength: 4 });
+    const segments = fc.dictionary(fc.constantFrom(chunks, children), rows);
+    const drawn = fc.record({
+      documents: fc.array(segments, { minLength: 1, maxLength: 12 }),
+      atOnce: fc.integer({ min: 1, max: 5 }),
+      cuts: fc.array(fc.record({ file: fc.nat(), at: fc.double({ min: 0, max: 1, noNaN: true }) }), { maxLength: 3 }),
+      torn: fc.constantFrom("", '{"name":"0000001","st', "\0\0\0"),
+    });
+    await fc.assert(
+      fc.asyncProperty(drawn, async ({ documents, atOnce, cuts, torn }) => {
+        const all: Documents = new Map(documents.map((segments, at) => [String(at + 1).padStart(7, "0"), segments]));
+        const folder = await written(all, atOnce);
+        const files = await readdir(folder);
+        for (const { file, at } of cuts) {
+          const path = join(folder, files[file % files.length] ?? "");
+          const { length } = await readFile(path);
+          await truncate(path, Math.round(at * length));
+          await writeFile(path, torn, { flag: "a" });
+        }
+        const found = await resume(folder, all);
+        if (cuts.length === 0) expect(found).toEqual([...all.keys()]);
+      }),
+      { numRuns: rounds(40, 2_000) },
+    );
+  },
+);
 
 test("a planted link is not written through", async () => {
   const folder = await testFolder();

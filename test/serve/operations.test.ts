@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { plainFolder } from "../dump/formats/folder.js";
 import type { Tables } from "../dump/formats/stage.js";
+import { inFull } from "../rounds.js";
 import { forgeLines } from "../verify/forge.js";
 import { child, chunk, document, rowOf, soundTables } from "../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../verify/write-dump.js";
@@ -39,7 +40,7 @@ const range = (first: number, end: number, step = 1) =>
   Array.from({ length: Math.ceil((end - first) / step) }, (_, at) => `a${first + at * step}`);
 
 describe("the chunks of a document", () => {
-  test("come in the order of the dump, 20 a page and 100 at the most", async () => {
+  test.runIf(inFull)("come in the order of the dump, 20 a page and 100 at the most", async () => {
     const service = await dump(many);
     const list = "/datasets/d/documents/a/segments";
     expect(await read(service, list)).toMatchObject({
@@ -56,7 +57,7 @@ describe("the chunks of a document", () => {
     expect(await read(service, "/datasets/D/documents/B/segments")).toMatchObject({ total: 1, doc_form: null });
   });
 
-  test("are filtered by every status that is asked for, and by keyword, whatever the case", async () => {
+  test.runIf(inFull)("are filtered by every status that is asked for, and by keyword, whatever the case", async () => {
     const service = await dump(many);
     const list = "/datasets/d/documents/a/segments";
     expect(await ids(service, `${list}?status=error&limit=100`)).toEqual(range(1, 250, 3));
@@ -72,7 +73,7 @@ describe("the chunks of a document", () => {
     expect((await Promise.all(pages)).flat()).toEqual(range(1, 250, 3));
   });
 
-  test("refuse what the service refuses", async () => {
+  test.runIf(inFull)("refuse what the service refuses", async () => {
     const service = await dump(many);
     const refused = async (path: string, key = service.key) => {
       const { status, text, type } = await ask({ url: service.url, key }, path);
@@ -127,7 +128,7 @@ describe("child chunks", () => {
     ],
   });
 
-  test.each([
+  test.runIf(inFull).each([
     ["the service embedded them", "hierarchical_model", lists(2), [130, 0, 1]],
     ["documents are one parent: it did not", "hierarchical_model", lists(0), [0, 0, 0]],
     ["a text document embedded them", "text_model", lists(1), [130, 0, 1]],
@@ -142,12 +143,12 @@ describe("child chunks", () => {
     expect(await read(service, "/datasets/d/documents/a/segments/a1/child_chunks")).toMatchObject({ total: 130 });
   });
 
-  test("are not embedded where a list is long", async () => {
+  test.runIf(inFull)("are not embedded where a list is long", async () => {
     const long = tables("x".repeat(2000));
     expect(await embedded(await dump(long))).toEqual([undefined, undefined, undefined]);
   });
 
-  test("are unknown in a dump that was made without them", async () => {
+  test.runIf(inFull)("are unknown in a dump that was made without them", async () => {
     const service = await dump(
       { ...tables(), child_chunks: [], documents: [document("a", 3, 0), document("b", 1, 0)] },
       { options: { child_chunks: "none" } },
@@ -197,7 +198,7 @@ test("a document that failed is listed, and is not found", async () => {
   ]);
 });
 
-test("the lists say what the dump knows, and null for the rest", async () => {
+test.runIf(inFull)("the lists say what the dump knows, and null for the rest", async () => {
   const service = await dump({});
   expect(await read(service, "/datasets")).toMatchObject({
     data: [{ id: "d", name: null, document_count: 2 }],
@@ -216,7 +217,7 @@ test("the lists say what the dump knows, and null for the rest", async () => {
   expect((await ask(none, "/datasets/d/metadata/built-in")).status).toBe(404);
 });
 
-test("a dump whose rows are not those of its manifest is not served", async () => {
+test.runIf(inFull)("a dump whose rows are not those of its manifest is not served", async () => {
   const more = { ...soundTables, chunks: [...soundTables.chunks, chunk("c", "x")] };
   await expect(served(await writeDump(await plainFolder(), more))).rejects.toThrow(
     "is not sound, so it cannot be served:\n  manifest.json: counts.chunks is 4, its documents have 3",

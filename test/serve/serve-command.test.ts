@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runHere } from "../cli/run-here.js";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { plainFolder } from "../dump/formats/folder.js";
+import { inFull } from "../rounds.js";
 import { soundTables } from "../verify/sound-tables.js";
 import { writeDump } from "../verify/write-dump.js";
 
@@ -54,7 +55,7 @@ test("serve: prints the address and a key of its own, answers until a signal, an
   expect((await stat(folder)).mtimeMs).toBe(mtimeMs);
 });
 
-test("the key of a variable is taken, and never shown", async () => {
+test.runIf(inFull)("the key of a variable is taken, and never shown", async () => {
   const folder = await writeDump(await plainFolder(), soundTables);
   const { child, address, end } = await start(folder, ["--key-env", "BACKUP_KEY"], { BACKUP_KEY: " s3cret-key\n" });
   expect(address).toMatchObject({ key_env: "BACKUP_KEY" });
@@ -66,7 +67,7 @@ test("the key of a variable is taken, and never shown", async () => {
   expect(stdout + stderr).not.toContain("s3cret");
 });
 
-test("a dump that is deleted while it is served goes on being served", async () => {
+test.runIf(inFull)("a dump that is deleted while it is served goes on being served", async () => {
   const folder = await writeDump(await plainFolder(), soundTables);
   const { address } = await start(folder);
   await rm(folder, { recursive: true });
@@ -75,7 +76,7 @@ test("a dump that is deleted while it is served goes on being served", async () 
   expect(await answer.json()).toMatchObject({ total: 2, data: [{ id: "a1" }, { id: "a2" }] });
 });
 
-test("the rows are copied to TMPDIR, into a file without a name", async () => {
+test.runIf(inFull)("the rows are copied to TMPDIR, into a file without a name", async () => {
   const folder = await writeDump(await plainFolder(), soundTables, { formats: ["csv"] });
   const temporary = await plainFolder();
   const { address } = await start(folder, [], { TMPDIR: temporary });
@@ -117,7 +118,7 @@ test("what is no run: exit 2", async () => {
   }
 });
 
-test("a port that is taken: exit 1, and what to do", async () => {
+test.runIf(inFull)("a port that is taken: exit 1, and what to do", async () => {
   const folder = await writeDump(await plainFolder(), soundTables);
   const { address } = await start(folder);
   const { code, stderr } = await runHere(["serve", folder, "--port", new URL(address.base_url).port, "--quiet"]);

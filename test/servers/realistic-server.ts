@@ -22,6 +22,8 @@ export interface RealisticServer {
   readonly requests: readonly RequestRecord[];
   /** The most requests that were being answered at one moment. */
   readonly maxInFlight: number;
+  /** The most connections that were open at once. */
+  readonly maxConnections: number;
   /** The behaviour in force; tests may change it between and during requests. */
   readonly behaviour: Behaviour;
   /** Forgets requests, counts, kept bodies and rate windows, and starts randomness anew. */
@@ -111,6 +113,10 @@ function sendMistake(response: ServerResponse, mistake: unknown): void {
   response.end(String(mistake instanceof Error ? mistake.stack : mistake));
 }
 
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Starts a server over the store on a free port of 127.0.0.1 (or on `port`). */
 export async function startRealisticServer(
   store: Store,
@@ -123,6 +129,13 @@ export async function startRealisticServer(
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
     handle(state, request, response).catch((mistake: unknown) => sendMistake(response, mistake));
   });
+  const connections = { open: 0, most: 0 };
+  server.on("connection", async (socket) => {
+    await turns(2); // whether one that was closed before is seen first is chance
+    if (socket.destroyed) return;
+    connections.most = Math.max(connections.most, ++connections.open);
+    socket.once("close", () => connections.open--);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, "127.0.0.1", resolve);
   });
@@ -133,9 +146,13 @@ export async function startRealisticServer(
     get maxInFlight() {
       return log.maxInFlight;
     },
+    get maxConnections() {
+      return connections.most;
+    },
     behaviour,
     reset() {
       for (const part of [log, rate, batchReads, kept]) part.clear();
+      connections.most = connections.open;
       state.random = fresh();
     },
     close: () =>

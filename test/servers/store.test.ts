@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { inFull } from "../rounds.js";
 import { ask, closeAfterEach, serveDocument } from "./ask.js";
 import { reindex } from "./edits.js";
 import { findChunk, makeDocument } from "./store.js";
@@ -63,7 +64,7 @@ describe("reindex", () => {
   });
 });
 
-it("serves a document of 20,000 chunks fast", { timeout: 60_000 }, async () => {
+it.runIf(inFull)("serves a document of 20,000 chunks fast", { timeout: 60_000 }, async () => {
   const { server, list, document } = await serveDocument({ chunks: 20_000 }, { cacheBodies: true });
   const read = async () => {
     let rows = 0;

@@ -7,8 +7,8 @@ import { checkJob } from "../../src/job/check-job.js";
 import type { Job, Shard } from "../../src/job/job.js";
 import { jobFromFile } from "../../src/job/load-job.js";
 import { emptyRunProgress, type RunProgress } from "../../src/job/run-progress.js";
-
 import { readEverything } from "../../src/run/read-everything.js";
+import { folderStore } from "../../src/store/folder/folder-store.js";
 import type { Through } from "./outcome.js";
 import type { Scenario } from "./scenario.js";
 import { documentId } from "./service/ids.js";
@@ -71,7 +71,7 @@ export async function readAll(environment: ProcessWorld): Promise<Through> {
   const options = {
     job,
     formats,
-    workspace: { ...folders, ...run },
+    workspace: { ...folders, ...run, store: folderStore({ ...folders, own: folder }) },
     progress,
     now,
     log: () => {},
@@ -125,6 +125,7 @@ export function jobOf({ job, documents }: Scenario, dataset: string): Job {
     name: "simulation",
     service: { base_url: "http://127.0.0.1/v1" },
     datasets: [{ id: dataset, documents: job.documents === "all" ? "all" : named }],
+    details: false,
     child_chunks: job.childChunks,
     consistency: job.consistency,
     output: { formats: ["jsonl"] },

@@ -3,8 +3,8 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findDatabase, findRun, findRunAndOneBefore, findRunBefore } from "../../src/store/find-run.js";
-import { makeRuns } from "../keep/past-run.js";
 import { jobFile, testFolder } from "../run/job-for.js";
+import { makeRuns } from "../store/past-run.js";
 
 const [first, second, third] = ["20261118T020000000Z", "20261119T020000000Z", "20261120T020000000Z"];
 

@@ -40,7 +40,7 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
     const key = { KNOWLEDGE_API_KEY: service.key };
     const wrong = await type(`run --base-url ${service.url.replace(/v1$/, "v2")} --dataset all`, key);
     expect(wrong.code).toBe(1);
-    expect(wrong.screen.replaceAll("\n", "")).toContain("usually ends in /v1");
+    expect(wrong.screen.replace(/\n +/g, " ")).toContain("usually ends in /v1 (GET http");
 
     // kbdump asks, and writes a job.
     const dialogue = open(`init mine.yaml --ask --base-url ${service.url}`);

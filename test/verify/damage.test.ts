@@ -3,6 +3,7 @@ import { copyFile, mkdir, readFile, rename, rm, symlink, truncate, writeFile } f
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { verifyRun } from "../../src/verify/verify-run.js";
+import { inFull } from "../rounds.js";
 import { useDump } from "./dumped.js";
 import { editManifest, flipBit, mend } from "./forge.js";
 
@@ -11,7 +12,7 @@ const findingsOf = async (run: string) => (await verifyRun(run)).findings;
 const texts = (findings: readonly { file: string; message: string }[]) =>
   findings.map(({ file, message }) => `${file}: ${message}`);
 
-test("an untouched dump is sound, and what was checked is reported", async () => {
+test.runIf(inFull)("an untouched dump is sound, and what was checked is reported", async () => {
   const { run, folder } = await copyOfDump();
   const checked = {
     run_id: run.split("/").at(-1),
@@ -48,7 +49,7 @@ describe("the bytes of the files", () => {
     );
   });
 
-  test("the end of many of them is missing", async () => {
+  test.runIf(inFull)("the end of many of them is missing", async () => {
     const { run } = await copyOfDump();
     const expected: string[] = [];
     for (const path of files) {
@@ -60,7 +61,7 @@ describe("the bytes of the files", () => {
     expect(found.sort()).toEqual(expected.sort());
   });
 
-  test("the last line feed of chunks is missing, and the manifest says so", async () => {
+  test.runIf(inFull)("the last line feed of chunks is missing, and the manifest says so", async () => {
     const { run } = await copyOfDump();
     const paths = ["chunks.jsonl", "chunks.csv"];
     for (const path of paths) {
@@ -71,7 +72,7 @@ describe("the bytes of the files", () => {
     expect(texts(await findingsOf(run))).toEqual(paths.map((path) => `${path}: does not end with a line feed`));
   });
 
-  test.each(["chunks.csv", "chunks.parquet"])("%s is empty, and the manifest says so", async (path) => {
+  test.runIf(inFull).each(["chunks.csv", "chunks.parquet"])("%s is empty, and the manifest says so", async (path) => {
     const { run } = await copyOfDump();
     await writeFile(join(run, path), "");
     await mend(run, path, 0);
@@ -89,7 +90,7 @@ describe("the names in the folder", () => {
     expect(texts(await findingsOf(run))).toEqual(["chunks.csv: is not there"]);
   });
 
-  test("there are files and folders that the manifest does not list", async () => {
+  test.runIf(inFull)("there are files and folders that the manifest does not list", async () => {
     const { run } = await copyOfDump();
     await writeFile(join(run, "chunks.jsonl.part"), "");
     await writeFile(join(run, ".hidden"), "");
@@ -99,7 +100,7 @@ describe("the names in the folder", () => {
     );
   });
 
-  test("of many other files, some are named", async () => {
+  test.runIf(inFull)("of many other files, some are named", async () => {
     const { run } = await copyOfDump();
     for (let at = 10; at < 50; at++) await writeFile(join(run, `more-${at}`), "");
     const { findings, finding_count } = await verifyRun(run);
@@ -108,7 +109,7 @@ describe("the names in the folder", () => {
     expect(findings.at(-1)).toEqual({ file: ".", message: "and 20 more (not listed)" });
   });
 
-  test("files are symlinks, even to the same bytes", async () => {
+  test.runIf(inFull)("files are symlinks, even to the same bytes", async () => {
     const { run, folder } = await copyOfDump();
     const paths = ["chunks.csv", "chunks.jsonl", "chunks.parquet"];
     for (const path of paths) {
@@ -120,7 +121,7 @@ describe("the names in the folder", () => {
     );
   });
 
-  test("a file is a folder, and another a pipe, which is not waited for", async () => {
+  test.runIf(inFull)("a file is a folder, and another a pipe, which is not waited for", async () => {
     const { run } = await copyOfDump();
     await rm(join(run, "chunks.csv"));
     await mkdir(join(run, "chunks.csv"));
@@ -132,7 +133,7 @@ describe("the names in the folder", () => {
     ]);
   });
 
-  test("a file is another's", async () => {
+  test.runIf(inFull)("a file is another's", async () => {
     const { run } = await copyOfDump();
     await copyFile(join(run, "child_chunks.csv"), join(run, "chunks.csv"));
     await mend(run, "chunks.csv", 15);
@@ -147,7 +148,7 @@ describe("the names in the folder", () => {
     );
   });
 
-  test("a format that was asked for is not there at all, and the manifest does not list it", async () => {
+  test.runIf(inFull)("a format that was asked for is not there at all, and the manifest does not list it", async () => {
     const { run } = await copyOfDump();
     for (const kind of ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"]) {
       await rm(join(run, `${kind}.csv`));

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import type { Tables } from "../dump/formats/stage.js";
+import { inFull } from "../rounds.js";
 import { editManifest } from "./forge.js";
 import { child, chunk, details, document, info, settings, soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
@@ -12,7 +13,7 @@ const findingsOf = async (run: string) =>
 const formats = ["jsonl", "csv", "parquet"] as const;
 
 describe.each(formats)("a dump in %s alone", (format) => {
-  test("is sound, and it is said that there was nothing to compare it with", async () => {
+  test.runIf(inFull)("is sound, and it is said that there was nothing to compare it with", async () => {
     const run = await writeDump(await plainFolder(), soundTables, { formats: [format] });
     expect(await verifyRun(run)).toMatchObject({
       status: "sound",
@@ -26,7 +27,7 @@ describe.each(formats)("a dump in %s alone", (format) => {
   });
 });
 
-test("what the service listed is sound in every format, and one that lacks is seen", async () => {
+test.runIf(inFull)("what the service listed is sound in every format, and one that lacks is seen", async () => {
   const run = await writeDump(
     await plainFolder(),
     { ...soundTables, document_info: [info("a"), info("b")] },
@@ -139,7 +140,7 @@ const wrong: readonly [what: string, tables: Partial<Tables>, finding: string][]
   ],
 ];
 
-test.each(wrong.map((each, at) => [...each, formats[at % 3] ?? "jsonl"] as const))(
+test.runIf(inFull).each(wrong.map((each, at) => [...each, formats[at % 3] ?? "jsonl"] as const))(
   "%s",
   async (_what, tables, finding, format) => {
     const run = await writeDump(await plainFolder(), { ...soundTables, ...tables }, { formats: [format] });
@@ -179,7 +180,7 @@ test("of many findings of a kind the first 20 are reported, and how many more th
 });
 
 describe("the documents of the manifest and of the files", () => {
-  test.each(formats)("are others: %s", async (format) => {
+  test.runIf(inFull).each(formats)("are others: %s", async (format) => {
     const run = await writeDump(await plainFolder(), soundTables, { formats: [format] });
     await editManifest(run, (manifest) => {
       manifest.documents = [document("a", 2, 2, { doc_form: "qa_model" }), document("b", 1, 0)];
@@ -189,7 +190,7 @@ describe("the documents of the manifest and of the files", () => {
     ]);
   });
 
-  test("stand in another order, or are fewer", async () => {
+  test.runIf(inFull)("stand in another order, or are fewer", async () => {
     const run = await writeDump(await plainFolder(), soundTables);
     await editManifest(run, (manifest) => {
       manifest.documents = [document("b", 1, 0), document("a", 2, 2)];
@@ -209,7 +210,7 @@ describe("the documents of the manifest and of the files", () => {
   });
 });
 
-test("the manifest counts other than there are, and says complete of what is not", async () => {
+test.runIf(inFull)("the manifest counts other than there are, and says complete of what is not", async () => {
   const run = await writeDump(await plainFolder(), soundTables);
   await editManifest(run, (manifest) => {
     manifest.counts = { documents: 2, chunks: 4, child_chunks: 2, indexing_status: 2, metadata_fields: 1 };
@@ -227,7 +228,7 @@ test("the manifest counts other than there are, and says complete of what is not
   expect(await findingsOf(other)).toEqual(["manifest.json: status is complete, but document a is unstable"]);
 });
 
-test.each(formats)("the manifest says other rows of %s than there are", async (format) => {
+test.runIf(inFull).each(formats)("the manifest says other rows of %s than there are", async (format) => {
   const run = await writeDump(await plainFolder(), soundTables, { formats: [format] });
   await editManifest(run, (manifest) => {
     const status = manifest.files.find(({ path }) => path === `indexing_status.${format}`);

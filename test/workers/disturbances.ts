@@ -17,6 +17,11 @@ export const workerCount = 3;
 /** Longer than the lease of a place, so that others use what the frozen process had. */
 const beyondLease = [5_500, 7_500] as const;
 
+/** Whether a process sleeps for longer than its locks last: others take its place, while its connections stay open. */
+export function stalls(each: Disturbance): boolean {
+  return each.kind === "freeze" && each.wakeAfter >= beyondLease[0];
+}
+
 /** The disturbances of a round. One worker at least is never frozen until the run is over. */
 export function drawDisturbances(random: Random): readonly Disturbance[] {
   let canSleep = workerCount - 1;

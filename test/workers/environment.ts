@@ -61,9 +61,13 @@ export async function startWorld(documents: number, latency: number): Promise<En
   };
 }
 
-/** No more requests than the job allows were ever in flight, whoever sent them. */
-export function expectBounded({ server: { maxInFlight } }: Environment, label: string): void {
-  expect(maxInFlight, `${label}: requests in flight`).toBeLessThanOrEqual(concurrency);
+/**
+ * No more requests than the job allows were ever in flight, nor more connections open, whoever sent them.
+ * A stalled process cannot close its connections, at most as many again, while others open theirs.
+ */
+export function expectBounded({ server }: Environment, label: string, stalled = 0): void {
+  expect(server.maxInFlight, `${label}: requests in flight`).toBeLessThanOrEqual(concurrency);
+  expect(server.maxConnections, `${label}: connections`).toBeLessThanOrEqual(concurrency * (1 + stalled));
 }
 
 async function rowsIn(folder: string): Promise<ReadonlyMap<string, string>> {

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { skipQuarantine } from "../parallel/bounds/skip-quarantine.js";
 import { hasRedis } from "../servers/start-redis.js";
 import { expectAsSingle, expectBounded, startWorld } from "./environment.js";
 
@@ -7,7 +6,6 @@ test.skipIf(!hasRedis)("two workers read everything, and their run has the bytes
   const documents = 5;
   const environment = await startWorld(documents, 5);
   environment.server.reset();
-  await skipQuarantine(environment.broker.url);
   const workers = [environment.startWorker(), environment.startWorker()];
   const { code, stderr } = await environment.startCoordinator().ended;
   expect(code, stderr).toBe(0);

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { hashesOf } from "../faults/published-files.js";
 import { randomFrom } from "../servers/random.js";
 import type { TestBroker } from "../servers/start-redis.js";
-import { type Disturbance, drawDisturbances, nameOf, wordsOf, workerCount } from "./disturbances.js";
+import { type Disturbance, drawDisturbances, nameOf, stalls, wordsOf, workerCount } from "./disturbances.js";
 import { clearWorld, type Environment, expectAsSingle, expectBounded } from "./environment.js";
 import type { SeatOfProcess } from "./seat.js";
 import { watchRuns } from "./watch-runs.js";
@@ -56,7 +56,7 @@ export async function playRound(environment: Environment, seed: number): Promise
   expect(await hashesOf(join(environment.place, "runs")), `${label}: a worker changed a run`).toEqual(before);
   expect(await watch.stop(), label).toEqual([]);
   await expectAsSingle(environment, label);
-  expectBounded(environment, label);
+  expectBounded(environment, label, script.filter(stalls).length);
 }
 
 /** Waits for so many requests. */

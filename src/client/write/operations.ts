@@ -1,11 +1,7 @@
 import type { DocumentRef } from "../knowledge-api.js";
 import { pathOf } from "../send.js";
 import {
-  type Created,
-  type CreatedDataset,
-  type CreatedDocument,
   type LocalFile,
-  type Multipart,
   type ReadAnswer,
   readCreated,
   readDataset,
@@ -15,7 +11,6 @@ import {
   readRow,
   readRows,
   type WriteOutcome,
-  type WrittenRow,
 } from "./write-outcome.js";
 
 type Method = "POST" | "PATCH" | "DELETE";
@@ -31,7 +26,7 @@ export interface SendHooks {
 export interface PreparedWrite<T> {
   readonly method: Method;
   readonly path: string;
-  /** SHA-256 of the body, in hex. For a form with a file: of its JSON and the file name. */
+  /** SHA-256 of the body, in hex. For a file: of its name. */
   readonly sha256: string;
   /**
    * Sends the write. Rejects only if nothing was done: with the reason of the signal or of `beforeSend`, StopError for an
@@ -40,8 +35,8 @@ export interface PreparedWrite<T> {
   readonly send: (hooks?: SendHooks) => Promise<WriteOutcome<T>>;
 }
 
-/** A JSON object, a form with a file, or no body. */
-type WriteBody = { readonly json: object } | { readonly form: Multipart } | "none";
+/** A JSON object, a file, or no body. */
+type WriteBody = { readonly json: object } | { readonly file: LocalFile } | "none";
 
 /** Prepares a write from a body and a reader for its answer. */
 export type Prepare = <T>(method: Method, path: string, body: WriteBody, read: ReadAnswer<T>) => PreparedWrite<T>;
@@ -49,77 +44,49 @@ export type Prepare = <T>(method: Method, path: string, body: WriteBody, read: R
 type Place = Pick<DocumentRef, "datasetId" | "documentId">;
 
 /** The write operations. A 404 is refused, with its status: the thing to delete is already gone. */
-export interface WriteOperations {
-  /** Adds one chunk after the last one. */
-  readonly addChunk: (document: Place, chunk: NewChunk) => PreparedWrite<WrittenRow>;
-  /** Adds chunks after the last one. Returns their rows in the same order. */
-  readonly addChunks: (document: Place, chunks: readonly NewChunk[]) => PreparedWrite<readonly WrittenRow[]>;
-  readonly updateChunk: (document: Place, chunkId: string, chunk: ChunkUpdate) => PreparedWrite<WrittenRow>;
-  readonly deleteChunk: (document: Place, chunkId: string) => PreparedWrite<null>;
-  readonly addChild: (document: Place, chunkId: string, content: string) => PreparedWrite<WrittenRow>;
-  readonly updateChild: (
-    document: Place,
-    chunkId: string,
-    childId: string,
-    content: string,
-  ) => PreparedWrite<WrittenRow>;
-  readonly deleteChild: (document: Place, chunkId: string, childId: string) => PreparedWrite<null>;
-  /** Creates a document from a text. The service indexes it after answering. */
-  readonly createByText: (datasetId: string, document: NewTextDocument) => PreparedWrite<CreatedDocument>;
-  /** Creates a document from a file; the service indexes it after answering. `data`: the same settings as for a text. */
-  readonly createByFile: (datasetId: string, file: LocalFile, data: object) => PreparedWrite<CreatedDocument>;
-  readonly deleteDocument: (datasetId: string, documentId: string) => PreparedWrite<null>;
-  readonly setStatus: (
-    datasetId: string,
-    status: "enable" | "disable" | "archive" | "un_archive",
-    documentIds: readonly string[],
-  ) => PreparedWrite<null>;
-  /** Sets metadata values of a document. */
-  readonly setMetadata: (
-    datasetId: string,
-    documentId: string,
-    values: readonly MetadataValue[],
-  ) => PreparedWrite<null>;
-  /** Uploads a file for a pipeline document. */
-  readonly uploadFile: (file: LocalFile) => PreparedWrite<Created>;
-  readonly createDataset: (dataset: NewDataset) => PreparedWrite<CreatedDataset>;
-  readonly createMetadataField: (datasetId: string, field: NewMetadataField) => PreparedWrite<Created>;
-  readonly setBuiltInFields: (datasetId: string, status: "enable" | "disable") => PreparedWrite<null>;
-  readonly createTag: (name: string) => PreparedWrite<Created>;
-  /** Binds tags to a dataset. */
-  readonly bindTags: (datasetId: string, tagIds: readonly string[]) => PreparedWrite<null>;
-}
+export type WriteOperations = ReturnType<typeof writeOperations>;
 
-export function writeOperations(prepare: Prepare): WriteOperations {
+export function writeOperations(prepare: Prepare) {
   const post = <T>(path: string, json: object, read: ReadAnswer<T>) => prepare("POST", path, { json }, read);
   const patch = <T>(path: string, json: object, read: ReadAnswer<T>) => prepare("PATCH", path, { json }, read);
   const remove = (path: string) => prepare("DELETE", path, "none", readDeleted);
   return {
-    addChunk: (place, chunk) => post(chunksOf(place), { segments: [chunk] }, readRow),
-    addChunks: (place, chunks) => post(chunksOf(place), { segments: chunks }, readRows(chunks.length)),
-    updateChunk: (place, chunkId, chunk) => post(chunkPath(place, chunkId), { segment: chunk }, readRow),
-    deleteChunk: (place, chunkId) => remove(chunkPath(place, chunkId)),
-    addChild: (place, chunkId, content) => post(childrenOf(place, chunkId), { content }, readRow),
-    updateChild: (place, chunkId, childId, content) => patch(childPath(place, chunkId, childId), { content }, readRow),
-    deleteChild: (place, chunkId, childId) => remove(childPath(place, chunkId, childId)),
-    createByText: (datasetId, document) =>
+    /** Adds one chunk after the last one. */
+    addChunk: (place: Place, chunk: NewChunk) => post(chunksOf(place), { segments: [chunk] }, readRow),
+    /** Adds chunks after the last one. Returns their rows in the same order. */
+    addChunks: (place: Place, chunks: readonly NewChunk[]) =>
+      post(chunksOf(place), { segments: chunks }, readRows(chunks.length)),
+    updateChunk: (place: Place, chunkId: string, chunk: ChunkUpdate) =>
+      post(chunkPath(place, chunkId), { segment: chunk }, readRow),
+    deleteChunk: (place: Place, chunkId: string) => remove(chunkPath(place, chunkId)),
+    addChild: (place: Place, chunkId: string, content: string) =>
+      post(childrenOf(place, chunkId), { content }, readRow),
+    updateChild: (place: Place, chunkId: string, childId: string, content: string) =>
+      patch(childPath(place, chunkId, childId), { content }, readRow),
+    deleteChild: (place: Place, chunkId: string, childId: string) => remove(childPath(place, chunkId, childId)),
+    /** Creates a document from a text. The service indexes it after answering. */
+    createByText: (datasetId: string, document: NewTextDocument) =>
       post(pathOf`/datasets/${datasetId}/document/create-by-text`, document, readDocument),
-    createByFile: (datasetId, file, data) =>
-      prepare("POST", pathOf`/datasets/${datasetId}/document/create-by-file`, { form: { data, file } }, readDocument),
-    deleteDocument: (datasetId, documentId) => remove(pathOf`/datasets/${datasetId}/documents/${documentId}`),
-    setStatus: (datasetId, status, document_ids) =>
-      patch(pathOf`/datasets/${datasetId}/documents/status/${status}`, { document_ids }, readNothing),
-    setMetadata: (datasetId, document_id, metadata_list) => {
+    deleteDocument: (datasetId: string, documentId: string) =>
+      remove(pathOf`/datasets/${datasetId}/documents/${documentId}`),
+    setStatus: (
+      datasetId: string,
+      status: "enable" | "disable" | "archive" | "un_archive",
+      document_ids: readonly string[],
+    ) => patch(pathOf`/datasets/${datasetId}/documents/status/${status}`, { document_ids }, readNothing),
+    setMetadata: (datasetId: string, document_id: string, metadata_list: readonly MetadataValue[]) => {
       const operation_data = [{ document_id, metadata_list }];
       return post(pathOf`/datasets/${datasetId}/documents/metadata`, { operation_data }, readNothing);
     },
-    uploadFile: (file) => prepare("POST", "/datasets/pipeline/file-upload", { form: { file } }, readCreated),
-    createDataset: (dataset) => post("/datasets", dataset, readDataset),
-    createMetadataField: (datasetId, field) => post(pathOf`/datasets/${datasetId}/metadata`, field, readCreated),
-    setBuiltInFields: (datasetId, status) =>
+    uploadFile: (file: LocalFile) => prepare("POST", "/datasets/pipeline/file-upload", { file }, readCreated),
+    createDataset: (dataset: NewDataset) => post("/datasets", dataset, readDataset),
+    createMetadataField: (datasetId: string, field: NewMetadataField) =>
+      post(pathOf`/datasets/${datasetId}/metadata`, field, readCreated),
+    setBuiltInFields: (datasetId: string, status: "enable" | "disable") =>
       post(pathOf`/datasets/${datasetId}/metadata/built-in/${status}`, {}, readNothing),
-    createTag: (name) => post("/datasets/tags", { name }, readCreated),
-    bindTags: (target_id, tag_ids) => post("/datasets/tags/binding", { tag_ids, target_id }, readNothing),
+    createTag: (name: string) => post("/datasets/tags", { name }, readCreated),
+    bindTags: (target_id: string, tag_ids: readonly string[]) =>
+      post("/datasets/tags/binding", { tag_ids, target_id }, readNothing),
   };
 }
 
@@ -177,7 +144,6 @@ interface NewTextDocument extends Indexing {
   readonly process_rule: object;
 }
 
-/** A metadata field of a dataset. */
 interface NewMetadataField {
   readonly type: string;
   readonly name: string;

@@ -3,9 +3,9 @@ import { stat } from "node:fs/promises";
 import { FormData } from "undici";
 import { RetryError, SkipError, StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
-import { jsonText } from "../../rows/exact-json.js";
 import { isMapping } from "../../schema.js";
 import { checkData, checkListed, checkRecords, jsonOf, type Listed, refusalOf, throttleOf } from "../check-answer.js";
+import { isUnsent } from "../error-codes.js";
 import { hintFor, isUnknownUrl, keyHint, type Refusal, type SettingNames, unknownUrlHint } from "../failed-request.js";
 import { plainText } from "../plain-text.js";
 import type { Answer } from "../send.js";
@@ -29,9 +29,6 @@ export type Undone =
   | { readonly kind: "unknown"; readonly isOver: boolean; readonly reason: string }
   | { readonly kind: "throttled" | "unsent"; readonly reason: string };
 
-/** Error codes for a connection that was never made. ETIMEDOUT and ECONNRESET do not qualify: they also occur on open connections. */
-const neverConnected =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_SSL_WRONG_VERSION_NUMBER)$/;
 /** undici's message when a proxy opened no tunnel. */
 const noTunnel = /^Proxy response \(\d+\)/;
 
@@ -44,12 +41,10 @@ export function outcomeOfError(error: unknown, isCutOff: boolean): Undone {
   const reason = error instanceof Error ? error.message : String(error);
   const { trouble, cause } = error instanceof RetryError ? error : {};
   if (isUnreadable(cause)) throw cause;
-  const isUnsent = trouble === "no proxy" || (cause instanceof Error && isBeforeRequest(cause));
-  return isUnsent ? { kind: "unsent", reason } : { kind: "unknown", isOver: false, reason };
-}
-
-function isBeforeRequest(error: Error): boolean {
-  return ("code" in error && neverConnected.test(String(error.code))) || noTunnel.test(error.message);
+  const hasNoTunnel = cause instanceof Error && noTunnel.test(cause.message);
+  return trouble === "no proxy" || hasNoTunnel || isUnsent(cause)
+    ? { kind: "unsent", reason }
+    : { kind: "unknown", isOver: false, reason };
 }
 
 interface Asked<T> {
@@ -199,20 +194,13 @@ export interface LocalFile {
   readonly mime_type: string | null;
 }
 
-/** A multipart form: optional JSON as the part `data`, and the file as the part `file`. */
-export interface Multipart {
-  readonly data?: object;
-  readonly file: LocalFile;
-}
-
 /**
- * Sends a form. Streams the file, so that it is never in memory as a whole. Throws SkipError if the file cannot be read or changes
+ * Sends a file as the part `file` of a form. Streams the file, so that it is never in memory as a whole. Throws SkipError if the file cannot be read or changes
  * meanwhile; nothing was done then, because the form was not completed.
  */
-export async function sendForm<T>({ data, file }: Multipart, send: (form: FormData) => Promise<T>): Promise<T> {
+export async function sendFile<T>(file: LocalFile, send: (form: FormData) => Promise<T>): Promise<T> {
   const blob = await openFile(file);
   const form = new FormData();
-  if (data !== undefined) form.append("data", jsonText(data));
   form.append("file", blob, file.name);
   try {
     return await send(form);

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { jsonText } from "../../rows/exact-json.js";
 import { throttleOf } from "../check-answer.js";
-import { openConnections } from "../connections.js";
+import { openConnections, type ServiceOptions } from "../connections.js";
 import { exchangeWith, type Outgoing } from "../exchange.js";
-import { jobFileNames, type SettingNames } from "../failed-request.js";
+import { jobFileNames } from "../failed-request.js";
 import { Pace } from "../pace.js";
 import { pause, waitForPace } from "../paced.js";
 import { counted, emptyRequestCounts, type RequestCounts } from "../request-counts.js";
@@ -13,20 +13,14 @@ import {
   outcomeOfAnswer,
   outcomeOfError,
   type ReadAnswer,
-  sendForm,
+  sendFile,
   type Undone,
   type WriteOutcome,
 } from "./write-outcome.js";
 
-export interface WriterOptions {
-  /** Ends in the version segment, for example `https://kb.example.com/v1`. */
-  readonly baseUrl: string;
-  /** The API key. It is sent only in the Authorization header and shown nowhere. */
-  readonly key: string;
+export interface WriterOptions extends ServiceOptions {
   /** Where the key came from, for messages. */
   readonly keySource?: string | undefined;
-  /** Setting names to use in messages; default: those of the job file. */
-  readonly names?: SettingNames | undefined;
   /** Maximum open connections: the number of documents written at once. */
   readonly concurrency: number;
   /** The pace shared with the client of the same service; default: unlimited. */
@@ -139,10 +133,9 @@ export function openWriter(options: WriterOptions): Writer {
       const text = jsonText(body.json);
       return { method, path, sha256: sha256Of(text), send: (hooks) => send({ ...outgoing, body: text }, read, hooks) };
     }
-    const { data = null, file } = body.form;
-    const sha256 = sha256Of(jsonText([data, file.name]));
+    const sha256 = sha256Of(jsonText([body.file.name]));
     const sendAll = (hooks?: SendHooks) =>
-      sendForm(body.form, (form) => send({ ...outgoing, body: form }, read, hooks));
+      sendFile(body.file, (form) => send({ ...outgoing, body: form }, read, hooks));
     return { method, path, sha256, send: sendAll };
   };
   return { ...writeOperations(prepare), close: () => connections.dispatcher.destroy() };

@@ -1,24 +1,31 @@
 import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
-import { renderPaths, shortPath } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
 import type { DatasetPlan, DocumentPlan } from "../../restore/copy/copy-plan.js";
-import type { CopyResult, MovedDocument } from "../../restore/copy/copy-result.js";
+import type { CopiedDocument, CopyResult } from "../../restore/copy/copy-result.js";
 import type { Invocation } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
-import { renderDifferences, renderTroubles, type Trouble } from "../restore/rows.js";
-import { applyCommand, compareCommand, goingOn, namesIn, renderCopyPlan, retryFailedCommand } from "./plan.js";
+import {
+  firstOf,
+  nextCommand,
+  renderDifferences,
+  renderPlaces,
+  renderTroubles,
+  type Trouble,
+  verdictText,
+} from "../restore/rows.js";
+import { applyCommand, compareCommand, goingOn, namesIn, renderCopyPlan } from "./plan.js";
 
 const mostMissing = { documents: 20, rows: 10 };
 const mostDatasets = 20;
 const mostProblems = 20;
 
-/** Renders what became of a move: the verdict, all that is missing with its reason, the findings of the proof, and the next commands. */
-export function renderMoved(result: CopyResult, page: Page, invocation: Invocation): string {
+/** Renders what became of a copy: the verdict, all that is missing with its reason, the findings of the proof, and the next commands. */
+export function renderCopied(result: CopyResult, page: Page, invocation: Invocation): string {
   const { applied, plan, differences } = result;
   if (applied === null) return renderCopyPlan(result, page, invocation);
   const names = namesIn(plan);
-  const missing = [...allDocuments(result).flatMap(troubleOfRefused), ...applied.documents.flatMap(troublesOfMoved)];
+  const missing = [...allDocuments(result).flatMap(troubleOfRefused), ...applied.documents.flatMap(troublesOfCopied)];
   const isLater = allDocuments(result).some(({ earlier }) => earlier !== null);
   const sent = `${countText(applied.writes, "write request")} to ${terminalText(result.base_url)}${isLater ? ", earlier ones included" : ""}`;
   return [
@@ -28,8 +35,10 @@ export function renderMoved(result: CopyResult, page: Page, invocation: Invocati
     ...renderProblems(applied.problems, page),
     ...renderTroubles("Not restored:", missing, mostMissing, names, page),
     ...renderDifferences("Found by the proof:", differences ?? [], names, page),
-    "",
-    ...renderPaths(pathsOf(result), page.columns),
+    ...renderPlaces(
+      { dump: [result.proof, "the proof: the documents as they now are"], journal: result.journal },
+      page,
+    ),
     ...renderNext(result, page, invocation),
   ].join("\n");
 }
@@ -38,16 +47,9 @@ function allDocuments({ plan }: Pick<CopyResult, "plan">): readonly DocumentPlan
   return plan.datasets.flatMap(({ documents }) => documents);
 }
 
-function verdictOf(result: CopyResult, { paint }: Page): string {
-  const { status, differences } = result;
-  const all = allDocuments(result);
-  const done = numberText(restoredIn(result).length);
-  const count = `${done} of ${countText(all.length, "document")}`;
-  if (status === "proved") return `${paint.strong(paint.good("restored"))}: ${count}; proved`;
-  if (status === "different")
-    return `${paint.strong(paint.bad("different"))}: ${count} restored, but the proof found ${countText(differences?.length ?? 0, "difference")}`;
-  const proof = differences === null ? "not proved" : "proved: they are as in the run";
-  return `${paint.strong(paint.bad("partial"))}: ${count} restored; ${proof}`;
+function verdictOf(result: CopyResult, page: Page): string {
+  const count = `${numberText(restoredIn(result).length)} of ${countText(allDocuments(result).length, "document")}`;
+  return verdictText(result, count, "they are as in the run", page);
 }
 
 /** Documents that are there: this process made them, or an earlier one did and this one did not say otherwise. */
@@ -65,18 +67,16 @@ function renderDatasets({ plan, applied }: CopyResult, { columns }: Page): reado
     const id = targetIdOf(dataset, applied?.documents ?? []);
     return id === null ? [] : [`  ${nameAndId(dataset.target.name, terminalText(id, 80))}`];
   });
-  const more = lines.length - mostDatasets;
-  return lines.length === 0
-    ? []
-    : [
-        "",
-        lines.length === 1 ? "Dataset:" : "Datasets:",
-        ...lines.slice(0, mostDatasets).flatMap((line) => wrapToWidth(line, columns, "  ")),
-        ...(more > 0 ? [`  … and ${numberText(more)} more: --json lists all`] : []),
-      ];
+  if (lines.length === 0) return [];
+  const others = (more: number) => [`  … and ${numberText(more)} more: --json lists all`];
+  return [
+    "",
+    lines.length === 1 ? "Dataset:" : "Datasets:",
+    ...firstOf(lines, mostDatasets, (line) => wrapToWidth(line, columns, "  "), others),
+  ];
 }
 
-function targetIdOf({ target, documents: planned }: DatasetPlan, documents: readonly MovedDocument[]): string | null {
+function targetIdOf({ target, documents: planned }: DatasetPlan, documents: readonly CopiedDocument[]): string | null {
   if (target.kind === "there") return target.id;
   const ids = new Set(planned.map(({ document_id }) => document_id));
   const own = documents.filter(({ document_id }) => ids.has(document_id));
@@ -85,12 +85,11 @@ function targetIdOf({ target, documents: planned }: DatasetPlan, documents: read
 
 function renderProblems(problems: readonly string[], { paint, columns }: Page): readonly string[] {
   if (problems.length === 0) return [];
-  const more = problems.length - mostProblems;
+  const renderOne = (each: string) => wrapToWidth(`  ${terminalText(each, 400)}`, columns, "    ");
   return [
     "",
     ...wrapToWidth("Not made as planned:", columns).map(paint.strong),
-    ...problems.slice(0, mostProblems).flatMap((each) => wrapToWidth(`  ${terminalText(each, 400)}`, columns, "    ")),
-    ...(more > 0 ? [`  … and ${countText(more, "other")}: --json lists all`] : []),
+    ...firstOf(problems, mostProblems, renderOne, (more) => [`  … and ${countText(more, "other")}: --json lists all`]),
   ];
 }
 
@@ -99,30 +98,21 @@ function troubleOfRefused({ document_id: id, refused }: DocumentPlan): readonly 
 }
 
 /** The document itself, then its rows. */
-function troublesOfMoved({ document_id: id, outcome, reason, failed }: MovedDocument): readonly Trouble[] {
+function troublesOfCopied({ document_id: id, outcome, reason, failed }: CopiedDocument): readonly Trouble[] {
   if (outcome === "restored") return [];
-  const verdict = outcome === "waiting" ? "failed earlier, and not tried again" : outcome;
   const rows = failed.map((row) => ({ id, row, reason: row.reason, next: "" }));
-  return [{ id, row: null, reason: `${verdict}: ${reason ?? "no reason is known"}`, next: "" }, ...rows];
+  return [{ id, row: null, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: "" }, ...rows];
 }
 
-function pathsOf({ proof, journal }: CopyResult): readonly (readonly [string, string])[] {
-  return [
-    ...(proof === null ? [] : [[`${shortPath(proof)}/`, "the proof: the documents as they now are"] as const]),
-    ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"] as const]),
-  ];
-}
-
-function renderNext(result: CopyResult, { columns }: Page, invocation: Invocation): readonly string[] {
+function renderNext(result: CopyResult, page: Page, invocation: Invocation): readonly string[] {
   const { applied, status } = result;
   const again = goingOn(invocation);
-  const lines = (title: string, command: string) => ["", ...wrapToWidth(title, columns), `  ${command}`];
+  const lines = (title: string, command: string) => nextCommand(title, command, page);
   const isMissing = applied?.documents.some(({ outcome }) => outcome !== "restored") ?? false;
   const isUnproved = status === "partial" && result.differences === null;
   const compares = restoredIn(result).length > 0;
   return [
-    ...(isMissing ? lines("Once the cause is gone, try those again that failed:", retryFailedCommand(again)) : []),
-    ...(!isMissing && (isUnproved || (applied?.problems.length ?? 0) > 0)
+    ...(isMissing || isUnproved || (applied?.problems.length ?? 0) > 0
       ? lines("Once the cause is gone, go on; nothing is written twice:", applyCommand(again))
       : []),
     ...(!isMissing && status === "different"

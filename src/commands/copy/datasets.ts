@@ -1,16 +1,11 @@
-import { bytesText, countText, numberText } from "../../amounts.js";
+import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
 import { layOutTable, type TableColumn } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
-import {
-  type CopySource,
-  type DatasetPlan,
-  type DocumentPlan,
-  type LossPart,
-  wishedName,
-} from "../../restore/copy/copy-plan.js";
-import { comes, isMade } from "../../restore/copy/copy-result.js";
+import { type DatasetPlan, type DocumentPlan, type LossPart, wishedName } from "../../restore/copy/copy-plan.js";
+import { isMade, stateOf } from "../../restore/copy/copy-result.js";
 import { nameAndId, nameText } from "../../words.js";
+import { firstOf } from "../restore/rows.js";
 
 const margin = "  ";
 /** On fewer columns, lines that go on have no margin of their own, as an id would not fit beside it. */
@@ -23,11 +18,7 @@ const longestName = 40;
  * Renders the plan of a dataset: the one that takes its documents, with settings, fields and tags; its documents; its losses. `isSplit`:
  * several datasets take the documents of the one of the dump.
  */
-export function renderDatasetPlan(
-  plan: DatasetPlan,
-  { from, isSplit }: { readonly from: CopySource; readonly isSplit: boolean },
-  { paint, columns }: Page,
-): readonly string[] {
+export function renderDatasetPlan(plan: DatasetPlan, isSplit: boolean, { paint, columns }: Page): readonly string[] {
   const inner = { paint, columns: columns - margin.length };
   const isUsed = plan.target.kind === "there" || isMade(plan);
   const facts = isUsed
@@ -35,7 +26,7 @@ export function renderDatasetPlan(
     : [noTarget];
   const lines = [
     ...facts.flatMap((text) => wrapToWidth(text, inner.columns, columns < roomy ? "" : margin)),
-    ...renderDocuments(plan.documents, from, inner),
+    ...renderDocuments(plan.documents, inner),
     ...renderLosses(plan, inner),
   ];
   const { dataset_id: id, dataset_name: name } = plan;
@@ -81,42 +72,25 @@ function fieldLines({ fields, built_in_fields, tags }: DatasetPlan): readonly st
 /** Documents of one state that are shown. */
 const mostDocuments = 20;
 
-const shortest = { least: 14 };
-const remark = { wraps: true };
-
-/** The columns of a move word for word, and of one that uploads files. Counts are left out first where there is no room. */
-const columnsOf: Readonly<Record<CopySource, readonly (TableColumn & { readonly head: string })[]>> = {
-  chunks: [
-    { head: "document", ...shortest },
-    { head: "form", drop: 2 },
-    { head: "chunks", right: true },
-    { head: "children", right: true, drop: 3 },
-    { head: "disabled", right: true, drop: 1 },
-    { head: "characters", right: true },
-    { head: "", ...remark },
-  ],
-  originals: [
-    { head: "document", ...shortest },
-    { head: "form", drop: 1 },
-    { head: "file", least: 10, drop: 2 },
-    { head: "size", right: true },
-    { head: "", ...remark },
-  ],
-};
+/** Counts are left out first where there is no room. */
+const columns: readonly (TableColumn & { readonly head: string })[] = [
+  { head: "document", least: 14 },
+  { head: "form", drop: 2 },
+  { head: "chunks", right: true },
+  { head: "children", right: true, drop: 3 },
+  { head: "disabled", right: true, drop: 1 },
+  { head: "characters", right: true },
+  { head: "", wraps: true },
+];
 
 /** Renders the documents that come, then those that are there already; nothing where there are none of both. */
-function renderDocuments(
-  documents: readonly DocumentPlan[],
-  from: CopySource,
-  { paint, columns: width }: Page,
-): readonly string[] {
+function renderDocuments(documents: readonly DocumentPlan[], { paint, columns: width }: Page): readonly string[] {
   const ofState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
   const [coming, there] = [ofState("comes"), ofState("there")];
   if (coming.length + there.length === 0) return [];
-  const columns = columnsOf[from];
   const rows = [
     columns.map(({ head }) => head),
-    ...[...coming.slice(0, mostDocuments), ...there.slice(0, mostDocuments)].map((each) => rowOf(each, from)),
+    ...[...coming.slice(0, mostDocuments), ...there.slice(0, mostDocuments)].map(rowOf),
   ];
   const [head = [], ...lines] = layOutTable(rows, { columns, width });
   const more = (all: readonly DocumentPlan[], text: string) =>
@@ -133,33 +107,21 @@ function renderDocuments(
   ];
 }
 
-function rowOf(document: DocumentPlan, from: CopySource): readonly string[] {
-  const { document_name, document_id, doc_form, original } = document;
+function rowOf(document: DocumentPlan): readonly string[] {
+  const { document_name, document_id, doc_form } = document;
   const name = document_name === document_id ? "" : nameText(document_name);
   const first = [name || terminalText(document_id, 80), terminalText(doc_form, 40)];
-  const file = [terminalText(original?.name ?? "", 60), bytesText(original?.bytes ?? 0)];
   const counts = [document.chunks, document.children, document.disabled, document.characters];
-  const cells = from === "originals" ? file : counts.map(numberText);
-  return [...first, ...cells, remarksOn(document).join("; ")];
+  return [...first, ...counts.map(numberText), remarksOn(document).join("; ")];
 }
 
 function remarksOn({ earlier, enabled, archived }: DocumentPlan): readonly string[] {
   if (earlier?.state === "restored") return ["there already"];
   return [
-    ...(earlier === null ? [] : [earlier.reason === null ? "begun earlier" : "failed earlier"]),
+    ...(earlier === null ? [] : ["begun earlier"]),
     ...(enabled ? [] : ["ends disabled"]),
     ...(archived ? ["ends archived"] : []),
   ];
-}
-
-/** What happens to a document. `failed`: it failed earlier, and is only tried again with --retry-failed. */
-export type DocumentState = "comes" | "there" | "failed" | "left out";
-
-/** The state of a planned document. */
-export function stateOf(document: DocumentPlan): DocumentState {
-  if (document.refused !== null) return "left out";
-  if (comes(document)) return "comes";
-  return document.earlier?.state === "restored" ? "there" : "failed";
 }
 
 /** Losses of one dataset that are shown. */
@@ -171,11 +133,11 @@ const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
   children: (rows) => countText(rows, "child chunk"),
   attachments: (rows) => `attachments of ${countText(rows, "chunk")}`,
   summaries: (rows) => `summaries of ${countText(rows, "chunk")}`,
+  states: (rows) => `the enabled state of ${countText(rows, "chunk")}`,
   metadata: (rows) => countText(rows, "metadata value"),
   settings: () => "settings",
   "process rule": () => "process rule",
   source: () => "source",
-  name: () => "name",
 };
 
 /** The same loss in all documents that have it. */
@@ -191,12 +153,9 @@ interface SharedLoss {
 function renderLosses(plan: DatasetPlan, { columns }: Page): readonly string[] {
   const losses = sharedLosses(plan);
   if (losses.length === 0) return [];
-  const more = losses.length - mostLosses;
-  return [
-    "Does not come:",
-    ...losses.slice(0, mostLosses).flatMap((loss) => wrapToWidth(`- ${textOf(loss)}`, columns, "  ")),
-    ...(more > 0 ? [`… and ${countText(more, "other")}: --json lists all`] : []),
-  ];
+  const renderOne = (loss: SharedLoss) => wrapToWidth(`- ${textOf(loss)}`, columns, "  ");
+  const others = (more: number) => [`… and ${countText(more, "other")}: --json lists all`];
+  return ["Does not come:", ...firstOf(losses, mostLosses, renderOne, others)];
 }
 
 function sharedLosses({ losses, documents }: DatasetPlan): readonly SharedLoss[] {

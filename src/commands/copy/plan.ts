@@ -1,35 +1,37 @@
-import { bytesText, countText, numberText } from "../../amounts.js";
+import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
 import { shortPath } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
-import type { CopyPlan, CopySource, DatasetPlan, DocumentPlan } from "../../restore/copy/copy-plan.js";
-import type { CopyResult } from "../../restore/copy/copy-result.js";
+import type { CopyCounts, CopyPlan, DatasetPlan, DocumentPlan } from "../../restore/copy/copy-plan.js";
+import { type CopyResult, type DocumentState, stateOf } from "../../restore/copy/copy-result.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
-import { renderTroubles, type Trouble } from "../restore/rows.js";
-import { type DocumentState, renderDatasetPlan, stateOf } from "./datasets.js";
+import { firstOf, nextCommand, renderMustKnow, renderTroubles } from "../restore/rows.js";
+import { renderDatasetPlan } from "./datasets.js";
 
 /** Datasets that are shown, and documents that do not come. */
 const mostDatasets = 20;
 const mostLeft = { documents: 20, rows: 1 };
 
 /**
- * Renders the plan of a move: each dataset with its documents, all that does not come, totals, and what its owner must know, and
+ * Renders the plan of a copy: each dataset with its documents, all that does not come, totals, and what its owner must know, and
  * the commands to go on with. Without an invocation there are no commands, as a question follows.
  */
 export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invocation): string {
   const { run, base_url, plan, counts } = result;
   const wrapped = (text: string) => wrapToWidth(text, page.columns, "  ");
-  const more = plan.datasets.length - mostDatasets;
-  const renderOne = (dataset: DatasetPlan) =>
-    renderDatasetPlan(dataset, { from: plan.from, isSplit: isSplit(dataset, plan) }, page);
+  const renderOne = (dataset: DatasetPlan) => renderDatasetPlan(dataset, isSplit(dataset, plan), page);
   return [
     ...wrapped(`Run ${run.run_id} of job ${run.job}, to restore to ${terminalText(base_url)}.`),
-    ...plan.datasets.slice(0, mostDatasets).flatMap((dataset) => ["", ...renderOne(dataset)]),
-    ...(more > 0 ? ["", ...wrapped(`… and ${countText(more, "more dataset")}: --json lists all`)] : []),
+    ...firstOf(
+      plan.datasets,
+      mostDatasets,
+      (dataset) => ["", ...renderOne(dataset)],
+      (more) => ["", ...wrapped(`… and ${countText(more, "more dataset")}: --json lists all`)],
+    ),
     ...renderLeft(result, page),
     "",
     ...totalLines(result, page).flatMap(wrapped),
-    ...(counts.documents > 0 ? ["", ...renderMustKnow(plan.from, page)] : []),
+    ...(counts.documents > 0 ? renderMustKnow(mustKnow, page) : []),
     ...(invocation === undefined ? [] : renderNext(result, page, invocation)),
   ].join("\n");
 }
@@ -43,30 +45,19 @@ function documentsOf({ plan }: CopyResult): readonly DocumentPlan[] {
   return plan.datasets.flatMap(({ documents }) => documents);
 }
 
-/** Documents that failed earlier, and those that are left out, each with the reason. */
+/** Documents that are left out, each with the reason. */
 function renderLeft(result: CopyResult, page: Page): readonly string[] {
-  const troubles = (state: "failed" | "left out") =>
-    documentsOf(result)
-      .filter((document) => stateOf(document) === state)
-      .map(troubleOf);
-  const names = namesIn(result.plan);
-  const failedTitle = "Failed earlier, and tried again only with --retry-failed:";
-  return [
-    ...renderTroubles(failedTitle, troubles("failed"), mostLeft, names, page),
-    ...renderTroubles("Left out:", troubles("left out"), mostLeft, names, page),
-  ];
-}
-
-function troubleOf({ document_id: id, refused, earlier }: DocumentPlan): Trouble {
-  return { id, row: null, reason: refused ?? earlier?.reason ?? "no reason is known", next: "" };
+  const left = documentsOf(result).flatMap(({ document_id: id, refused }) =>
+    refused === null ? [] : [{ id, row: null, reason: refused, next: "" }],
+  );
+  return renderTroubles("Left out:", left, mostLeft, namesIn(result.plan), page);
 }
 
 function totalLines(result: CopyResult, { paint }: Page): readonly string[] {
-  const { plan, counts } = result;
+  const { counts } = result;
   const ofState = (state: DocumentState) => documentsOf(result).filter((document) => stateOf(document) === state);
   const others = [
     [counts.there, "there already"],
-    [ofState("failed").length, "failed earlier"],
     [ofState("left out").length, "left out"],
   ] as const;
   const rest = others.filter(([count]) => count > 0).map(([count, text]) => `${numberText(count)} ${text}`);
@@ -74,26 +65,22 @@ function totalLines(result: CopyResult, { paint }: Page): readonly string[] {
   return [
     ...(counts.writes === 0
       ? [`${paint.strong("plan")}: nothing to write`]
-      : [`${paint.strong("plan")}: ${comingText(result, coming)}`, costText(result)]),
+      : [`${paint.strong("plan")}: ${comingText(counts)}`, costText(counts)]),
     ...(counts.children > 0 ? [childrenText] : []),
-    ...(plan.from === "chunks" ? modelLines(coming) : []),
+    ...modelLines(coming),
     ...(rest.length > 0 ? [`documents that are not written: ${rest.join(", ")}`] : []),
   ];
 }
 
 /** `5 documents into 1 new dataset: 1,282 chunks, 4,000 child chunks` */
-function comingText({ plan, counts }: CopyResult, coming: readonly DocumentPlan[]): string {
+function comingText(counts: CopyCounts): string {
   const place = counts.datasets > 0 ? ` into ${countText(counts.datasets, "new dataset")}` : "";
-  const bytes = coming.reduce((sum, { original }) => sum + (original?.bytes ?? 0), 0);
-  if (plan.from === "originals") return `${countText(coming.length, "original file")}${place}: ${bytesText(bytes)}`;
   const rows = `${countText(counts.chunks, "chunk")}, ${countText(counts.children, "child chunk")}`;
   return `${countText(counts.documents, "document")}${place}: ${rows}`;
 }
 
-function costText({ plan, counts }: CopyResult): string {
+function costText(counts: CopyCounts): string {
   const requests = `${countText(counts.writes, "write request")} or more`;
-  if (plan.from === "originals")
-    return `${requests}; the service embeds all that it finds in the files, which costs tokens`;
   return `${requests}; ${countText(counts.characters, "character")} to embed, which costs tokens`;
 }
 
@@ -107,35 +94,17 @@ function modelLines(coming: readonly DocumentPlan[]): readonly string[] {
   return [`${countText(questions, "qa_model document")}: each stub costs a call of a language model`];
 }
 
-const neverComes =
-  "These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.";
+const mustKnow = [
+  "These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.",
+  "Links in the texts to files of the old service still lead there.",
+  "Do not index a restored document again: that leaves only the text of the stub that it was made from.",
+];
 
-const mustKnow: Readonly<Record<CopySource, readonly string[]>> = {
-  chunks: [
-    neverComes,
-    "Links in the texts to files of the old service still lead there.",
-    "Do not index a restored document again: that leaves only the text of the stub that it was made from.",
-  ],
-  originals: [
-    "This is another thing than the documents of the dump: the service cuts their files again. Chunks, edits and child chunks of the dump do not come; without --from originals, they do.",
-    neverComes,
-  ],
-};
-
-function renderMustKnow(from: CopySource, { columns }: Page): readonly string[] {
-  return [
-    "Before you apply it:",
-    ...mustKnow[from].flatMap((sentence) => wrapToWidth(`  - ${sentence}`, columns, "    ")),
-  ];
-}
-
-function renderNext(result: CopyResult, { columns }: Page, invocation: Invocation): readonly string[] {
+function renderNext(result: CopyResult, page: Page, invocation: Invocation): readonly string[] {
   const { writes, there } = result.counts;
-  const hasFailed = documentsOf(result).some((document) => stateOf(document) === "failed");
-  const lines = (title: string, command: string) => ["", ...wrapToWidth(title, columns), `  ${command}`];
+  const lines = (title: string, command: string) => nextCommand(title, command, page);
   return [
     ...(writes > 0 ? lines("Write it:", applyCommand(invocation)) : []),
-    ...(hasFailed ? lines("Try those again, too, that failed:", retryFailedCommand(invocation)) : []),
     ...(writes === 0 && there > 0 ? lines("Prove once more what is there:", applyCommand(invocation)) : []),
   ];
 }
@@ -154,11 +123,6 @@ export function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string | nu
 /** The command that writes the plan of this one. */
 export function applyCommand(invocation: Invocation): string {
   return commandText(plainly(invocation), ["--apply"]);
-}
-
-/** The command that tries documents again that failed in an earlier process. */
-export function retryFailedCommand(invocation: Invocation): string {
-  return commandText(withoutSwitches(plainly(invocation), ["retry-failed"]), ["--apply", "--retry-failed"]);
 }
 
 /** The invocation that resumes what this one began. To say `--dataset new` once more would begin another copy. */

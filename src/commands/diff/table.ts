@@ -1,4 +1,4 @@
-import { countText } from "../../amounts.js";
+import { countText, lostText } from "../../amounts.js";
 import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
 import { layOutTable } from "../../cli/table.js";
 import { type Page, type Paint, terminalText } from "../../cli/text.js";
@@ -75,12 +75,12 @@ function remarksOn({
   child_chunks,
 }: DocumentDiff): readonly string[] {
   const lost = chunks.lost + child_chunks.lost;
-  const manual = chunks.lost_by_hand + child_chunks.lost_by_hand;
+  const manual = chunks.manual_edits + child_chunks.manual_edits;
   const remarks: string[] = document_name === null ? [] : [nameText(document_name)];
   if (state === "removed") remarks.push("only in the old run");
   if (state === "added") remarks.push("only in the new run");
-  if (reindexed)
-    remarks.push(`re-indexed: ${lost === 0 ? "nothing lost" : `${lost} lost, ${manual} of them made by hand`}`);
+  if (reindexed) remarks.push(`re-indexed: ${lost === 0 ? "nothing lost" : lostText(lost, manual)}`);
+  else if (lost > 0) remarks.push(lostText(lost, manual));
   if (chunks.moved > 0 && !reordered) remarks.push("moved together; their order is the same");
   if (reason !== null) remarks.push(`not compared: ${terminalText(reason, 300)}`);
   return remarks;
@@ -96,8 +96,8 @@ function hasRows(counts: ChangeCounts): boolean {
 
 /** The sections of single chunks, with the maximum per section and its title. */
 const sections: readonly { selection: ChangeSelection; most: number; title: string }[] = [
-  { selection: "lost by hand", most: 100, title: "Lost by the re-index, made by hand" },
-  { selection: "lost", most: 30, title: "Lost by the re-index" },
+  { selection: "manual edits", most: 100, title: "Lost, with manual edits" },
+  { selection: "lost", most: 30, title: "Lost, without a fact of a manual edit" },
   { selection: "others but moved", most: 50, title: "Other differences" },
 ];
 
@@ -128,7 +128,7 @@ async function renderSections(diff: RunDiff, changes: Changes, options: DiffTabl
   return lines;
 }
 
-function renderVerdict({ status, counts }: RunDiff, paint: Paint): string {
+function renderVerdict({ status, counts, lost, manual_edits }: RunDiff, paint: Paint): string {
   const { documents, chunks, child_chunks } = counts;
   if (status === "same") {
     const notCompared = documents.not_compared > 0 ? `, ${documents.not_compared} not compared` : "";
@@ -140,12 +140,7 @@ function renderVerdict({ status, counts }: RunDiff, paint: Paint): string {
       .filter((state) => documents[state] > 0)
       .map((state) => `${documents[state]} ${state.replace("_", " ")}`),
   ];
-  const total = chunks.lost + child_chunks.lost;
-  const lost =
-    total > 0
-      ? `; lost by a re-index: ${total}, ${chunks.lost_by_hand + child_chunks.lost_by_hand} of them made by hand`
-      : "";
-  return `${paint.strong(paint.bad("different"))}: of ${countText(sumOf(documents), "document")} ${facts.join(", ")}${lost}`;
+  return `${paint.strong(paint.bad("different"))}: of ${countText(sumOf(documents), "document")} ${facts.join(", ")}${lost > 0 ? `; ${lostText(lost, manual_edits)}` : ""}`;
 }
 
 function sumOf(documents: RunDiff["counts"]["documents"]): number {
@@ -156,7 +151,8 @@ function sumOf(documents: RunDiff["counts"]["documents"]): number {
 const editWords: Readonly<Record<ManualEdit, string>> = {
   edited: "edited by hand",
   added: "added by hand",
-  customized: "with child chunks made by hand",
+  disabled: "disabled by hand",
+  customized: "made by hand",
 };
 
 /** The page, and whether it shows word differences for everything that changed. */
@@ -238,9 +234,8 @@ function renderWords(name: string, parts: readonly TextPart[], { paint, columns 
   return paintedLines(pieces, columns - 2, Number.POSITIVE_INFINITY).map((line) => `  ${line}`);
 }
 
-function editText({ hand_made, level }: ChunkChange): string {
-  if (hand_made === null) return "";
-  return level === "child_chunk" ? "made by hand" : editWords[hand_made];
+function editText({ manual_edit }: ChunkChange): string {
+  return manual_edit === null ? "" : editWords[manual_edit];
 }
 
 function placeText({ old_position, new_position }: ChunkChange): string {

@@ -76,7 +76,7 @@ async function askAccess(
     const key: string = answers.get(keyQuestion.flag) ?? knownKey ?? "";
     dialogue.say(`Asking ${baseUrl} …`);
     try {
-      const access = { baseUrl, allowHttp: given.allowHttp, key };
+      const access = { baseUrl, allowHttp: given.allowHttp, key, isTyped: key !== context.env[keyVariable] };
       const needsList = ids.length === 0 || ids.length < given.datasets.length;
       const datasets = needsList ? await surveyDatasets(access, context) : await surveyNamed(access, ids, context);
       return { access, datasets };
@@ -158,7 +158,6 @@ async function askDocuments(
   return [{ ...only, documents: listed.filter(({ id }) => ids.includes(id)) }];
 }
 
-/** Asks for the file formats. */
 async function askFormats(given: readonly string[], dialogue: Dialogue): Promise<readonly string[]> {
   const known = [...fileFormats, "duckdb"];
   const wrong = given.find((format) => !known.includes(format));
@@ -233,8 +232,18 @@ interface AskedDataset extends Named {
   readonly documents: "all" | readonly Named[];
 }
 
-/** Renders a job file that works as it is. `name` is set if the file name cannot be a job name. */
-export function renderAskedJob({ baseUrl, allowHttp, key, datasets, formats }: AskedJob, name?: string): string {
+interface AskedNames {
+  /** Set if the file name cannot be a job name. */
+  readonly name?: string | undefined;
+  /** The output folder. */
+  readonly out?: string | undefined;
+}
+
+/** Renders a job file that works as it is. */
+export function renderAskedJob(
+  { baseUrl, allowHttp, key, datasets, formats }: AskedJob,
+  { name, out }: AskedNames = {},
+): string {
   const place = "file" in key ? `api_key_file: ${quoted(key.file)}` : `api_key_env: ${key.variable}`;
   return [
     "# A job of kbdump, written by `kbdump init --ask`. `kbdump init other.yaml` writes a file that shows every option.",
@@ -248,7 +257,7 @@ export function renderAskedJob({ baseUrl, allowHttp, key, datasets, formats }: A
     ...renderDatasets(datasets),
     "",
     "output:",
-    "  dir: output # each run is a folder below it",
+    `  dir: ${out === undefined ? "output" : JSON.stringify(out)} # each run is a folder below it`,
     `  formats: [${formats.join(", ")}]`,
     "  # keep: {last: 14} # runs to keep; absent: all of them",
     "",

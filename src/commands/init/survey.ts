@@ -1,7 +1,9 @@
+import { typedKey } from "../../client/failed-request.js";
 import { plainText } from "../../client/plain-text.js";
 import { discoverDocuments, listDatasets } from "../../crawl/discover-documents.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { StopError } from "../../errors.js";
+import type { Job } from "../../job/job.js";
 import { loadJob } from "../../job/load-job.js";
 import { openService, withDefaults } from "../../job/open-service.js";
 
@@ -10,6 +12,8 @@ export interface Access {
   readonly baseUrl: string;
   readonly allowHttp: boolean;
   readonly key: string;
+  /** Whether the key was typed at the prompt rather than read from the variable. */
+  readonly isTyped: boolean;
 }
 
 /** What requests to the service need. */
@@ -30,7 +34,7 @@ const pagesAhead = 8;
  */
 export async function surveyDatasets(access: Access, context: SurveyContext): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: "all" }, context.env);
-  await using service = await openService(job, optionsFor(access, context));
+  await using service = await openAt(access, job, context);
   const { wanted } = await listDatasets(service.client, new Prefetch(pagesAhead));
   return wanted.map(({ dataset, name }) => ({ id: dataset.id, name }));
 }
@@ -38,7 +42,7 @@ export async function surveyDatasets(access: Access, context: SurveyContext): Pr
 /** Lists the documents of a dataset by name. Throws StopError if the service does not list them. */
 export async function surveyDocuments(access: Access, id: string, context: SurveyContext): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: id, document: ["all"] }, context.env);
-  await using service = await openService(job, optionsFor(access, context));
+  await using service = await openAt(access, job, context);
   const { found } = await discoverDocuments(service.client, job, new Prefetch(pagesAhead));
   const [failure] = found?.failures ?? [];
   if (failure !== undefined) throw new StopError(failure);
@@ -49,8 +53,9 @@ function addressFlags({ baseUrl, allowHttp }: Access) {
   return { baseUrl, ...(allowHttp ? { allowHttp } : {}) };
 }
 
-function optionsFor({ key }: Access, { env, signal }: SurveyContext) {
-  return withDefaults({ env: { ...env, [keyVariable]: key }, signal });
+function openAt({ key, isTyped }: Access, job: Job, { env, signal }: SurveyContext) {
+  const options = withDefaults({ env: { ...env, [keyVariable]: key }, signal });
+  return openService(job, options, isTyped ? { keySource: typedKey } : {});
 }
 
 function nameOf(value: unknown): string | null {

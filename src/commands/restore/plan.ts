@@ -1,24 +1,22 @@
-import { countText, numberText } from "../../amounts.js";
+import { countText, lostText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
 import { type Page, terminalText } from "../../cli/text.js";
-import {
-  type ChildRestore,
-  type ChunkRestore,
-  type DocumentPlan,
-  type Evidence,
-  isMissed,
-  type ListedLoss,
-  type PlanCounts,
-  type RestorePlan,
-  type WhyListed,
+import type {
+  ChildRestore,
+  ChunkRestore,
+  DocumentPlan,
+  Evidence,
+  ListedLoss,
+  ManualEdit,
+  PlanCounts,
+  RestorePlan,
 } from "../../compare/lost/restore-plan.js";
 
-import type { RestoreResult } from "../../restore/restore-options.js";
+import type { RestoreResult } from "../../restore/lost/restore-options.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
-import { placeOf, rowLines } from "./rows.js";
+import { firstOf, nextCommand, placeOf, renderMustKnow, rowLines } from "./rows.js";
 
-/** Documents that are shown. */
 const mostDocuments = 100;
 
 /**
@@ -31,37 +29,50 @@ export function renderPlan(result: RestoreResult, page: Page, invocation?: Invoc
   const target =
     against === null ? `the documents as they stand at ${terminalText(base_url)}` : terminalText(against, 400);
   const head = wrapped(`Run ${run.run_id} of job ${run.job}, compared with ${target}.`);
-  if (result.status === "nothing lost")
+  if (result.status === "nothing to restore")
     return [
       ...head,
       "",
-      ...wrapped(`${page.paint.strong(page.paint.good("nothing lost"))}: ${nothingLostText(plan.documents)}`),
+      ...wrapped(`${page.paint.strong(page.paint.good("nothing to restore"))}: ${nothingText(result)}`),
     ].join("\n");
   const shown = plan.documents.filter(isWorthShowing);
-  const more = shown.length - mostDocuments;
   return [
     ...head,
-    ...shown.slice(0, mostDocuments).flatMap((document) => ["", ...renderDocumentPlan(document, page)]),
-    ...(more > 0 ? ["", ...wrapped(`… and ${countText(more, "more document")}: --json lists all`)] : []),
+    ...wrapped(`${lostText(result.lost, result.manual_edits)}.`),
+    ...(shown.some(hasTexts) ? wrapped("- what stands there now · + what will stand there").map(page.paint.faint) : []),
+    ...firstOf(
+      shown,
+      mostDocuments,
+      (document) => ["", ...renderDocumentPlan(document, page)],
+      (more) => ["", ...wrapped(`… and ${countText(more, "more document")}: --json lists all`)],
+    ),
     "",
     ...renderTotals(plan.documents, counts, page),
-    ...(counts.rows > 0 || invocation === undefined ? ["", ...renderMustKnow(page)] : []),
+    ...(counts.rows > 0 || invocation === undefined ? renderMustKnow(mustKnow, page) : []),
     ...(invocation === undefined ? [] : renderNext(result, page, invocation)),
   ].join("\n");
+}
+
+function hasTexts({ restores, listed }: DocumentPlan): boolean {
+  return restores.length + listed.length > 0;
 }
 
 function isWorthShowing({ refused, restores, listed, losses }: DocumentPlan): boolean {
   return refused !== null || restores.length + listed.length + losses.length > 0;
 }
 
-function nothingLostText(documents: readonly DocumentPlan[]): string {
-  const present = documents.reduce((sum, document) => sum + document.present, 0);
-  if (present === 0) return "the run has no row with a sign that somebody made or changed it by hand";
-  return `${countText(present, "row")} made by hand, and everything stands there`;
+function nothingText({ plan, lost }: RestoreResult): string {
+  const present = plan.documents.reduce((sum, document) => sum + document.present, 0);
+  const gone =
+    lost > 0 ? `; ${countText(lost, "row")} that the indexing had made ${lost === 1 ? "is" : "are"} gone` : "";
+  if (present === 0) return `no fact says that a person made or edited anything in this run${gone}`;
+  return `all ${countText(present, "manual edit")} are there${gone}`;
 }
 
 function renderTotals(documents: readonly DocumentPlan[], counts: PlanCounts, { paint, columns }: Page) {
   const listed = documents.flatMap((document) => document.listed);
+  const count = (...whys: readonly ListedLoss["why"][]) => listed.filter(({ why }) => whys.includes(why)).length;
+  const told = (rows: number, what: string) => (rows > 0 ? [`${countText(rows, "row")} ${what}`] : []);
   const refused = documents.filter((document) => document.refused !== null).length;
   const lines = [
     `${paint.strong("plan")}: ${countText(counts.rows, "row")} to write${counts.rows > 0 ? `: ${writtenText(counts)}` : ""}`,
@@ -70,7 +81,13 @@ function renderTotals(documents: readonly DocumentPlan[], counts: PlanCounts, { 
           `${countText(counts.writes, "write request")} at the least, ${countText(counts.characters, "character")} to embed`,
         ]
       : []),
-    ...(listed.length > 0 ? [`${countText(listed.length, "row")} left alone: ${reasonsText(listed)}`] : []),
+    ...told(
+      count("needs your decision"),
+      count("needs your decision") === 1 ? "needs your decision" : "need your decision",
+    ),
+    ...told(count("found inside"), "found inside a chunk that is there"),
+    ...told(count("cannot be restored"), "cannot be restored"),
+    ...told(count("left out"), "left out, as you decided"),
     ...(refused > 0 ? [`${countText(refused, "document")} refused`] : []),
   ];
   return lines.flatMap((line) => wrapToWidth(line, columns, "  "));
@@ -91,26 +108,18 @@ function writtenText(counts: PlanCounts): string {
     .join(", ");
 }
 
-/** `2 conflict, 120 no evidence`. */
-function reasonsText(listed: readonly ListedLoss[]): string {
-  const counts = new Map<WhyListed, number>();
-  for (const { why } of sortListed(listed)) counts.set(why, (counts.get(why) ?? 0) + 1);
-  return [...counts].map(([why, count]) => `${numberText(count)} ${why}`).join(", ");
-}
-
 const mustKnow = [
   "Some things do not come back: ids, positions of single chunks (added ones come last), hit counts, times, authors, and keywords that were emptied.",
   "kbdump reads each chunk again right before it writes it, but the service takes no condition: an edit in that moment is overwritten. Choose a quiet time.",
   "The next re-index takes all of it again. To keep a text for good, put it into the source document.",
 ];
 
-function renderMustKnow({ columns }: Page): readonly string[] {
-  return ["Before you apply it:", ...mustKnow.flatMap((sentence) => wrapToWidth(`  - ${sentence}`, columns, "    "))];
-}
-
-function renderNext({ counts, plan }: RestoreResult, page: Page, invocation: Invocation): readonly string[] {
-  const write = counts.rows > 0 ? ["", "Write it:", `  ${applyCommand(invocation)}`] : [];
-  return [...write, ...chooseLines(plan, invocation, page)];
+function renderNext({ counts, plan, plan_file }: RestoreResult, page: Page, invocation: Invocation): readonly string[] {
+  const write = counts.rows > 0 ? nextCommand("Write it:", applyCommand(invocation), page) : [];
+  if (plan_file === null) return [...write, ...decideLines(plan, invocation, page)];
+  const title = `The plan is in ${terminalText(plan_file, 400)}: say yes or no there, then write it:`;
+  const command = commandWith(undecided(invocation), ["--plan", plan_file, "--apply"]);
+  return [...write, ...nextCommand(title, command, page)];
 }
 
 /** Rows of one kind that are shown of a document. */
@@ -122,31 +131,34 @@ const margin = "  ";
 const roomy = 60;
 
 const evidenceTexts: Readonly<Record<Evidence, string>> = {
-  updated_by: "updated_by names who edited it",
-  created_at: "it was created after the indexing",
-  disabled_by: "disabled_by names who disabled it",
-  customized: "its type is customized",
+  updated_by: "",
+  created_at: "created after the indexing",
+  disabled_by: "",
+  customized: "",
   history: "the history of the job has what stood there before",
-  neighbours: "the same file and settings put the other text between the same two chunks",
-  chosen: "you chose it",
+  neighbours: "the other text stands between the same two chunks, by the same file and settings",
+  chosen: "you decided so",
 };
-
-/** The reasons that are shown first: rows that were certainly made by hand. */
-const order: readonly WhyListed[] = ["conflict", "unknown before", "no place", "disabled", "no evidence"];
-
-/** The listed rows of a document, those first that were certainly made by hand. */
-export function sortListed(listed: readonly ListedLoss[]): readonly ListedLoss[] {
-  return listed.toSorted((one, other) => order.indexOf(one.why) - order.indexOf(other.why));
-}
 
 /** Renders the plan of a document: what is written, what is left alone and why, and what no request brings back. */
 function renderDocumentPlan(document: DocumentPlan, { paint, columns }: Page): readonly string[] {
-  const { document_id: id, document_name: name, refused, restores, listed, losses, present } = document;
+  const {
+    document_id: id,
+    document_name: name,
+    refused,
+    restores,
+    listed,
+    losses,
+    present,
+    lost,
+    manual_edits,
+  } = document;
   const inner = { paint, columns: columns - margin.length };
   const wrapped = (text: string) => wrapToWidth(text, inner.columns, margin);
   const below = { paint, columns: inner.columns - rowMargin(inner).length };
   const written = restores.map((restore) => chunkLines(restore, below));
-  const others = sortListed(listed).map((loss) => listedLines(loss, below));
+  const listedAs = (...whys: readonly ListedLoss["why"][]) =>
+    listed.filter(({ why }) => whys.includes(why)).map((loss) => listedLines(loss, below));
   const gone = losses.map((loss) =>
     wrapToWidth(
       `${loss.part} of ${placeOf(loss)}: ${terminalText(loss.reason, 300)}`,
@@ -157,9 +169,14 @@ function renderDocumentPlan(document: DocumentPlan, { paint, columns }: Page): r
   const lines = [
     ...(refused === null ? [] : wrapped(`refused: ${terminalText(refused, 400)}`).map(paint.bad)),
     ...section("To write:", written, mostWritten, inner),
-    ...section("Left alone:", others, mostOthers, inner),
+    ...section("Needs your decision:", listedAs("needs your decision"), mostOthers, inner),
+    ...section("Found inside a chunk that is there, so left alone:", listedAs("found inside"), mostOthers, inner),
+    ...section("Left alone:", listedAs("cannot be restored", "left out"), mostOthers, inner),
     ...section("Cannot be brought back:", gone, mostOthers, inner),
-    ...(present > 0 ? wrapped(`still there: ${countText(present, "row")} made by hand`).map(paint.faint) : []),
+    ...(lost > manual_edits
+      ? wrapped(`also lost: ${countText(lost - manual_edits, "row")} that the indexing made`).map(paint.faint)
+      : []),
+    ...(present > 0 ? wrapped(`still there: ${countText(present, "manual edit")}`).map(paint.faint) : []),
   ];
   const head = wrapToWidth(nameAndId(name, terminalText(id, 80)), columns, margin);
   return [...head.map(paint.strong), ...lines.map((line) => margin + line)];
@@ -167,9 +184,9 @@ function renderDocumentPlan(document: DocumentPlan, { paint, columns }: Page): r
 
 function section(title: string, rows: readonly (readonly string[])[], most: number, page: Page): readonly string[] {
   if (rows.length === 0) return [];
-  const more = rows.length - most;
-  const others = more > 0 ? [page.paint.faint(`… and ${countText(more, "other")}: --json lists all`)] : [];
-  return [title, ...[...rows.slice(0, most).flat(), ...others].map((line) => rowMargin(page) + line)];
+  const others = (more: number) => [page.paint.faint(`… and ${countText(more, "other")}: --json lists all`)];
+  const lines = firstOf(rows, most, (row) => row, others);
+  return [...wrapToWidth(title, page.columns), ...lines.map((line) => rowMargin(page) + line)];
 }
 
 function rowMargin({ columns }: Page): string {
@@ -180,6 +197,7 @@ function chunkLines(restore: ChunkRestore, page: Page): readonly string[] {
   const { target, texts, disable, children } = restore;
   const place = placeOf({ level: "chunk", position: restore.position, id: restore.chunk_id });
   const remarks = [
+    editText(restore.edit),
     evidenceOf(restore),
     ...(target === null ? [] : [`its id is now ${terminalText(target.id, 80)}`]),
     ...(texts !== null && target === null ? ["it comes back at the end of the document"] : []),
@@ -202,8 +220,15 @@ function chunkLines(restore: ChunkRestore, page: Page): readonly string[] {
   return [...row, ...children.flatMap((child) => childLines(child, inner)).map((line) => margin + line)];
 }
 
-function childLines({ child_id, position, evidence, content, twin }: ChildRestore, page: Page): readonly string[] {
-  const remarks = [evidenceText(evidence), ...(twin === null ? ["it comes back at the end of its chunk"] : [])];
+function childLines(
+  { child_id, position, edit, evidence, content, twin }: ChildRestore,
+  page: Page,
+): readonly string[] {
+  const remarks = [
+    editText(edit),
+    evidenceText(evidence),
+    ...(twin === null ? ["it comes back at the end of its chunk"] : []),
+  ];
   return rowLines(
     {
       title: `${twin === null ? "add" : "replace"} ${placeOf({ level: "child_chunk", position, id: child_id })}`,
@@ -219,22 +244,35 @@ function childLines({ child_id, position, evidence, content, twin }: ChildRestor
 function listedLines(loss: ListedLoss, page: Page): readonly string[] {
   return rowLines(
     {
-      title: `${loss.why}: ${placeOf(loss)}`,
+      title: placeOf(loss),
       paint: page.paint.warn,
-      remarks: [terminalText(loss.reason, 400), choiceText(loss.choice)],
-      now: loss.now === null ? null : { content: loss.now },
-      next: { content: loss.content },
+      remarks: [editText(loss.edit), terminalText(loss.reason, 400), choiceText(loss.choice)].filter(Boolean),
+      now: loss.now === null ? null : { content: loss.now, answer: loss.now_answer },
+      next: { content: loss.content, answer: loss.answer },
     },
     page,
   );
 }
 
-/** Says what choosing a listed row does. */
+/** Says what deciding for a listed row does. */
 function choiceText(choice: ListedLoss["choice"]): string {
-  if (choice === null) return "it cannot be chosen";
-  return choice === "replace"
-    ? "chosen with --chunk, it replaces the text that stands there"
-    : "chosen with --chunk, it is added at the end";
+  if (choice === null) return "kbdump cannot restore it";
+  return choice === "replace" ? "it can replace the text that stands there" : "it can be added at the end";
+}
+
+const editWords: Readonly<Record<ManualEdit["kind"], string>> = {
+  edited: "edited",
+  added: "added",
+  disabled: "disabled",
+  customized: "made or edited by hand",
+};
+
+/** `edited by 5f2c… on 2026-11-18 14:02 UTC` */
+export function editText(edit: ManualEdit | null): string {
+  if (edit === null) return "";
+  const by = edit.by === null ? "" : ` by ${terminalText(edit.by, 80)}`;
+  const at = edit.at === null ? "" : ` on ${edit.at.slice(0, 16).replace("T", " ")} UTC`;
+  return `${editWords[edit.kind]}${by}${at}`;
 }
 
 /** The history proves another thing of a chunk that was added, and of one that is only disabled. */
@@ -244,39 +282,40 @@ function evidenceOf({ target, texts, evidence }: ChunkRestore): string {
 }
 
 function evidenceText(evidence: readonly Evidence[], history = evidenceTexts.history): string {
-  return evidence.map((each) => (each === "history" ? history : evidenceTexts[each])).join("; ");
+  const texts = evidence.map((each) => (each === "history" ? history : evidenceTexts[each]));
+  return texts.filter(Boolean).join("; ");
 }
-
-/** Ids that a command names at the most. */
-const mostIds = 20;
 
 /** The command that writes the plan of this one. */
 export function applyCommand(invocation: Invocation): string {
   return commandWith(invocation, ["--apply"]);
 }
 
-/**
- * The command that plans with the listed rows, too, below its title; nothing where none can be chosen. Those that were certainly
- * made by hand come first. Where there are many, rows without evidence are left out: most of them are rightly gone.
- */
-export function chooseLines({ documents }: RestorePlan, invocation: Invocation, { columns }: Page): readonly string[] {
-  const rows = documents.flatMap(({ listed }) => listed).filter(({ choice }) => choice !== null);
-  const certain = rows.filter(isMissed);
-  const isMany = rows.length > mostIds && certain.length > 0;
-  const named = isMany ? certain : [...certain, ...rows.filter((row) => !isMissed(row))];
-  const ids = named.map(({ id }) => terminalText(id, 80));
-  if (ids.length === 0) return [];
-  const more = ids.length - mostIds;
+/** The commands that decide on rows that wait for their owner; nothing where there are none. */
+export function decideLines({ documents }: RestorePlan, invocation: Invocation, { columns }: Page): readonly string[] {
+  const open = documents
+    .flatMap(({ listed }) => listed)
+    .filter(({ why, choice }) => why === "needs your decision" && choice !== null);
+  if (open.length === 0) return [];
   return [
     "",
-    ...wrapToWidth("Choose rows that are left alone, by their ids; --json has their whole texts:", columns),
-    `  ${commandWith(invocation, ["--chunk", ids.slice(0, mostIds).join(",")], false)}`,
-    ...(more > 0 ? [`  … and ${countText(more, "other id")}: --json lists all`] : []),
+    ...wrapToWidth(
+      `Decide on ${countText(open.length, "row")}: write the plan as a list, say yes or no there, and pass it with --plan:`,
+      columns,
+    ),
+    `  ${commandWith(undecided(invocation), ["--plan-out", "plan.yaml"], false)}`,
+    ...wrapToWidth("or add them all at the end of their documents:", columns),
+    `  ${commandWith(undecided(invocation), ["--manual-edits"], false)}`,
   ];
+}
+
+/** The command without what it says about rows whose place is not known. */
+function undecided(invocation: Invocation): Invocation {
+  return withoutOption(withoutSwitches(invocation, ["manual-edits"]), "plan");
 }
 
 /** The command once more. The documents as they stand take the place of another run, unless that is kept. */
 function commandWith(invocation: Invocation, more: readonly string[], isApplied = true): string {
-  const plain = withoutSwitches(invocation, ["apply", "yes", "json"]);
+  const plain = withoutOption(withoutSwitches(invocation, ["apply", "yes", "json"]), "plan-out");
   return commandText(isApplied ? withoutOption(plain, "against") : plain, more);
 }

@@ -2,31 +2,28 @@ import { countText } from "../../amounts.js";
 import type { Environment } from "../../cli/command.js";
 import type { Dialogue } from "../../cli/dialogue.js";
 import { type Page, pageFor } from "../../cli/text.js";
-import type { ListedLoss } from "../../compare/lost/restore-plan.js";
+import type { Decision } from "../../compare/lost/decisions.js";
+import type { DocumentPlan, ListedLoss } from "../../compare/lost/restore-plan.js";
 import type { CopyResult } from "../../restore/copy/copy-result.js";
-import type { Confirmed, RestoreResult } from "../../restore/restore-options.js";
-import { nameText } from "../../words.js";
+import type { Confirmed, RestoreResult } from "../../restore/lost/restore-options.js";
+import { nameAndId } from "../../words.js";
 import { renderCopyPlan } from "../copy/plan.js";
-import { renderPlan, sortListed } from "./plan.js";
+import { renderPlan } from "./plan.js";
 import { placeOf } from "./rows.js";
 
-/** Rows that are asked for, one by one. Where more lack evidence, none of those is: they are too many to read. */
-const mostQuestions = 50;
-const mostWithoutEvidence = 20;
-
-/** Shows the plan and asks what else to restore, and whether to go on. With `yes`, nothing is asked. */
+/** Shows the plan and asks about each document, and whether to go on. With `yes`, nothing is asked. */
 export async function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
   const dialogue = yes ? undefined : await dialogueBelow(environment, (page) => renderPlan(planned, page));
-  return dialogue === undefined ? { go: true, chosen: [] } : askAbout(planned, dialogue);
+  return dialogue === undefined ? asPlanned : askAbout(planned, dialogue);
 }
 
-/** Shows the plan of a move and asks whether to go on. With `yes`, or where nothing is to be written, nothing is asked. */
-export async function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<boolean> {
+/** Shows the plan of a copy and asks whether to go on. With `yes`, or where nothing is to be written, nothing is asked. */
+export async function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<Confirmed> {
   const { base_url, counts } = planned;
-  if (yes || counts.writes === 0) return true;
+  if (yes || counts.writes === 0) return asPlanned;
   const dialogue = await dialogueBelow(environment, (page) => renderCopyPlan(planned, page));
   const documents = countText(counts.documents, "document");
-  return dialogue === undefined || askToSend(counts.writes, base_url, documents, dialogue);
+  return { go: dialogue === undefined || (await askToSend(counts.writes, base_url, documents, dialogue)) };
 }
 
 /** Prints a plan and opens the terminal for questions about it; undefined where there is none. */
@@ -50,49 +47,98 @@ async function askToSend(writes: number, baseUrl: string, things: string, dialog
   return answer === "yes";
 }
 
-/** Asks for each row that can be chosen, then for the whole. Nothing to write needs no question. */
-export async function askAbout({ plan, counts, base_url }: RestoreResult, dialogue: Dialogue): Promise<Confirmed> {
-  const chosen = await askRows(choosableRows(plan.documents), dialogue);
-  const writes = counts.writes + chosen.length;
-  if (writes === 0) return { go: true, chosen };
-  const go = await askToSend(writes, base_url, countText(counts.rows + chosen.length, "row"), dialogue);
-  return { go, chosen };
-}
+const asPlanned: Confirmed = { go: true };
 
-/** A listed row and its document. */
-interface AskedRow {
-  readonly loss: ListedLoss;
-  readonly document: string;
-}
-
-function choosableRows(documents: RestoreResult["plan"]["documents"]): readonly AskedRow[] {
-  const rows = documents.flatMap(({ document_name: name, document_id: id, listed }) =>
-    sortListed(listed)
-      .filter(({ choice }) => choice !== null)
-      .map((loss) => ({ loss, document: nameText(name ?? "") || id })),
-  );
-  const hasEvidence = ({ loss }: AskedRow) => loss.why !== "no evidence";
-  const others = rows.filter((row) => !hasEvidence(row));
-  return [...rows.filter(hasEvidence), ...(others.length > mostWithoutEvidence ? [] : others)].slice(0, mostQuestions);
-}
-
-async function askRows(rows: readonly AskedRow[], dialogue: Dialogue): Promise<readonly string[]> {
-  const chosen: string[] = [];
-  for (const [at, { loss, document }] of rows.entries()) {
-    dialogue.say(`${at + 1} of ${rows.length}: ${placeOf(loss)} of ${document}`);
-    dialogue.say(`${loss.why}: ${loss.reason}`);
-    if (loss.now !== null) dialogue.say(`- ${loss.now}`);
-    dialogue.say(`+ ${loss.content}`);
-    const answer = await dialogue.choose({
-      message: `Restore this ${loss.level === "chunk" ? "chunk" : "child chunk"}, too?`,
-      choices: [
-        { value: "leave", label: "No, leave it alone" },
-        { value: "restore", label: `Yes, ${loss.choice === "replace" ? "in place of the text there" : "at the end"}` },
-        { value: "stop", label: "No, and none of the others" },
-      ],
-    });
-    if (answer === "stop") break;
-    if (answer === "restore") chosen.push(loss.id);
+/** Asks about each document, then for the whole. Nothing to write needs no question. */
+export async function askAbout({ plan, base_url }: RestoreResult, dialogue: Dialogue): Promise<Confirmed> {
+  const decisions = new Map<string, Decision>();
+  const documents = plan.documents.filter(({ restores, listed }) => restores.length > 0 || listed.some(isOpen));
+  let isChanged = false;
+  for (const [at, document] of documents.entries()) {
+    const rows = plannedRows(document);
+    for (const row of rows) decisions.set(row.id, row.decision);
+    if (documents.length > 1 || document.listed.some(isOpen)) {
+      dialogue.say(`${at + 1} of ${documents.length}: ${nameAndId(document.document_name, document.document_id)}`);
+      isChanged = (await askDocument(document, rows, decisions, dialogue)) || isChanged;
+    }
   }
-  return chosen;
+  const count = [...decisions.values()].filter(({ restore }) => restore).length;
+  if (count === 0) return { go: true, decisions: isChanged ? decisions : undefined };
+  const go = await askToSend(count, base_url, countText(count, "row"), dialogue);
+  return { go, decisions: isChanged ? decisions : undefined };
+}
+
+interface PlannedRow {
+  readonly id: string;
+  readonly decision: Decision;
+}
+
+/** The rows that the plan writes, with what they replace. */
+function plannedRows({ restores }: DocumentPlan): readonly PlannedRow[] {
+  return restores.flatMap(({ chunk_id, target, texts, disable, children }) => [
+    ...(texts || disable
+      ? [
+          {
+            id: chunk_id,
+            decision: { restore: true, now: target?.content ?? null, now_answer: target?.answer ?? null },
+          },
+        ]
+      : []),
+    ...children.map(({ child_id }) => ({ id: child_id, decision: { restore: true } })),
+  ]);
+}
+
+/** Whether a row waits for its owner, and something can be done with it. */
+function isOpen({ why, choice }: ListedLoss): boolean {
+  return choice !== null && why === "needs your decision";
+}
+
+/** Asks what to do with one document. Gives whether that is other than planned. */
+async function askDocument(
+  { listed }: DocumentPlan,
+  rows: readonly PlannedRow[],
+  decisions: Map<string, Decision>,
+  dialogue: Dialogue,
+): Promise<boolean> {
+  const open = listed.filter(isOpen);
+  const many = countText(open.length, "row");
+  const answer = await dialogue.choose({
+    message: "What shall be restored?",
+    choices: [
+      ...(rows.length > 0 ? [{ value: "planned", label: `${countText(rows.length, "row")}, as planned` }] : []),
+      ...(open.length > 0
+        ? [
+            {
+              value: "each",
+              label: `ask me about each of the ${many} that ${open.length === 1 ? "needs" : "need"} a decision`,
+            },
+            { value: "all", label: `${rows.length > 0 ? "these, and " : ""}the ${many}, too` },
+          ]
+        : []),
+      { value: "none", label: "nothing of this document" },
+    ],
+  });
+  const decide = ({ id, now, now_answer }: ListedLoss) => decisions.set(id, { restore: true, now, now_answer });
+  if (answer === "none") for (const { id } of [...rows, ...open]) decisions.set(id, { restore: false });
+  if (answer === "all") for (const loss of open) decide(loss);
+  if (answer === "each")
+    for (const loss of open) {
+      if (await askRow(loss, dialogue)) decide(loss);
+      else decisions.set(loss.id, { restore: false });
+    }
+  return answer !== "planned";
+}
+
+async function askRow(loss: ListedLoss, dialogue: Dialogue): Promise<boolean> {
+  dialogue.say(`${placeOf(loss)}: ${loss.reason}`);
+  for (const line of [loss.now, loss.now_answer]) if (line !== null) dialogue.say(`- ${line}`);
+  for (const line of [loss.content, loss.answer]) if (line !== null) dialogue.say(`+ ${line}`);
+  const answer = await dialogue.choose({
+    message: `Restore this ${loss.level === "chunk" ? "chunk" : "child chunk"}?`,
+    choices: [
+      { value: "leave", label: "No, leave it alone" },
+      { value: "restore", label: `Yes, ${loss.choice === "replace" ? "in place of the text there" : "at the end"}` },
+    ],
+  });
+  return answer === "restore";
 }

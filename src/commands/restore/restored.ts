@@ -1,6 +1,5 @@
 import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
-import { renderPaths, shortPath } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
 import { type DocumentPlan, isMissed, type ListedLoss } from "../../compare/lost/restore-plan.js";
 import {
@@ -9,19 +8,18 @@ import {
   type ProofDifference,
   type RestoreResult,
   type RowOutcome,
-} from "../../restore/restore-options.js";
+} from "../../restore/lost/restore-options.js";
 import type { Invocation } from "../../shell-text.js";
-import { applyCommand, chooseLines, renderPlan } from "./plan.js";
-import { renderTroubles, type Trouble } from "./rows.js";
+import { applyCommand, decideLines, renderPlan } from "./plan.js";
+import { nextCommand, renderPlaces, renderTroubles, type Trouble, verdictText } from "./rows.js";
 
-/** Documents that are shown, and rows of each. */
 const mostMissing = { documents: 100, rows: 10 };
 const mostFound = { documents: 100, rows: 100 };
 
 /** Renders what became of a restore: the verdict, every row that is missing with its reason, the findings of the proof, and the places. */
 export function renderRestored(result: RestoreResult, page: Page, invocation: Invocation): string {
   const { status, applied, plan, differences } = result;
-  if (applied === null || status === "planned" || status === "nothing lost")
+  if (applied === null || status === "planned" || status === "nothing to restore")
     return renderPlan(result, page, invocation);
   const wrapped = (text: string) => wrapToWidth(text, page.columns, "  ");
   const failed = applied.rows.filter(isMissing).map(troubleOfRow);
@@ -29,18 +27,19 @@ export function renderRestored(result: RestoreResult, page: Page, invocation: In
   const left = plan.documents.flatMap(({ document_id, listed }) => listed.filter(isMissed).map(troubleIn(document_id)));
   const found = (differences ?? []).map(troubleOfProof);
   const others = plan.documents.flatMap(({ listed }) => listed).filter((loss) => !isMissed(loss)).length;
-  const without = `${countText(others, "other row")} left alone, for want of evidence or as disabled: --json lists all, --chunk chooses them`;
-  const places = renderPaths(pathsOf(result), page.columns);
+  const without = `${countText(others, "other row")} left alone, found inside a chunk or as you decided: --json lists all`;
   const names = new Map(plan.documents.map(({ document_id, document_name }) => [document_id, document_name]));
   return [
     ...wrapped(verdictOf(result, page)),
     ...(isNothingWritten(result) ? [] : wrapped(factsOf(result)).map(page.paint.faint)),
     ...renderTroubles("Not restored:", [...refused, ...failed, ...left], mostMissing, names, page),
     ...renderTroubles("Found by the proof:", found, mostFound, names, page),
-    ...(refused.length + failed.length > 0 ? ["", "Once the cause is gone:", `  ${applyCommand(invocation)}`] : []),
-    ...(left.length > 0 ? chooseLines(plan, invocation, page) : []),
+    ...(refused.length + failed.length > 0
+      ? nextCommand("Once the cause is gone:", applyCommand(invocation), page)
+      : []),
+    ...(left.length > 0 ? decideLines(plan, invocation, page) : []),
     ...(others > 0 ? ["", ...wrapped(without)] : []),
-    ...(places.length > 0 ? ["", ...places] : []),
+    ...renderPlaces({ dump: [result.undo, undoText], journal: result.journal }, page),
     ...(isNothingWritten(result)
       ? []
       : [
@@ -54,8 +53,11 @@ function isNothingWritten({ applied }: RestoreResult): boolean {
   return applied?.rows.length === 0 && applied.writes === 0;
 }
 
-function verdictOf(result: RestoreResult, { paint }: Page): string {
-  const { status, plan, applied, differences } = result;
+const undoText = "the undo: the documents as they stood before the first write";
+
+function verdictOf(result: RestoreResult, page: Page): string {
+  const { paint } = page;
+  const { status, plan, applied } = result;
   const rows = applied?.rows ?? [];
   const done = numberText(rows.filter((row) => !isMissing(row)).length);
   const missed = plan.documents.flatMap(({ listed }) => listed).filter(isMissed).length;
@@ -63,12 +65,7 @@ function verdictOf(result: RestoreResult, { paint }: Page): string {
   if (isNothingWritten(result)) return `${paint.strong(paint.warn("nothing to write"))}: ${leftText(plan, missed)}`;
   if (status === "proved" && all === 0)
     return `${paint.strong(paint.good("restored"))}: everything was written before; proved`;
-  const count = `${done} of ${numberText(all)}`;
-  if (status === "proved") return `${paint.strong(paint.good("restored"))}: ${count}; proved`;
-  if (status === "different")
-    return `${paint.strong(paint.bad("different"))}: ${count} restored, but the proof found ${countText(differences?.length ?? 0, "difference")}`;
-  const proof = differences === null ? "not proved" : "proved: nothing else changed";
-  return `${paint.strong(paint.bad("partial"))}: ${count} restored; ${proof}`;
+  return verdictText(result, `${done} of ${numberText(all)}`, "nothing else changed", page);
 }
 
 /** `37 rows are left alone, 1 document is refused` */
@@ -113,13 +110,4 @@ function troubleIn(document_id: string): (loss: ListedLoss) => Trouble {
 
 function troubleOfProof(difference: ProofDifference): Trouble {
   return { id: difference.document_id, row: difference, reason: difference.reason, next: "" };
-}
-
-function pathsOf({ undo, journal }: RestoreResult): readonly (readonly [string, string])[] {
-  return [
-    ...(undo === null
-      ? []
-      : [[`${shortPath(undo)}/`, "the undo: the documents as they stood before the first write"] as const]),
-    ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"] as const]),
-  ];
 }

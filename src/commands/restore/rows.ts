@@ -1,5 +1,6 @@
 import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
+import { renderPaths, shortPath } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
 import type { TextPart } from "../../compare/diff-result.js";
 import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
@@ -89,6 +90,53 @@ interface PositionedRow {
   readonly id: string;
 }
 
+/** The first of several things, each with its lines, and a line that counts the others. */
+export function firstOf<T>(
+  all: readonly T[],
+  most: number,
+  linesOf: (each: T) => readonly string[],
+  others: (count: number) => readonly string[],
+): readonly string[] {
+  const more = all.length - most;
+  return [...all.slice(0, most).flatMap(linesOf), ...(more > 0 ? others(more) : [])];
+}
+
+/** `restored: 7 of 7; proved`. `proved`: the words for a proof that found nothing, where something is missing. */
+export function verdictText(
+  { status, differences }: { readonly status: string; readonly differences: readonly object[] | null },
+  count: string,
+  proved: string,
+  { paint }: Page,
+): string {
+  if (status === "proved") return `${paint.strong(paint.good("restored"))}: ${count}; proved`;
+  if (status === "different")
+    return `${paint.strong(paint.bad("different"))}: ${count} restored, but the proof found ${countText(differences?.length ?? 0, "difference")}`;
+  return `${paint.strong(paint.bad("partial"))}: ${count} restored; ${differences === null ? "not proved" : `proved: ${proved}`}`;
+}
+
+/** The dumps and the journal of a restore or a copy, with what they hold. */
+export function renderPlaces(
+  { dump, journal }: { readonly dump: readonly [string | null, string]; readonly journal: string | null },
+  { columns }: Page,
+): readonly string[] {
+  const [folder, contents] = dump;
+  const places = [
+    ...(folder === null ? [] : [[`${shortPath(folder)}/`, contents] as const]),
+    ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"] as const]),
+  ];
+  return places.length > 0 ? ["", ...renderPaths(places, columns)] : [];
+}
+
+/** The sentences that an owner must know before a plan is written. */
+export function renderMustKnow(sentences: readonly string[], { columns }: Page): readonly string[] {
+  return ["", "Before you apply it:", ...sentences.flatMap((each) => wrapToWidth(`  - ${each}`, columns, "    "))];
+}
+
+/** A command to go on with, below what it is for. */
+export function nextCommand(title: string, command: string, { columns }: Page): readonly string[] {
+  return ["", ...wrapToWidth(title, columns), `  ${command}`];
+}
+
 /** Something that is not as it should be: a row, or all of what it is in. */
 export interface Trouble {
   /** Id of the document, or of the dataset. */
@@ -116,20 +164,19 @@ export function renderTroubles(
 ): readonly string[] {
   if (troubles.length === 0) return [];
   const ids = [...new Set(troubles.map(({ id }) => id))];
-  const more = ids.length - most.documents;
+  const renderOne = (id: string) => [
+    ...wrapToWidth(`  ${nameAndId(names.get(id), terminalText(id, 80))}`, page.columns, "  "),
+    ...firstOf(
+      troubles.filter((trouble) => trouble.id === id),
+      most.rows,
+      (trouble) => renderTrouble(trouble, page),
+      (more) => [`    … and ${countText(more, "other")}: --json lists all`],
+    ),
+  ];
   return [
     "",
     ...wrapToWidth(title, page.columns).map(page.paint.strong),
-    ...ids.slice(0, most.documents).flatMap((id) => {
-      const own = troubles.filter((trouble) => trouble.id === id);
-      const others = own.length - most.rows;
-      return [
-        ...wrapToWidth(`  ${nameAndId(names.get(id), terminalText(id, 80))}`, page.columns, "  "),
-        ...own.slice(0, most.rows).flatMap((trouble) => renderTrouble(trouble, page)),
-        ...(others > 0 ? [`    … and ${countText(others, "other")}: --json lists all`] : []),
-      ];
-    }),
-    ...(more > 0 ? [`  … and ${numberText(more)} more: --json lists all`] : []),
+    ...firstOf(ids, most.documents, renderOne, (more) => [`  … and ${numberText(more)} more: --json lists all`]),
   ];
 }
 

@@ -1,12 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Arguments, Environment, Options, Positionals } from "../../cli/command.js";
 import { durationFrom } from "../../cli/flag-values.js";
-import { itemsOf, memoryOption, outOption } from "../../cli/options.js";
+import { comparisonMemoryOption, itemsOf, outOption } from "../../cli/options.js";
 import { printResult } from "../../cli/output.js";
 import { wrongLine } from "../../cli/read-line.js";
+import { jsonLine, type Page, pageFor } from "../../cli/text.js";
 import type { Rendering, View } from "../../cli/view.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";
 import type { Log } from "../../log.js";
+import { exitCodeOf } from "../../restore/result.js";
+import type { Invocation } from "../../shell-text.js";
 
 export const positionals = {
   run: {
@@ -59,7 +62,7 @@ export const writeOptions = {
     group: "Advanced",
     describe: "how long the service may lock a document while it adds chunks; default: 600 seconds",
   },
-  ...memoryOption,
+  ...comparisonMemoryOption,
 } as const satisfies Options;
 
 /** The arguments that both commands have. */
@@ -149,18 +152,34 @@ interface EndedRestore {
   readonly warnings: readonly string[];
 }
 
-/** Warns, and prints the result. InterruptedError where a plan was to be written, and the user said no. */
-export async function endRestore(
-  { status, applied, warnings }: EndedRestore,
-  apply: boolean,
-  log: Log,
-  environment: Environment,
-  render: () => string,
-): Promise<void> {
+interface EndOptions {
+  readonly args: { readonly apply: boolean; readonly json: boolean };
+  readonly log: Log;
+  readonly environment: Environment;
+  /** The command line that the next commands are made of; this one by default. */
+  readonly next?: Invocation;
+  /** The result for `--json`; `ended` by default. */
+  readonly whole?: object;
+}
+
+/**
+ * Warns, prints the result, and gives its exit code. InterruptedError where a plan was to
+ * be written, and the user said no.
+ */
+export async function endRestore<Ended extends EndedRestore>(
+  ended: Ended,
+  render: (ended: Ended, page: Page, next: Invocation) => string,
+  { args, log, environment, next, whole = ended }: EndOptions,
+): Promise<number> {
+  const { status, applied, warnings } = ended;
   for (const warning of warnings) log("warn", warning);
-  if (apply && status === "planned" && applied === null)
+  if (args.apply && status === "planned" && applied === null)
     throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
-  await printResult(environment, render(), applied === null ? undefined : "the restore is done");
+  const { stdout, env, program, args: words } = environment;
+  const invocation = next ?? { program: program(), args: words };
+  const text = args.json ? jsonLine(whole) : render(ended, pageFor(stdout, env), invocation);
+  await printResult(environment, text, applied === null ? undefined : "the restore is done");
+  return exitCodeOf(ended);
 }
 
 /** Shows the progress, but not while a question is on the terminal. */

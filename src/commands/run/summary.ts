@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { bytesText, countText, durationText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
-import { type Page, secondsFrom, terminalText } from "../../cli/text.js";
+import { messageText, type Page, secondsFrom, terminalText } from "../../cli/text.js";
 import { listName, type Manifest, manifestName } from "../../dump/manifest.js";
 import { isBucketUrl } from "../../job/s3-url.js";
 import type { RunResult } from "../../run/make-run.js";
@@ -37,7 +37,9 @@ export function renderSummary(
   const effort = manifest.joined
     ? `joined from ${countText(manifest.joined.shards.length, "shard")} in ${took}; they took`
     : `in ${took} with`;
-  const childLists = renderChildLists(manifest.options.child_chunks, sumOfChildLists(manifest.child_lists));
+  const { child_chunks: childChunks } = manifest.options;
+  const isNews = childChunks === "auto" || (result.isFirst && !manifest.joined); // a hint on auto once is enough
+  const childLists = isNews ? renderChildLists(childChunks, sumOfChildLists(manifest.child_lists)) : undefined;
   const shard = manifest.shard ? `${shardText(manifest.shard)}, ` : "";
   const wrapped = (text: string, indent = "  ") => wrapToWidth(text, columns, indent);
   return [
@@ -99,10 +101,8 @@ function pathsOf({ manifest, folder, database, report }: RunResult): readonly (r
 }
 
 /** Commands to run next, valid in the folder that the program was started in. */
-function nextCommands({ manifest, folder, database }: RunResult, { program }: Invocation): readonly string[] {
-  const look = isBucketUrl(folder)
-    ? `${program} verify ${shellText(folder)}`
-    : `cat ${shellText(join(shortPath(folder), manifestName))}`;
+function nextCommands({ manifest, folder, database, report }: RunResult, { program }: Invocation): readonly string[] {
+  const look = `${program} ${report === undefined ? "report" : "verify"} ${shellText(shortPath(folder))}`;
   const hasChunks = manifest.files.some(({ path }) => /^chunks[./]/.test(path));
   const source = database === undefined ? hasChunks && shortPath(folder) : sourceOf(shortPath(database), manifest.job);
   const query = database === undefined ? "SELECT content FROM chunks LIMIT 10" : documentsQuery;
@@ -118,7 +118,6 @@ function sourceOf(database: string, job: string): string {
   return database === join("output", job, `${job}.duckdb`) ? job : database;
 }
 
-/** The result as JSON. */
 export function summaryJson(result: RunResult, elapsed: number): RunSummary {
   const { manifest, status, folder, database, report, pruned, problems, names } = result;
   const { job, run_id, counts, requests, drift, warnings, discovered, shard } = manifest;
@@ -175,12 +174,12 @@ function renderIncomplete(result: RunResult, commands: readonly string[], { pain
   const { manifest, names, problems } = result;
   const incomplete = manifest.documents.filter(({ status }) => status !== "complete");
   const documents = incomplete.map(({ document_id: id, status, error }) => {
-    const reason = terminalText(String(error), 400);
+    const reason = messageText(String(error), 400);
     return `${paint.bad(status)} ${terminalText(nameAndId(names.get(id), id))}: ${reason}`;
   });
   const listed = new Set(incomplete.map((row) => sentenceOf(row, names)));
   const others = manifest.warnings.filter((sentence) => !listed.has(sentence));
-  const warnings = [...problems, ...others].map((sentence) => terminalText(sentence, 600));
+  const warnings = [...problems, ...others].map((sentence) => messageText(sentence));
   const mend = ["", "Once the cause is gone, read what is missing:", ...commands.map((command) => `  ${command}`)];
   return [
     ...section("Incomplete:", documents, "more document", columns),

@@ -1,4 +1,5 @@
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
+import { sqlPath } from "../../duckdb/sql.js";
 import { checkRows, loadRows } from "../../dump/load.js";
 import { openDump } from "../../dump/open-dump.js";
 import { StopError, UsageError } from "../../errors.js";
@@ -14,6 +15,8 @@ interface QueryOptions {
   readonly signal: AbortSignal;
   /** The maximum number of rows; undefined: all. */
   readonly limit: number | undefined;
+  /** A file that the result may be written to. */
+  readonly file?: string | undefined;
 }
 
 /**
@@ -23,7 +26,7 @@ interface QueryOptions {
 export async function queryDatabase<T>(
   source: QuerySource,
   statement: string,
-  { limit, ...options }: QueryOptions,
+  { limit, file, ...options }: QueryOptions,
   work: (result: QueryResult) => Promise<T>,
 ): Promise<T> {
   const ask = async (connection: Connection) => {
@@ -33,14 +36,14 @@ export async function queryDatabase<T>(
   if ("folder" in source) {
     return withSpill(":memory:", options, async (connection) => {
       await loadRun(connection, source.folder, statement, options.signal);
-      await seal(connection);
+      await seal(connection, file);
       return ask(connection);
     });
   }
   const { database } = source;
   if (!(await isThere(database))) throw notOpened(database, "there is no such file");
   const opened = withSpill(database, { ...options, readOnly: true }, async (connection) => {
-    await seal(connection);
+    await seal(connection, file);
     return ask(connection);
   });
   return opened.catch((error: unknown) => {
@@ -48,9 +51,10 @@ export async function queryDatabase<T>(
   });
 }
 
-/** From here on, the connection can access only the database file, and no statement can change that. */
-async function seal(connection: Connection): Promise<void> {
+/** From here on, the connection can access only the database file and `file`, and no statement can change that. */
+async function seal(connection: Connection, file: string | undefined): Promise<void> {
   await connection.run("SET TimeZone = 'UTC'");
+  if (file !== undefined) await connection.run(`SET allowed_paths = [${sqlPath(file)}]`);
   await connection.run("SET enable_external_access = false");
   await connection.run("SET lock_configuration = true");
 }

@@ -1,6 +1,7 @@
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { checkReading, jsonFromText, jsonValueFrom, onlyReads } from "../../duckdb/query-values.js";
 
+import { sqlPath } from "../../duckdb/sql.js";
 import { StopError, UsageError } from "../../errors.js";
 import { cutText, escapeControls } from "../../safe-text.js";
 
@@ -21,6 +22,8 @@ export interface QueryResult {
   readonly isCut: boolean;
   /** The rows in order and in batches. Can be read once. */
   readonly rows: AsyncIterable<readonly QueryRow[]>;
+  /** Writes them as Parquet instead; undefined for DESCRIBE, SHOW and other statements that cannot be part of a query. */
+  readonly writeParquet?: (file: string) => Promise<void>;
 }
 
 const view = "kbdump_statement";
@@ -77,7 +80,11 @@ async function storedResult(connection: Connection, limit = Number.POSITIVE_INFI
     if (given === stored) return;
     throw new StopError(`DuckDB gave ${given} of ${stored} rows; it lacks memory: try again with --memory=2GB`);
   };
-  return { columns, rowCount, isCut: stored > limit, rows: rows() };
+  const some = stored > limit ? ` LIMIT ${limit}` : "";
+  const writeParquet = async (file: string) => {
+    await connection.run(`COPY (FROM ${table}${some}) TO ${sqlPath(file)} (FORMAT parquet)`);
+  };
+  return { columns, rowCount, isCut: stored > limit, rows: rows(), writeParquet };
 }
 
 type Shaped = Pick<Awaited<ReturnType<Connection["stream"]>>, "columnNames" | "columnTypes">;

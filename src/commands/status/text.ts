@@ -161,7 +161,6 @@ export class WatchNews {
   }
 }
 
-/** The progress of one document. */
 interface DocumentProgress {
   /** From 0 to 1; null if nothing is counted. */
   readonly share: number | null;

@@ -1,8 +1,7 @@
+import type { BucketNames } from "../../cli/bucket-names.js";
 import { manifestName } from "../../dump/manifest.js";
 import { UsageError } from "../../errors.js";
-import type { BucketNames } from "../../store/copy/bucket-names.js";
-
-import { copyDatabase, mirrorRun } from "../../store/copy/copy-database.js";
+import { copyDatabase, copyFolderOf, mirrorRun } from "../../store/copy/copy-run.js";
 import type { RunInBucket } from "../../store/find-run.js";
 import type { Verification } from "../../verify/findings.js";
 
@@ -10,7 +9,7 @@ import type { Verification } from "../../verify/findings.js";
 type VerifyFolder = (folder: string, database: boolean | string) => Promise<Verification>;
 
 /**
- * Verifies a run as it is in the bucket now. Downloads all of it, even if damaged, and keeps it as the local copy if it is sound.
+ * Verifies a run as it is in the bucket now. Downloads all of it, even if damaged.
  * `duckdb`: also compare with the job's database, or with the one at this path.
  */
 export async function verifyInBucket(
@@ -27,15 +26,9 @@ export async function verifyInBucket(
     };
     throw new UsageError("There is no database to compare with:", [problem]);
   }
-  const mirror = await mirrorRun(copy, run);
-  try {
-    const verification = named(await verify(mirror.folder, database), names);
-    if (!mirror.isListed) return withStrangeManifest(verification);
-    if (verification.status === "sound") await mirror.accept();
-    return verification;
-  } finally {
-    await mirror.remove();
-  }
+  const isListed = await mirrorRun(copy, run);
+  const verification = named(await verify(copyFolderOf(copy, run), database), names);
+  return isListed ? verification : withStrangeManifest(verification);
 }
 
 function named(verification: Verification, names: BucketNames): Verification {

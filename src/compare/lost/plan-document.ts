@@ -1,123 +1,65 @@
 import { countOf } from "../../words.js";
-import { type ChildRow, type ChunkRow, type DocumentRows, groupRows, isSameSet } from "../document-rows.js";
-import {
-  compareWithTarget,
-  type DocumentComparison,
-  inOrder,
-  pairRows,
-  placesByNeighbours,
-} from "./document-comparison.js";
-import type { DocumentHistory } from "./evidence.js";
-import { childEditsOf, evidenceOf, hasManualEdits, isBlank, isWritable, wasDisabled } from "./manual-edits.js";
+import { type ChunkRow, isSameSet } from "../document-rows.js";
+import { type Context, needsDecision, refusedBy, timeText } from "./decisions.js";
+import { type ChildrenDecision, planFamily } from "./plan-children.js";
+import type { LostChunk, LostRows } from "./read-lost.js";
 import type {
-  ChildRestore,
   ChunkRestore,
   ChunkTexts,
   DocumentPlan,
   Evidence,
   KnownLoss,
   ListedLoss,
+  ManualEdit,
   TargetChunk,
   WhyListed,
 } from "./restore-plan.js";
 
-/**
- * Decides on one document: which rows that people made or changed stand in the target no more, which of them are written back, and
- * which are left to the owner. `history` knows the older run and those before it. The order of the rows does not matter.
- */
-export function planDocument(
-  old: DocumentRows,
-  history: DocumentHistory,
-  target: DocumentRows,
-  options: PlanOptions & { readonly document_name: string | null },
-): DocumentPlan {
-  const refused = refusalOf(old, target);
-  if (refused !== null) return refusedPlan(old, options.document_name, refused);
-  const comparison = compareWithTarget(old, history, target);
-  const { reindexed, indexed } = comparison;
-  const below = { history, reindexed, indexed, chosen: options.chosen };
-  const decisions = comparison.olds.map((chunk) => planChunk(chunk, comparison, options));
-  const [olds, targets] = [childrenBelow(old), childrenBelow(target)];
-  const decided = decisions.map((decision) => {
-    const { home, old } = decision;
-    const family = { olds: olds(old.id), home, targets: home === null || home === "added" ? [] : targets(home.id) };
-    return {
-      ...decision,
-      family: planChildren(family, below),
-    };
+/** The part of the plan of a document that decides on rows. */
+export type RowPlans = Pick<DocumentPlan, "restores" | "listed" | "losses">;
+
+/** Decides on what one document lost: which rows are written back, and which are left to the owner. */
+export function planRows({ chunks, families, childrenNow }: LostRows, context: Context): RowPlans {
+  const left = new Map(families);
+  const decided = chunks.map((chunk) => {
+    const decision = planChunk(chunk, context);
+    const { home } = decision;
+    const targets = home === null || home === "added" ? [] : childrenNow(home.id);
+    const family = planFamily(left.get(chunk.old.id), home, targets, context);
+    left.delete(chunk.old.id);
+    return { chunk, decision, family };
   });
-  const parents = new Set(comparison.olds.map(({ id }) => id));
-  const orphans = planChildren(
-    { olds: old.children.filter(({ segment_id }) => !parents.has(segment_id)), home: null, targets: [] },
-    below,
-  );
+  const orphans = [...left.values()].map((family) => planFamily(family, null, [], context));
   return {
-    ...headOf(old, options.document_name),
-    refused: null,
-    restores: decided.flatMap((decision) => restoresOf(decision, comparison)),
+    restores: decided.flatMap(({ chunk, decision, family }) => restoresOf(chunk, decision, family)),
     listed: [
-      ...decided.flatMap(({ listed, family }) => [...(listed ? [listed] : []), ...family.listed]),
-      ...orphans.listed,
+      ...decided.flatMap(({ decision, family }) => [...(decision.listed ? [decision.listed] : []), ...family.listed]),
+      ...orphans.flatMap(({ listed }) => listed),
     ],
-    losses: decided.flatMap(({ losses }) => losses),
-    present: decided.reduce((sum, { present, family }) => sum + Number(present) + family.present, 0),
+    losses: decided.flatMap(({ decision }) => decision.losses),
   };
 }
 
-/** The plan of a document that nothing may be written to. */
-export function refusedPlan(
-  document: Pick<DocumentPlan, "dataset_id" | "document_id" | "doc_form">,
-  document_name: string | null,
-  refused: string,
-): DocumentPlan {
-  return { ...headOf(document, document_name), refused, restores: [], listed: [], losses: [], present: 0 };
-}
-
-function headOf(
-  { dataset_id, document_id, doc_form }: Pick<DocumentPlan, "dataset_id" | "document_id" | "doc_form">,
-  document_name: string | null,
-) {
-  return { dataset_id, document_id, document_name, doc_form };
-}
-
-/** Texts of one form mean something else in another. */
-function refusalOf(old: DocumentRows, target: DocumentRows): string | null {
-  if (old.doc_form === null || target.doc_form === null || old.doc_form === target.doc_form) return null;
-  return `It was ${old.doc_form} and is ${target.doc_form} now: its chunks cannot be compared.`;
-}
-
-function childrenBelow({ children }: DocumentRows): (chunk: string) => readonly ChildRow[] {
-  const groups = groupRows(children, ({ segment_id }) => segment_id);
-  return (chunk) => groups.get(chunk) ?? [];
-}
-
 function restoresOf(
-  decision: ChunkDecision & { readonly family: ChildrenDecision },
-  { equalTo }: DocumentComparison,
+  { old, equal, manual_edit }: LostChunk,
+  { home, texts, disable, evidence }: ChunkDecision,
+  { children }: ChildrenDecision,
 ): readonly ChunkRestore[] {
-  const { old, home, texts, disable, evidence, family } = decision;
-  if (home === null || (texts === null && !disable && family.children.length === 0)) return [];
+  if (home === null || (texts === null && !disable && children.length === 0)) return [];
   const target = home === "added" ? null : targetOf(home);
   const { id, position } = old;
-  const equal = texts === null ? 0 : equalTo(old);
-  return [{ chunk_id: id, position, evidence, target, texts, equal, disable, children: family.children }];
+  const edit = editOf(old, manual_edit);
+  return [
+    { chunk_id: id, position, edit, evidence, target, texts, equal: texts === null ? 0 : equal, disable, children },
+  ];
 }
 
 function targetOf({ id, position, enabled, status, content, answer, keywords }: ChunkRow): TargetChunk {
   return { id, position, enabled, status, content, answer, keywords };
 }
 
-/** The wishes of the owner. */
-export interface PlanOptions {
-  /** Ids of lost chunks and child chunks to restore without proof. */
-  readonly chosen: ReadonlySet<string>;
-  /** Adds chunks that were added by hand and then disabled, too; they are disabled again. */
-  readonly addDisabled: boolean;
-}
-
 /** The decision on one chunk, its children left out. */
 interface ChunkDecision {
-  readonly old: ChunkRow;
   /** The chunk of the target that has its text, or takes it; `added`: a new one does. Null: there is none. */
   readonly home: ChunkRow | "added" | null;
   readonly texts: ChunkTexts | null;
@@ -125,135 +67,139 @@ interface ChunkDecision {
   readonly evidence: readonly Evidence[];
   readonly listed: ListedLoss | null;
   readonly losses: readonly KnownLoss[];
-  /** Whether it has manual edits, and none of them is lost. */
-  readonly present: boolean;
 }
 
-/** A lost chunk, before the owner was heard. */
-interface Loss {
+function nothing(home: ChunkRow | null = null): ChunkDecision {
+  return { home, texts: null, disable: false, evidence: [], listed: null, losses: [] };
+}
+
+/** Why a lost chunk is not restored without its owner. */
+interface Doubt {
   readonly why: WhyListed;
   readonly reason: string;
-  /** The chunk that it may replace; it is added where there is none. */
-  readonly place: ChunkRow | undefined;
+  /** The chunk that stands in its place; `added`: none does. */
+  readonly home: ChunkRow | "added";
+  /** Whether a request can restore it there. */
+  readonly isPossible: boolean;
 }
 
-/** Decides on one chunk of the older run. */
-function planChunk(old: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
-  const pair = comparison.pairOf(old);
-  if (pair?.by === "text") return planPaired(old, pair.row, comparison, options);
-  if (pair) return planKept(old, pair.row, comparison, options);
-  return planUnpaired(old, comparison, options);
+function planChunk(chunk: LostChunk, context: Context): ChunkDecision {
+  const { old, lost, manual_edit, pair, base } = chunk;
+  if (lost.text && manual_edit === null && !context.decisions?.get(old.id)?.restore) return nothing();
+  if (lost.text) return planText(chunk, context);
+  if (pair && (lost.keywords || lost.disabled)) return planSettings(chunk, pair, context);
+  return nothing(pair ?? base);
 }
 
-/** A chunk that kept its id: no re-index took anything of it. */
-function planKept(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
-  const isSame = old.content === row.content && old.answer === row.answer;
-  if (isSame || !hasManualEdits(comparison.editsOf(old))) return standing(old, row, comparison);
-  const reason = "It kept its id: a person changed it since, not a re-index.";
-  return { ...planLoss(old, { why: "no evidence", reason, place: row }, comparison, options), home: row };
-}
-
-/** A chunk whose text stands in the target under another id: its keywords, and that it is disabled, may be lost. */
-function planPaired(old: ChunkRow, row: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
-  const edits = comparison.editsOf(old);
-  const { keywordsBefore } = edits;
-  const disable = edits.disabled && row.enabled;
-  const there = {
-    ...standing(old, row, comparison),
-    disable,
-    evidence: evidenceOf(old, edits, { texts: false, disable }),
-  };
-  if (keywordsBefore === undefined || isSameSet(old.keywords, row.keywords))
-    return disable ? { ...there, present: false } : there;
-  const lost = { ...there, present: false };
-  if (!old.keywords?.length) return { ...lost, losses: [emptiedKeywords(old)] };
-  const isBefore = !row.keywords?.length || isSameSet(keywordsBefore, row.keywords);
-  if (isBefore && row.enabled && isWritable(old)) {
-    const evidence = evidenceOf(old, edits, { texts: true, disable });
-    return { ...lost, texts: textsOf(old), evidence, losses: lossesOf(old, row, undefined) };
-  }
+/** A chunk whose text stands in the target under another id: its keywords, or that it is disabled, are lost. */
+function planSettings(chunk: LostChunk, row: ChunkRow, context: Context): ChunkDecision {
+  const { old, lost, keywordsBefore } = chunk;
+  const disable = lost.disabled;
+  const refused = refusedBy(context, old.id, row);
+  if (refused) return list(chunk, { ...refused, home: row, isPossible: row.enabled && isWritable(old) }, row);
+  const there = { ...nothing(row), disable, evidence: evidenceOf(chunk, { texts: false, disable }) };
+  if (!lost.keywords) return there;
+  if (!old.keywords?.length) return { ...there, losses: [emptiedKeywords(old)] };
+  const isBefore = !row.keywords?.length || (keywordsBefore !== null && isSameSet(keywordsBefore, row.keywords));
+  const isPossible = row.enabled && isWritable(old);
+  if (isPossible && (isBefore || context.decisions))
+    return {
+      ...there,
+      texts: textsOf(old),
+      evidence: evidenceOf(chunk, { texts: true, disable }),
+      losses: lossesOf(old, row, null),
+    };
   const reason = isBefore
     ? disabledPlace
     : "Its keywords were edited, and the target has others than those before the edit.";
-  const conflict = planLoss(old, { why: "conflict", reason, place: row }, comparison, options);
-  return { ...conflict, home: row, disable, evidence: [...there.evidence, ...conflict.evidence] };
+  const doubt = { why: needsDecision, reason, home: row, isPossible };
+  return { ...list(chunk, doubt, row), disable, evidence: there.evidence };
 }
 
 const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk takes no change.";
 
 /** A chunk whose text is no chunk of the target. */
-function planUnpaired(old: ChunkRow, comparison: DocumentComparison, options: PlanOptions): ChunkDecision {
-  const edits = comparison.editsOf(old);
-  const { origin, disabled } = edits;
-  const base = comparison.baseOf(old);
-  const lose = (why: WhyListed, reason: string, place = comparison.placeOf(old)) =>
-    planLoss(old, { why, reason, place }, comparison, options);
-  if (base && !base.enabled) return lose("conflict", disabledPlace, base);
-  if (base) {
-    const byNeighbours = comparison.isPlacedByNeighbours(old);
-    const evidence = evidenceOf(old, edits, { texts: true, disable: disabled, byNeighbours });
-    return { ...restored(old, base, evidence, comparison), disable: disabled };
+function planText(chunk: LostChunk, context: Context): ChunkDecision {
+  const { decisions, addManualEdits } = context;
+  const { old, base, byNeighbours } = chunk;
+  const doubt = doubtOf(chunk, context);
+  if (doubt?.why === "cannot be restored") return list(chunk, doubt);
+  if (decisions) {
+    const home = doubt ? doubt.home : (base ?? "added");
+    if (doubt && !decisions.has(old.id)) return list(chunk, doubt);
+    const refused = refusedBy(context, old.id, home === "added" ? null : home);
+    if (refused) return list(chunk, { ...refused, home, isPossible: doubt?.isPossible ?? true });
+    if (doubt) return doubt.isPossible ? restored(chunk, home, ["chosen"]) : list(chunk, doubt);
   }
-  if (comparison.isInside(old)) return standing(old, null, comparison);
-  if (!comparison.reindexed)
-    return lose("no evidence", "The other chunks kept their ids: a person deleted it, not a re-index.");
-  if (origin === "added") {
-    if (wasDisabled(old) && !options.addDisabled) return lose("disabled", "It was added by hand, and then disabled.");
-    if (isWritable(old))
-      return restored(old, "added", evidenceOf(old, edits, { texts: true, disable: false }), comparison);
+  if (!doubt) {
+    const evidence = evidenceOf(chunk, { texts: true, disable: chunk.isDisabled, byNeighbours });
+    return restored(chunk, base ?? "added", evidence);
   }
-  return lose(...whyUnproved(old, comparison));
+  const isAdded = addManualEdits && doubt.why === needsDecision && chunk.manual_edit !== "disabled";
+  return isAdded ? restored(chunk, "added", ["chosen"]) : list(chunk, doubt);
 }
 
-/** The reason for a lost chunk that cannot be written without its owner. */
-function whyUnproved(old: ChunkRow, comparison: DocumentComparison): readonly [why: WhyListed, reason: string] {
-  const { origin, disabled, keywordsBefore } = comparison.editsOf(old);
-  if (origin === "edited") return ["conflict", "The target does not have the text that the edit replaced."];
-  if (origin === "unknown") return ["unknown before", "A person edited it, and no run has the text before the edit."];
-  if (disabled) return ["conflict", "A person disabled it, and the target does not have its text."];
-  if (keywordsBefore) return ["conflict", "A person edited its keywords, and the target does not have its text."];
-  return ["no evidence", "Nothing proves that a person made or edited it."];
-}
-
-/** A loss is listed, unless the owner chose it and a request can restore it. */
-function planLoss(
-  old: ChunkRow,
-  { why, reason, place }: Loss,
-  comparison: DocumentComparison,
-  options: PlanOptions,
-): ChunkDecision {
-  const isPossible = isWritable(old) && place?.enabled !== false;
-  if (isPossible && options.chosen.has(old.id)) return restored(old, place ?? "added", ["chosen"], comparison);
-  if (isBlank(old.content) && !hasManualEdits(comparison.editsOf(old))) return nothing(old);
-  const choice = !isPossible ? null : place ? "replace" : "add";
-  const cause = isWritable(old) ? { why, reason } : { why: "no evidence" as const, reason: textless };
-  const { id, position, content } = old;
-  const now = place?.content ?? null;
-  return {
-    ...nothing(old),
-    listed: { level: "chunk", id, segment_id: null, position, ...cause, content, now, choice },
-  };
+/** Why a lost text is left to its owner; undefined where its place is known, or it was added. */
+function doubtOf(
+  { old, base, place, isInside, manual_edit, isInHistory, isDisabled, keywordsBefore }: LostChunk,
+  { reindexed, lacksDetails }: Context,
+): Doubt | undefined {
+  const home = base ?? (reindexed && manual_edit !== null ? place : null) ?? "added";
+  const isPossible = home === "added" || home.enabled;
+  const decide = (reason: string): Doubt => ({ why: needsDecision, reason, home, isPossible });
+  if (!isWritable(old)) return { why: "cannot be restored", reason: textless, home, isPossible: false };
+  if (base) return base.enabled ? undefined : decide(disabledPlace);
+  if (isInside) return { ...decide("Its text stands inside a chunk of the target."), why: "found inside" };
+  if (!reindexed) return decide("The other chunks kept their ids: a person deleted it, not a re-index.");
+  if (manual_edit === "added") return undefined;
+  if (manual_edit === "edited" && isInHistory && keywordsBefore === null)
+    return decide("The target does not have the text that the edit replaced.");
+  if (manual_edit === "edited" && keywordsBefore !== null)
+    return decide("A person edited its keywords, and the target does not have its text.");
+  if (manual_edit === "edited" && lacksDetails)
+    return decide(
+      "A person edited it, and the newer run has no details of this document to find its place with: plan without --against, or make that run with details: true.",
+    );
+  if (manual_edit === "edited") return decide("A person edited it, and it is not known what stood there before.");
+  if (isDisabled) return decide("A person disabled it, and the target does not have its text.");
+  return { ...decide("No fact says that a person made or edited it."), why: "left out" };
 }
 
 const textless = "A part of its text is blank, and the service takes no such chunk.";
 
-function nothing(old: ChunkRow): ChunkDecision {
-  const none = { home: null, texts: null, disable: false, evidence: [], listed: null, losses: [], present: false };
-  return { old, ...none };
-}
-
-function standing(old: ChunkRow, home: ChunkRow | null, comparison: DocumentComparison): ChunkDecision {
-  return { ...nothing(old), home, present: hasManualEdits(comparison.editsOf(old)) };
-}
-
-function restored(
-  old: ChunkRow,
-  home: ChunkRow | "added",
-  evidence: readonly Evidence[],
-  comparison: DocumentComparison,
+/** Leaves a row to its owner. `standing`: the chunk that its child chunks belong to all the same. */
+function list(
+  { old, manual_edit }: LostChunk,
+  { why, reason, home, isPossible }: Doubt,
+  standing: ChunkRow | null = null,
 ): ChunkDecision {
-  const losses = lossesOf(old, home === "added" ? null : home, comparison.editsOf(old).keywordsBefore);
-  return { ...nothing(old), home, evidence, texts: textsOf(old), disable: wasDisabled(old), losses };
+  const { id, position, content, answer } = old;
+  const [now, now_answer] = home === "added" ? [null, null] : [home.content, home.answer];
+  const choice = !isPossible ? null : home === "added" ? "add" : "replace";
+  const edit = editOf(old, manual_edit);
+  return {
+    ...nothing(standing),
+    listed: {
+      level: "chunk",
+      id,
+      segment_id: null,
+      position,
+      edit,
+      why,
+      reason,
+      content,
+      answer,
+      now,
+      now_answer,
+      choice,
+    },
+  };
+}
+
+function restored(chunk: LostChunk, home: ChunkRow | "added", evidence: readonly Evidence[]): ChunkDecision {
+  const { old, isDisabled, keywordsBefore } = chunk;
+  const losses = lossesOf(old, home === "added" ? null : home, keywordsBefore);
+  return { ...nothing(), home, evidence, texts: textsOf(old), disable: isDisabled, losses };
 }
 
 /** No request empties keywords: without any, those of the target stay. */
@@ -261,92 +207,48 @@ function textsOf({ content, answer, keywords }: ChunkRow): ChunkTexts {
   return { content, answer, keywords: keywords?.length ? keywords : null };
 }
 
-/** The child chunks of one chunk, and those of the chunk of the target that has its text or takes it. */
-interface Family {
-  readonly olds: readonly ChildRow[];
-  readonly home: ChunkRow | "added" | null;
-  readonly targets: readonly ChildRow[];
+/** The parts of a chunk that are written, and whether its place is known by its neighbours alone. */
+interface Writes {
+  readonly texts: boolean;
+  readonly disable: boolean;
+  readonly byNeighbours?: boolean;
 }
 
-interface ChildrenDecision {
-  readonly children: readonly ChildRestore[];
-  readonly listed: readonly ListedLoss[];
-  /** Child chunks with manual edits that are not lost. */
-  readonly present: number;
+/** The facts that prove what is written: that a person did it, and what stood there before. */
+function evidenceOf(
+  { old, isLate, isInHistory }: LostChunk,
+  { texts, disable, byNeighbours = false }: Writes,
+): readonly Evidence[] {
+  const evidence: Evidence[] = [];
+  if (texts && old.updated_by !== null) evidence.push("updated_by");
+  if (texts && isLate) evidence.push("created_at");
+  if (disable && old.disabled_by !== null) evidence.push("disabled_by");
+  if ((texts && isInHistory) || (disable && old.disabled_by === null)) evidence.push("history");
+  if (texts && byNeighbours) evidence.push("neighbours");
+  return evidence;
 }
 
-interface ChildrenOptions extends Pick<DocumentComparison, "reindexed" | "indexed"> {
-  readonly history: DocumentHistory;
-  readonly chosen: ReadonlySet<string>;
+/** Who did it, and when, as the service names it. */
+function editOf(
+  { created_by, updated_by, disabled_by, created_at, updated_at, disabled_at }: ChunkRow,
+  kind: LostChunk["manual_edit"],
+): ManualEdit | null {
+  if (kind === null) return null;
+  if (kind === "added") return { kind, by: created_by, at: timeText(created_at) };
+  if (kind === "disabled") return { kind, by: disabled_by, at: timeText(disabled_at) };
+  return { kind, by: updated_by, at: timeText(updated_at) };
 }
 
-/**
- * Decides on the child chunks that somebody made or edited; the others are made by the service. A lost one replaces the automatic
- * child chunk that has the text before the edit, or that stands between the same neighbours; or it is added.
- */
-function planChildren({ olds, home, targets }: Family, options: ChildrenOptions): ChildrenDecision {
-  const [ordered, inTarget] = [inOrder(olds), inOrder(targets)];
-  const pairs = pairRows(ordered, inTarget, ({ content }) => content);
-  const twins = pairs.free.filter(({ type }) => type !== "customized");
-  const pairOf = (child: ChildRow) => pairs.of.get(child)?.row;
-  const places = options.indexed && placesByNeighbours(ordered, inTarget, pairOf, options.indexed);
-  const children: ChildRestore[] = [];
-  const listed: ListedLoss[] = [];
-  let present = 0;
-  for (const child of ordered) {
-    const { evidence, before } = childEditsOf(child, options.history);
-    if (evidence.length === 0) continue;
-    const isThere = pairs.of.get(child)?.row.content === child.content;
-    const why = isThere ? undefined : whyNot(child, home, options);
-    if (isThere) present++;
-    else if (why) listed.push(why);
-    else {
-      const isTwin = (each: ChildRow) => (before === null ? each === places?.get(child) : each.content === before);
-      const at = twins.findIndex(isTwin);
-      const [twin = null] = at < 0 ? [] : twins.splice(at, 1);
-      const proof = before === null && twin ? ([...evidence, "neighbours"] as const) : evidence;
-      children.push(childRestore(child, options.reindexed ? proof : ["chosen"], twin));
-    }
-  }
-  return { children, listed, present };
-}
-
-/** The reason why a lost child chunk is left to the owner; undefined if it comes back. */
-function whyNot(child: ChildRow, home: Family["home"], { reindexed, chosen }: ChildrenOptions): ListedLoss | undefined {
-  if (home === null) return listedChild(child, "no place", "Its parent chunk does not stand in the target.");
-  if (isBlank(child.content))
-    return listedChild(child, "no evidence", "It has no text, and the service takes no such child chunk.");
-  if (reindexed || chosen.has(child.id)) return undefined;
-  return {
-    ...listedChild(child, "no evidence", "The chunks kept their ids: a person changed it, not a re-index."),
-    choice: "add",
-  };
-}
-
-function listedChild(child: ChildRow, why: ListedLoss["why"], reason: string): ListedLoss {
-  const { id, segment_id, position, content } = child;
-  return { level: "child_chunk", id, segment_id, position, why, reason, content, now: null, choice: null };
-}
-
-function childRestore(
-  { id, position, content }: ChildRow,
-  evidence: ChildRestore["evidence"],
-  twin: ChildRow | null,
-): ChildRestore {
-  return {
-    child_id: id,
-    position,
-    evidence,
-    content,
-    twin: twin && { id: twin.id, content: twin.content },
-  };
+/** Whether the service takes a text. */
+function isWritable({ content, answer }: Pick<ChunkRow, "content" | "answer">): boolean {
+  return content.trim() !== "" && (answer === null || answer.trim() !== "");
 }
 
 /** The parts of a chunk that do not come back with its text. `target` takes the text, or a new chunk does. */
 function lossesOf(
   old: ChunkRow,
   target: ChunkRow | null,
-  keywordsBefore: readonly string[] | undefined,
+  keywordsBefore: readonly string[] | null,
 ): readonly KnownLoss[] {
   const losses: KnownLoss[] = [];
   if (keywordsBefore && !old.keywords?.length && target?.keywords?.length) losses.push(emptiedKeywords(old));

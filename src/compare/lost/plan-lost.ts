@@ -1,23 +1,30 @@
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
-import { checkRows } from "../../dump/load.js";
-import type { Dump } from "../../dump/open-dump.js";
+import { rowsOf } from "../../duckdb/read-rows.js";
+import { type Dump, databaseOf } from "../../dump/open-dump.js";
+import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
-import { escapeControls } from "../../safe-text.js";
+import { cutText, escapeControls } from "../../safe-text.js";
+import { type ComparedRuns, compareRuns } from "../compare-runs.js";
 import type { DocumentId } from "../document-rows.js";
-import { isOf, type LoadOptions, loadDocumentRows, type ReadDocumentRows } from "../load-document-rows.js";
-import { checkFit, type EditedDocument, emptyHistory, loadHistory, readDocumentHistory } from "./evidence.js";
-import { type PlanOptions, planDocument, refusedPlan } from "./plan-document.js";
+import { checkFit } from "../history.js";
+import type { LoadOptions } from "../load-document-rows.js";
+import { type DocumentPair, type Names, namesReader, readRunOf, withDiffDefaults } from "../run-diff.js";
+import type { PlanOptions } from "./decisions.js";
+import { planRows } from "./plan-document.js";
+import { loadLostRows } from "./read-lost.js";
 import { type DocumentPlan, isMissed, type Refusals, type RestorePlan } from "./restore-plan.js";
 
 export interface LostOptions extends PlanOptions, LoadOptions {
-  /** The documents that `findEditedDocuments` gave. */
-  readonly documents: readonly EditedDocument[];
-  /** The job's database; undefined where there is none. */
-  readonly database: string | undefined;
+  /** Ids of documents: these and no others. Empty: all of the older run. */
+  readonly documents: readonly string[];
   /** Documents that cannot be written to: archived, disabled, being indexed. */
   readonly refusals: Refusals;
   /** The most memory that DuckDB may use, such as `800MB`. */
   readonly memory: string;
+  /** Gets the comparison once it is planned, while its rows can still be read. */
+  readonly onCompared?:
+    | ((connection: Connection, compared: ComparedRuns, plan: RestorePlan) => Promise<void>)
+    | undefined;
 }
 
 export interface LostPlan {
@@ -26,121 +33,199 @@ export interface LostPlan {
 }
 
 /**
- * Plans how to restore what a re-index took: compares an older run with a newer dump of the same documents, which need not be
- * there where every document has a refusal. It sends nothing.
- * The rows of one document at a time are in the memory of Node; those of the others are in DuckDB. UsageError when a dump is not
- * fit for a restore, StopError when a file is not as its run wrote it.
+ * Plans how to restore what a re-index took: compares an older run with a newer dump of the same documents. It sends nothing. The rows of
+ * some documents at a time are in the memory of Node, and of these only what was lost. UsageError when a dump is not fit for a restore or
+ * does not have a document that was named, StopError when a file is not as its run wrote it.
  */
-export async function planLost(old: Dump, target: Dump | undefined, options: LostOptions): Promise<LostPlan> {
-  const documents: DocumentPlan[] = [];
-  const warnings = await planEach(old, target, options, (plan) => documents.push(plan));
-  return { plan: { documents }, warnings };
-}
-
-/** The same for who does not keep the plans, which hold texts: `onPlan` gets that of each document. Gives the warnings. */
-export async function planEach(
-  old: Dump,
-  target: Dump | undefined,
-  options: LostOptions,
-  onPlan: (plan: DocumentPlan) => void,
-): Promise<readonly string[]> {
-  checkFit(old);
-  if (target) checkFit(target);
+export async function planLost(old: Dump, target: Dump, options: LostOptions): Promise<LostPlan> {
+  checkOlder(old, options.documents);
+  checkFit(target);
+  const { memory, signal, progress, documents } = options;
+  const database = (await databaseOf(old)) ?? null;
+  const context = withDiffDefaults({ memory, signal, database, ...(progress ? { progress } : {}) });
+  const isWanted = ({ document_id }: DocumentId) => documents.length === 0 || documents.includes(document_id);
   return withSpill(":memory:", options, async (connection) => {
-    const { documents, database, signal } = options;
-    const readOld = await loadDocumentRows(connection, "old", old, documents, options);
-    const readTarget = target && (await loadDocumentRows(connection, "target", target, documents, options));
-    await connection.run(emptyHistory);
-    const of = { run_id: old.manifest.run_id, chunks: "old_chunks", children: "old_child_chunks" };
-    const warning = database === undefined ? undefined : await loadHistory(connection, { ...of, database }, signal);
-    const nameOf = await readNames(connection, target ? [old, target] : [old], options);
-    const warnings = warning === undefined ? [] : [warning];
-    if (options.progress) options.progress.step = "comparing documents";
-    for (const document of documents) {
-      const refused = refusalOf(document, target, options.refusals);
-      const document_name = nameOf(document);
-      if (refused !== null || !readTarget) {
-        onPlan(refusedPlan(document, document_name, refused ?? unread));
-        continue;
-      }
-      const read = { readOld, readTarget, document, document_name };
-      const { plan, unknown } = await planOne(connection, read, options);
-      onPlan(refuseWrites(plan, options.refusals));
-      warnings.push(...unknown);
-    }
-    return warnings;
+    const compared = await compareRuns(connection, [readRunOf(old), readRunOf(target)], context, isWanted);
+    const { plan, warnings } = await planCompared(connection, compared, options);
+    await options.onCompared?.(connection, compared, plan);
+    return { plan, warnings: [...compared.warnings, ...warnings] };
   });
 }
 
-interface Reading {
-  readonly readOld: ReadDocumentRows;
-  readonly readTarget: ReadDocumentRows;
-  readonly document: EditedDocument;
-  readonly document_name: string | null;
+/** UsageError when a run is not fit for a restore, or does not have a document that was named. */
+export function checkOlder(old: Dump, named: readonly string[]): void {
+  checkFit(old);
+  checkNamed(old, named);
 }
 
-/** The plan of one document, and a sentence for every id that was chosen although it is not lost. */
-async function planOne(
-  connection: Connection,
-  { readOld, readTarget, document, document_name }: Reading,
-  { chosen, addDisabled }: PlanOptions,
-): Promise<{ readonly plan: DocumentPlan; readonly unknown: readonly string[] }> {
-  const [old, target] = [await readOld(document), await readTarget(document)];
-  const history = await readDocumentHistory(connection, document);
-  const plan = planDocument(old, history, target, { chosen, addDisabled, document_name });
-  const covered = new Set([
-    ...plan.listed.map(({ id }) => id),
-    ...plan.restores.flatMap(({ chunk_id, texts, disable }) => (texts || disable ? [chunk_id] : [])),
-    ...plan.restores.flatMap(({ children }) => children.map(({ child_id }) => child_id)),
-  ]);
-  const here = plan.refused === null ? [...old.chunks, ...old.children] : [];
-  const standing = here.filter(({ id }) => chosen.has(id) && !covered.has(id));
+/** The plan where no document of the target can be read: each is refused. */
+export function planUnread(
+  { manifest }: Dump,
+  { documents, refusals }: Pick<LostOptions, "documents" | "refusals">,
+): RestorePlan {
+  const wanted = manifest.documents.filter(
+    ({ document_id }) => documents.length === 0 || documents.includes(document_id),
+  );
+  const none = { lost: 0, manual_edits: 0, manual_rows: 0, reindexed: false, lacks_details: false };
   return {
-    plan,
-    unknown: standing.map(({ id }) => `${escapeControls(id)} was chosen and is not lost: nothing is written for it`),
+    documents: wanted.map((old) => {
+      const { dataset_id, document_id, doc_form } = old;
+      const refused = refusalOf({ dataset_id, document_id, old, new: undefined, reason: null }, none, refusals, true);
+      return {
+        dataset_id,
+        document_id,
+        document_name: null,
+        doc_form,
+        lost: 0,
+        manual_edits: 0,
+        present: 0,
+        ...noRows,
+        refused,
+      };
+    }),
   };
+}
+
+/** The same for runs that are compared already. */
+export async function planCompared(
+  connection: Connection,
+  compared: ComparedRuns,
+  options: PlanOptions & Pick<LostOptions, "refusals" | "signal" | "documents">,
+): Promise<LostPlan> {
+  const { decisions, signal, documents: named } = options;
+  const chosen = new Set([...(decisions ?? [])].flatMap(([id, { restore }]) => (restore ? [id] : [])));
+  const readLost = await loadLostRows(connection, compared, chosen, signal);
+  const [old, fresh] = compared.sources;
+  const namesOf = await namesReader(connection, [old.run, fresh.run]);
+  const counts = await countLost(connection);
+  const olds = compared.comparison.documents.flatMap((pair, nr) => {
+    const found = counts.get(nr);
+    if (!pair.old || !found) return [];
+    const isNamed = named.includes(pair.document_id);
+    const refused = refusalOf(pair, found, options.refusals, isNamed);
+    const isPlanned = refused !== null || isNamed || found.lost + found.manual_rows > 0;
+    return isPlanned ? [{ ...found, refused, head: headOf(pair, pair.old.doc_form, namesOf(pair), found) }] : [];
+  });
+  const documents: DocumentPlan[] = [];
+  for (let at = 0; at < olds.length; at += documentsAtOnce) {
+    signal.throwIfAborted();
+    const some = olds.slice(at, at + documentsAtOnce);
+    const rowsOf = await readLost(some.flatMap(({ refused, head }) => (refused === null ? [head] : [])));
+    for (const { head, refused, reindexed, lacks_details: lacksDetails } of some) {
+      const rows = rowsOf.get(documentKey(head));
+      if (refused !== null || !rows) documents.push({ ...head, ...noRows, present: 0, refused });
+      else
+        documents.push(
+          refuseWrites(
+            { ...head, refused, ...planRows(rows, { ...options, reindexed, lacksDetails }) },
+            options.refusals,
+          ),
+        );
+    }
+  }
+  return { plan: { documents }, warnings: unknownText(documents, chosen) };
+}
+
+/** Documents whose lost rows are in memory at once. */
+const documentsAtOnce = 50;
+
+function headOf(
+  { dataset_id, document_id }: DocumentPair,
+  doc_form: string | null,
+  { document_name }: Names,
+  { lost, manual_edits, manual_rows }: LostCounts,
+) {
+  const present = manual_rows - manual_edits;
+  return { dataset_id, document_id, document_name, doc_form, lost, manual_edits, present };
+}
+
+const noRows = { restores: [], listed: [], losses: [] };
+
+interface LostCounts {
+  readonly lost: number;
+  /** Lost rows with manual edits, and all rows of the older run that have some. */
+  readonly manual_edits: number;
+  readonly manual_rows: number;
+  /** Whether no chunk kept its id. */
+  readonly reindexed: boolean;
+  /** Whether the target has no details of the document, though the older run has them. */
+  readonly lacks_details: boolean;
+}
+
+async function countLost(connection: Connection): Promise<ReadonlyMap<number, LostCounts>> {
+  const of = (select: string) => `(${select} GROUP BY ALL)`;
+  const ids = "dataset_id, document_id";
+  const rows = await rowsOf(
+    connection,
+    `SELECT nr::INTEGER AS nr, coalesce(lost, 0)::INTEGER AS lost, coalesce(manual_edits, 0)::INTEGER AS manual_edits,
+      (coalesce(c.rows, 0) + coalesce(k.rows, 0))::INTEGER AS manual_rows, r.document_id IS NULL AS reindexed,
+      lacks_details
+    FROM documents d
+    LEFT JOIN ${of(`SELECT ${ids}, count(*) AS lost, count(manual_edit) AS manual_edits FROM losses`)} USING (${ids})
+    LEFT JOIN ${of(`SELECT ${ids}, count(*) AS rows FROM manual_chunks m JOIN old_chunks o ON o.rowid = m.row`)} c USING (${ids})
+    LEFT JOIN ${of(`SELECT ${ids}, count(*) AS rows FROM old_child_chunks WHERE edited OR before IS NOT NULL`)} k USING (${ids})
+    LEFT JOIN ${of(`SELECT ${ids} FROM matched_chunks WHERE matched_by = 'id'`)} r USING (${ids})`,
+  );
+  return new Map(
+    rows.map((row) => [
+      Number(row.nr),
+      {
+        lost: Number(row.lost),
+        manual_edits: Number(row.manual_edits),
+        manual_rows: Number(row.manual_rows),
+        reindexed: row.reindexed === true,
+        lacks_details: row.lacks_details === true,
+      },
+    ]),
+  );
+}
+
+/** Why nothing may be written to a document; null where something may, or where nothing needs to be. */
+function refusalOf(
+  { old, new: now, dataset_id, document_id }: DocumentPair,
+  { manual_rows, manual_edits }: LostCounts,
+  refusals: Refusals,
+  isNamed: boolean,
+): string | null {
+  if (old && old.status !== "complete") {
+    return `The older run did not read all of it: it is ${old.status}${old.error === null ? "" : ` (${old.error})`}.`;
+  }
+  const isWanted = isNamed || manual_rows > 0;
+  const refusal = refusals.get(documentKey({ dataset_id, document_id }));
+  if (refusal?.isReadable === false) return isWanted ? refusal.reason : null;
+  if (!now) return isWanted ? "The newer run does not have it." : null;
+  if (now.status !== "complete")
+    return `Its present state could not be read: it is ${now.status}${now.error === null ? "" : ` (${now.error})`}.`;
+  const isOther = old?.doc_form != null && now.doc_form !== null && old.doc_form !== now.doc_form;
+  if (isOther && (isNamed || manual_edits > 0))
+    return `It was ${old.doc_form} and is ${now.doc_form} now: its chunks cannot be compared.`;
+  return null;
 }
 
 /** A document that takes no writes is refused if it lost manual edits; if not, there is nothing to write to it. */
 function refuseWrites(plan: DocumentPlan, refusals: Refusals): DocumentPlan {
   const refusal = refusals.get(documentKey(plan));
   if (!refusal || (plan.restores.length === 0 && !plan.listed.some(isMissed))) return plan;
-  return refusedPlan(plan, plan.document_name, refusal.reason);
+  return { ...plan, ...noRows, refused: refusal.reason };
 }
 
-const unread = "The newer run does not have it.";
-
-/** Why nothing may be written to a document; null where something may. */
-function refusalOf(
-  document: EditedDocument,
-  target: Dump | undefined,
-  refusals: LostOptions["refusals"],
-): string | null {
-  if (document.refused !== null) return document.refused;
-  const refusal = refusals.get(documentKey(document));
-  if (refusal?.isReadable === false) return refusal.reason;
-  const row = target?.manifest.documents.find(isOf(document));
-  if (!row) return unread;
-  if (row.status === "complete") return null;
-  return `Its present state could not be read: it is ${row.status}${row.error === null ? "" : ` (${row.error})`}.`;
-}
-
-/** Reads the names of documents; those of a later dump win. Null where no dump has the list of documents. */
-async function readNames(
-  connection: Connection,
-  dumps: readonly Dump[],
-  { signal }: LoadOptions,
-): Promise<(document: DocumentId) => string | null> {
-  const names = new Map<string, string>();
-  for (const dump of dumps) {
-    const [file] = dump.tablesOf(["document_info"], { guarded: true }) ?? [];
-    if (!file) continue;
-    const rows = await checkRows(dump, file, { signal });
-    const found = await connection.runAndReadAll(
-      `SELECT dataset_id, document_id, name FROM ${rows.sql} SEMI JOIN old_documents USING (dataset_id, document_id) WHERE name <> ''`,
-    );
-    for (const [dataset_id, document_id, name] of found.getRowsJson())
-      names.set(documentKey({ dataset_id, document_id }), String(name));
+/** A sentence on rows that were chosen, and that are not lost. */
+function unknownText(documents: readonly DocumentPlan[], chosen: ReadonlySet<string>): readonly string[] {
+  const left = new Set(chosen);
+  for (const { restores, listed } of documents) {
+    for (const { chunk_id, children } of restores)
+      for (const id of [chunk_id, ...children.map((child) => child.child_id)]) left.delete(id);
+    for (const { id } of listed) left.delete(id);
   }
-  return (document) => names.get(documentKey(document)) ?? null;
+  const [first] = left;
+  if (first === undefined) return [];
+  const others = left.size > 1 ? ` and ${left.size - 1} more rows` : "";
+  return [`${escapeControls(first)}${others}: not lost, so nothing is written`];
+}
+
+function checkNamed({ manifest, folder }: Dump, named: readonly string[]): void {
+  const unknown = named.filter((id) => !manifest.documents.some(({ document_id }) => document_id === id));
+  if (unknown.length === 0) return;
+  const problems = unknown.map((id) => ({ path: "", message: `document ${cutText(escapeControls(id), 80)}` }));
+  throw new UsageError(`${folder} does not have:`, problems);
 }

@@ -16,6 +16,14 @@ export const position = orNull(count);
 const evidence = oneOf("updated_by", "created_at", "disabled_by", "customized", "history", "neighbours", "chosen");
 export type Evidence = v.InferOutput<typeof evidence>;
 
+/** The work of a person on a row, as a fact says, and who it was. */
+const manualEdit = result({
+  kind: oneOf("edited", "added", "disabled", "customized"),
+  by: v.pipe(orNull(text), v.description("the account, as the service names it; null where it does not say")),
+  at: v.pipe(orNull(text), v.description("ISO 8601, UTC; null where the service does not say")),
+});
+export type ManualEdit = v.InferOutput<typeof manualEdit>;
+
 /** The parts of a chunk that a request can write; the answer is null but in qa_model documents. */
 const chunkTexts = result({ content: text, answer: orNull(text), keywords: orNull(listOf(text)) });
 export type ChunkTexts = v.InferOutput<typeof chunkTexts>;
@@ -29,6 +37,7 @@ const childRestore = result({
   /** Id and position in the older run. */
   child_id: text,
   position,
+  edit: manualEdit,
   evidence: listOf(evidence),
   content: text,
   twin: v.pipe(
@@ -43,6 +52,7 @@ const chunkRestore = result({
   /** Id and position in the older run. */
   chunk_id: text,
   position,
+  edit: v.pipe(orNull(manualEdit), v.description("null: only its child chunks were edited, or the owner chose it")),
   evidence: listOf(evidence),
   target: v.pipe(
     orNull(targetChunk),
@@ -65,20 +75,23 @@ const listedLoss = result({
   /** The parent of a child chunk in the older run. */
   segment_id: orNull(text),
   position,
+  edit: v.pipe(orNull(manualEdit), v.description("null: no fact says that a person made it")),
   /**
-   * `no evidence`: nothing proves that a person made it. `unknown before`: somebody edited it, and what stood there before is not
-   * known. `conflict`: the target says something else than what stood there before. `no place`: its parent is gone. `disabled`: it was
-   * added by hand and then disabled; to add it again, it must be asked for.
+   * `needs your decision`: its place is not known, or what stood there was edited since. `found inside`: its text stands inside a chunk of
+   * the target. `cannot be restored`: the service takes no such row. `left out`: the plan file says no.
    */
-  why: oneOf("no evidence", "unknown before", "conflict", "no place", "disabled"),
+  why: oneOf("needs your decision", "found inside", "cannot be restored", "left out"),
   /** A sentence. */
   reason: text,
   content: text,
+  /** Null but in qa_model documents. */
+  answer: orNull(text),
   /** The text that stands at its place in the target; null where its place is not known. */
   now: orNull(text),
+  now_answer: v.pipe(orNull(text), v.description("the answer there; null but in qa_model documents")),
   choice: v.pipe(
     orNull(oneOf("replace", "add")),
-    v.description("what --chunk does with it; null: it cannot be chosen"),
+    v.description("what `restore: yes` in a plan file does with it; null: nothing can"),
   ),
 });
 export type ListedLoss = v.InferOutput<typeof listedLoss>;
@@ -99,18 +112,21 @@ const documentPlan = result({
   document_id: text,
   document_name: orNull(text),
   doc_form: orNull(text),
+  /** Chunks and child chunks that are lost, and those of them that a person had worked on. */
+  lost: count,
+  manual_edits: count,
   /** A sentence; then it has no restores. */
   refused: v.pipe(orNull(text), v.description("why nothing may be written to this document")),
   /** In the order of the older run. */
   restores: listOf(chunkRestore),
-  listed: v.pipe(listOf(listedLoss), v.description("lost rows that are left alone, and why")),
+  listed: v.pipe(listOf(listedLoss), v.description("lost rows with manual edits that are left alone, and why")),
   losses: v.pipe(listOf(knownLoss), v.description("parts that no request can bring back")),
-  /** Rows with manual edits that stand in the target as they were, or inside a chunk of it. */
+  /** Rows with manual edits that are not lost. */
   present: count,
 });
 export type DocumentPlan = v.InferOutput<typeof documentPlan>;
 
-/** Every document that has manual edits, or that was named; in the order of the older run. */
+/** Every document that lost something, that has manual edits, or that was named; in the order of the older run. */
 export const restorePlan = result({ documents: listOf(documentPlan) });
 export type RestorePlan = v.InferOutput<typeof restorePlan>;
 
@@ -156,12 +172,11 @@ function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0);
 }
 
-/** Whether a row that is left to its owner was certainly made by hand, so that a restore without it is partial. */
+/** Whether a row waits for its owner, so that a restore without it is partial. */
 export function isMissed({ why }: ListedLoss): boolean {
-  return why !== "no evidence" && why !== "disabled";
+  return why === "needs your decision" || why === "cannot be restored";
 }
 
-/** A document of the target. */
 export interface TargetDocument {
   readonly dataset_id: string;
   readonly document_id: string;

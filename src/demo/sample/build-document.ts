@@ -68,6 +68,9 @@ function sampleRule(form: string, embedsChildren: boolean) {
   return { mode: "hierarchical", rules: { ...rules, parent_mode, subchunk_segmentation } };
 }
 
+/** Seconds after which a document is split: the service makes all its chunks before it indexes the first. */
+const splitAfter = 9;
+
 /** The document to build chunks for. */
 interface ChunkSource {
   readonly document: Document;
@@ -83,7 +86,7 @@ function buildChunk(source: ChunkSource, random: Random, number: number): Stored
   const childCount = outline.childCount?.(number) ?? 0;
   const parts = partsOf(outline, random, number, { language, least: childCount });
   const fraction = outline.fractionalTimes ? ((number * 7919) % 1_000_000) / 1_000_000 : 0; // six digits, as in a database
-  const time = document.created_at + number + fraction;
+  const time = document.created_at + splitAfter + fraction;
   const children = parts.slice(0, childCount).map((part, index) => childRow(id, index + 1, part, { time, language }));
   const content = paragraph(language, parts);
   const answer = outline.form === "qa_model" ? paragraph(language, sentences(random, language, outline.topic, 3)) : "";

@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import { fileFormats } from "../../dump/formats/formats.js";
 import { isMapping } from "../../schema.js";
-import { jobName } from "../job.js";
 import { brokenRule, isBucketUrl } from "../s3-url.js";
 import { serviceSchema } from "./service-schema.js";
 import {
   all,
   filePath,
+  jobName,
   list,
   mapping,
   memorySize,
@@ -128,12 +128,6 @@ const output = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
     v.optional(folderPath),
     v.description(
       "With dir: s3://…, the local folder for work in progress and a copy of the database. Default: output/.s3/<bucket>/<prefix>.",
-    ),
-  ),
-  allow_unsafe_lock: v.pipe(
-    v.nullish(trueOrFalse, false),
-    v.description(
-      "true: use a bucket whose store ignores conditional writes. Concurrent runs may then undo each other's changes.",
     ),
   ),
   formats: v.pipe(
@@ -258,8 +252,10 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
     ),
   ),
   details: v.pipe(
-    v.nullish(trueOrFalse, false),
-    v.description("true: also read the settings of datasets and documents, and metadata values: what a restore needs."),
+    v.nullish(v.union([v.literal("auto"), v.boolean()], "auto, true or false"), "auto"),
+    v.description(
+      "auto: also read the settings of datasets, and the details of documents whose chunks look edited, added or disabled: what a restore needs. true: the details of all documents, with their metadata values: what copy needs. false: none.",
+    ),
   ),
   originals: v.pipe(
     v.nullish(trueOrFalse, false),
@@ -279,6 +275,8 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
 
 /** A valid job file, with the names of the file. */
 export type JobFile = v.InferOutput<typeof jobSchema>;
+/** A job as users write it, with the names of docs/job-file.md. */
+export type JobDefinition = v.InferInput<typeof jobSchema>;
 
 function isEmpty(items: unknown): boolean {
   return Array.isArray(items) && items.length === 0;

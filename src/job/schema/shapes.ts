@@ -4,6 +4,9 @@ import { expectationOf, isMapping } from "../../schema.js";
 
 const uuidText = "a UUID, 8-4-4-4-12 hexadecimal digits";
 
+/** Valid job names. They name the job's folder and database. */
+export const jobName = /^[a-z0-9][a-z0-9_-]{0,99}$/;
+
 /** A UUID in any case, converted to lower case. */
 export const uuid = v.pipe(
   v.string(uuidText),

@@ -113,20 +113,3 @@ function beginningOf(text: string, longest: number): { readonly shown: string; r
 function charactersOf(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
-
-export interface Section {
-  /** The anchor, which the contents of the page lead to. */
-  readonly id: string;
-  readonly title: string;
-  /** The answer in a sentence or two, before any picture. */
-  readonly lead: HtmlValue;
-  readonly body: HtmlValue;
-}
-
-export function renderSection({ id, title, lead, body }: Section): Html {
-  return html`<section id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title}</h2>
-<p class="lead">${lead}</p>
-${body}
-</section>`;
-}

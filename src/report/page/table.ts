@@ -1,137 +1,107 @@
-import type { Cut } from "../lost-facts.js";
-import type { NamedDocument } from "../named-document.js";
+import { bytesText, numberText as countText, durationText } from "../../amounts.js";
+import type { SqlRow } from "../../duckdb/read-rows.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, isBlank, none } from "./html.js";
 
-/** A column of a table. */
-export interface TableColumn<Row> {
+/** The first rows of a table, which all have the columns that their cells read. */
+export interface Table {
+  readonly caption: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly SqlRow[];
+  /** Rows that there are, with those that are left out. */
+  readonly total: number;
+  /** The command that prints all of them; null where none does. */
+  readonly query: string | null;
+}
+
+export interface Column {
   readonly title: string;
-  readonly cell: (row: Row) => HtmlValue;
-  /** The value that the script sorts by; undefined: the text of the cell. Null stands last. */
-  readonly sort?: (row: Row) => number | null;
-  /** Numbers are aligned to the end. */
+  readonly cell: (row: SqlRow) => HtmlValue;
+  /** The number to sort by, where the text does not sort by itself. */
+  readonly sort?: (row: SqlRow) => number | null;
   readonly isNumber?: boolean;
-  /** Whole sentences get a wide column. */
+  /** Whether it needs much room. */
   readonly isLong?: boolean;
 }
 
-interface TableOptions {
-  /** The name of the table, which no other one of the page has. */
-  readonly caption: string;
-  /** The bytes that its rows may take; rows that do not fit are left out. */
-  readonly bytes: number;
+/** A number of DuckDB, which gives large ones as texts; 0 for null, as for the sum of nothing. */
+export function numberOf(value: unknown): number {
+  return Number(value ?? 0);
 }
 
-/** Bytes that the rows of a table may take, so that the page stays below 2 MB whatever the dump. */
-export const tableBytes = 60_000;
-
-/** A column of numbers, by which the script sorts. */
-export function numberColumn<Row>(title: string, figure: (row: Row) => number | null): TableColumn<Row> {
-  return { title, cell: (row) => numberText(figure(row)), sort: figure, isNumber: true };
+export function numberOrNull(value: unknown): number | null {
+  return value === null || value === undefined ? null : Number(value);
 }
 
-/**
- * A table of the first rows, as many as fit, with the command that prints the rest. The first column names the row. A narrow screen
- * scrolls the table inside its box, which takes the focus, so that a keyboard scrolls it, too.
- */
-export function renderTable<Row>(
-  columns: readonly TableColumn<Row>[],
-  { rows, total, query }: Cut<Row>,
-  { caption, bytes }: TableOptions,
-): Html {
-  if (rows.length === 0 && total === 0) return html`<p class="nothing">${caption}: none.</p>`;
-  const shown = renderFitting(rows, (row) => renderRow(columns, row), bytes);
-  return html`<div class="table"><div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+export function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+/** Columns by what they hold; `name` is that of the column of the row. */
+export const column = {
+  document: { title: "Document", cell: documentCell } satisfies Column,
+  number: (title: string, name: string, text = numberText): Column => ({
+    title,
+    cell: (row) => text(numberOrNull(row[name])),
+    sort: (row) => numberOrNull(row[name]),
+    isNumber: true,
+  }),
+  time: (title: string, name: string): Column => ({
+    title,
+    cell: (row) => timeText(numberOrNull(row[name])),
+    sort: (row) => numberOrNull(row[name]),
+  }),
+  duration: (title: string, name: string): Column =>
+    column.number(title, name, (milliseconds) => (milliseconds === null ? none : durationText(milliseconds))),
+  bytes: (title: string, name: string): Column =>
+    column.number(title, name, (bytes) => (bytes === null ? none : bytesText(bytes))),
+  text: (title: string, name: string, longest = 200): Column => ({
+    title,
+    cell: (row) => foreign(textOrNull(row[name]), longest),
+    isLong: longest > 100,
+  }),
+  id: (title: string, name: string): Column => ({ title, cell: (row) => idText(textOrNull(row[name])) }),
+  state: (title: string, name: string, tones: Readonly<Record<string, Tone>> = stateTones): Column => ({
+    title,
+    cell: (row) => stateCell(textOrNull(row[name]), tones),
+  }),
+};
+
+const stateTones: Readonly<Record<string, Tone>> = {
+  ...{ completed: "good", available: "good", complete: "good", fresh: "good" },
+  ...{ error: "bad", failed: "bad", "never read": "bad", "not in this run": "quiet" },
+};
+
+function stateCell(state: string | null, tones: Readonly<Record<string, Tone>>): HtmlValue {
+  return state === null ? none : stateText(tones[state] ?? "warn", foreign(state, 40));
+}
+
+/** Bytes that the rows of a table may take; the page stays below 2 MB with all of its tables. */
+const tableBytes = 80_000;
+
+/** A table, whole to assistive software, to those without a script, and on paper; a caption, and how to get the other rows. */
+export function renderTable({ caption, columns, rows, total, query }: Table): Html {
+  const shown = renderFitting(rows, (row) => renderRow(columns, row), tableBytes);
+  return html`<div class="table">
+<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+<table>
 <caption>${caption}</caption>
-<thead><tr>${columns.map((column) => html`<th scope="col"${classOf(column)}>${column.title}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ title, isNumber }) => html`<th scope="col"${isNumber && html` class="number"`}>${title}</th>`)}</tr></thead>
 <tbody>
 ${shown}</tbody>
 </table></div>
-${renderRest(total - shown.length, query)}</div>`;
+${shown.length === 0 && html`<p class="nothing">No row.</p>`}${renderRest(total - shown.length, query)}
+</div>`;
 }
 
-function renderRow<Row>(columns: readonly TableColumn<Row>[], row: Row): Html {
-  return html`<tr>${columns.map((column, at) => renderCell(column, row, at === 0))}</tr>\n`;
+function renderRow(columns: readonly Column[], row: SqlRow): Html {
+  return html`<tr>${columns.map((each, at) => renderCell(each, row, at === 0))}</tr>\n`;
 }
 
-function renderCell<Row>(column: TableColumn<Row>, row: Row, isFirst: boolean): Html {
-  const key = column.sort && html` data-sort="${column.sort(row)}"`;
-  if (isFirst) return html`<th scope="row"${classOf(column)}${key}>${column.cell(row)}</th>`;
-  return html`<td${classOf(column)}${key}>${column.cell(row)}</td>`;
-}
-
-function classOf({ isNumber, isLong }: { readonly isNumber?: boolean; readonly isLong?: boolean }): HtmlValue {
-  if (isNumber) return html` class="number"`;
-  return isLong && html` class="long"`;
-}
-
-/** The name of a document, its dataset beneath, and its id, of which the style shows the beginning. */
-export function documentCell({ document_name, document_id, dataset_name, dataset_id }: NamedDocument): Html {
-  const id = idText(document_id);
-  const dataset = foreignOr(idText(dataset_id), dataset_name, 60);
-  if (document_name === null || isBlank(document_name))
-    return html`<div class="document">${id}<small>${dataset}</small></div>`;
-  return html`<div class="document">${foreign(document_name, 120)}<small>${dataset} ${id}</small></div>`;
-}
-
-/** The name of a document in a sentence, or its id where no name was listed. */
-export function documentName({ document_name, document_id }: NamedDocument): HtmlValue {
-  return foreignOr(idText(document_id), document_name, 60);
-}
-
-/** A name, or what stands in for it where there is none. */
-function foreignOr(other: HtmlValue, name: string | null, longest: number): HtmlValue {
-  return name === null || isBlank(name) ? other : foreign(name, longest);
-}
-
-/** A whole id, of which the style shows the beginning: searching and copying finds all of it. */
-export function idText(id: string): HtmlValue {
-  if (isBlank(id)) return foreign(id);
-  const text = foreignText(id, 80);
-  return html`<code class="id" dir="auto" title="${text}">${text}</code>`;
-}
-
-/** `2026-11-20 02:00`, in UTC; a dash for null and for what is no time. */
-export function timeText(milliseconds: number | null): HtmlValue {
-  if (milliseconds === null || !(Math.abs(milliseconds) <= latest)) return none;
-  const iso = new Date(milliseconds).toISOString();
-  return html`<time datetime="${iso}">${iso.replace("T", " ").replace(/:\d\d\.\d+Z$/, "")}</time>`;
-}
-
-/** The same with seconds: runs may follow each other within a minute. */
-export function secondText(milliseconds: number): HtmlValue {
-  if (!(Math.abs(milliseconds) <= latest)) return none;
-  const iso = new Date(milliseconds).toISOString();
-  return html`<time datetime="${iso}">${iso.replace("T", " ").replace(/\.\d+Z$/, "")}</time>`;
-}
-
-/** The last moment that a Date can be, in milliseconds. */
-const latest = 8.64e15;
-
-/** `5,012`; a dash for null. */
-export function numberText(number: number | null): HtmlValue {
-  return number === null ? none : number.toLocaleString("en-US");
-}
-
-/** `31 %`, rounded so that 0 and 100 stand for none and all alone. */
-export function shareText(part: number, whole: number): string {
-  if (part <= 0 || whole <= 0) return "0 %";
-  const percent = (100 * part) / whole;
-  if (percent < 1) return "<1 %";
-  if (percent > 99 && part < whole) return ">99 %";
-  return `${Math.round(percent)} %`;
-}
-
-/** How something stands. The style gives each tone a colour and a shape; the word says it without them. */
-export type Tone = "good" | "warn" | "bad" | "quiet";
-
-/** A state in a word, such as `complete`, with the shape of its tone. */
-export function stateText(tone: Tone, word: HtmlValue): Html {
-  return html`<span class="state ${tone}">${word}</span>`;
-}
-
-/** A command to copy. */
-export function commandBlock(command: string): Html {
-  return html`<div class="command"><pre><code>${command}</code></pre></div>`;
+function renderCell({ title, cell, sort, isNumber, isLong }: Column, row: SqlRow, isHeader: boolean): Html {
+  const classes = [isNumber && "number", isLong && "long"].filter((name) => name);
+  const marks = html`${sort && html` data-sort="${sort(row)}"`}${classes.length > 0 && html` class="${classes.join(" ")}"`}`;
+  if (isHeader) return html`<th scope="row"${marks}>${cell(row)}</th>`;
+  return html`<td data-title="${title}"${marks}>${cell(row)}</td>`;
 }
 
 /** Renders as many of the first rows as take no more bytes than these. */
@@ -150,7 +120,75 @@ export function renderFitting<Row>(rows: readonly Row[], render: (row: Row) => H
 /** How many rows are not shown, with the command that prints all of them; nothing where all are shown. */
 export function renderRest(left: number, query: string | null): HtmlValue {
   if (left <= 0) return "";
-  const rows = `${left.toLocaleString("en-US")} more ${left === 1 ? "row is" : "rows are"} not shown.`;
+  const rows = `${countText(left)} more ${left === 1 ? "row is" : "rows are"} not shown.`;
   if (query === null) return html`<p class="rest">${rows}</p>`;
   return html`<p class="rest">${rows} This command prints all of them:</p>${commandBlock(query)}`;
+}
+
+/** A command to copy. */
+export function commandBlock(command: string): Html {
+  return html`<div class="command"><pre><code>${command}</code></pre></div>`;
+}
+
+/** The name of a document with its dataset and its id; the id where the service listed no name. */
+function documentCell(row: SqlRow): HtmlValue {
+  const [name, dataset] = [textOrNull(row.document_name), textOrNull(row.dataset_name)];
+  const id = idText(textOrNull(row.document_id));
+  const of = nameOr(dataset, 60, idText(textOrNull(row.dataset_id)));
+  if (name === null || isBlank(name)) return html`<div class="document">${id}<small>${of}</small></div>`;
+  return html`<div class="document">${foreign(name, 120)}<small>${of} ${id}</small></div>`;
+}
+
+/** The name of a document in a sentence, or its id. */
+export function documentName(row: SqlRow, longest = 60): HtmlValue {
+  return nameOr(textOrNull(row.document_name), longest, idText(textOrNull(row.document_id)));
+}
+
+function nameOr(name: string | null, longest: number, other: HtmlValue): HtmlValue {
+  return name === null || isBlank(name) ? other : foreign(name, longest);
+}
+
+/** A whole id, of which the style shows the beginning: searching and copying finds all of it. */
+export function idText(id: string | null): HtmlValue {
+  if (id === null || isBlank(id)) return foreign(id);
+  const text = foreignText(id, 80);
+  return html`<code class="id" dir="auto" title="${text}">${text}</code>`;
+}
+
+/** The last moment that a Date can be, in milliseconds. */
+const latest = 8.64e15;
+
+/** `2026-11-20 02:00`, in UTC; a dash for null and for what is no time. */
+export function timeText(milliseconds: number | null): HtmlValue {
+  if (milliseconds === null || !(Math.abs(milliseconds) <= latest)) return none;
+  const iso = new Date(milliseconds).toISOString();
+  return html`<time datetime="${iso}">${iso.replace("T", " ").replace(/:\d\d\.\d+Z$/, "")}</time>`;
+}
+
+/** `2026-11-20`, in UTC. */
+export function dayText(milliseconds: number): string {
+  const day = new Date(Math.max(-latest, Math.min(latest, milliseconds)));
+  return day.toISOString().replace(/T.*/, "");
+}
+
+/** `5,012`, without a fraction; a dash for null. */
+export function numberText(number: number | null): HtmlValue {
+  return number === null ? none : countText(Math.round(number));
+}
+
+/** `31 %`, rounded so that only none is 0 % and only all is 100 %. */
+export function shareText(part: number, whole: number): string {
+  if (part <= 0 || whole <= 0) return "0 %";
+  const percent = (100 * part) / whole;
+  if (percent < 1) return "<1 %";
+  if (percent > 99 && part < whole) return ">99 %";
+  return `${Math.round(percent)} %`;
+}
+
+/** How something stands. The style gives each tone a colour and a shape; the word says it without them. */
+export type Tone = "good" | "warn" | "bad" | "quiet";
+
+/** A state in a word, such as `complete`, with the shape of its tone. */
+export function stateText(tone: Tone, word: HtmlValue): Html {
+  return html`<span class="state ${tone}">${word}</span>`;
 }

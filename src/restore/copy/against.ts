@@ -1,38 +1,22 @@
 import type { DocumentId } from "../../compare/document-rows.js";
-import type { TargetDocument } from "../../compare/lost/restore-plan.js";
 import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { StopError, UsageError } from "../../errors.js";
 import type { ReadProgress } from "../../read-progress.js";
-import { documentKey } from "../../rows/row.js";
 import { countOf } from "../../words.js";
+import { readJournalFacts } from "../journal.js";
+import type { JournalFacts } from "../journal-facts.js";
+import { refuseLinksBeside } from "../session.js";
 import {
+  type DocumentPair,
   type DumpProgress,
-  dumpTarget,
   openTarget,
   openTemporaryFolder,
-  readGone,
-  refuseLinksBeside,
-  type TargetReading,
   type TargetService,
 } from "../target.js";
-import {
-  type ComparedRows,
-  type Copies,
-  compareDumps,
-  copiesOfJournal,
-  type DocumentPair,
-  type RowCounts,
-} from "./compare/compare-dumps.js";
-import {
-  type Against,
-  type CopyDifference,
-  copyFolderOf,
-  isSameService,
-  type JournalFacts,
-  plainBaseUrl,
-} from "./copy-result.js";
-import { readJournalFacts } from "./journal.js";
+import { type ComparedRows, compareLive, copiesOfJournal, type RowCounts } from "./compare-dumps.js";
+import { type Against, copyFolderOf, isSameService, plainBaseUrl } from "./copy-result.js";
+import { detailsIn } from "./details.js";
 
 export interface AgainstOptions extends TargetService {
   /** Folder of the run. */
@@ -62,32 +46,28 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   const { pairs, notes } = options.sample === undefined ? chosen : drawDocuments(chosen, options.sample);
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
-  const copies = facts.from === null ? null : copiesOfJournal(facts, isSame);
+  const copies = !facts.isBegun ? null : copiesOfJournal(facts, isSame);
   const [compared, refused] = [emptyCounts(), emptyCounts()];
   const onDocument = (rows: ComparedRows) => {
+    progress.step = "comparing";
     progress.done++;
     addTo(compared, rows.compared);
     addTo(refused, rows.refused);
   };
   await using folder = await openTemporaryFolder();
   const service = { ...options, baseUrl };
+  await using target = await openTarget(service, old.manifest.documents);
   Object.assign(progress, { step: "reading the service", expected: pairs.length, done: 0 });
-  const live = await readLive({ service, old, pairs, copies, name: "live", dir: folder.path, progress });
+  const live = { api: target.client, old, pairs, copies, service, name: "live", dir: folder.path, progress } as const;
   const { memory, signal } = options;
-  const differences = [...live.gone];
-  if (live.dump) {
-    Object.assign(progress, { step: "comparing", done: live.gone.length });
-    const comparison = { old, live: live.dump, pairs: live.pairs, copies, memory, signal, onDocument };
-    differences.push(...(await compareDumps(comparison)));
-  }
-  const isOfRows = copies?.from !== "originals";
+  const { differences } = await compareLive({ ...live, memory, signal, onDocument });
   return {
     base_url: baseUrl,
     copies: copies !== null,
     documents: pairs.length,
     ...compared,
     differences,
-    notes: [...notes, ...partNotes(old, isOfRows), ...refusedNotes(refused)],
+    notes: [...notes, ...partNotes(old), ...refusedNotes(refused)],
   };
 }
 
@@ -111,16 +91,26 @@ function addTo(sum: ReturnType<typeof emptyCounts>, { chunks, child_chunks }: Ro
 }
 
 /** Parts that are not compared. */
-function partNotes(old: Dump, isOfRows: boolean): readonly string[] {
+function partNotes(old: Dump): readonly string[] {
   return [
-    ...(old.tablesOf(["datasets", "document_details"])
-      ? []
-      : ["settings and metadata were not compared: the run does not have them (details: true)"]),
-    ...(old.manifest.options.child_chunks === "none" && isOfRows
+    ...detailNotes(old),
+    ...(old.manifest.options.child_chunks === "none"
       ? ["child chunks were not compared: the run did not read them"]
       : []),
-    ...(isOfRows ? [] : ["chunks were not compared: the service cut the files again (--from originals)"]),
   ];
+}
+
+function detailNotes(old: Dump): readonly string[] {
+  switch (detailsIn(old)) {
+    case false:
+      return ["settings and metadata were not compared: the run does not have them (details: true)"];
+    case "auto":
+      return [
+        "settings and metadata of documents that do not look edited were not compared: the run does not have them (details: true)",
+      ];
+    default:
+      return [];
+  }
 }
 
 /** The documents that are compared, and sentences on those that are not. */
@@ -140,7 +130,7 @@ export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: re
   const complete = all.filter(({ status }) => status === "complete");
   const left = (count: number, reason: string) => (count > 0 ? [`${countOf(count, "document")} ${reason}`] : []);
   const partial = left(all.length - complete.length, "of the run: not compared, as the run could not read all of it");
-  if (facts.from === null) {
+  if (!facts.isBegun) {
     const filtered = new Set(filteredDatasets(manifest.options));
     const whole = complete.filter(({ dataset_id }) => !filtered.has(dataset_id));
     const passed = left(
@@ -188,58 +178,4 @@ function refuseUnknown({ documents }: Manifest, ids: readonly string[]): void {
   if (unknown.length === 0) return;
   const problems = unknown.map((id) => ({ path: "--document", message: `the run has no document ${id}` }));
   throw new UsageError("The documents cannot be compared:", problems);
-}
-
-interface LiveOptions extends Pick<TargetReading, "name" | "dir"> {
-  readonly service: TargetService;
-  /** The dump that the documents are compared with. */
-  readonly old: Dump;
-  readonly pairs: readonly DocumentPair[];
-  /** Null where the documents are the same, not copies. */
-  readonly copies: Pick<Copies, "from"> | null;
-  readonly progress: DumpProgress;
-}
-
-/** The documents of a service as they stand. */
-interface Live {
-  /** Undefined where the service has none of them. */
-  readonly dump: Dump | undefined;
-  /** Those that the service has. */
-  readonly pairs: readonly DocumentPair[];
-  /** Those that it does not have. */
-  readonly gone: readonly CopyDifference[];
-}
-
-async function goneAt(service: TargetService, documents: readonly TargetDocument[]): Promise<ReadonlySet<string>> {
-  await using target = await openTarget(service, documents);
-  return await readGone(target.client, documents);
-}
-
-/** Dumps the documents of a service that are to be compared with those of a dump, into `<dir>/<name>`. Rejects as a run does. */
-export async function readLive({ service, old, pairs, copies, name, dir, progress }: LiveOptions): Promise<Live> {
-  const documents = pairs.map(({ live }) => live);
-  const gone = await goneAt(service, documents);
-  const isGone = ({ live }: DocumentPair) => gone.has(documentKey(live));
-  const left = pairs.filter((pair) => !isGone(pair));
-  const reading: TargetReading = {
-    ...{ name, dir, documents: left.map(({ live }) => live) },
-    hasChildren: needsChildren(old, left, copies !== null),
-    details: old.tablesOf(["datasets", "document_details"]) !== undefined,
-    originals: copies?.from === "originals",
-  };
-  const dump = left.length > 0 ? await dumpTarget(service, reading, progress, "nothing was compared") : undefined;
-  return { dump, pairs: left, gone: pairs.filter(isGone).map(goneFrom) };
-}
-
-/** A copy has child chunks where the run has some. The same document may have new ones anywhere. */
-function needsChildren({ manifest }: Dump, pairs: readonly DocumentPair[], isCopy: boolean): boolean {
-  const compared = new Set(pairs.map(({ old }) => old.document_id));
-  const has = manifest.documents.some(
-    ({ document_id, child_chunk_count }) => child_chunk_count > 0 && compared.has(document_id),
-  );
-  return has || (!isCopy && manifest.options.child_chunks === "all");
-}
-
-function goneFrom({ old: { document_id } }: DocumentPair): CopyDifference {
-  return { level: "document", document_id, id: document_id, position: null, reason: "the service does not have it" };
 }

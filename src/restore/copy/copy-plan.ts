@@ -1,25 +1,21 @@
 import * as v from "valibot";
-import type { ChildRow, ChunkRow } from "../../compare/document-rows.js";
+import type { ChildRow, ChunkRow, DocumentRows } from "../../compare/document-rows.js";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 
 /**
- * The plan of a move: how a dump becomes datasets and documents of another service. A plan is data and sends nothing. Texts may hold
+ * The plan of a copy: how a dump becomes datasets and documents of another service. A plan is data and sends nothing. Texts may hold
  * anything that a service sends: not safe for a terminal.
  */
-
-/** `chunks`: word for word. `originals`: the files that the documents were made from, for the service to cut again. */
-const from = oneOf("chunks", "originals");
-export type CopySource = v.InferOutput<typeof from>;
 
 /** Settings of the service, whatever their members. */
 const settings: v.GenericSchema<object> = v.record(v.string(), v.unknown());
 
 /** Something that does not come, and is announced. It is no difference for the proof. */
 const loss = result({
-  /** `chunks` and `children`: whole rows that the service refuses, as they say nothing. `attachments`, `summaries`: parts of chunks. */
+  /** `chunks` and `children`: whole rows that the service refuses, as they say nothing. `attachments`, `summaries`, `states`: parts of chunks. */
   part: oneOf(
     ...(["chunks", "children", "attachments", "summaries"] as const),
-    ...(["metadata", "settings", "process rule", "source", "name"] as const),
+    ...(["states", "metadata", "settings", "process rule", "source"] as const),
   ),
   /** Rows of the dump that lose it; 1 for a setting. */
   rows: count,
@@ -70,9 +66,7 @@ export type AttachmentPlan = v.InferOutput<typeof attachment>;
 /** A document of the target that this restore made earlier. */
 const earlier = result({
   target_id: text,
-  state: v.pipe(oneOf("begun", "restored", "failed"), v.description("failed: only --retry-failed tries it again")),
-  /** Why it failed. */
-  reason: orNull(text),
+  state: v.pipe(oneOf("begun", "restored"), v.description("begun: this command continues it")),
 });
 export type EarlierDocument = v.InferOutput<typeof earlier>;
 
@@ -98,7 +92,6 @@ const documentPlan = result({
   metadata: listOf(value),
   enabled: truth,
   archived: truth,
-  original: v.pipe(orNull(file), v.description("the file to upload, with --from originals")),
   /** Attachments that can be bound; all others are a loss. */
   attachments: listOf(attachment),
   attached: v.pipe(count, v.description("chunks that attachments are bound to")),
@@ -124,8 +117,8 @@ const datasetPlan = result({
 });
 export type DatasetPlan = v.InferOutput<typeof datasetPlan>;
 
-/** All that a move would do; the copies of one dataset of the dump stand together. */
-export const copyPlan = result({ from, datasets: listOf(datasetPlan) });
+/** All that a copy would do; the copies of one dataset of the dump stand together. */
+export const copyPlan = result({ datasets: listOf(datasetPlan) });
 export type CopyPlan = v.InferOutput<typeof copyPlan>;
 
 /** A plan, counted. Documents that are left out, or there already, count nowhere but in their own member. */
@@ -155,16 +148,15 @@ export function childCanCome({ content }: Pick<ChildRow, "content">): boolean {
   return content.trim() !== "";
 }
 
-/**
- * The name of a copy that is made of the file of a document: the service names a document by its file, and reads the file by the
- * ending of that name. Where the document was renamed to something with another ending, the copy has the name of the file.
- */
-export function copyName(documentName: string, fileName: string): string {
-  return endingOf(documentName) === endingOf(fileName) ? documentName : fileName;
-}
-
-function endingOf(name: string): string {
-  return /\.[^.]*$/.exec(name)?.[0].toLowerCase() ?? "";
+/** The rows of a document that can come; a child chunk comes only with its chunk. */
+export function comingOf(rows: DocumentRows): DocumentRows {
+  const chunks = rows.chunks.filter((chunk) => canCome(chunk, rows.doc_form));
+  const ids = new Set(chunks.map(({ id }) => id));
+  return {
+    ...rows,
+    chunks,
+    children: rows.children.filter((child) => childCanCome(child) && ids.has(child.segment_id)),
+  };
 }
 
 /**

@@ -1,60 +1,51 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { restoreFolderOf } from "../../dump/run-id.js";
-import { exitCodes } from "../../errors.js";
 import type { RunProgress } from "../../job/run-progress.js";
-
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
-import type { TargetService } from "../target.js";
+import { rowMembers, sharedMembers } from "../result.js";
+import type { SessionOptions } from "../session.js";
 import {
   type CopyCounts,
   type CopyPlan,
-  type CopySource,
   copyCounts,
   copyPlan,
   type DatasetPlan,
   type DocumentPlan,
-  type EarlierDocument,
 } from "./copy-plan.js";
-
-/** A row of the dump that did not come, and that no plan announced. */
-const failedRow = result({ level: oneOf("chunk", "child_chunk"), id: text, position: orNull(count), reason: text });
-export type FailedRow = v.InferOutput<typeof failedRow>;
 
 /**
  * The outcome of one document. `restored`: all of it is there. `partial`: it is there but for the rows in `failed`, or for what `reason`
- * says. `failed`: it is not there, or not whole; `--retry-failed` tries it again. `waiting`: it failed earlier and was not tried.
+ * says. `failed`: it is not there, or not whole. The next command tries those again that are not restored.
  */
-const movedDocument = result({
+const copiedDocument = result({
   dataset_id: text,
   document_id: text,
   document_name: text,
-  outcome: oneOf("restored", "partial", "failed", "waiting"),
+  outcome: oneOf("restored", "partial", "failed"),
   /** Null where it was not made. */
   target_dataset_id: orNull(text),
   target_id: orNull(text),
-  failed: v.pipe(listOf(failedRow), v.description("rows of the dump that did not come")),
+  failed: v.pipe(listOf(result(rowMembers)), v.description("rows of the dump that did not come")),
   reason: orNull(text),
 });
-export type MovedDocument = v.InferOutput<typeof movedDocument>;
+export type CopiedDocument = v.InferOutput<typeof copiedDocument>;
 
-/** Everything that the writes of a move came to: documents that come by the plan, in its order. */
-const moved = result({
-  documents: listOf(movedDocument),
+/** Everything that the writes of a copy came to: documents that come by the plan, in its order. */
+const copied = result({
+  documents: listOf(copiedDocument),
   /** Datasets, and their settings, fields and tags, that could not be made as planned: sentences. */
   problems: listOf(text),
   /** Write requests sent, those of earlier processes of the same journal included. */
   writes: count,
 });
-export type Moved = v.InferOutput<typeof moved>;
+export type Copied = v.InferOutput<typeof copied>;
 
 /** A difference between the run and a service. Ids are those in the dump; of a row that is only at the service, the id there. */
 const copyDifference = result({
+  ...rowMembers,
   level: oneOf("dataset", "document", "chunk", "child_chunk"),
   document_id: orNull(text),
-  id: text,
-  position: orNull(count),
-  reason: text,
 });
 export type CopyDifference = v.InferOutput<typeof copyDifference>;
 
@@ -66,18 +57,15 @@ export const copyResult = v.pipe(
      * it. `different`: the proof found what was not announced.
      */
     status: oneOf("planned", "proved", "partial", "different"),
-    run: result({ folder: text, job: text, run_id: text }),
-    base_url: v.pipe(text, v.description("the service that takes the documents")),
+    ...sharedMembers,
     plan: copyPlan,
     counts: copyCounts,
-    applied: v.pipe(orNull(moved), v.description("null where nothing was to be written")),
+    applied: v.pipe(orNull(copied), v.description("null where nothing was to be written")),
     differences: v.pipe(
       orNull(listOf(copyDifference)),
       v.description("findings of the proof; null where there was none"),
     ),
     proof: v.pipe(orNull(text), v.description("the dump of the documents that were made, which proves them")),
-    journal: orNull(text),
-    warnings: listOf(text),
   }),
   v.title("Result of kbdump copy --json"),
 );
@@ -105,20 +93,16 @@ type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
 export function statusOf({ plan, applied, differences }: Outcome): CopyStatus {
   if (applied === null) return "planned";
   if (differences !== null && differences.length > 0) return "different";
-  const isLeftOut = plan.datasets.some(({ documents }) => documents.some(({ refused }) => refused !== null));
+  const isLeftOut = plan.datasets.some(({ documents }) =>
+    documents.some((document) => stateOf(document) === "left out"),
+  );
   const isMissing = applied.documents.some(({ outcome }) => outcome !== "restored") || applied.problems.length > 0;
   return isLeftOut || isMissing || differences === null ? "partial" : "proved";
 }
 
-/** The exit code of a result. A plan exits with 0, whatever it leaves out. */
-export function exitCodeOf({ status }: Pick<CopyResult, "status">): number {
-  if (status === "different") return exitCodes.differences;
-  return status === "partial" ? exitCodes.partial : exitCodes.complete;
-}
-
-/** A move as its proof needs it. */
+/** A copy as its proof needs it. */
 export interface AppliedCopy {
-  readonly moved: Moved;
+  readonly copied: Copied;
   /** Names of tags that a dataset could not get, by the key of its plan. The problems say so, and the proof does not look for them. */
   readonly missingTags: ReadonlyMap<string, readonly string[]>;
 }
@@ -126,39 +110,38 @@ export interface AppliedCopy {
 /** Chunks in a request: the service embeds them before it answers. */
 const chunksOfRequest = 20;
 
-/** Counts a plan. A document that failed earlier, and is not tried again, is left out. */
-export function countCopy({ datasets, from }: CopyPlan): CopyCounts {
+export function countCopy({ datasets }: CopyPlan): CopyCounts {
   const documents = datasets.flatMap((dataset) => dataset.documents);
-  const coming = documents.filter(comes);
+  const ofState = (state: DocumentState) => documents.filter((document) => stateOf(document) === state);
+  const coming = ofState("comes");
   const sum = (countOf: (document: DocumentPlan) => number) => coming.reduce((all, each) => all + countOf(each), 0);
-  const there = documents.filter(isThere).length;
   const fresh = datasets.filter(isMade);
   const equipped = datasets.filter((dataset) => isMade(dataset) || isUsed(dataset));
   return {
     datasets: fresh.length,
     documents: coming.length,
-    left_out: documents.length - coming.length - there,
-    there,
+    left_out: ofState("left out").length,
+    there: ofState("there").length,
     chunks: sum(({ chunks }) => chunks),
     children: sum(({ children }) => children),
     characters: sum(({ characters }) => characters),
-    writes:
-      fresh.length + equipped.reduce((all, each) => all + each.equipping, 0) + sum((each) => writesOf(each, from)),
+    writes: fresh.length + equipped.reduce((all, each) => all + each.equipping, 0) + sum(writesOf),
   };
 }
 
-/** Whether a document is copied by this process: it is not left out, there already, or waiting for --retry-failed. */
-export function comes({ refused, earlier }: DocumentPlan): boolean {
-  return refused === null && (earlier === null || earlier.state === "begun");
+/** The decision on a document: it is copied by this process, is there already, or is left out. */
+export type DocumentState = "comes" | "there" | "left out";
+
+export function stateOf({ refused, earlier }: DocumentPlan): DocumentState {
+  if (refused !== null) return "left out";
+  return earlier?.state === "restored" ? "there" : "comes";
 }
 
 /** Whether a dataset is to be made: it is new, and some document comes, or the dump has it without any. */
 export function isMade({ target, documents }: DatasetPlan): boolean {
-  return target.kind === "new" && (documents.length === 0 || documents.some(comes));
-}
-
-function isThere({ refused, earlier }: DocumentPlan): boolean {
-  return refused === null && earlier?.state === "restored";
+  return (
+    target.kind === "new" && (documents.length === 0 || documents.some((document) => stateOf(document) === "comes"))
+  );
 }
 
 /** Whether documents of a dataset that is there come or came: what it lacks is made, however it went. */
@@ -167,78 +150,40 @@ function isUsed({ target, documents }: DatasetPlan): boolean {
 }
 
 /** The document itself; the chunk of its stub, chunks, changes of chunks, files; metadata values and status. */
-function writesOf(document: DocumentPlan, from: CopySource): number {
+function writesOf(document: DocumentPlan): number {
   const { chunks, disabled, attached, attachments, metadata, enabled, archived } = document;
   const files = attachments.filter(({ file }) => file !== null).length;
-  const stub = from === "chunks" ? 1 : 0;
   const rows = Math.ceil(chunks / chunksOfRequest) + disabled + attached + files;
-  return 1 + stub + rows + (metadata.length > 0 ? 1 : 0) + (!enabled || archived ? 1 : 0);
+  return 2 + rows + (metadata.length > 0 ? 1 : 0) + (!enabled || archived ? 1 : 0);
 }
 
-/** A dataset at the service that takes documents of the dump. */
-export interface TargetDataset {
-  readonly id: string;
-  readonly name: string;
-  /** It was there before the restore, and keeps its own settings. */
-  readonly existed?: true;
-}
-
-/** The datasets, documents and attachments at the service that a journal knows, by what they are copies of. */
-export interface JournalFacts {
-  /** By the key of their plan. */
-  readonly datasets: ReadonlyMap<string, TargetDataset>;
-  /** By the id in the dump. */
-  readonly documents: ReadonlyMap<string, EarlierDocument & { readonly target_dataset_id: string }>;
-  /** Ids of attachments at the service, by their ids in the dump. */
-  readonly attachments: ReadonlyMap<string, string>;
-  /** How the documents were made; null where nothing was begun. */
-  readonly from: "chunks" | "originals" | null;
-}
-
-/** The facts where nothing was begun. */
-export const noFacts: JournalFacts = { datasets: new Map(), documents: new Map(), attachments: new Map(), from: null };
-
-/** The settings of `copy`, checked. Ids are in lower case, times in milliseconds. */
-export interface CopyOptions extends TargetService {
-  readonly key: string;
-  /** Folder of the run. */
-  readonly folder: string;
+/** The settings of `copy`, checked. */
+export interface CopyOptions extends SessionOptions {
   /** `new`: a copy of its own. An id: that dataset. Undefined: that of the journal, else a new one. */
   readonly dataset: string | undefined;
-  /** Documents to copy; none: all. */
-  readonly documents: readonly string[];
-  readonly from: CopySource;
-  readonly apply: boolean;
-  /** Whether documents that failed earlier are tried again. */
-  readonly retryFailed: boolean;
-  /** Time that one write may take. */
-  readonly timeout: number;
-  /** Time in which the effect of a lost answer may still show up. */
-  readonly settle: number;
-  /** How long the service may lock a document while it adds chunks, in milliseconds. */
-  readonly lockTime: number;
   /** Updated while the work goes on. */
   readonly progress: CopyProgress;
-  /** Asks, before the first write, whether to go on with the plan. Called only with `apply`. */
-  readonly confirm: (planned: CopyResult) => Promise<boolean>;
-  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** Asks, before the first write, whether to write the plan. Called only with `apply`. */
+  readonly confirm: (planned: CopyResult) => Promise<{ readonly go: boolean }>;
 }
 
-/** The move itself. UsageError where it is refused as a whole; BusyError where another restore of the run is at work. */
-export type Move = (options: CopyOptions) => Promise<CopyResult>;
+/** The copy itself. UsageError where it is refused as a whole; BusyError where another restore of the run is at work. */
+export type CopyRun = (options: CopyOptions) => Promise<CopyResult>;
 
-/** The steps of a move, in their order. */
+/** The steps of a copy, in their order. */
 type CopyStep = "reading the run" | "asking the service" | "writing" | "proving";
 
-/** How far a move is. */
+/** How far a copy is. */
 export interface CopyProgress {
   step: CopyStep;
   documents: number;
   documentsDone: number;
   documentsFailed: number;
-  /** Chunks to copy, and those of them that are there with their children. */
+  /** Chunks to copy, and those of them that are there with their children; child chunks likewise. */
   chunks: number;
   chunksDone: number;
+  children: number;
+  childrenDone: number;
   /** Write requests sent. */
   writes: number;
   /** The dump that is being made of the documents; undefined while there is none. */
@@ -249,7 +194,8 @@ export interface CopyProgress {
 export function emptyCopyProgress(): CopyProgress {
   return {
     step: "reading the run",
-    ...{ documents: 0, documentsDone: 0, documentsFailed: 0, chunks: 0, chunksDone: 0, writes: 0 },
+    ...{ documents: 0, documentsDone: 0, documentsFailed: 0, chunks: 0, chunksDone: 0 },
+    ...{ children: 0, childrenDone: 0, writes: 0 },
     dump: undefined,
   };
 }

@@ -7,55 +7,52 @@ import { readList } from "../../crawl/read-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { SkipError, UsageError } from "../../errors.js";
-import { settingNames } from "../../job/open-service.js";
 import { nameAndId } from "../../words.js";
-import { withWriter } from "../apply/apply-plan.js";
-import { type HeldFolder, openTarget, refuseLinksBeside, targetLabels, withRestoreFolder } from "../target.js";
-import { readLive } from "./against.js";
-import { applyCopy } from "./apply/apply-copy.js";
-import { reconcileWrites } from "./apply/execute-write.js";
-import { compareDumps, copiesOfPlan, type DocumentPair } from "./compare/compare-dumps.js";
+import { readJournalFacts } from "../journal.js";
+import { type JournalFacts, noFacts } from "../journal-facts.js";
+import { reconcile } from "../reconcile.js";
+import { openSession, refuseLinksBeside, type Session } from "../session.js";
+import { type DocumentPair, openTarget } from "../target.js";
+import { applyCopy } from "./apply-copy.js";
+import { compareLive, copiesOfPlan } from "./compare-dumps.js";
 import { type CopyPlan, type DocumentPlan, datasetIdOf } from "./copy-plan.js";
 import {
   type AppliedCopy,
+  type CopiedDocument,
   type CopyDifference,
   type CopyOptions,
   type CopyResult,
+  type CopyRun,
   copyFolderOf,
   countCopy,
   isSameService,
-  type JournalFacts,
-  type Move,
-  type MovedDocument,
-  noFacts,
   plainBaseUrl,
   statusOf,
 } from "./copy-result.js";
-import { type CopyJournal, openCopyJournal, readJournalFacts } from "./journal.js";
-import { type PlannedCopy, planCopy } from "./plan/plan-copy.js";
+import { type PlannedCopy, planCopy } from "./plan-copy.js";
 
 /**
  * Copies a dump to another service: plans it and, with `apply`, writes it and proves it. Rejects with UsageError where it is refused as a
  * whole, BusyError where another restore of the run is at work, StopError where the service or the disk ends it, and with the
  * reason of `options.signal`.
  */
-export const moveRun: Move = async (given) => {
+export const copyRun: CopyRun = async (given) => {
   const options = { ...given, baseUrl: plainBaseUrl(given.baseUrl) };
+  const { baseUrl, dataset, apply } = options;
   options.progress.step = "reading the run";
   const old = await openDump(options.folder, "nothing was restored");
   if (old.manifest.documents.length === 0)
     throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
-  const context = { old, options };
-  if (!options.apply) {
-    await refuseLinksBeside(old.folder);
-    const id = { runId: old.manifest.run_id, baseUrl: options.baseUrl };
-    const facts = options.dataset === "new" ? noFacts : await readJournalFacts(folderOf(context), id);
-    await using target = await openTarget(options, old.manifest.documents);
-    return resultOf(context, await plan(context, target.client, facts));
+  const folder = copyFolderOf(old.folder, baseUrl);
+  if (apply) {
+    await using session = await openSession(old, folder, { ...options, another: dataset === "new" });
+    return await applyToTarget({ old, options: { ...options, signal: session.signal } }, session);
   }
-  return withRestoreFolder(old.folder, options, (held) =>
-    writeCopy({ old, options: { ...options, signal: held.signal } }, held),
-  );
+  await refuseLinksBeside(old.folder);
+  const id = { runId: old.manifest.run_id, baseUrl };
+  const facts = dataset === "new" ? noFacts : await readJournalFacts(folder, id);
+  await using target = await openTarget(options, old.manifest.documents);
+  return resultOf({ old, options }, await plan({ old, options }, target.client, facts));
 };
 
 interface CopyContext {
@@ -63,70 +60,27 @@ interface CopyContext {
   readonly options: CopyOptions;
 }
 
-function folderOf({ old, options }: CopyContext): string {
-  return copyFolderOf(old.folder, options.baseUrl);
-}
-
 function plan({ old, options }: CopyContext, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
-  const { documents, dataset, from, retryFailed, memory, signal, progress, baseUrl } = options;
-  const isSame = isSameService(old.manifest.service.base_url, baseUrl);
-  const choice = { documents, dataset, from, facts, retryFailed, isSameService: isSame };
-  return planCopy(api, { dump: old, ...choice, memory, signal, progress });
+  const isSame = isSameService(old.manifest.service.base_url, options.baseUrl);
+  return planCopy(api, { ...options, dump: old, facts, isSameService: isSame });
 }
 
-/** Goes on with the journal of an earlier process, or begins one. */
-async function writeCopy(context: CopyContext, { checkOwn }: HeldFolder): Promise<CopyResult> {
-  const { old, options } = context;
-  const { baseUrl, from, now, dataset } = options;
-  const { run_id: runId } = old.manifest;
-  const journal = await openCopyJournal(folderOf(context), {
-    ...{ runId, baseUrl, from, now, checkOwn },
-    another: dataset === "new",
-  });
-  try {
-    await using target = await openTarget(options, old.manifest.documents);
-    return await writeWith(context, journal, target.client);
-  } finally {
-    await journal.close();
-  }
-}
-
-async function writeWith(context: CopyContext, journal: CopyJournal, api: Client): Promise<CopyResult> {
-  await reconcileWrites({ api, journal, ...timesOf(context.options) });
+/** Continues the journal of an earlier process, or begins one. */
+async function applyToTarget(context: CopyContext, session: Session): Promise<CopyResult> {
+  const { journal, api, writing } = session;
+  const { progress, confirm } = context.options;
+  journal.beginWith(null);
+  await reconcile(writing);
   const planned = await plan(context, api, journal.facts);
   const shown = resultOf(context, planned);
-  if (!(await context.options.confirm(shown))) return shown;
+  if (!(await confirm(shown)).go) return shown;
   for (const id of planned.gone) await journal.forget(id);
-  const applied = await write(context, planned.plan, journal, api);
-  const proved = await proveCopy({
-    ...{ ...context, api },
-    folder: folderOf(context),
-    plan: planned.plan,
-    applied,
-    facts: journal.facts,
-  });
-  return resultOf(context, planned, { applied: applied.moved, ...proved, journal: journal.path });
-}
-
-function timesOf({ log, signal, sleep, settle, lockTime, now }: CopyOptions) {
-  return { log, signal, sleep, settle, lockTime, now: () => now().getTime() };
-}
-
-function write(context: CopyContext, plan: CopyPlan, journal: CopyJournal, api: Client): Promise<AppliedCopy> {
-  const { options } = context;
-  const { baseUrl, key, keyEnv, env, signal, progress, retryFailed } = options;
-  const { concurrency = 4, timeout } = options;
   progress.step = "writing";
-  const names = settingNames(targetLabels);
-  const connecting = { baseUrl, key, keySource: `the variable ${keyEnv}`, concurrency, env, signal, names };
-  return withWriter({ ...connecting, pace: api.pace, timeout: timeout / 1_000 }, (writer) =>
-    withRows(context, plan, (readRows) =>
-      applyCopy(plan, {
-        ...{ api, writer, journal, readRows, concurrency, progress, retryFailed },
-        ...timesOf(options),
-      }),
-    ),
+  const applied = await withRows(context, planned.plan, (readRows) =>
+    applyCopy(planned.plan, { ...writing, readRows, progress }),
   );
+  const proved = await proveCopy(context, session, planned.plan, applied);
+  return resultOf(context, planned, { applied: applied.copied, ...proved, journal: journal.path });
 }
 
 /** Lets the rows of the planned documents be read, one document after the other, for as long as `work` takes. */
@@ -167,43 +121,27 @@ function resultOf({ old, options }: CopyContext, { plan, warnings }: PlannedCopy
   };
 }
 
-interface ProveOptions {
-  readonly api: Pick<KnowledgeApi, "documents">;
-  readonly old: Dump;
-  readonly options: CopyOptions;
-  /** The folder of the journal, which takes the dump of the copies. */
-  readonly folder: string;
-  readonly plan: CopyPlan;
-  readonly applied: AppliedCopy;
-  readonly facts: JournalFacts;
-}
-
 /**
- * Dumps the copies of a move, and compares them with the run: those of documents that came whole, or but for some rows. The datasets must hold nothing else. `differences` is
- * null where there are none. StopError where a copy cannot be read whole: then nothing is proved.
+ * Dumps the copies, and compares them with the run: those of documents that came whole, or but for some rows. The datasets must hold
+ * nothing else. `differences` is null where there are none. StopError where a copy cannot be read whole: then nothing is proved.
  */
-async function proveCopy({
-  api,
-  old,
-  options,
-  folder,
-  plan,
-  applied,
-  facts,
-}: ProveOptions): Promise<Pick<CopyResult, "differences" | "proof">> {
-  const { progress, memory, signal } = options;
-  progress.step = "proving";
-  const pairs = applied.moved.documents.flatMap((document) => pairOf(document) ?? []);
+async function proveCopy(
+  { old, options }: CopyContext,
+  { api, folder, journal }: Session,
+  plan: CopyPlan,
+  applied: AppliedCopy,
+): Promise<Pick<CopyResult, "differences" | "proof">> {
+  options.progress.step = "proving";
+  const pairs = applied.copied.documents.flatMap((document) => pairOf(document) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
-  const copies = copiesOfPlan(plan, facts, applied);
-  const live = await readLive({ service: options, old, pairs, copies, name: "after", dir: folder, progress });
-  const strangers = await findStrangers(api, facts);
-  if (!live.dump) return { differences: [...live.gone, ...strangers], proof: null };
-  const found = await compareDumps({ old, live: live.dump, pairs: live.pairs, copies, memory, signal });
-  return { differences: [...live.gone, ...found, ...strangers], proof: live.dump.folder };
+  const copies = copiesOfPlan(plan, journal.facts, applied);
+  const { progress, memory, signal } = options;
+  const place = { api, service: options, name: "after", dir: folder, progress } as const;
+  const { dump, differences } = await compareLive({ ...place, old, pairs, copies, memory, signal });
+  return { differences: [...differences, ...(await findStrangers(api, journal.facts))], proof: dump?.folder ?? null };
 }
 
-function pairOf(document: MovedDocument): DocumentPair | undefined {
+function pairOf(document: CopiedDocument): DocumentPair | undefined {
   const { dataset_id, document_id, outcome, target_dataset_id, target_id } = document;
   const isThere = outcome === "restored" || outcome === "partial";
   if (!isThere || target_dataset_id === null || target_id === null) return undefined;
@@ -211,7 +149,7 @@ function pairOf(document: MovedDocument): DocumentPair | undefined {
 }
 
 /**
- * Finds documents, in the datasets that a move made, that the journal does not know: somebody else's, or a copy whose request arrived when
+ * Finds documents, in the datasets that a copy made, that the journal does not know: somebody else's, or a copy whose request arrived when
  * there was no longer a wait for it. Datasets that the owner named may have others.
  */
 async function findStrangers(

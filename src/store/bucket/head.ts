@@ -2,12 +2,12 @@ import * as v from "valibot";
 import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { check, count, isMapping, listOf, oneOf, openObject, pattern, text, truth } from "../../schema.js";
+import { deadAfter } from "../folder/lock-owner.js";
+import type { Bucket } from "./bucket.js";
+import type { Found } from "./objects.js";
 
 /** The one object of a job that is replaced under a condition. It says who holds the job, and which runs there are. */
 export const headKey = "head.json";
-
-/** Milliseconds without a change of the head after which its holder counts as gone, by the clock of the store. */
-export const deadAfter = 120_000;
 
 const folderPattern = /^runs\/(\d{8}T\d{9}Z)\.(\d{1,15})-([0-9a-f]{8})$/;
 const folderName = pattern("the folder of a run, such as runs/20261120T020000123Z.3-0a1b2c3d", folderPattern);
@@ -58,6 +58,12 @@ export type BucketRun = Readonly<v.InferOutput<typeof runSchema>>;
 /** The head of an unused place. */
 export const emptyHead: Head = { format: 1, epoch: 0, owner: null, beat: 0, runs: [], latest: null };
 
+/** Reads the head of a job, or of the shard whose key is given; undefined if there is none. */
+export async function readHead(bucket: Bucket, key = headKey): Promise<(Found & { readonly head: Head }) | undefined> {
+  const found = await bucket.read(key);
+  return found && { ...found, head: headFrom(found.bytes, `${bucket.url}/${key}`) };
+}
+
 /** Reads a head. StopError where it is garbled, or of a version that this one does not know. `url`: where it is. */
 export function headFrom(bytes: Buffer, url: string): Head {
   const value = jsonOf(bytes, url);
@@ -78,12 +84,11 @@ function jsonOf(bytes: Buffer, url: string): unknown {
   }
 }
 
-/** The bytes of a head. */
 export function bytesOfHead(head: Head): Buffer {
   return Buffer.from(`${JSON.stringify(head, null, 1)}\n`);
 }
 
-/** Whether another may take over a head that was changed this many milliseconds ago. */
+/** Whether another may take over a head that was changed this many milliseconds ago, by the clock of the store. */
 export function mayTakeOver({ owner }: Head, age: number): boolean {
   return owner === null || owner.released || age >= deadAfter;
 }

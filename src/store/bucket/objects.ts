@@ -1,75 +1,123 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { RetryError, StopError } from "../../errors.js";
+import { forEachOf } from "../../files/files.js";
 import { urlOfPrefix } from "../../job/s3-url.js";
-import {
-  type Condition,
-  type FileFacts,
-  type Found,
-  factsOf,
-  type ObjectFacts,
-  type OpenUpload,
-  type PutFileOptions,
-  type Transfer,
-  type Written,
-} from "./bucket.js";
+import { factsOf } from "./bucket-error.js";
 import type { S3 } from "./client.js";
+
+/** The state of a key in which a write takes place: nothing has the key, or the object there has this ETag. */
+export type Condition = "absent" | { readonly etag: string };
+
+/** A write took place; or the condition did not hold, and nothing was written. */
+export type Written = { readonly etag: string } | "refused";
+
+/** The content that a file must have; with an undefined SHA-256, any content of this size. */
+export interface FileFacts {
+  readonly bytes: number;
+  readonly sha256: string | undefined;
+}
+
+/** The facts of an object that was not read. `sha256`: as kbdump noted it when it wrote the object. */
+export interface ObjectFacts extends FileFacts {
+  readonly etag: string;
+}
+
+/** An object that was read whole. */
+export interface Found {
+  readonly bytes: Buffer;
+  readonly etag: string;
+  /** Milliseconds since it was written last, by the clock of the store, which counts in seconds. */
+  readonly age: number;
+}
+
+/** The parts of a transfer that can be watched and ended. */
+export interface Transfer {
+  readonly signal?: AbortSignal;
+  /** Called with the bytes that were transferred since the last call. */
+  readonly onBytes?: (bytes: number) => void;
+}
+
+export interface PutFileOptions extends Transfer {
+  readonly sha256: string;
+  readonly condition?: Condition;
+}
+
+/** A multipart upload that is neither complete nor ended. Readers never see it, and S3 charges for it. */
+export interface OpenUpload {
+  readonly key: string;
+  readonly id: string;
+}
+
+/** Works on some items at a time. The first failure ends all. */
+export async function untilFailure<T>(
+  items: readonly T[],
+  { atOnce, ending }: { readonly atOnce: number; readonly ending: AbortSignal },
+  work: (item: T, signal: AbortSignal, index: number) => Promise<void>,
+): Promise<void> {
+  const ends = new AbortController();
+  const signal = AbortSignal.any([ending, ends.signal]);
+  try {
+    await forEachOf(items, atOnce, async (item, index) => {
+      signal.throwIfAborted();
+      await work(item, signal, index).catch((error: unknown) => {
+        ends.abort(error);
+        throw error;
+      });
+    });
+  } catch (error) {
+    throw ending.aborted ? ending.reason : (ends.signal.reason ?? error);
+  }
+}
 
 /** Bytes up to which a file is sent in one request, and of a part above that. */
 const partBytes = 16 * 1024 * 1024;
 /** S3 takes this many parts at the most: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 const mostParts = 10_000;
 /** Parts on their way at once; each is in memory. */
-const atOnce = 3;
+const partsAtOnce = 3;
 
-interface Part {
-  readonly PartNumber: number;
-  readonly ETag: string | undefined;
-  readonly ChecksumSHA256: string;
-}
-
-/** Uploads a local file, whole or not at all. StopError where its content is not that of `sha256`. */
+/**
+ * Uploads a local file, whole or not at all; above 16 MB in parts. The store checks the SHA-256 of each part and the list of parts, and
+ * kbdump that of the whole file before the object appears: a file that has changed is a StopError. An upload that fails is ended.
+ */
 export async function putFile(s3: S3, key: string, path: string, options: PutFileOptions): Promise<Written> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    if (size > partBytes) return await putParts(s3, key, file, size, { ...options, path });
-    const bytes = await file.readFile();
-    checkContent(createHash("sha256").update(bytes).digest("hex"), { ...options, path });
-    options.signal?.throwIfAborted();
-    const written = await putObject(s3, key, bytes, options.condition);
-    if (written !== "refused") options.onBytes?.(bytes.length);
-    return written;
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path);
+  const { size } = await file.stat();
+  if (size > partBytes) return await putParts(s3, key, { ...options, path, file, size });
+  const bytes = await file.readFile();
+  checkContent(sha256Of(bytes).toString("hex"), { ...options, path });
+  options.signal?.throwIfAborted();
+  const written = await putObject(s3, key, bytes, options.condition);
+  if (written !== "refused") options.onBytes?.(bytes.length);
+  return written;
 }
 
-type PartsOptions = PutFileOptions & { readonly path: string };
+interface LargeFile extends PutFileOptions {
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly size: number;
+}
 
-async function putParts(s3: S3, key: string, file: FileHandle, size: number, options: PartsOptions): Promise<Written> {
-  const { sha256, condition } = options;
-  const created = await s3.ask("write", key, () =>
-    s3.client.send(
-      new s3.sdk.CreateMultipartUploadCommand({ ...s3.at(key), ChecksumAlgorithm: "SHA256", Metadata: { sha256 } }),
-      { abortSignal: s3.signal },
-    ),
-  );
-  const id = created.UploadId ?? "";
+async function putParts(s3: S3, key: string, file: LargeFile): Promise<Written> {
+  const { sha256, condition } = file;
+  const create = new s3.sdk.CreateMultipartUploadCommand({
+    ...s3.at(key),
+    ChecksumAlgorithm: "SHA256",
+    Metadata: { sha256 },
+  });
+  const { UploadId: id = "" } = await s3.ask("write", key, () => s3.client.send(create));
   let written: Written = "refused";
   try {
-    const parts = await sendParts(s3, key, id, file, size, options);
+    const Parts = await sendParts(s3, { key, id }, file);
     if (condition !== undefined && (await isRefusedAlready(s3, key, condition))) return "refused";
-    written = await reconciled(s3, key, { sha256, condition }, async () => {
-      const command = new s3.sdk.CompleteMultipartUploadCommand({
-        ...s3.at(key),
-        UploadId: id,
-        MultipartUpload: { Parts: parts },
-        ...conditionHeaders(condition),
-      });
-      const { ETag = "" } = await s3.client.send(command, { abortSignal: s3.signal });
-      return { etag: ETag };
+    const command = new s3.sdk.CompleteMultipartUploadCommand({
+      ...s3.at(key),
+      UploadId: id,
+      MultipartUpload: { Parts },
+      ...conditionHeaders(condition),
     });
+    written = await reconciled(s3, key, { sha256, condition }, () => s3.client.send(command));
     return written;
   } finally {
     if (written === "refused") await endUpload(s3, { key, id }).catch(() => {}); // the error of the upload says more
@@ -78,45 +126,41 @@ async function putParts(s3: S3, key: string, file: FileHandle, size: number, opt
 
 /** Looks first: some stores check the condition of a multipart upload less well than that of a single request. */
 async function isRefusedAlready(s3: S3, key: string, condition: Condition): Promise<boolean> {
-  const found = await s3.ask("read", key, () => lookAt(s3, key));
+  const found = await lookAt(s3, key);
   return found?.etag !== (condition === "absent" ? undefined : condition.etag);
 }
 
-/** Reads the parts in order and sends some at a time. Resolves to all of them once the content proved right. */
-async function sendParts(s3: S3, key: string, id: string, file: FileHandle, size: number, options: PartsOptions) {
-  const length = Math.max(partBytes, Math.ceil(size / mostParts));
-  const hash = createHash("sha256");
-  const ends = new AbortController(); // the first part that fails ends the others
-  const signal = AbortSignal.any([s3.signal, ends.signal, ...(options.signal ? [options.signal] : [])]);
-  const [parts, underWay]: [Promise<Part>[], Set<Promise<unknown>>] = [[], new Set()];
-  try {
-    for (let start = 0; start < size; start += length) {
-      signal.throwIfAborted();
-      const bytes = await readPart(file, start, Math.min(length, size - start));
-      hash.update(bytes);
-      const part = sendPart(s3, key, id, parts.length + 1, bytes, signal);
-      const reported = part.then(() => options.onBytes?.(bytes.length)).finally(() => underWay.delete(reported));
-      underWay.add(reported);
-      parts.push(part);
-      if (underWay.size >= atOnce) await Promise.race(underWay);
-    }
-    await Promise.all(underWay);
-    checkContent(hash.digest("hex"), options);
-    return await Promise.all(parts);
-  } catch (error) {
-    ends.abort(error);
-    await Promise.allSettled([...parts, ...underWay]);
-    options.signal?.throwIfAborted();
-    throw error;
-  }
+interface Part {
+  readonly PartNumber: number;
+  readonly ETag: string | undefined;
+  readonly ChecksumSHA256: string;
 }
 
-async function sendPart(s3: S3, key: string, id: string, number: number, bytes: Buffer, signal: AbortSignal) {
-  const ChecksumSHA256 = createHash("sha256").update(bytes).digest("base64");
-  const where = { ...s3.at(key), UploadId: id, PartNumber: number };
-  const command = new s3.sdk.UploadPartCommand({ ...where, Body: bytes, ContentLength: bytes.length, ChecksumSHA256 });
-  const { ETag } = await s3.ask("write", key, () => s3.client.send(command, { abortSignal: signal }));
-  return { PartNumber: number, ETag, ChecksumSHA256 };
+/** Reads the parts in order and sends some at a time. Resolves to all of them once the content proved right. */
+async function sendParts(s3: S3, { key, id }: OpenUpload, whole: LargeFile): Promise<Part[]> {
+  const length = Math.max(partBytes, Math.ceil(whole.size / mostParts));
+  const hash = createHash("sha256");
+  const parts: Part[] = Array(Math.ceil(whole.size / length));
+  let reading: Promise<unknown> = Promise.resolve();
+  const ending = AbortSignal.any([s3.signal, ...(whole.signal ? [whole.signal] : [])]);
+  await untilFailure([...parts.keys()], { atOnce: partsAtOnce, ending }, async (at, signal) => {
+    const read = reading.then(() => readPart(whole.file, at * length, Math.min(length, whole.size - at * length)));
+    reading = read.then((bytes) => hash.update(bytes)).catch(() => {});
+    const bytes = await read;
+    const ChecksumSHA256 = sha256Of(bytes).toString("base64");
+    const where = { ...s3.at(key), UploadId: id, PartNumber: at + 1 };
+    const command = new s3.sdk.UploadPartCommand({
+      ...where,
+      Body: bytes,
+      ContentLength: bytes.length,
+      ChecksumSHA256,
+    });
+    const { ETag } = await s3.ask("write", key, () => s3.client.send(command, { abortSignal: signal }));
+    parts[at] = { PartNumber: at + 1, ETag, ChecksumSHA256 };
+    whole.onBytes?.(bytes.length);
+  });
+  checkContent(hash.digest("hex"), whole);
+  return parts;
 }
 
 async function readPart(file: FileHandle, start: number, length: number): Promise<Buffer> {
@@ -130,16 +174,20 @@ async function readPart(file: FileHandle, start: number, length: number): Promis
   return bytes.subarray(0, filled);
 }
 
-function checkContent(sha256: string, options: PartsOptions): void {
-  if (sha256 === options.sha256) return;
+function sha256Of(bytes: Buffer): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}
+
+function checkContent(found: string, { sha256, path }: { readonly sha256: string; readonly path: string }): void {
+  if (found === sha256) return;
   throw new StopError(
-    `${options.path} is not what was written there: its SHA-256 is ${sha256}, not ${options.sha256}. It was not uploaded. Check the disk, and start again`,
+    `${path} is not what was written there: its SHA-256 is ${found}, not ${sha256}. It was not uploaded. Check the disk, and start again`,
   );
 }
 
-/** Writes an object in one request. The store checks the SHA-256 of its bytes. */
+/** Writes an object in one request. The store checks the SHA-256 of its bytes. A write whose answer was lost is reconciled. */
 export async function putObject(s3: S3, key: string, bytes: Buffer, condition?: Condition): Promise<Written> {
-  const hash = createHash("sha256").update(bytes).digest();
+  const hash = sha256Of(bytes);
   const sha256 = hash.toString("hex");
   const command = new s3.sdk.PutObjectCommand({
     ...s3.at(key),
@@ -149,10 +197,7 @@ export async function putObject(s3: S3, key: string, bytes: Buffer, condition?: 
     Metadata: { sha256 },
     ...conditionHeaders(condition),
   });
-  return reconciled(s3, key, { sha256, condition }, async () => {
-    const { ETag = "" } = await s3.client.send(command, { abortSignal: s3.signal });
-    return { etag: ETag };
-  });
+  return reconciled(s3, key, { sha256, condition }, () => s3.client.send(command));
 }
 
 /** The members of a request that name its condition. */
@@ -171,10 +216,16 @@ interface Write {
  * The outcome of a write. If its answer was lost, if it was refused at a second try, the first of which may have succeeded, or if
  * the store failed half-way, the object that is there decides: its metadata name the SHA-256 of its content.
  */
-async function reconciled(s3: S3, key: string, write: Write, send: () => Promise<Written>): Promise<Written> {
+async function reconciled(
+  s3: S3,
+  key: string,
+  write: Write,
+  send: () => Promise<{ readonly ETag?: string | undefined }>,
+): Promise<Written> {
   return s3.ask("write", key, async () => {
     try {
-      return await send();
+      const { ETag = "" } = await send();
+      return { etag: ETag };
     } catch (error) {
       if (s3.signal.aborted) throw error;
       const isRefused = isRefusal(error, write.condition);
@@ -208,24 +259,17 @@ function holds(condition: Condition | undefined, etag: string | undefined): bool
   return condition === "absent" ? etag === undefined : condition.etag === etag;
 }
 
-/** The ETag and size of an object, and the SHA-256 that kbdump noted with it; undefined where there is none. */
+/** The facts of an object, without reading it; undefined if nothing has this key. */
 export async function lookAt(s3: S3, key: string): Promise<ObjectFacts | undefined> {
-  try {
-    const command = new s3.sdk.HeadObjectCommand(s3.at(key));
-    const { ETag = "", ContentLength = 0, Metadata } = await s3.client.send(command, { abortSignal: s3.signal });
-    return { etag: ETag, bytes: ContentLength, sha256: Metadata?.sha256 };
-  } catch (error) {
-    if (isAbsent(error)) return undefined;
-    throw error;
-  }
+  const command = new s3.sdk.HeadObjectCommand(s3.at(key));
+  return s3.ask("read", key, async () => {
+    const found = await s3.client.send(command).catch(ifKeyAbsent);
+    return found && { etag: found.ETag ?? "", bytes: found.ContentLength ?? 0, sha256: found.Metadata?.sha256 };
+  });
 }
 
-/** Reads an object whole; undefined where there is none. StopError where the store says neither its ETag nor the time. */
+/** Reads an object whole; undefined if nothing has this key. StopError if the store says neither its ETag nor the time. */
 export async function readObject(s3: S3, key: string): Promise<Found | undefined> {
-  return s3.ask("read", key, () => readOnce(s3, key));
-}
-
-async function readOnce(s3: S3, key: string): Promise<Found | undefined> {
   let date: string | undefined;
   const command = new s3.sdk.GetObjectCommand(s3.at(key));
   command.middlewareStack.add(
@@ -236,8 +280,10 @@ async function readOnce(s3: S3, key: string): Promise<Found | undefined> {
     },
     { step: "deserialize", priority: "low" },
   );
-  try {
-    const { Body, ETag, LastModified } = await s3.client.send(command, { abortSignal: s3.signal });
+  return s3.ask("read", key, async () => {
+    const found = await s3.client.send(command).catch(ifKeyAbsent);
+    if (!found) return undefined;
+    const { Body, ETag, LastModified } = found;
     const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
     const now = Date.parse(date ?? "");
     if (ETag === undefined || LastModified === undefined || Number.isNaN(now))
@@ -245,10 +291,11 @@ async function readOnce(s3: S3, key: string): Promise<Found | undefined> {
         `cannot use ${urlOfPrefix(s3.location, key)}: the store sends no ${ETag === undefined ? "ETag" : "Date or Last-Modified"}`,
       );
     return { bytes, etag: ETag, age: Math.max(0, now - LastModified.getTime()) };
-  } catch (error) {
-    if (isAbsent(error)) return undefined;
-    throw error;
-  }
+  });
+}
+
+function ifKeyAbsent(error: unknown): undefined {
+  if (!isAbsent(error)) throw error;
 }
 
 /** Whether an error of the SDK says that nothing has the key; that the bucket itself is not there is another one. */
@@ -268,31 +315,27 @@ export class DamagedError extends StopError {}
 /** Bytes that one request asks for; they are in memory until they are written. */
 const rangeBytes = 16 * 1024 * 1024;
 
-/** Writes an object into a new local file, readable by its owner only. DamagedError, and no file, where it does not have these facts. */
-export async function fetchFile(
-  s3: S3,
-  key: string,
-  path: string,
-  facts: FileFacts,
-  { signal = s3.signal, onBytes }: Transfer = {},
-): Promise<void> {
-  const file = await open(path, "wx", 0o600);
+/** The content that a fetched file must have, and what watches and ends its transfer. */
+export interface FetchedFacts extends FileFacts, Transfer {}
+
+/** Writes an object into a new local file, readable by its owner only. DamagedError, and no file, if it does not have these facts. */
+export async function fetchFile(s3: S3, key: string, path: string, facts: FetchedFacts): Promise<void> {
+  await using file = await open(path, "wx", 0o600);
   let isWhole = false;
   try {
     const hash = createHash("sha256");
     let [start, etag]: [number, string | undefined] = [0, undefined];
     do {
-      signal.throwIfAborted();
-      const range = await readRange(s3, key, { start, etag, facts, signal });
+      facts.signal?.throwIfAborted();
+      const range = await readRange(s3, key, { start, etag, facts });
       hash.update(range.bytes);
       await file.writeFile(range.bytes);
-      onBytes?.(range.bytes.length);
+      facts.onBytes?.(range.bytes.length);
       [start, etag] = [start + range.bytes.length, range.etag];
     } while (start < facts.bytes);
     if (facts.sha256 !== undefined && hash.digest("hex") !== facts.sha256) throw otherContent(s3, key, facts);
     isWhole = true;
   } finally {
-    await file.close();
     if (!isWhole) await rm(path, { force: true });
   }
 }
@@ -301,11 +344,11 @@ interface Range {
   readonly start: number;
   /** That of the range before: the object must not be replaced in between. */
   readonly etag: string | undefined;
-  readonly facts: FileFacts;
-  readonly signal: AbortSignal;
+  readonly facts: FetchedFacts;
 }
 
-async function readRange(s3: S3, key: string, { start, etag, facts, signal }: Range) {
+async function readRange(s3: S3, key: string, { start, etag, facts }: Range) {
+  const { signal = s3.signal } = facts;
   const end = Math.min(start + rangeBytes, facts.bytes);
   const command = new s3.sdk.GetObjectCommand({
     ...s3.at(key),
@@ -337,32 +380,12 @@ function otherContent({ location }: S3, key: string, facts: FileFacts, bytes = f
   );
 }
 
-/** Keys that one request removes at the most: https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
-const mostKeys = 1000;
-
-/** Removes objects. StopError names the first that the store keeps. */
-export async function removeKeys(s3: S3, keys: readonly string[]): Promise<void> {
-  for (let start = 0; start < keys.length; start += mostKeys) {
-    const some = keys.slice(start, start + mostKeys);
-    const command = new s3.sdk.DeleteObjectsCommand({
-      Bucket: s3.location.bucket,
-      Delete: { Quiet: true, Objects: some.map((key) => ({ Key: s3.at(key).Key })) },
-    });
-    const { Errors = [] } = await s3.ask("remove", some[0] ?? "", () =>
-      s3.client.send(command, { abortSignal: s3.signal }),
-    );
-    const [first] = Errors.filter(({ Code }) => Code !== "NoSuchKey");
-    if (first)
-      throw new StopError(`cannot remove ${urlOfPrefix({ ...s3.location, prefix: first.Key ?? "" })}: ${first.Code}`);
-  }
-}
-
-/** Ends a multipart upload; one that is gone counts as ended. */
+/** Ends a multipart upload, and frees its parts; one that is gone counts as ended. */
 export async function endUpload(s3: S3, { key, id }: OpenUpload): Promise<void> {
   const command = new s3.sdk.AbortMultipartUploadCommand({ ...s3.at(key), UploadId: id });
   await s3.ask("end the upload of", key, async () => {
     try {
-      await s3.client.send(command, { abortSignal: s3.signal });
+      await s3.client.send(command);
     } catch (error) {
       if (factsOf(error).status !== 404) throw error;
     }

@@ -6,9 +6,17 @@ import { manifestName } from "../../dump/manifest.js";
 import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
-import { ifAbsent, isThere, readRegular, readSharedJson, refuseLink } from "../../files/files.js";
+import {
+  ifAbsent,
+  isThere,
+  makeFolder,
+  makeOwnFolder,
+  readRegular,
+  readSharedJson,
+  refuseLink,
+} from "../../files/files.js";
 import { count, object, text, valueIf } from "../../schema.js";
-import { type LeasedJob, makeFolder, makeOwnFolder } from "./job-folders.js";
+import type { LeasedJob } from "./job-folders.js";
 import type { Lock } from "./lock.js";
 import { isAlive, type Owner, ownerFrom } from "./lock-owner.js";
 
@@ -20,11 +28,11 @@ export const asideFolder = "aside";
 const trashFolder = "trash";
 
 /**
- * Fences every other holder of a job, whether its lock is still there or not. Afterwards no late operation of such a holder
+ * Fences every other owner of a job, whether its lock is still there or not. Afterwards no late operation of such an owner
  * can succeed: its folder is renamed, so that no path leads to it, then emptied and removed, so that no open handle of a folder
- * helps either. Work that can be continued is taken over. If the holder is done or its process is proved dead, that is a
+ * helps either. Work that can be continued is taken over. If the owner is done or its process is proved dead, that is a
  * rename; otherwise a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder
- * cannot be removed, since its holder could then still publish.
+ * cannot be removed, since its owner could then still publish.
  */
 export async function fenceOthers(leased: LeasedJob, { owner, replaced }: Lock, now: Date): Promise<void> {
   // A holder that was frozen before it made its folder has none that could be fenced.
@@ -51,23 +59,25 @@ export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}
 /** The folders in which a run that does not hold the job makes its metrics. */
 const isMetricsFolder = (name: string) => name.startsWith("metrics.");
 
-/** Takes over the work in the folder of a fenced holder, and removes the folder. */
+/** Takes over the work in the folder of a fenced owner, and removes the folder. */
 async function absorb(leased: LeasedJob, folder: string): Promise<void> {
   const isDone = await isFinished(folder);
   await rm(join(folder, "copy"), { recursive: true, force: true }); // an unfinished copy; free its disk space
   for (const entry of await entriesOf(folder)) {
-    if (entry.isDirectory() && isRunId(entry.name)) await takeWork(leased, folder, entry.name, isDone);
-    if (entry.isFile() && entry.name === pendingDatabase) await takePending(leased, join(folder, entry.name), isDone);
+    const isWork = entry.isDirectory() && isRunId(entry.name);
+    const isDatabase = entry.isFile() && entry.name === pendingDatabase; // mendDatabase compares its age with the published one
+    if ((isWork && !(await isThere(join(leased.own, entry.name)))) || isDatabase)
+      await take(leased, folder, entry, isDone);
   }
   for (const name of [asideFolder, trashFolder]) await takeAll(leased, folder, name);
-  // The folders that this holder had fenced come last: its own copy of their work may be further along.
+  // The folders that this owner had fenced come last: its own copy of their work may be further along.
   for (const entry of await entriesOf(join(folder, "from")))
     if (isToken(entry.name)) await absorb(leased, join(folder, "from", entry.name));
   if (isDone) await removeDone(leased, folder);
   else await removeWholly(folder);
 }
 
-/** Whether the holder will never write to its folder again: it left a mark, or its process is proved dead. */
+/** Whether the owner will never write to its folder again: it left a mark, or its process is proved dead. */
 async function isFinished(folder: string): Promise<boolean> {
   if (await isThere(join(folder, "released"))) return true;
   const text = await readRegular(join(folder, "owner.json")).catch(() => Buffer.alloc(0));
@@ -75,29 +85,21 @@ async function isFinished(folder: string): Promise<boolean> {
   return owner !== undefined && (await isAlive(owner)) === false;
 }
 
-async function takeWork(leased: LeasedJob, folder: string, runId: string, isDone: boolean): Promise<void> {
-  const [source, target] = [join(folder, runId), join(leased.own, runId)];
-  if (!(await isThere(leased.own)) || (await isThere(target))) return;
+/** Takes over an entry of the folder of a fenced owner. */
+async function take(leased: LeasedJob, folder: string, entry: Dirent, isDone: boolean): Promise<void> {
+  const [source, target] = [join(folder, entry.name), join(leased.own, entry.name)];
   if (isDone) {
-    await dropOddFiles(source);
+    if (entry.isDirectory()) await dropOddFiles(source);
     return rename(source, target);
   }
   const copy = join(leased.own, "copy"); // under this name, an unfinished copy is never continued
   try {
-    await copyWork(source, copy);
-    await rename(copy, target);
+    await copyEntry(entry, source, copy, await wantedIn(source));
+    await rename(copy, target).catch(entry.isFile() ? ifAbsent(undefined) : undefined);
   } catch (error) {
     await rm(copy, { recursive: true, force: true });
     throw error;
   }
-}
-
-/** Takes over a database that waits to be published. mendDatabase compares its age with the published one. */
-async function takePending(leased: LeasedJob, path: string, isDone: boolean): Promise<void> {
-  const target = join(leased.own, pendingDatabase);
-  if (isDone) return rename(path, target);
-  await copyIfThere(path, `${target}.copy`);
-  await rename(`${target}.copy`, target).catch(ifAbsent(undefined));
 }
 
 /** Moves everything in a folder of that name into ours. */
@@ -211,21 +213,16 @@ async function wantedIn(work: string): Promise<(path: string) => boolean> {
 }
 
 /**
- * Copies the work of a run that is fenced; its holder may still add to files that it has open. That does no harm: when the work is
- * continued, rows count where they are as their journal says. What lies behind them is cut off, or passed over in a shared file.
+ * Copies the work of a run that is fenced; its owner may still append to open files. That is harmless: the next run
+ * uses only the rows that the journal lists, and truncates or skips what follows.
  */
-async function copyWork(source: string, target: string): Promise<void> {
-  await copyFolder(source, target, await wantedIn(source));
-}
-
-async function copyFolder(source: string, target: string, isWanted: (path: string) => boolean): Promise<void> {
-  await makeOwnFolder(target);
-  for (const entry of await entriesOf(source)) {
-    const [from, to] = [join(source, entry.name), join(target, entry.name)];
-    if (!isWanted(from)) continue;
-    if (entry.isDirectory()) await copyFolder(from, to, isWanted);
-    else if (entry.isFile()) await copyIfThere(from, to);
-  }
+async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (path: string) => boolean): Promise<void> {
+  if (!isWanted(from)) return;
+  if (entry.isFile()) return copyIfThere(from, to);
+  if (!entry.isDirectory()) return;
+  await makeOwnFolder(to);
+  for (const inner of await entriesOf(from))
+    await copyEntry(inner, join(from, inner.name), join(to, inner.name), isWanted);
 }
 
 /** A rename or removal that was under way when its holder was fenced may still take the file away. */

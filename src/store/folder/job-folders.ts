@@ -1,11 +1,11 @@
-import { mkdir, readdir, stat } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
-import type { Manifest } from "../../dump/manifest.js";
+import { readdir, readlink } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { readRunFacts } from "../../dump/read-manifest.js";
 import { isRunId } from "../../dump/run-id.js";
-import { StopError } from "../../errors.js";
 import { ifAbsent, refuseLink } from "../../files/files.js";
 import type { JobLocation, Shard } from "../../job/job.js";
 import type { Bucket } from "../bucket/bucket.js";
+import type { JobStore } from "../job-store.js";
 
 /** The paths of a job. */
 export interface JobFolders {
@@ -25,19 +25,25 @@ export interface JobFolders {
   readonly waiting: string;
 }
 
-/** The rights of a process that holds a job. */
-export interface LeasedJob extends JobFolders {
-  /** Names this hold and no other. */
-  readonly token: string;
+/** The folder of a job with that of its owner. */
+export interface OwnFolder extends JobFolders {
   /**
    * `.work/<token>`, used by this process alone. Every rename that publishes has its source in it, and every rename that removes
    * something has its target in it. A successor first renames and removes this folder (it fences us), so that our late
    * operations fail. This process never makes the folder again.
    */
   readonly own: string;
+}
+
+/** The rights of a process that has the lease of a job. */
+export interface LeasedJob extends OwnFolder {
+  /** Names this lease and no other. */
+  readonly token: string;
+  /** Where the job publishes. */
+  readonly store: JobStore;
   /** Aborted, with a LostError, when the job is no longer ours. */
   readonly lost: AbortSignal;
-  /** The bucket that the job publishes into; absent: it publishes into its folder alone. */
+  /** The bucket that the job publishes into, for the exchange of a run; absent: it publishes into its folder. */
   readonly remote?: Remote;
 }
 
@@ -81,42 +87,6 @@ export function exchangesOf({ private: hidden }: Pick<JobFolders, "private">): s
   return join(hidden, "exchange");
 }
 
-/** Makes a folder that only its owner can read, and those above it. A link in its place is refused. */
-export async function makeFolder(path: string): Promise<void> {
-  await refuseLink(path);
-  await makeFolders(path);
-}
-
-/** Node's own way (`recursive`) goes on for ever where a file system takes no folders, and hides that one is read-only. */
-async function makeFolders(path: string): Promise<void> {
-  if (await makeOne(path)) return;
-  await makeFolders(dirname(path));
-  if (!(await makeOne(path)))
-    throw new StopError(`${path} cannot be made: the file system of ${dirname(path)} takes no new folders`);
-}
-
-/** Makes one folder, if there is none; false: the one above it is missing, or so the system says. */
-async function makeOne(path: string): Promise<boolean> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
-    const facts = await stat(path).catch(() => undefined);
-    if (!facts?.isDirectory()) throw error;
-  }
-  return true;
-}
-
-/**
- * Makes a folder below that of a holder, but none above it: a holder that was fenced must not bring its folder back. One
- * that is there already is fine.
- */
-export async function makeOwnFolder(path: string): Promise<void> {
-  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
-}
-
 /** Refuses what would lead out of the folder of a job. */
 export async function refuseLinks(folders: JobFolders): Promise<void> {
   const { folder, above, database, runs, private: hidden, waiting } = folders;
@@ -142,28 +112,37 @@ export async function findShardRuns(location: JobLocation): Promise<readonly Sha
 
 /** The newest run in a folder of runs; undefined where there is none. */
 export async function findNewestRun(runs: string): Promise<string | undefined> {
-  const names = await readdir(runs).catch(ifAbsent<string[]>([]));
-  const newest = names.filter(isRunId).sort().at(-1);
+  const [newest] = await runIdsIn(runs);
   return newest === undefined ? undefined : join(runs, newest);
 }
 
+/** The ids of the runs in a folder of runs, newest first. */
+export async function runIdsIn(runs: string): Promise<readonly string[]> {
+  const names = await readdir(runs).catch(ifAbsent<string[]>([]));
+  return names.filter(isRunId).sort().reverse();
+}
+
 /**
- * The bucket of a job, as the run that holds it uses it. Whatever is published goes there first, and then into the work folder,
- * which has the layout of any folder of a job but keeps no rows of its runs. Every change rejects with LostError once another
- * run has taken over.
+ * The id of the newest complete run, of that job and older than `before` if they are given. Reads manifests from the newest on, and stops
+ * at the first match. Without a job, the run that `latest` leads to counts as complete, whatever its manifest says.
  */
+export async function newestComplete(
+  { folder, runs }: Pick<JobFolders, "folder" | "runs">,
+  { job, before }: { readonly job?: string; readonly before?: string | undefined } = {},
+): Promise<string | undefined> {
+  const latest = await readlink(join(folder, "latest")).catch(() => undefined);
+  for (const id of await runIdsIn(runs)) {
+    if (before !== undefined && id >= before) continue;
+    if (job === undefined && latest === join("runs", id)) return id;
+    const facts = await readRunFacts(join(runs, id));
+    if (facts?.status !== "complete") continue;
+    if (job === undefined || (facts.job === job && facts.run_id === id)) return id;
+  }
+  return undefined;
+}
+
+/** The bucket of a job, for the owner of its lease. */
 export interface Remote {
-  /** Uploads the files of a staged run; readers do not see them. Resolves to the commit, which makes a dump of them. */
-  readonly uploadRun: (manifest: Manifest, stage: string, signal: AbortSignal) => Promise<() => Promise<void>>;
-  /** Writes the manifest and the rows of a published run into a new folder, which stands in a folder of its holder. */
-  readonly fetchRun: (runId: string, folder: string, signal: AbortSignal) => Promise<void>;
-  /** Makes the database in the work folder that of the bucket. False, and nothing is done, where it has more bytes than `most`. */
-  readonly fetchDatabase: (most?: number) => Promise<boolean>;
-  /** Replaces the database, which must still be the one that `fetchDatabase` found. StopError where it is not. */
-  readonly publishDatabase: (path: string) => Promise<void>;
-  readonly publishReport: (path: string) => Promise<void>;
-  /** Takes a run off the list, and removes its files. */
-  readonly dropRun: (runId: string) => Promise<void>;
   /** The place of the job, for the exchange of a run. Only what head.json lists is a dump. */
   readonly bucket: Bucket;
   /** Does work again, which must do no harm twice, while the store is gone for as long as `service.outage` allows. */

@@ -2,12 +2,14 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InterruptedError, LostError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
-import { isThere } from "../../files/files.js";
+import { isThere, makeFolder, makeOwnFolder } from "../../files/files.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import { fenceOthers, successorOf } from "./fence.js";
-import { foldersOf, type LeasedJob, makeFolder, makeOwnFolder, refuseLinks } from "./job-folders.js";
+import { folderStore } from "./folder-store.js";
+import { foldersOf, type LeasedJob, refuseLinks } from "./job-folders.js";
 import { type Lock, lockJob } from "./lock.js";
+import { takenOverText } from "./lock-owner.js";
 
 export interface LeaseOptions {
   readonly now: () => Date;
@@ -34,7 +36,8 @@ export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log 
   const lost = new AbortController();
   const lock = await lockJob(folders.private, now(), { onLost: (error) => lost.abort(error) });
   const token = lock.owner.id;
-  const leased: LeasedJob = { ...folders, token, own: join(folders.private, token), lost: lost.signal };
+  const owned = { ...folders, own: join(folders.private, token) };
+  const leased: LeasedJob = { ...owned, token, lost: lost.signal, store: folderStore(owned) };
   const lease: Lease = {
     ...leased,
     explain: async (error) => (await lossBehind(error, leased)) ?? error,
@@ -103,8 +106,7 @@ export async function lossBehind(error: unknown, leased: LeasedJob): Promise<Los
   if (error instanceof InterruptedError) return undefined;
   const successor = await successorOf(leased);
   if (successor !== undefined) {
-    const text = `this job was taken over by ${successor}: this run gave no sign of life for two minutes, or its lock was removed. This run ends; the other one has what was read`;
-    return new LostError(text, { cause: error });
+    return new LostError(takenOverText(successor), { cause: error });
   }
   if (error instanceof LostError) return undefined;
   if (await isThere(leased.own).catch(() => true)) return leased.lost.aborted ? leased.lost.reason : undefined;

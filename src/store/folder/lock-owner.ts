@@ -24,6 +24,20 @@ const ownerSchema = object({
 
 export type Owner = Readonly<v.InferOutput<typeof ownerSchema>>;
 
+/** Milliseconds without a heartbeat after which an owner counts as gone, wherever its process is or was. */
+export const deadAfter = 120_000;
+
+/** Says when an owner without a heartbeat loses its lock. `age`: milliseconds since the last one. */
+export function silenceText(age: number, lock: string): string {
+  const [seen, left] = [Math.max(0, age), deadAfter - age].map((time) => Math.ceil(time / 1000));
+  return `It gave its last sign of life ${seen} s ago; without another one, its ${lock} is taken over in ${left} s`;
+}
+
+/** Says who took over a job, for the owner that lost it. */
+export function takenOverText(successor: string): string {
+  return `this job was taken over by ${successor}: this run gave no sign of life for two minutes, or its lock was removed. This run ends; the other one continues`;
+}
+
 /** This process, as it holds a lock. */
 export async function thisOwner(since: Date): Promise<Owner & { readonly id: string }> {
   const [born, space, boot] = await Promise.all([bornAt(process.pid), pidSpace(), bootId()]);

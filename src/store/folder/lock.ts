@@ -3,7 +3,7 @@ import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { BusyError, LostError, StopError } from "../../errors.js";
 import { ifAbsent, isThere, openRegular } from "../../files/files.js";
-import { isAlive, type Owner, ownerFrom, thisOwner } from "./lock-owner.js";
+import { deadAfter, isAlive, type Owner, ownerFrom, silenceText, thisOwner } from "./lock-owner.js";
 
 interface LockOptions {
   /** Milliseconds between two heartbeats. */
@@ -14,18 +14,11 @@ interface LockOptions {
   readonly busy?: string;
 }
 
-/** A holder whose lock another process took over. */
-interface ReplacedOwner {
-  readonly id: string;
-  /** Whether its process is proved dead. */
-  readonly isDead: boolean;
-}
-
 /** The lock of a job, which this process holds. */
 export interface Lock {
   readonly owner: Owner & { readonly id: string };
-  /** The holder whose lock was taken over; undefined if there was none, or if it had released its lock. */
-  readonly replaced: ReplacedOwner | undefined;
+  /** The owner whose lock was taken over, and whether its process is proved dead; undefined if there was none, or if it had let go. */
+  readonly replaced: { readonly id: string; readonly isDead: boolean } | undefined;
   /** The error that names the present holder; undefined if the lock is ours. */
   readonly lossOf: () => Promise<LostError | undefined>;
   /**
@@ -45,16 +38,16 @@ interface Mine {
 }
 
 /**
- * Takes the lock of a job. A second run gets a BusyError that says who holds it. The lock of a process of this machine that
- * is no more, and one that was released, is taken over at once, any other when it has not been touched for two minutes; who
- * holds it touches it every 10 s. The lock keeps two runs from working at the same time as a rule; that both cannot publish
- * is ensured by fencing (fence.ts), as a process that was frozen while it held the lock does not know that it lost it.
+ * Takes the lock of a job. A second run gets a BusyError that says who holds it. The lock of a process of this machine
+ * that has ended, or that was released, is taken over at once; any other after two minutes without a heartbeat, which the owner
+ * sends every 10 s. The lock usually keeps two runs from working at the same time. Fencing (fence.ts) ensures that they cannot
+ * both publish, because a process that was frozen does not know that it lost the lock.
  */
 export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<Lock> {
   const path = join(folder, "lock");
   const owner = await thisOwner(now);
   const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(owner), options.busy);
-  let replaced: ReplacedOwner | undefined;
+  let replaced: Lock["replaced"];
   try {
     replaced = await take(path, mine);
     await removeLeftovers(path, mine);
@@ -89,7 +82,9 @@ export async function lockJob(folder: string, now: Date, options: LockOptions = 
 async function makeMine(path: string, text: string, busy: string | undefined): Promise<Mine> {
   const file = await open(path, "wx", 0o600);
   try {
-    return { path, text, file, now: await driveTime(file, text), busy };
+    await touch(file, text);
+    const now = (await file.stat()).mtimeMs; // the clock of the drive need not be that of this machine
+    return { path, text, file, now, busy };
   } catch (error) {
     await file.close();
     await rm(path, { force: true });
@@ -98,11 +93,11 @@ async function makeMine(path: string, text: string, busy: string | undefined): P
 }
 
 /**
- * Puts our lock at `path`, or throws BusyError. To replace a dead one takes a lock on exactly that one, `<path>.<its id>`:
- * who holds it and still finds the dead one knows that no other process can replace it. Should he die before he does, there is a
- * dead lock on the dead lock, which is taken over alike. Gives the holder that was replaced.
+ * Puts our lock at `path`, or throws BusyError. Replacing a stale lock takes a lock on exactly that one, `<path>.<its id>`: a
+ * process that holds it and still finds the stale one knows that no other can replace it. If that process dies first, its own lock
+ * becomes stale and is taken over the same way. Returns the owner that was replaced.
  */
-async function take(path: string, mine: Mine): Promise<ReplacedOwner | undefined> {
+async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
   for (;;) {
     // A link appears with its content or not at all, and fails where there is one already.
     if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return undefined;
@@ -120,8 +115,7 @@ async function take(path: string, mine: Mine): Promise<ReplacedOwner | undefined
       await link(mine.path, `${mine.path}.new`);
       await rename(`${mine.path}.new`, path);
       const owner = isReleased(dead) ? undefined : ownerFrom(dead.text);
-      if (!owner?.id) return undefined;
-      return { id: owner.id, isDead: (await isAlive(owner)) === false };
+      return owner?.id ? { id: owner.id, isDead: (await isAlive(owner)) === false } : undefined;
     } finally {
       await rm(claim, { force: true });
     }
@@ -130,7 +124,7 @@ async function take(path: string, mine: Mine): Promise<ReplacedOwner | undefined
 
 /** Marks our lock and takes it away, by a name in a folder of ours: the move shows which lock it was that stood there. */
 async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
-  await markReleased(mine.file, mine.text).catch(() => {}); // on a full disk it is taken away without a mark
+  await mine.file.write(releaseMark, Buffer.byteLength(mine.text)).catch(() => {}); // on a full disk it is taken away without a mark
   if (!isLockOf(await readLock(path), mine.text)) return;
   if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder was fenced, or the lock is gone
   const moved = await readLock(aside);
@@ -155,10 +149,7 @@ async function removeLeftovers(path: string, mine: Mine): Promise<void> {
 /** Whether who wrote a file that was to become a lock is no more: a dead process of this machine, or one silent for long. */
 async function isAbandoned(path: string, mine: Mine): Promise<boolean> {
   const file = await readLock(path).catch(() => undefined); // what is no file is nothing of ours
-  if (!file) return false;
-  const owner = ownerFrom(file.text);
-  const alive = owner && (await isAlive(owner));
-  return !(alive ?? mine.now - file.touched <= deadAfter);
+  return file !== undefined && !(await holderOf(file, mine.now));
 }
 
 /** Touches the lock now and then, until the function that it gives is called. Never keeps the process alive. */
@@ -191,9 +182,6 @@ function lostText(path: string, text: string | undefined): string {
   return `the lock ${path} ${what} while this run was at work, so it ends: two runs must not write to one folder`;
 }
 
-/** Milliseconds after which an untouched lock is stale, wherever its process is or was. */
-const deadAfter = 120_000;
-
 /** A holder appends this to its lock when it is done. Any process may then take the lock at once. */
 const releaseMark = "\nreleased\n";
 
@@ -222,21 +210,10 @@ export async function readLock(path: string): Promise<LockFile | undefined> {
   }
 }
 
-/** The time by the clock of the drive, which need not be that of this machine: a file of ours that is written to says it. */
-async function driveTime(mine: FileHandle, text: string): Promise<number> {
-  await touch(mine, text);
-  return (await mine.stat()).mtimeMs;
-}
-
 /** Shows that we live: the same content once more, so that the drive, not this machine, tells the time. */
 async function touch(mine: FileHandle, text: string): Promise<void> {
   await mine.write(text, 0);
   await mine.sync();
-}
-
-/** Says in the own lock that its holder is done. */
-async function markReleased(mine: FileHandle, text: string): Promise<void> {
-  await mine.write(releaseMark, Buffer.byteLength(text));
 }
 
 /** Whether the holder of a lock said that it is done. */
@@ -249,37 +226,39 @@ function isLockOf(found: LockFile | undefined, text: string): boolean {
   return found?.text === text || found?.text === `${text}${releaseMark}`;
 }
 
+interface Holder {
+  /** Undefined if its lock file cannot be read. */
+  readonly owner: Owner | undefined;
+  /** Undefined if that cannot be known from here. */
+  readonly alive: boolean | undefined;
+  /** Milliseconds since the lock was touched. */
+  readonly age: number;
+}
+
 /**
- * Throws BusyError when a lock is held: its process lives or, where that cannot be known, it was touched of late. A time far
- * ahead of `now` is none that a living process gave. `busy` says what is at work.
+ * The holder of a lock at the time `now`, if the lock is held: its process lives or, where that cannot be known, it was touched of late.
+ * A time far ahead of `now` is none that a living process gave.
  */
-export async function refuseHeld(path: string, found: LockFile, now: number, busy?: string): Promise<void> {
-  const { isHeld, owner, alive, age } = await lookAtLock(found, now);
-  if (isHeld)
-    throw new BusyError(`${busy ?? "another run of this job is at work"}: ${busyText(path, owner, alive, age)}`);
-}
-
-/** The process that holds a lock at the time `now`; null where its lock file cannot be read, undefined if it is free. */
-export async function ownerOf(found: LockFile, now: number): Promise<Owner | null | undefined> {
-  const { isHeld, owner } = await lookAtLock(found, now);
-  return isHeld ? (owner ?? null) : undefined;
-}
-
-async function lookAtLock(found: LockFile, now: number) {
+export async function holderOf(found: LockFile, now: number): Promise<Holder | undefined> {
   const owner = ownerFrom(found.text);
   const alive = owner && (await isAlive(owner));
   const age = now - found.touched;
-  return { owner, alive, age, isHeld: !isReleased(found) && (alive ?? Math.abs(age) < deadAfter) };
+  const isHeld = !isReleased(found) && (alive ?? Math.abs(age) < deadAfter);
+  return isHeld ? { owner, alive, age } : undefined;
 }
 
-function busyText(path: string, owner: Owner | undefined, alive: boolean | undefined, age: number): string {
+/** Throws BusyError if a lock is held. `busy` says what is at work. */
+export async function refuseHeld(path: string, found: LockFile, now: number, busy?: string): Promise<void> {
+  const holder = await holderOf(found, now);
+  if (holder) throw new BusyError(`${busy ?? "another run of this job is at work"}: ${busyText(path, holder)}`);
+}
+
+function busyText(path: string, { owner, alive, age }: Holder): string {
   const who = owner
     ? `process ${owner.pid} on ${owner.host} since ${owner.since}`
     : "an unknown process, whose lock file cannot be read";
   if (alive) return `${who}. Wait for its end, or end it (kill ${owner?.pid}); the next one goes on where it stopped`;
-  const [seen, left] = [Math.max(0, age), deadAfter - age].map((time) => Math.ceil(time / 1000));
-  const wait = `It gave its last sign of life ${seen} s ago; without another one, its lock is taken over in ${left} s`;
-  return `${who}. ${wait}. If you know that it is gone, remove ${path}`;
+  return `${who}. ${silenceText(age, "lock")}. If you know that it is gone, remove ${path}`;
 }
 
 /** Turns the error of that code into a value, and lets every other one pass. */

@@ -54,7 +54,7 @@ export function unguardedRow(row: RowText): RowText {
 }
 
 /**
- * Texts of more than 64 bytes are compared by their SHA-256: what is read stays small, also where DuckDB reads it. The hash is
+ * Texts of more than 64 bytes in columns for long ones are compared by their SHA-256: what is read stays small, also where DuckDB reads it. The hash is
  * that of the text without an apostrophe that `csv_safe` may have put before it; the apostrophe stands before the hash instead.
  * It does not count for the length, either: a text of 64 bytes would be long with it, and short without.
  */
@@ -68,11 +68,6 @@ export function shortText(text: string): string {
   if (bytes <= longest) return text;
   if (!guarded.test(text)) return `=sha256:${hash("sha256", text)}`;
   return bytes <= longest + 1 ? text : `'=sha256:${hash("sha256", text.slice(1))}`;
-}
-
-/** Whether something stands for a text that is long. */
-export function isShortened(text: string): boolean {
-  return /^'?=sha256:/.test(text);
 }
 
 /** SQL: the same as `shortText`. */

@@ -2,27 +2,17 @@ import { type Connection, isOwnError } from "../../duckdb/open-duckdb.js";
 import { streamTexts } from "../../duckdb/read-rows.js";
 import { sqlText, sqlTypes, utcTime } from "../../duckdb/sql.js";
 import { StopError } from "../../errors.js";
-import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
+import { UnreadableError } from "../../files/files.js";
+import { type Column, columns, type Kind } from "../../rows/columns.js";
 import { shortTextSql } from "./cells.js";
-import { type ReadRow, type RowSource, UnreadableError } from "./rows.js";
+import type { Rows, RowText } from "./rows.js";
 
 /** The rows of a Parquet file, which must have exactly the columns, in order, each of its type. */
-export function parquetRows(connection: Connection, name: string, kind: Kind, path: string): RowSource {
+export async function* parquetRows(path: string, kind: Kind, connection: Connection): Rows {
   const table = parquetTable(path);
-  return {
-    name,
-    kind,
-    async *read() {
-      const wrong = await otherColumns(connection, kind, table).catch(unreadable);
-      if (wrong !== undefined) throw new UnreadableError(`has other columns: ${wrong}`);
-      yield* sqlRows(connection, kind, table);
-    },
-  };
-}
-
-/** The rows of a table of a database, or of a part of it: `dump.chunks WHERE …`. */
-export function tableRows(connection: Connection, name: string, kind: Kind, table: string): RowSource {
-  return { name, kind, read: () => sqlRows(connection, kind, table) };
+  const wrong = await otherColumns(connection, kind, table).catch(unreadable);
+  if (wrong !== undefined) throw new UnreadableError(`has other columns: ${wrong}`);
+  yield* sqlRows(connection, kind, table);
 }
 
 /** SQL: a Parquet file. Its path may look like a pattern or a partition and is neither. */
@@ -44,27 +34,25 @@ async function otherColumns(connection: Connection, kind: Kind, table: string): 
  * The rows of a table, `dump.chunks WHERE …`, in its order. Each comes as one JSON text, because the client takes a byte
  * order mark off the start of a text, and a row in pieces takes longer.
  */
-async function* sqlRows(connection: Connection, kind: Kind, table: string): AsyncGenerator<Iterable<ReadRow>> {
-  const cells = columns[kind].map(({ name, type }) => cellText(`"${name}"`, type));
-  const row = `to_json([${cells.join(", ")}])::VARCHAR`;
-  let rows = 0;
+export async function* sqlRows(connection: Connection, kind: Kind, table: string): Rows {
+  const cells = columns[kind].map(cellText);
   try {
-    for await (const found of streamTexts(connection, row, table)) {
-      yield rowsOf(found, () => ++rows);
-    }
+    for await (const texts of streamTexts(connection, `to_json([${cells.join(", ")}])::VARCHAR`, table))
+      yield rowsFrom(texts);
   } catch (error) {
     unreadable(error);
   }
 }
 
-function* rowsOf(texts: Iterable<string>, next: () => number): Generator<ReadRow> {
-  for (const text of texts) yield { row: next(), text: JSON.parse(text) };
+function* rowsFrom(texts: Iterable<string>): Generator<RowText> {
+  for (const text of texts) yield JSON.parse(text);
 }
 
 /** SQL: a cell as the text formats have it. */
-function cellText(column: string, type: ColumnType): string {
+function cellText({ name, type, long }: Column): string {
+  const column = `"${name}"`;
   if (type === "strings") return `to_json(${column})::VARCHAR`;
-  if (type === "text") return shortTextSql(column);
+  if (long) return shortTextSql(column);
   return type === "time" ? isoText(column) : `${column}::VARCHAR`;
 }
 

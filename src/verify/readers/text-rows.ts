@@ -1,41 +1,35 @@
 import { isUtf8 } from "node:buffer";
 import { CsvError, parse } from "csv-parse/sync";
+import { UnreadableError } from "../../files/files.js";
+import { readTextPieces, splitLines } from "../../files/lines.js";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
 import { shortText } from "./cells.js";
 import { isObject, type ParsedJson, parseJson } from "./json-text.js";
-import { readText } from "./read-text.js";
-import { type Problem, type ReadRow, RowError, type RowSource, type RowText, UnreadableError } from "./rows.js";
+import { RowError, type Rows, type RowText } from "./rows.js";
 
 /** The rows of a CSV file by the letter of RFC 4180, below its header. An empty cell without quotes is null. */
-export function csvRows(name: string, kind: Kind, path: string): RowSource {
+export async function* csvRows(path: string, kind: Kind): Rows {
   const header = Buffer.from(columns[kind].map((column) => column.name).join(","));
-  return {
-    name,
-    kind,
-    async *read(problem) {
-      let first = 0; // the header
-      for await (const records of readRecords(path, true)) {
-        const [top] = records;
-        if (first === 0 && top?.equals(header) === false) throw new UnreadableError("has another header");
-        const rows = first === 0 ? records.slice(1) : records;
-        const cells = cellsOfAll(rows);
-        const read = (text: string, at: number) => rowTextFromCsv(kind, text, cells?.[at] ?? cellsOf(text));
-        yield readRows(rows, Math.max(first, 1), read, problem);
-        first += records.length;
-      }
-      if (first === 0) throw new UnreadableError("has no header");
-    },
-  };
+  let isBelow = false;
+  for await (const records of readRecords(path)) {
+    const [top] = records;
+    if (!isBelow && top?.equals(header) === false) throw new UnreadableError("has another header");
+    const rows = isBelow ? records : records.slice(1);
+    isBelow ||= top !== undefined;
+    const texts = textsOfAll(rows);
+    yield rowsFrom(rows, (record, at) => rowTextFromCsv(kind, record, texts?.[at] ?? textsOf(record)));
+  }
+  if (!isBelow) throw new UnreadableError("has no header");
 }
 
 /** The texts of the cells of a record, "" where one is null. */
 type Texts = readonly string[];
 
 /** Reads the records of a piece together: a call for each takes ten times as long. Undefined when one of them is broken. */
-function cellsOfAll(records: readonly Buffer[]): readonly Texts[] | undefined {
+function textsOfAll(records: readonly Buffer[]): readonly Texts[] | undefined {
   try {
-    const cells = parseCsv(Buffer.concat(records.flatMap((record) => [record, ending])));
-    return cells.length === records.length ? cells : undefined;
+    const texts = parseCsv(Buffer.concat(records.flatMap((record) => [record, ending])));
+    return texts.length === records.length ? texts : undefined;
   } catch {
     return undefined;
   }
@@ -44,32 +38,19 @@ function cellsOfAll(records: readonly Buffer[]): readonly Texts[] | undefined {
 const ending = Buffer.from("\n");
 
 /** RowError when it is no record. */
-function cellsOf(record: string): Texts {
+function textsOf(record: string): Texts {
   try {
     return parseCsv(`${record}\n`)[0] ?? [];
   } catch (error) {
-    if (error instanceof RangeError) throw brokenCell(0); // csv-parse quotes the cell in its message, which no string can hold then
-    if (!(error instanceof CsvError)) throw error;
-    const before = Buffer.from(record).subarray(0, error.column === 0 ? 0 : Number(error.bytes) + 1);
-    const start = before.toString("utf8").length;
-    if (error.code === "CSV_QUOTE_NOT_CLOSED") throw new RowError(`has an unclosed quote at character ${start + 1}`);
-    throw brokenCell(error.code === "CSV_INVALID_CLOSING_QUOTE" ? endOfQuoted(record, start) : start);
+    throw new RowError(error instanceof CsvError && error.code === "CSV_QUOTE_NOT_CLOSED" ? unclosed : broken);
   }
 }
 
+const unclosed = "is not valid CSV: a quote is not closed";
+const broken = "is not valid CSV";
+
 function parseCsv(text: Buffer | string): readonly Texts[] {
   return parse(text, { record_delimiter: "\n", relax_column_count: true });
-}
-
-function brokenCell(at: number): RowError {
-  return new RowError(`is not valid CSV at character ${at + 1}`);
-}
-
-/** Behind the closing quote of a cell. */
-function endOfQuoted(record: string, start: number): number {
-  let at = record.indexOf('"', start + 1);
-  while (record[at + 1] === '"') at = record.indexOf('"', at + 2);
-  return at + 1;
 }
 
 /**
@@ -84,13 +65,12 @@ function rowTextFromCsv(kind: Kind, record: string, texts: Texts): RowText {
   const cells = texts.map((text, at) => {
     const isQuoted = record[start] === '"';
     const end = start + text.length + (isQuoted ? 2 + quotesIn(text) : 0);
-    if (isQuoted && record[end - 1] !== '"') throw brokenCell(end - 1);
-    if (!isQuoted && text.includes("\r")) throw brokenCell(start);
+    if (isQuoted ? record[end - 1] !== '"' : text.includes("\r")) throw new RowError(broken);
     start = end + 1;
     if (!isQuoted && text === "") return null;
-    return expected[at]?.type === "text" ? shortText(text) : text;
+    return expected[at]?.long ? shortText(text) : text;
   });
-  if (start !== record.length + 1) throw brokenCell(start); // not all of it is in the cells
+  if (start !== record.length + 1) throw new RowError(broken); // not all of it is in the cells
   return cells;
 }
 
@@ -101,18 +81,9 @@ function quotesIn(text: string): number {
 }
 
 /** The rows of a JSONL file, one JSON object a line. */
-export function jsonlRows(name: string, kind: Kind, path: string): RowSource {
-  return {
-    name,
-    kind,
-    async *read(problem) {
-      let first = 1;
-      for await (const records of readRecords(path, false)) {
-        yield readRows(records, first, (line) => rowTextFromJson(kind, line), problem);
-        first += records.length;
-      }
-    },
-  };
+export async function* jsonlRows(path: string, kind: Kind): Rows {
+  for await (const lines of splitLines(readTextPieces(path)))
+    yield rowsFrom(lines, (line) => rowTextFromJson(kind, line));
 }
 
 /** The cells of a JSON object that has exactly the columns, in order, each of its type; RowError for any other. */
@@ -136,33 +107,28 @@ function parseRow(json: string): ParsedJson {
 }
 
 /** A string as it is, anything else as its JSON text. */
-function cellText({ name, type }: Column, value: unknown): string | null {
+function cellText({ name, type, long }: Column, value: unknown): string | null {
   if (value === null) return null;
   const isString = typeof value === "string";
   const text = isString ? value : JSON.stringify(value);
   if (type !== "any" && isString !== (type === "text" || type === "time"))
     throw new RowError(`${name} is not of type ${type}: ${(isString ? JSON.stringify(text) : text).slice(0, 40)}`);
-  return type === "text" ? shortText(text) : text;
+  return long ? shortText(text) : text;
 }
 
-/** The rows of some records, the first of which is row `first`; what is none goes to `problem`. */
-function* readRows(
+function* rowsFrom(
   records: readonly Buffer[],
-  first: number,
   read: (text: string, at: number) => RowText,
-  problem: Problem,
-): Generator<ReadRow> {
-  const rowAt = (record: Buffer, at: number) => {
+): Generator<RowText | RowError> {
+  for (const [at, record] of records.entries()) {
     try {
       if (!isUtf8(record)) throw new RowError("is not UTF-8");
-      return read(record.toString("utf8"), at);
+      yield read(record.toString("utf8"), at);
     } catch (error) {
       if (!(error instanceof RowError)) throw error;
-      problem(first + at, error.message);
-      return undefined;
+      yield error;
     }
-  };
-  for (const [at, record] of records.entries()) yield { row: first + at, text: rowAt(record, at) };
+  }
 }
 
 /** The longest record that is read, in bytes: far above what a row can be, and below what a string of JavaScript can hold. */
@@ -170,18 +136,15 @@ const longest = 256 * 1024 * 1024;
 const lineFeed = 10;
 const quote = 34;
 
-/**
- * The records of a text file, without the line feeds at their ends, some at a time. With `quoted`, a line feed between
- * quotes ends no record, as in CSV. A file may be compressed. A symlink is not followed. Memory is that of one record.
- */
-export async function* readRecords(path: string, quoted: boolean): AsyncGenerator<readonly Buffer[]> {
+/** The records of a CSV file, without the line feeds at their ends, some at a time. A symlink is not followed. Memory is that of one record. */
+export async function* readRecords(path: string): AsyncGenerator<readonly Buffer[]> {
   let begun: Buffer[] = [];
   let length = 0;
   let inQuotes = false;
-  for await (const piece of readText(path)) {
+  for await (const piece of readTextPieces(path)) {
     const records: Buffer[] = [];
     let start = 0;
-    let nextQuote = quoted ? piece.indexOf(quote) : -1;
+    let nextQuote = piece.indexOf(quote);
     const passQuotes = (end: number) => {
       for (; nextQuote >= 0 && nextQuote < end; nextQuote = piece.indexOf(quote, nextQuote + 1)) inQuotes = !inQuotes;
     };

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { inFull } from "../../rounds.js";
 import { Answers } from "../answers.js";
 import { type Dataset, datasetId, documentId } from "../dataset.js";
 import { SearchAnswers } from "../elasticsearch.js";
@@ -32,7 +33,7 @@ test("the service gives Elasticsearch's clients the records that the Knowledge A
   expect(hits.map(({ _id }) => _id)).toEqual(listed.map(({ id }) => id));
 });
 
-test("a measurement counts the time and the memory of processes that a command starts", async () => {
+test.runIf(inFull)("a measurement counts the time and the memory of processes that a command starts", async () => {
   const busy =
     "const bytes = Buffer.alloc(150e6, 1); const end = Date.now() + 300; while (Date.now() < end) bytes[0]++;";
   const { wall, cpu, rss, stdout } = await measureTree(["sh", "-c", `"${process.execPath}" -e "${busy}"; echo done`]);

@@ -26,7 +26,9 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
     const refused = await kbdump(["sql", `${job}@${ids[0]}`, count, "--quiet"]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr.replaceAll("\n ", "")).toContain(
-      `${job}/${folder}/manifest.json was damaged, replaced or removed. Take another run`,
+      how === "gone"
+        ? `cannot read ${job}/${folder}/manifest.json: it is not there`
+        : `${job}/${folder}/manifest.json is not what was uploaded`,
     );
   });
 });

@@ -16,42 +16,38 @@ export interface DumpsInBucket {
   readonly ids: readonly [string, string];
   /** The output folder with a local copy of the job. */
   readonly dir: string;
-  readonly cache: string;
+  /** The folder in which commands make their copies. */
+  readonly root: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Runs a command line in this process, with the store and a cache of its own. */
+  /** Runs a command line in this process, with the store and a folder of its own for copies. */
   readonly kbdump: (args: readonly string[], env?: NodeJS.ProcessEnv) => Promise<Finished>;
-  /** Paths of the files in the cache, but for those of private folders. */
-  readonly cached: () => Promise<readonly string[]>;
+  /** The names in the folder of copies. */
+  readonly copies: () => Promise<readonly string[]>;
 }
 
 /** Makes two runs, between which a document was indexed anew. */
 export async function makeDumpsInBucket(store: TestStore, output: object = {}): Promise<DumpsInBucket> {
   const environment = await openBucketWorld(store);
   const machine = await environment.machine("writer", output);
+  const [hidden] = environment.documents[1].chunks;
+  Object.assign(hidden ?? {}, { enabled: false, disabled_at: 1_741_300_000, disabled_by: "someone" });
   const first = (await machine.run()).manifest.run_id;
   const [edited] = environment.documents[0].chunks;
   if (edited) edited.content = `${edited.content} and more`;
   reindex(environment.documents[1], 77);
   environment.documents[1].chunks.pop(); // a row that the re-index took
+  Object.assign(environment.documents[1].chunks[0] ?? {}, { enabled: true, disabled_at: null, disabled_by: null });
   const second = (await machine.run()).manifest.run_id;
   const dir = join(environment.folder, "local");
   await uploadJob(environment, join(dir, "test"), second);
-  const cache = join(environment.folder, "cache");
-  const env = { ...store.env, KBDUMP_CACHE: cache };
+  const root = join(environment.folder, "copies");
+  const env = { ...store.env, KBDUMP_COPIES: root };
   return {
-    ...{ environment, machine, dir, cache, env },
+    ...{ environment, machine, dir, root, env },
     job: `${environment.url}/test`,
     ids: [first, second],
     kbdump: (args, more = {}) => runHere(args, { ...env, ...more }),
-    cached: async () => {
-      const entries = await readdir(cache, { recursive: true, withFileTypes: true }).catch(() => []);
-      const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-      const jobFolder = join(cache, environment.url.replace("s3://", "s3/"), "test/");
-      return paths
-        .map((path) => path.replace(jobFolder, ""))
-        .filter((path) => !path.startsWith(".copy/"))
-        .sort();
-    },
+    copies: () => readdir(root).catch(() => []),
   };
 }
 

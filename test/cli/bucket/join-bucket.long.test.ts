@@ -22,15 +22,15 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
     return ids;
   }
 
-  /** Runs `kbdump join` in a folder of its own, with a cache of its own. */
+  /** Runs `kbdump join` in a folder of its own, with copies of its own. */
   async function joinIn(environment: BucketWorld, words: readonly string[]) {
-    const cache = join(environment.folder, "cache");
+    const copies = join(environment.folder, "copies");
     const { code, stdout, stderr } = await runKbdump(
       ["join", ...words, "--json", "--quiet"],
-      { ...store.env, KBDUMP_CACHE: cache },
+      { ...store.env, KBDUMP_COPIES: copies },
       environment.folder,
     );
-    expect(stdout + stderr).not.toContain(cache);
+    expect(stdout + stderr).not.toContain(copies);
     return { code, stderr, result: stdout === "" ? undefined : JSON.parse(stdout) };
   }
 
@@ -72,7 +72,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
     expect(code).toBe(2);
     expect(nothing).toContain(`${job}: there is no head.json in it; no job is in ${environment.url}`);
     const [first] = await runShards(environment, [1]);
-    const env = { ...store.env, KBDUMP_CACHE: join(environment.folder, "cache") };
+    const env = { ...store.env, KBDUMP_COPIES: join(environment.folder, "copies") };
     const verified = await runKbdump(["verify", job], env, environment.folder);
     expect(verified.stderr).toContain(`${job}: there is no head.json in it; it has shards only; kbdump join ${job}`);
     const one = await joinIn(environment, [job]);

@@ -47,25 +47,22 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
       const refused = await kbdump(words);
       expect(refused, words.join(" ")).toMatchObject({ code: 2, stdout: "" });
       expect(refused.stderr.replaceAll("\n ", "")).toContain(says);
-      expect(refused.stderr).not.toContain(dumps.cache);
+      expect(refused.stderr).not.toContain(dumps.root);
     }
     const elsewhere = await kbdump(["list", "s3://nobody-made-this/team/test"]);
     expect(elsewhere.code).toBe(1);
     expect(elsewhere.stderr).toContain("there is no such bucket");
   });
 
-  test("the cache must have a size, and a place that can be written", async () => {
+  test("copies need a place that can be written", async () => {
     const { job, kbdump, environment } = dumps;
-    const wrong = await kbdump(["list", job], { KBDUMP_CACHE_SIZE: "lots" });
-    expect(wrong).toMatchObject({ code: 2 });
-    expect(wrong.stderr).toContain('KBDUMP_CACHE_SIZE is "lots"; expected a size such as 500MB or 20GB');
     const file = join(environment.folder, "file");
     await mkdir(environment.folder, { recursive: true });
     await writeFile(file, "");
-    const blocked = await kbdump(["list", job], { KBDUMP_CACHE: join(file, "cache") });
+    const blocked = await kbdump(["list", job], { KBDUMP_COPIES: join(file, "copies") });
     expect(blocked.code).toBe(1);
-    expect(blocked.stderr).toContain(`copies of buckets cannot be kept in ${join(file, "cache")}: `);
-    expect(blocked.stderr).toContain("let KBDUMP_CACHE name another folder");
+    expect(blocked.stderr).toContain(`copies of buckets cannot be kept in ${join(file, "copies")}: `);
+    expect(blocked.stderr).toContain("let KBDUMP_COPIES name another folder");
     await chmod(file, 0o600);
   });
 

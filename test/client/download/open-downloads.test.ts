@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openDownloads } from "../../../src/client/download.js";
 import { emptyRequestCounts } from "../../../src/client/request-counts.js";
 import { RetryError, SkipError } from "../../../src/errors.js";
+import { inFull } from "../../rounds.js";
 import { brokenFile, type FileStore, file, redirect, startFileStore } from "../../servers/file-store.js";
 
 const secret = "sign=SignatureThatNobodyMaySee";
@@ -109,7 +110,7 @@ test("a file that breaks off, a closed port and a certificate that is none are e
   expect(String(noTls)).not.toContain(secret);
 });
 
-test("the timeout counts for silence, not for the whole file", async () => {
+test.runIf(inFull)("the timeout counts for silence, not for the whole file", async () => {
   const { store, text } = await opened({ timeout: 1.5 });
   store.files.set("/slow", (response) => {
     response.writeHead(200);

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { jobFileNames } from "../../../src/client/failed-request.js";
 import { RetryError } from "../../../src/errors.js";
+import { inFull } from "../../rounds.js";
 import { firstTimes } from "../../servers/faults.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
 import { Store } from "../../servers/store.js";
@@ -61,7 +62,7 @@ describe("the bound of a body", () => {
     }
   });
 
-  it("a body that comes byte by byte takes about as much memory as any other", async () => {
+  it.runIf(inFull)("a body that comes byte by byte takes about as much memory as any other", async () => {
     const { url } = await serve(({ socket }) => {
       socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${"1\r\n \r\n".repeat(1_000_000)}0\r\n\r\n`);
     });
@@ -70,7 +71,7 @@ describe("the bound of a body", () => {
     expect(grown).toBeLessThan(60_000_000);
   });
 
-  it("a bomb is not unpacked beyond the bound", async () => {
+  it.runIf(inFull)("a bomb is not unpacked beyond the bound", async () => {
     const bomb = gzipSync(Buffer.alloc(150_000_000, " "), { level: 2 });
     const { url } = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
     const { get } = openTestHttp(url);
@@ -84,7 +85,7 @@ describe("the bound of a body", () => {
 });
 
 describe("the time of a request", () => {
-  it("ends one that still waits for its connection, and does not send it afterwards", async () => {
+  it.runIf(inFull)("ends one that still waits for its connection, and does not send it afterwards", async () => {
     const { url, requests } = await serve((request, response) => {
       if (request.url === "/v1/slow") setTimeout(() => response.end("{}"), 300);
       else response.end("{}");
@@ -98,20 +99,23 @@ describe("the time of a request", () => {
     expect(requests.map((request) => request.url)).not.toContain("/v1/second");
   });
 
-  it.each(["hang", "drip"] as const)("%s: ends when its time is up, however the bytes come", async (kind) => {
-    const server = await startRealisticServer(new Store(), { faults: () => ({ kind, everyMs: 20 }) });
-    try {
-      const start = performance.now();
-      const error = await rejection(openTestHttp(server.url, { timeout: 0.3 }).get("/datasets"));
-      const took = performance.now() - start;
-      expect(error).toBeInstanceOf(RetryError);
-      expect(error.message).toBe(`GET ${server.url}/datasets: no complete answer within 0.3 s`);
-      expect(took).toBeGreaterThan(290);
-      expect(took).toBeLessThan(3_000);
-    } finally {
-      await server.close();
-    }
-  });
+  it.runIf(inFull).each(["hang", "drip"] as const)(
+    "%s: ends when its time is up, however the bytes come",
+    async (kind) => {
+      const server = await startRealisticServer(new Store(), { faults: () => ({ kind, everyMs: 20 }) });
+      try {
+        const start = performance.now();
+        const error = await rejection(openTestHttp(server.url, { timeout: 0.3 }).get("/datasets"));
+        const took = performance.now() - start;
+        expect(error).toBeInstanceOf(RetryError);
+        expect(error.message).toBe(`GET ${server.url}/datasets: no complete answer within 0.3 s`);
+        expect(took).toBeGreaterThan(290);
+        expect(took).toBeLessThan(3_000);
+      } finally {
+        await server.close();
+      }
+    },
+  );
 
   it("any number of seconds will do", async () => {
     const { url } = await serve((_, response) => response.end("{}"));

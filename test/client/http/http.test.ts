@@ -148,7 +148,7 @@ describe("what breaks on the way", () => {
     const url = await deadUrl();
     const error = await rejection(openTestHttp(url).get());
     expect(error).toBeInstanceOf(RetryError);
-    expect(error.message).toBe(`GET ${url}/x: connection refused; is the service running there?`);
+    expect(error.message).toBe(`GET ${url}/x: connection refused by ${new URL(url).host}`);
   });
 
   it("nobody listens, on any of a name's addresses", async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StopError, UsageError } from "../../../src/errors.js";
+import { inFull } from "../../rounds.js";
 import { pemFile } from "../../servers/certificates.js";
 import { openTestHttp, rejection } from "../open-test-http.js";
 import { json, serve } from "../serve.js";
@@ -70,9 +71,11 @@ describe("the certificate of the service", () => {
     expect(open).toThrow(`service.ca_file: ${message}`);
   });
 
-  it("is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says, and the key stays here; that of a notice, too", async () => {
-    const { url, requests } = await serve(json({}), "one");
-    const script = `
+  it.runIf(inFull)(
+    "is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says, and the key stays here; that of a notice, too",
+    async () => {
+      const { url, requests } = await serve(json({}), "one");
+      const script = `
       import { runnerImport } from "vite";
       const load = async (file) => (await runnerImport(file, { configFile: false, logLevel: "error" })).module;
       const { openHttp } = await load("./src/client/open-client.ts");
@@ -83,14 +86,15 @@ describe("the certificate of the service", () => {
       console.log(await http.send({ path: "/x", query: [] }).then(() => "sent", (error) => error.name));
       console.log(await sendNotice(baseUrl, "{}", { signal, waits: [], env: {} }));
       await http.close();`;
-    const env = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: "0", ONE: url };
-    const cwd = join(import.meta.dirname, "../../..");
-    const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd, env });
-    expect((await run).stdout).toBe("StopError\nit could not be sent (DEPTH_ZERO_SELF_SIGNED_CERT)\n");
-    expect(requests).toHaveLength(0);
-  });
+      const env = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: "0", ONE: url };
+      const cwd = join(import.meta.dirname, "../../..");
+      const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd, env });
+      expect((await run).stdout).toBe("StopError\nit could not be sent (DEPTH_ZERO_SELF_SIGNED_CERT)\n");
+      expect(requests).toHaveLength(0);
+    },
+  );
 
-  it("caFile adds to what is trusted already, NODE_EXTRA_CA_CERTS included", async () => {
+  it.runIf(inFull)("caFile adds to what is trusted already, NODE_EXTRA_CA_CERTS included", async () => {
     const [one, two] = [await serve(json({}), "one"), await serve(json({}), "two")];
     const script = `
       import { runnerImport } from "vite";

@@ -5,6 +5,7 @@ import { Pace } from "../../../src/client/pace.js";
 import type { WriteOutcome } from "../../../src/client/write/write-outcome.js";
 import type { Writer, WriterOptions } from "../../../src/client/write/writer.js";
 import { StopError } from "../../../src/errors.js";
+import { inFull } from "../../rounds.js";
 import { startProxy } from "../../servers/proxy.js";
 import { JumpingClock } from "../jumping-clock.js";
 import { everythingOf, rejection, testKey } from "../open-test-http.js";
@@ -271,7 +272,7 @@ describe("a process that may have lost its place", () => {
     expect([error.message, requests.length]).toEqual(["another restore has taken over", 0]);
   });
 
-  it("is asked again if the first byte leaves later than usual, as after a freeze", async () => {
+  it.runIf(inFull)("is asked again if the first byte leaves later than usual, as after a freeze", async () => {
     const { url, requests } = await serve(answering(200, { data: [chunk] }));
     let asked = 0;
     const outcome = await held(openTestWriter(url), async () => {

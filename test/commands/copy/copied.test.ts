@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
-import { renderMoved } from "../../../src/commands/copy/copied.js";
+import { renderCopied } from "../../../src/commands/copy/copied.js";
 import type { CopyResult } from "../../../src/restore/copy/copy-result.js";
 import {
   appliedOf,
+  copiedOf,
+  copyOf,
   datasetPlanOf,
   differenceOf,
   documentPlanOf,
@@ -11,14 +13,12 @@ import {
   everyDataset,
   folder,
   handbook,
-  movedOf,
-  moveOf,
 } from "../../restore/copy/made-copy.js";
-import { idOf } from "../../restore/made-result.js";
+import { idOf } from "../../restore/lost/made-result.js";
 import { terminalOf, wide } from "../restore/pages.js";
 import { commandWith, invocation, nasty } from "./pages.js";
 
-const rendered = (result: CopyResult, args = invocation.args) => renderMoved(result, wide, { ...invocation, args });
+const rendered = (result: CopyResult, args = invocation.args) => renderCopied(result, wide, { ...invocation, args });
 const two = [datasetPlanOf([documentPlanOf(1), documentPlanOf(2)])];
 const places = `  ${folder}.restore/to/new.example.com/after/runs/20261120T020000123Z/  the proof: the documents as they now are
   ${folder}.restore/to/new.example.com/journal.jsonl                    every request and its answer`;
@@ -26,7 +26,7 @@ const compare = `Compare the run with the service at any time:
   kbdump verify ${folder} --against https://new.example.com/v1`;
 
 test("restored and proved: how many, in which dataset, and where the proof lies", () => {
-  const result = moveOf(two, { applied: appliedOf([movedOf(1), movedOf(2)]), differences: [] });
+  const result = copyOf(two, { applied: appliedOf([copiedOf(1), copiedOf(2)]), differences: [] });
   expect(rendered(result)).toBe(`restored: 2 of 2 documents; proved
 7 write requests to https://new.example.com/v1
 
@@ -42,27 +42,26 @@ test("a dataset that became one for each form is listed with all of them", () =>
   const key = `${handbook}/qa_model`;
   const target = { kind: "new", name: "Handbook (qa_model)" } as const;
   const questions = datasetPlanOf([documentPlanOf(2, { doc_form: "qa_model", dataset_key: key })], { key, target });
-  const documents = [movedOf(1), movedOf(2, { target_dataset_id: idOf(601) })];
-  const result = moveOf([datasetPlanOf([documentPlanOf(1)]), questions], { applied: appliedOf(documents) });
+  const documents = [copiedOf(1), copiedOf(2, { target_dataset_id: idOf(601) })];
+  const result = copyOf([datasetPlanOf([documentPlanOf(1)]), questions], { applied: appliedOf(documents) });
   expect(rendered(result)).toContain(
     `\nDatasets:\n  "Handbook" (${idOf(600)})\n  "Handbook (qa_model)" (${idOf(601)})\n`,
   );
 });
 
-test("partial: each document that is missing with its reason and its rows, and the command that tries it again", () => {
+test("partial: each document that is missing with its reason and its rows, and the command that goes on", () => {
   const row = { level: "chunk", id: idOf(77), position: 7, reason: "the service answered 400" } as const;
   const documents = [
-    ...[movedOf(1), movedOf(2), movedOf(8)],
-    movedOf(3, { outcome: "partial", reason: "1 chunk did not come", failed: [row] }),
-    movedOf(4, { outcome: "failed", reason: "it was not indexed", target_id: null, target_dataset_id: null }),
-    movedOf(6, { outcome: "waiting", reason: "the service could not embed it" }),
+    ...[copiedOf(1), copiedOf(2), copiedOf(8)],
+    copiedOf(3, { outcome: "partial", reason: "1 chunk did not come", failed: [row] }),
+    copiedOf(4, { outcome: "failed", reason: "it was not indexed", target_id: null, target_dataset_id: null }),
   ];
-  const result = moveOf([everyDataset], {
+  const result = copyOf([everyDataset], {
     applied: appliedOf(documents, { problems: ["the tag internal could not be made: 403"] }),
     differences: [],
   });
   expect(rendered(result, [...invocation.args, "--apply", "--yes"])).toBe(
-    `partial: 4 of 8 documents restored; proved: they are as in the run
+    `partial: 4 of 7 documents restored; proved: they are as in the run
 7 write requests to https://new.example.com/v1, earlier ones included
 
 Dataset:
@@ -80,27 +79,26 @@ Not restored:
       the service answered 400
   "Manual 4.md" (${idOf(4)})
     failed: it was not indexed
-  "Manual 6.md" (${idOf(6)})
-    failed earlier, and not tried again: the service could not embed it
 
 ${places}
 
-Once the cause is gone, try those again that failed:
-${commandWith("--apply --retry-failed")}
+Once the cause is gone, go on; nothing is written twice:
+${commandWith("--apply")}
 
 ${compare}`,
   );
 });
 
 test("the command that goes on never begins another copy: --dataset new is gone from it, the id of a dataset stays", () => {
-  const result = moveOf(two, { applied: appliedOf([movedOf(1), movedOf(2, { outcome: "failed" })]), differences: [] });
+  const result = copyOf(two, {
+    applied: appliedOf([copiedOf(1), copiedOf(2, { outcome: "failed" })]),
+    differences: [],
+  });
   for (const dataset of [["--dataset", "new"], ["--dataset=new"]])
-    expect(rendered(result, [...invocation.args, ...dataset, "--retry-failed", "--json"])).toContain(
-      `\n${commandWith("--apply --retry-failed")}\n`,
-    );
+    expect(rendered(result, [...invocation.args, ...dataset, "--json"])).toContain(`\n${commandWith("--apply")}\n`);
   for (const dataset of [["--dataset", idOf(3)], [`--dataset=${idOf(3)}`]])
     expect(rendered(result, [...invocation.args, ...dataset])).toContain(
-      `\n${commandWith(`${dataset.join(" ")} --apply --retry-failed`)}\n`,
+      `\n${commandWith(`${dataset.join(" ")} --apply`)}\n`,
     );
 });
 
@@ -110,7 +108,7 @@ test("different: each finding with its place, of a row, a document or a dataset"
     differenceOf(1, { level: "document", reason: "its name is another one" }),
     differenceOf(3, { level: "dataset", document_id: null, id: handbook, reason: "its description is another one" }),
   ];
-  const result = moveOf(two, { applied: appliedOf([movedOf(1), movedOf(2)]), differences });
+  const result = copyOf(two, { applied: appliedOf([copiedOf(1), copiedOf(2)]), differences });
   const printed = rendered(result);
   expect(printed).toMatch(/^different: 2 of 2 documents restored, but the proof found 3 differences\n/);
   expect(printed).toContain(`
@@ -129,19 +127,19 @@ Found by the proof:
 test("a document that an earlier process restored counts, unless this one says otherwise", () => {
   const earlier = earlierOf("restored");
   const datasets = [datasetPlanOf([documentPlanOf(1, { earlier }), documentPlanOf(2, { earlier }), documentPlanOf(3)])];
-  const applied = appliedOf([movedOf(2, { outcome: "failed", reason: "it is gone" }), movedOf(3)]);
-  expect(rendered(moveOf(datasets, { applied, differences: [] }))).toMatch(/^partial: 2 of 3 documents restored; /);
+  const applied = appliedOf([copiedOf(2, { outcome: "failed", reason: "it is gone" }), copiedOf(3)]);
+  expect(rendered(copyOf(datasets, { applied, differences: [] }))).toMatch(/^partial: 2 of 3 documents restored; /);
 });
 
 test("without a proof, it does not say proved, and the same command goes on", () => {
-  const printed = rendered(moveOf(two, { applied: appliedOf([movedOf(1), movedOf(2)]) }));
+  const printed = rendered(copyOf(two, { applied: appliedOf([copiedOf(1), copiedOf(2)]) }));
   expect(printed).toMatch(/^partial: 2 of 2 documents restored; not proved\n/);
   expect(printed).toContain(`\nOnce the cause is gone, go on; nothing is written twice:\n${commandWith("--apply")}\n`);
 });
 
 test("where only a tag, a field or a setting could not be made, the same command tries it again", () => {
-  const applied = appliedOf([movedOf(1), movedOf(2)], { problems: ["the tag internal could not be made: 403"] });
-  expect(rendered(moveOf(two, { applied, differences: [] }))).toContain(
+  const applied = appliedOf([copiedOf(1), copiedOf(2)], { problems: ["the tag internal could not be made: 403"] });
+  expect(rendered(copyOf(two, { applied, differences: [] }))).toContain(
     `\nOnce the cause is gone, go on; nothing is written twice:\n${commandWith("--apply")}\n`,
   );
 });
@@ -149,20 +147,20 @@ test("where only a tag, a field or a setting could not be made, the same command
 test("the dataset is named by the first document that came into it; a document without a name by its id", () => {
   const gone = { outcome: "failed", reason: "500", target_id: null, target_dataset_id: null } as const;
   const datasets = [datasetPlanOf([documentPlanOf(1, { document_name: idOf(1) }), documentPlanOf(2)])];
-  const printed = rendered(moveOf(datasets, { applied: appliedOf([movedOf(1, gone), movedOf(2)]), differences: [] }));
+  const printed = rendered(copyOf(datasets, { applied: appliedOf([copiedOf(1, gone), copiedOf(2)]), differences: [] }));
   expect(printed).toContain(`\nDataset:\n  "Handbook" (${idOf(600)})\n`);
   expect(printed).toContain(`\nNot restored:\n  ${idOf(1)}\n    failed: 500\n`);
 });
 
 test("nothing restored: there is no dataset to look at, and nothing to compare", () => {
-  const documents = [movedOf(1, { outcome: "failed", reason: null, target_dataset_id: null, target_id: null })];
-  const printed = rendered(moveOf([datasetPlanOf([documentPlanOf(1)])], { applied: appliedOf(documents) }));
+  const documents = [copiedOf(1, { outcome: "failed", reason: null, target_dataset_id: null, target_id: null })];
+  const printed = rendered(copyOf([datasetPlanOf([documentPlanOf(1)])], { applied: appliedOf(documents) }));
   expect(printed).toContain("    failed: no reason is known\n");
   expect(printed).not.toMatch(/Dataset|verify/);
 });
 
 test("where nothing was written, it is the plan", () => {
-  expect(rendered(moveOf(two))).toMatch(/\nplan: 2 documents into 1 new dataset: .*\n/);
+  expect(rendered(copyOf(two))).toMatch(/\nplan: 2 documents into 1 new dataset: .*\n/);
 });
 
 test("of many, the first twenty are shown", () => {
@@ -170,10 +168,10 @@ test("of many, the first twenty are shown", () => {
   const datasets = many(24, (at) =>
     datasetPlanOf([documentPlanOf(at)], { target: { kind: "there", id: idOf(at + 700), name: `Dataset ${at}` } }),
   );
-  const documents = many(24, (at) => movedOf(at, { outcome: "failed", reason: "500" }));
+  const documents = many(24, (at) => copiedOf(at, { outcome: "failed", reason: "500" }));
   const problems = many(26, (at) => `no tag ${at}`);
   const differences = many(27, (at) => differenceOf(at));
-  const printed = rendered(moveOf(datasets, { applied: appliedOf(documents, { problems }), differences }));
+  const printed = rendered(copyOf(datasets, { applied: appliedOf(documents, { problems }), differences }));
   expect(printed).toContain(`  "Dataset 19" (${idOf(719)})\n  … and 4 more: --json lists all\n`);
   expect(printed).toContain("  no tag 19\n  … and 6 others: --json lists all\n");
   expect(printed).toContain(`(${idOf(19)})\n    failed: 500\n  … and 4 more: --json lists all\n`);
@@ -182,14 +180,14 @@ test("of many, the first twenty are shown", () => {
 
 test("text of the service moves no cursor, and no line is wider than the terminal", () => {
   const failed = [{ level: "chunk", id: idOf(3), position: 3, reason: nasty }] as const;
-  const documents = [movedOf(1, { outcome: "partial", reason: nasty, failed }), movedOf(2)];
+  const documents = [copiedOf(1, { outcome: "partial", reason: nasty, failed }), copiedOf(2)];
   const datasets = [
     datasetPlanOf([documentPlanOf(1, { document_name: nasty }), documentPlanOf(2, { refused: nasty })], {
       dataset_name: nasty,
       target: { kind: "new", name: nasty },
     }),
   ];
-  const result = moveOf(datasets, {
+  const result = copyOf(datasets, {
     applied: appliedOf(documents, { problems: [nasty] }),
     differences: [differenceOf(1, { reason: nasty })],
     run: { folder: "run", job: "nightly", run_id: "20261119T020000123Z" },
@@ -198,7 +196,7 @@ test("text of the service moves no cursor, and no line is wider than the termina
     journal: "journal",
   });
   for (const columns of [80, 40]) {
-    const lines = renderMoved(result, terminalOf(columns), invocation).split("\n");
+    const lines = renderCopied(result, terminalOf(columns), invocation).split("\n");
     expect(lines.filter((line) => widthOf(line) > columns && !line.startsWith("  kbdump "))).toEqual([]);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours are ours, all else is not
     expect(lines.join("").replace(/\x1b\[\d+m/g, "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
-import type { CopyOptions, CopyResult, Move } from "../../../src/restore/copy/copy-result.js";
+import type { CopyOptions, CopyResult, CopyRun } from "../../../src/restore/copy/copy-result.js";
 import { openTerminalHere } from "../../cli/terminal-here.js";
 import { keys } from "../../pseudo-terminal.js";
 import {
   appliedOf,
+  copiedOf,
+  copyOf,
   datasetPlanOf,
   differenceOf,
   documentPlanOf,
   earlierOf,
-  movedOf,
-  moveOf,
 } from "../../restore/copy/made-copy.js";
-import { idOf } from "../../restore/made-result.js";
+import { idOf } from "../../restore/lost/made-result.js";
 import { restoreHere, runFolder } from "../restore/restore-here.js";
 
 const inCapitals = "BE707760-4D1D-4F33-B3AD-F9BACE31E975";
 const to = ["--to", "https://new.example.com/v1"];
 const datasets = [datasetPlanOf([documentPlanOf(1), documentPlanOf(2)])];
-const moved = moveOf(datasets, { applied: appliedOf([movedOf(1), movedOf(2)]), differences: [] });
+const copied = copyOf(datasets, { applied: appliedOf([copiedOf(1), copiedOf(2)]), differences: [] });
 
 interface Given {
   readonly result?: CopyResult;
@@ -26,51 +26,51 @@ interface Given {
   readonly openTerminal?: ReturnType<typeof openTerminalHere>["openTerminal"];
 }
 
-/** Runs `restore` with a move that gives this result; gives what came of it, and the options that it was given. */
-async function move(args: readonly string[], { result = moveOf(datasets), act, ...environment }: Given = {}) {
+/** Runs `restore` with a copy that gives this result; gives what came of it, and the options that it was given. */
+async function copy(args: readonly string[], { result = copyOf(datasets), act, ...environment }: Given = {}) {
   let options: CopyOptions | undefined;
-  const moveRun: Move = async (received) => {
+  const copyRun: CopyRun = async (received) => {
     options = received;
     return act ? act(received) : result;
   };
-  const ended = await restoreHere(args, { move: async () => moveRun }, environment);
+  const ended = await restoreHere(args, { copy: async () => copyRun }, environment);
   return { ...ended, options };
 }
 
 test("it prints its plan, and the defaults are those of the help", async () => {
   const folder = await runFolder();
-  const { code, stdout, options } = await move([folder, ...to]);
+  const { code, stdout, options } = await copy([folder, ...to]);
   expect(code).toBe(0);
   expect(stdout).toContain("\nplan: 2 documents into 1 new dataset: 24 chunks, 0 child chunks\n");
   expect(stdout).toContain(`\n  kbdump copy ${folder} ${to.join(" ")} --apply\n`);
   expect(options).toMatchObject({
     ...{ folder, baseUrl: "https://new.example.com/v1", key: "dataset-write", keyEnv: "KNOWLEDGE_RESTORE_KEY" },
-    ...{ dataset: undefined, documents: [], from: "chunks", retryFailed: false, apply: false, concurrency: 4 },
+    ...{ dataset: undefined, documents: [], apply: false, concurrency: 4 },
     ...{
       allowHttp: false,
       maxRps: undefined,
       timeout: 300_000,
       settle: 60_000,
       lockTime: 600_000,
-      memory: "800MB",
+      memory: "300MB",
     },
   });
 });
 
 test("every flag arrives: ids in lower case and once, times in milliseconds, the URL without a slash at its end", async () => {
   const folder = await runFolder();
-  const { code, options } = await move(
+  const { code, options } = await copy(
     [
-      ...[folder, "--to", "http://10.0.0.5/v1/", "--allow-http", "--apply", "--yes", "--from", "originals"],
-      ...["--document", `${idOf(2).toUpperCase()}, ${idOf(3)}`, "--document", idOf(2), "--retry-failed"],
+      ...[folder, "--to", "http://10.0.0.5/v1/", "--allow-http", "--apply", "--yes"],
+      ...["--document", `${idOf(2).toUpperCase()}, ${idOf(3)}`, "--document", idOf(2)],
       ...["--dataset", inCapitals, "--key-env", "OTHER_KEY", "--concurrency", "16", "--max-rps", "2.5"],
       ...["--timeout", "2m", "--settle", "0", "--lock-time", "20m", "--memory", "2GB"],
     ],
-    { env: { OTHER_KEY: " dataset-other\n" }, result: moved },
+    { env: { OTHER_KEY: " dataset-other\n" }, result: copied },
   );
   expect(code).toBe(0);
   expect(options).toMatchObject({
-    ...{ folder, baseUrl: "http://10.0.0.5/v1", allowHttp: true, apply: true, from: "originals", retryFailed: true },
+    ...{ folder, baseUrl: "http://10.0.0.5/v1", allowHttp: true, apply: true },
     ...{ documents: [idOf(2), idOf(3)], dataset: inCapitals.toLowerCase(), keyEnv: "OTHER_KEY" },
     ...{
       key: "dataset-other",
@@ -82,7 +82,7 @@ test("every flag arrives: ids in lower case and once, times in milliseconds, the
       memory: "2GB",
     },
   });
-  expect((await move([folder, ...to, "--dataset", "new"])).options?.dataset).toBe("new");
+  expect((await copy([folder, ...to, "--dataset", "new"])).options?.dataset).toBe("new");
 });
 
 test.each<[string, readonly string[], string]>([
@@ -93,20 +93,19 @@ test.each<[string, readonly string[], string]>([
     [...to, "--dataset", "old"],
     '--dataset: got "old", expected a UUID, 8-4-4-4-12 hexadecimal digits; or new\n',
   ],
-  ["another source", [...to, "--from", "files"], '--from: got "files", expected chunks or originals\n'],
   [
     "plain http",
     ["--to", "http://10.0.0.5/v1"],
     '--to: got "http://10.0.0.5/v1", expected https, as http shows the key to the network; ',
   ],
 ])("%s: wrong usage, before a run is looked for", async (_name, args, says) => {
-  const { code, stderr, options } = await move(["nothing", ...args]);
+  const { code, stderr, options } = await copy(["nothing", ...args]);
   expect([code, options]).toEqual([2, undefined]);
   expect(stderr).toContain(`kbdump: ${says}`);
 });
 
 test("without a key of its own, nothing is asked", async () => {
-  const { code, stderr, options } = await move([await runFolder(), ...to], { env: { KNOWLEDGE_API_KEY: "read" } });
+  const { code, stderr, options } = await copy([await runFolder(), ...to], { env: { KNOWLEDGE_API_KEY: "read" } });
   expect([code, options]).toEqual([2, undefined]);
   expect(stderr).toContain(
     "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy take a key of their own",
@@ -114,46 +113,46 @@ test("without a key of its own, nothing is asked", async () => {
 });
 
 test.each<[Partial<CopyResult>, number, RegExp]>([
-  [{ applied: moved.applied, differences: [] }, 0, /^restored: 2 of 2 documents; proved\n/],
+  [{ applied: copied.applied, differences: [] }, 0, /^restored: 2 of 2 documents; proved\n/],
   [
-    { applied: appliedOf([movedOf(1), movedOf(2, { outcome: "failed", reason: "500" })]), differences: [] },
+    { applied: appliedOf([copiedOf(1), copiedOf(2, { outcome: "failed", reason: "500" })]), differences: [] },
     3,
     /^partial: 1 of 2 documents restored/,
   ],
   [
-    { applied: moved.applied, differences: [differenceOf(1)] },
+    { applied: copied.applied, differences: [differenceOf(1)] },
     4,
     /^different: 2 of 2 documents restored, but the proof found 1 difference\n/,
   ],
 ])("%j: exit %d", async (more, exit, begins) => {
-  const result = moveOf(datasets, { ...more, warnings: ["the clock jumped"] });
+  const result = copyOf(datasets, { ...more, warnings: ["the clock jumped"] });
   const args = [await runFolder(), ...to, "--apply", "--yes"];
-  const { code, stdout, stderr } = await move(args, { result });
+  const { code, stdout, stderr } = await copy(args, { result });
   expect(code).toBe(exit);
   expect(stdout).toMatch(begins);
   expect(stderr).toMatch(/^\d\d:\d\d:\d\d warning: the clock jumped\n$/);
-  const { stdout: json } = await move([...args, "--json"], { result });
+  const { stdout: json } = await copy([...args, "--json"], { result });
   expect(JSON.parse(json)).toEqual(result);
 });
 
-/** A move that shows this plan, and is done if the answer is yes. */
+/** A copy that shows this plan, and is done if the answer is yes. */
 const asking = (planned: CopyResult) => async (options: CopyOptions) =>
-  (await options.confirm(planned)) ? moved : planned;
+  (await options.confirm(planned)).go ? copied : planned;
 
 test("off a terminal, --apply needs --yes, with which nothing is asked", async () => {
   const args = [await runFolder(), ...to, "--apply"];
-  const refused = await move(args);
+  const refused = await copy(args);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain("--apply: there is no terminal to confirm at; look at the plan without --apply");
-  const { code, stderr } = await move([...args, "--yes"], { act: asking(moveOf(datasets)) });
+  const { code, stderr } = await copy([...args, "--yes"], { act: asking(copyOf(datasets)) });
   expect([code, stderr]).toEqual([0, ""]);
 });
 
 test("at a terminal, --apply shows the plan and asks once; no is the first answer, and writes nothing", async () => {
   const args = [await runFolder(), ...to, "--apply"];
-  const act = asking(moveOf(datasets));
+  const act = asking(copyOf(datasets));
   const yes = openTerminalHere([keys.down, keys.enter]);
-  const done = await move(args, { act, openTerminal: yes.openTerminal });
+  const done = await copy(args, { act, openTerminal: yes.openTerminal });
   expect(done.code).toBe(0);
   expect(done.stderr).toMatch(
     /^Run 20261119T020000123Z of job nightly, .*\nplan: 2 documents into 1 new dataset: .*the stub.*\.\n\n$/s,
@@ -161,7 +160,7 @@ test("at a terminal, --apply shows the plan and asks once; no is the first answe
   expect(yes.text()).toContain("Send 7 write requests or more to new.example.com?");
   expect(yes.text()).toContain("Yes, restore 2 documents");
   const no = openTerminalHere([keys.enter]);
-  const stopped = await move(args, { act, openTerminal: no.openTerminal });
+  const stopped = await copy(args, { act, openTerminal: no.openTerminal });
   expect([stopped.code, stopped.stdout]).toEqual([130, ""]);
   expect(stopped.stderr).toMatch(/\nkbdump: stopped, as you answered no: nothing of this plan was written\n$/);
 });
@@ -169,8 +168,8 @@ test("at a terminal, --apply shows the plan and asks once; no is the first answe
 test("where everything is there, and is only proved, nobody is asked", async () => {
   const there = [datasetPlanOf([documentPlanOf(1, { earlier: earlierOf("restored") })])];
   const terminal = openTerminalHere([]);
-  const { code, stderr } = await move([await runFolder(), ...to, "--apply"], {
-    act: asking(moveOf(there)),
+  const { code, stderr } = await copy([await runFolder(), ...to, "--apply"], {
+    act: asking(copyOf(there)),
     openTerminal: terminal.openTerminal,
   });
   expect([code, stderr, terminal.text()]).toEqual([0, "", ""]);

@@ -1,10 +1,10 @@
-/** A move as a user types it. */
+/** A copy as a user types it. */
 export const invocation = {
   program: "kbdump",
   args: ["copy", "nightly@20261119", "--to", "https://new.example.com/v1"],
 };
 
-/** The command of the move, with more flags. */
+/** The command of the copy, with more flags. */
 export const commandWith = (more: string) => `  kbdump copy nightly@20261119 --to https://new.example.com/v1 ${more}`;
 
 /** A text that would move the cursor, and that is too wide for any terminal. */

@@ -3,19 +3,19 @@ import { widthOf } from "../../../src/cli/display-width.js";
 import { renderCopyPlan } from "../../../src/commands/copy/plan.js";
 import type { DatasetPlan } from "../../../src/restore/copy/copy-plan.js";
 import {
+  copyOf,
   datasetPlanOf,
   documentPlanOf,
   earlierOf,
   everyDataset,
   handbook,
   lossOf,
-  moveOf,
 } from "../../restore/copy/made-copy.js";
-import { idOf } from "../../restore/made-result.js";
+import { idOf } from "../../restore/lost/made-result.js";
 import { terminalOf, wide } from "../restore/pages.js";
 import { commandWith, invocation, nasty } from "./pages.js";
 
-const rendered = (datasets: readonly DatasetPlan[]) => renderCopyPlan(moveOf(datasets), wide, invocation);
+const rendered = (datasets: readonly DatasetPlan[]) => renderCopyPlan(copyOf(datasets), wide, invocation);
 
 test("a plan shows each dataset with its documents and losses, what is left alone, what it costs, and what never comes", () => {
   expect(
@@ -39,10 +39,6 @@ test("a plan shows each dataset with its documents and losses, what is left alon
   - summaries of 5 chunks (2 documents): no request writes them
   - source ("Manual 8.md"): it was a web page
 
-Failed earlier, and tried again only with --retry-failed:
-  "Manual 6.md" (${idOf(6)})
-    the service could not embed it
-
 Left out:
   "Manual 7.md" (${idOf(7)})
     its dump is partial: read it again first
@@ -51,7 +47,7 @@ plan: 5 documents into 1 new dataset: 1,282 chunks, 4,000 child chunks
 86 write requests or more; 913,947 characters to embed, which costs tokens
 child chunks: the service cuts some of its own; each that is wrong or missing costs a write request more
 1 qa_model document: each stub costs a call of a language model
-documents that are not written: 1 there already, 1 failed earlier, 1 left out
+documents that are not written: 1 there already, 1 left out
 
 Before you apply it:
   - These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.
@@ -59,19 +55,16 @@ Before you apply it:
   - Do not index a restored document again: that leaves only the text of the stub that it was made from.
 
 Write it:
-${commandWith("--apply")}
-
-Try those again, too, that failed:
-${commandWith("--apply --retry-failed")}`);
+${commandWith("--apply")}`);
 });
 
-test("a document that failed earlier may be tried again, one without a name has its id, one may end disabled and archived", () => {
+test("a document that was begun earlier is gone on with, one without a name has its id, one may end disabled and archived", () => {
   const ending = documentPlanOf(9, { enabled: false, archived: true, document_name: idOf(9) });
-  const printed = rendered([datasetPlanOf([documentPlanOf(6, { earlier: earlierOf("begun", "500") }), ending])]);
-  expect(printed).toMatch(/"Manual 6.md" .* 3,456 {2}failed earlier\n/);
+  const printed = rendered([datasetPlanOf([documentPlanOf(6, { earlier: earlierOf("begun") }), ending])]);
+  expect(printed).toMatch(/"Manual 6.md" .* 3,456 {2}begun earlier\n/);
   expect(printed).toMatch(new RegExp(`\n {2}${idOf(9)} .* ends disabled; ends archived\n`));
   expect(printed).toContain("\nplan: 2 documents into 1 new dataset: 24 chunks, 0 child chunks\n");
-  expect(printed).not.toMatch(/that failed|child chunks: /);
+  expect(printed).not.toMatch(/child chunks: /);
 });
 
 test.each<[Partial<DatasetPlan>, string]>([
@@ -106,24 +99,6 @@ test("a dataset that is split says why, whichever of its forms come", () => {
   expect(rendered([main])).not.toContain("one dataset for each form");
 });
 
-test("with --from originals, the files are shown, and that it is another thing than the documents of the dump", () => {
-  const original = { path: "/a/b.pdf", name: "b.pdf", mime_type: null, bytes: 1_234_567, sha256: "0f" };
-  const datasets = [datasetPlanOf([documentPlanOf(1, { original, chunks: 0, characters: 0, doc_form: "qa_model" })])];
-  const result = moveOf(datasets, { plan: { from: "originals", datasets } });
-  const printed = renderCopyPlan(result, wide, invocation);
-  expect(printed).toContain(`
-  document       form      file     size
-  "Manual 1.md"  qa_model  b.pdf  1.2 MB
-
-plan: 1 original file into 1 new dataset: 1.2 MB
-2 write requests or more; the service embeds all that it finds in the files, which costs tokens
-
-Before you apply it:
-  - This is another thing than the documents of the dump: the service cuts their files again. Chunks, edits and child chunks of the dump do not come; without --from originals, they do.
-`);
-  expect(printed).not.toContain("the stub");
-});
-
 test("where everything is there, nothing is to be known, and it can be proved once more", () => {
   const documents = [documentPlanOf(1, { earlier: earlierOf("restored") })];
   const printed = rendered([datasetPlanOf(documents)]);
@@ -139,7 +114,7 @@ test("where nothing comes and nothing is there, no command follows", () => {
 });
 
 test("before a question, no command follows", () => {
-  const printed = renderCopyPlan(moveOf([everyDataset]), wide);
+  const printed = renderCopyPlan(copyOf([everyDataset]), wide);
   expect(printed).toMatch(/the stub that it was made from\.$/);
 });
 
@@ -173,9 +148,8 @@ test("of many datasets and many losses, the first twenty are shown", () => {
 test("text of the service moves no cursor, no line but a command is wider than the terminal, and no id is cut", () => {
   const bad = documentPlanOf(1, { document_name: nasty, doc_form: nasty, losses: [lossOf("source", 1, nasty)] });
   const refused = documentPlanOf(2, { document_name: nasty, refused: nasty });
-  const failed = documentPlanOf(3, { document_name: nasty, earlier: earlierOf("failed", nasty) });
-  const original = { path: nasty, name: nasty, mime_type: null, bytes: 7, sha256: "" };
-  const dataset = datasetPlanOf([bad, refused, failed, documentPlanOf(4, { document_name: "", original })], {
+  const failed = documentPlanOf(3, { document_name: nasty, earlier: earlierOf("begun") });
+  const dataset = datasetPlanOf([bad, refused, failed, documentPlanOf(4, { document_name: "" })], {
     dataset_name: nasty,
     target: { kind: "there", id: idOf(5), name: nasty },
     settings: { ...everyDataset.settings, permission: nasty, embedding_model: nasty },
@@ -184,16 +158,10 @@ test("text of the service moves no cursor, no line but a command is wider than t
     losses: [lossOf("settings", 1, nasty)],
   });
   const datasets = [dataset, { ...dataset, target: { kind: "new", name: nasty } as const }, everyDataset];
-  for (const [from, columns] of [
-    ["chunks", 120],
-    ["chunks", 59],
-    ["chunks", 40],
-    ["originals", 40],
-  ] as const) {
-    const result = moveOf(datasets, { plan: { from, datasets } });
-    const lines = renderCopyPlan(result, terminalOf(columns), invocation).split("\n");
+  for (const columns of [120, 59, 40]) {
+    const lines = renderCopyPlan(copyOf(datasets), terminalOf(columns), invocation).split("\n");
     expect(lines.filter((line) => widthOf(line) > columns && !line.startsWith("  kbdump "))).toEqual([]);
-    for (const number of [2, 3, 5, 6, 7]) expect(lines.join("\n")).toContain(idOf(number));
+    for (const number of [2, 5, 7]) expect(lines.join("\n")).toContain(idOf(number));
     expect(lines.join("\n")).toContain(handbook);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours are ours, all else is not
     expect(lines.join("").replace(/\x1b\[\d+m/g, "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);

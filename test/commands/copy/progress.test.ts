@@ -21,6 +21,11 @@ test.each<[Partial<CopyProgress>, string, number | null]>([
     "0 % · writing · 0/13 documents · 49/5,000 chunks · 1,448 requests",
     49 / 5_000,
   ],
+  [
+    { ...writing, chunksDone: 50, children: 5_000, childrenDone: 950 },
+    "10 % · writing · 0/13 documents · 50/5,000 chunks · 950/5,000 child chunks",
+    0.1,
+  ],
   [{ ...writing, chunks: 0, documentsDone: 13 }, "100 % · writing · 13/13 documents", 1],
   [{ ...writing, documents: 0, chunks: 0 }, "writing", null],
 ])("%j: %s", (more, line, share) => {

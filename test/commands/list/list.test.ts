@@ -5,8 +5,8 @@ import { runIdFrom } from "../../../src/dump/run-id.js";
 import { lockJob } from "../../../src/store/folder/lock.js";
 import { runHere } from "../../cli/run-here.js";
 import { manifestOf } from "../../dump/manifest-of.js";
-import { makeRuns } from "../../keep/past-run.js";
 import { jobFile, testFolder } from "../../run/job-for.js";
+import { makeRuns } from "../../store/past-run.js";
 
 const hour = 3_600_000;
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * hour - 60_000);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import type { ListedRun, RunList } from "../../../src/commands/list/runs.js";
 import { renderJobs, renderRuns } from "../../../src/commands/list.js";
+import type { ListedRun, RunList } from "../../../src/store/list-runs.js";
 
 const now = Date.parse("2026-11-20T08:00:00Z");
 const run: ListedRun = {

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { runHere } from "../../cli/run-here.js";
 import { finished, runKbdump, startKbdump } from "../../cli/run-kbdump.js";
+import { inFull } from "../../rounds.js";
 import { canMount, readOnlyDisk, tinyDisk } from "../../run/tiny-disk.js";
 import { dump, smallStore, useDump } from "../../verify/dumped.js";
 
@@ -59,33 +60,36 @@ test("--file names the file, or prints the page; --json says the same for progra
   expect(await runHere(["report", run, "--file", "-", "--no-verify"])).toEqual({ code: 0, stdout: page, stderr: "" });
 });
 
-test("--against: a job stands for its newest complete run before this one; a wrong order is a warning", async () => {
-  const { folder, dir, partial, older, newer } = await startRuns();
-  const report = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await runHere(["report", ...args, "--out", dir, "--json", "--no-verify"]);
-    expect(code, stderr).toBe(0);
-    const { run, against, lost, warnings } = JSON.parse(stdout);
-    return { run: run.run_id, against: against.run_id, lost, warnings, stderr };
-  };
-  const [first, again] = [
-    await report("test", "--against", "test"),
-    await report(join(folder, "latest"), "--against", "test"),
-  ];
-  expect(first).toMatchObject({ run: newer, against: older, lost: 15 }); // the child chunks
-  expect(first.stderr).toContain(
-    `reporting ${join(folder, "runs", newer)}, compared with ${join(folder, "runs", older)}\n`,
-  );
-  expect(again).toMatchObject({ run: newer, against: older });
-  const turned = await report(`test@${older}`, "--against", join(folder, "runs", newer));
-  expect(turned).toMatchObject({ run: older, against: newer });
-  expect(turned.warnings.join()).toContain("is the newer run");
-  expect(turned.stderr).toContain("is the newer run");
-  const none = await runHere(["report", `test@${partial}`, "--against", "test", "--out", dir]);
-  expect(none).toMatchObject({ code: 2, stdout: "" });
-  expect(none.stderr).toContain(`test: no complete run before ${partial}; an older run is needed to compare with`);
-});
+test.runIf(inFull)(
+  "--against: a job stands for its newest complete run before this one; a wrong order is a warning",
+  async () => {
+    const { folder, dir, partial, older, newer } = await startRuns();
+    const report = async (...args: readonly string[]) => {
+      const { code, stdout, stderr } = await runHere(["report", ...args, "--out", dir, "--json", "--no-verify"]);
+      expect(code, stderr).toBe(0);
+      const { run, against, lost, warnings } = JSON.parse(stdout);
+      return { run: run.run_id, against: against.run_id, lost, warnings, stderr };
+    };
+    const [first, again] = [
+      await report("test", "--against", "test"),
+      await report(join(folder, "latest"), "--against", "test"),
+    ];
+    expect(first).toMatchObject({ run: newer, against: older, lost: 15 }); // the child chunks
+    expect(first.stderr).toContain(
+      `reporting ${join(folder, "runs", newer)}, compared with ${join(folder, "runs", older)}\n`,
+    );
+    expect(again).toMatchObject({ run: newer, against: older });
+    const turned = await report(`test@${older}`, "--against", join(folder, "runs", newer));
+    expect(turned).toMatchObject({ run: older, against: newer });
+    expect(turned.warnings.join()).toContain("is the newer run");
+    expect(turned.stderr).toContain("is the newer run");
+    const none = await runHere(["report", `test@${partial}`, "--against", "test", "--out", dir]);
+    expect(none).toMatchObject({ code: 2, stdout: "" });
+    expect(none.stderr).toContain(`test: no complete run before ${partial}; an older run is needed to compare with`);
+  },
+);
 
-test("tells what verify finds, and still writes the page", async () => {
+test.runIf(inFull)("tells what verify finds, and still writes the page", async () => {
   const { run } = await copyOfDump();
   await writeFile(join(run, "more"), "");
   const { code, stdout } = await runHere(["report", run, "--file", join(run, "..", "page.html")]);
@@ -93,18 +97,21 @@ test("tells what verify finds, and still writes the page", async () => {
   expect(stdout).toContain("\nnot sound: verify has 1 finding\n");
 });
 
-test("1 for rows that are not those of the run, with the command that tells more, and the old page stays", async () => {
-  const { run, folder } = await copyOfDump();
-  const path = join(folder, "report.html");
-  await writeFile(path, "an older report");
-  await appendFile(join(run, "chunks.jsonl"), "{}\n");
-  const { code, stdout, stderr } = await runHere(["report", run]);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toMatch(
-    /is not sound, so there is no report:\n {2}chunks\.jsonl: has \d+ bytes instead of \d+\nkbdump verify /,
-  );
-  expect(await readFile(path, "utf8")).toBe("an older report");
-});
+test.runIf(inFull)(
+  "1 for rows that are not those of the run, with the command that tells more, and the old page stays",
+  async () => {
+    const { run, folder } = await copyOfDump();
+    const path = join(folder, "report.html");
+    await writeFile(path, "an older report");
+    await appendFile(join(run, "chunks.jsonl"), "{}\n");
+    const { code, stdout, stderr } = await runHere(["report", run]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /is not sound, so there is no report:\n {2}chunks\.jsonl: has \d+ bytes instead of \d+\nkbdump verify /,
+    );
+    expect(await readFile(path, "utf8")).toBe("an older report");
+  },
+);
 
 test("2 for what is no run, no older run, no database and no place", async () => {
   const { run, folder } = await copyOfDump();
@@ -142,16 +149,19 @@ test.runIf(canMount)("1 for a full and for a read-only disk, and nothing is left
   }
 });
 
-test("SIGTERM in the middle ends it with 143; the old page stays, and nothing is left beside it", async () => {
-  const { run, folder } = await copyOfDump();
-  const path = join(folder, "report.html");
-  await writeFile(path, "an older report");
-  const child = startKbdump(["report", `test@${basename(run)}`, "--out", join(folder, "..")]);
-  const ended = finished(child);
-  child.stderr?.once("data", () => child.kill("SIGTERM")); // it begins with the run that it found
-  const { code, stdout, stderr } = await ended;
-  expect({ code, stdout }, stderr).toEqual({ code: 143, stdout: "" });
-  expect(stderr).toBe(`reporting ${run}\nkbdump: interrupted by SIGTERM\n`);
-  expect(await readFile(path, "utf8")).toBe("an older report");
-  expect((await readdir(folder)).sort()).toEqual([".work", "metrics.prom", "report.html", "runs", "test.duckdb"]);
-});
+test.runIf(inFull)(
+  "SIGTERM in the middle ends it with 143; the old page stays, and nothing is left beside it",
+  async () => {
+    const { run, folder } = await copyOfDump();
+    const path = join(folder, "report.html");
+    await writeFile(path, "an older report");
+    const child = startKbdump(["report", `test@${basename(run)}`, "--out", join(folder, "..")]);
+    const ended = finished(child);
+    child.stderr?.once("data", () => child.kill("SIGTERM")); // it begins with the run that it found
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stdout }, stderr).toEqual({ code: 143, stdout: "" });
+    expect(stderr).toBe(`reporting ${run}\nkbdump: interrupted by SIGTERM\n`);
+    expect(await readFile(path, "utf8")).toBe("an older report");
+    expect((await readdir(folder)).sort()).toEqual([".work", "metrics.prom", "report.html", "runs", "test.duckdb"]);
+  },
+);

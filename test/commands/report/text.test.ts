@@ -14,7 +14,7 @@ const result: ReportResult = {
     run,
   },
   ...{ documents: 1, incomplete_documents: 0, chunks: 5_012, child_chunks: 1, warnings: [] },
-  ...{ against: { ...run, run_id: "w" }, lost: 1_200, lost_by_hand: 0, not_compared: 0 },
+  ...{ against: { ...run, run_id: "w" }, lost: 1_200, manual_edits: 0, not_compared: 0 },
 };
 const linesOf = (more: Partial<ReportResult>) =>
   renderReportResult({ ...result, ...more }, pageFor({}, {})).split("\n");
@@ -23,7 +23,7 @@ test("the verdict, what verify says, what was lost, and how to open the page, sa
   expect(linesOf({})).toEqual([
     "complete: 1 document, 5,012 chunks, 1 child chunk",
     "sound: every file was read again",
-    "lost by a re-index since w: 1,200 chunks or child chunks",
+    "since w: 1,200 rows lost, none of them with manual edits",
     "",
     "  /out/nightly/ [31mreport.html  61.2 kB",
     "",
@@ -32,9 +32,9 @@ test("the verdict, what verify says, what was lost, and how to open the page, sa
 });
 
 test.each([
-  [{ lost: 3, lost_by_hand: 2 }, "lost by a re-index since w: 3 chunks or child chunks, 2 of them made by hand"],
-  [{ lost: 2, lost_by_hand: 2 }, "lost by a re-index since w: 2 chunks or child chunks, all made by hand"],
-  [{ lost: 1, lost_by_hand: 0 }, "lost by a re-index since w: 1 chunk or child chunk"],
+  [{ lost: 3, manual_edits: 2 }, "since w: 3 rows lost, 2 of them with manual edits"],
+  [{ lost: 2, manual_edits: 2 }, "since w: 2 rows lost, all with manual edits"],
+  [{ lost: 1, manual_edits: 0 }, "since w: 1 row lost, without manual edits"],
   [{ lost: 0 }, "nothing was lost by a re-index since w"],
   [
     { lost: 0, not_compared: 1 },
@@ -42,7 +42,7 @@ test.each([
   ],
   [
     { lost: 1, not_compared: 2 },
-    "lost by a re-index since w: 1 chunk or child chunk; 2 documents could not be compared, or are gone",
+    "since w: 1 row lost, without manual edits; 2 documents could not be compared, or are gone",
   ],
 ])("%j is said in one line", (more, line) => {
   expect(linesOf(more)[2]).toBe(line);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { RestoreLost, RestoreOptions, RestoreResult } from "../../../src/restore/restore-options.js";
-import { appliedOf, documentOf, idOf, listedOf, restoreOf, resultOf } from "../../restore/made-result.js";
+import type { RestoreLost, RestoreOptions, RestoreResult } from "../../../src/restore/lost/restore-options.js";
+import { appliedOf, documentOf, idOf, listedOf, restoreOf, resultOf } from "../../restore/lost/made-result.js";
 import { restoreHere, runFolder } from "./restore-here.js";
 
-const lost = documentOf({ restores: [restoreOf(1)], listed: [listedOf(2)] });
+const lost = documentOf({ restores: [restoreOf(1)], listed: [listedOf(2, { why: "found inside" })] });
 
 /** Runs `restore` with a restore that gives this result, off a terminal; gives what came of it, and the options that it was given. */
 async function restore(
@@ -38,8 +38,9 @@ test("without --apply, the plan is printed, and the defaults are those of the he
     folder,
     against: undefined,
     documents: [],
-    chunks: [],
-    addDisabled: false,
+    addManualEdits: false,
+    plan: undefined,
+    planOut: undefined,
     apply: false,
     to: undefined,
     keyEnv: "KNOWLEDGE_RESTORE_KEY",
@@ -50,7 +51,7 @@ test("without --apply, the plan is printed, and the defaults are those of the he
     timeout: 300_000,
     settle: 60_000,
     lockTime: 600_000,
-    memory: "800MB",
+    memory: "300MB",
   });
 });
 
@@ -58,8 +59,8 @@ test("every flag arrives: ids in lower case and once, times in milliseconds, the
   const [folder, against] = [await runFolder(), await runFolder("new")];
   const { code, options } = await restore(
     [
-      ...[folder, "--against", against, "--apply", "--yes", "--add-disabled", "--allow-http"],
-      ...["--document", idOf(1), "--chunk", `${idOf(2).toUpperCase()}, ${idOf(3)}`, "--chunk", idOf(2)],
+      ...[folder, "--against", against, "--apply", "--yes", "--manual-edits", "--allow-http"],
+      ...["--document", `${idOf(2).toUpperCase()}, ${idOf(3)}`, "--document", idOf(2)],
       ...["--to", "http://10.0.0.5/v1", "--key-env", "OTHER_KEY", "--concurrency", "4", "--max-rps", "2.5"],
       ...["--timeout", "2m", "--settle", "0", "--lock-time", "20m", "--memory", "2GB"],
     ],
@@ -70,8 +71,8 @@ test("every flag arrives: ids in lower case and once, times in milliseconds, the
   );
   expect(code).toBe(0);
   expect(options).toMatchObject({
-    ...{ folder, against, apply: true, addDisabled: true, allowHttp: true, to: "http://10.0.0.5/v1" },
-    ...{ documents: [idOf(1)], chunks: [idOf(2), idOf(3)], keyEnv: "OTHER_KEY", key: "dataset-other" },
+    ...{ folder, against, apply: true, addManualEdits: true, allowHttp: true, to: "http://10.0.0.5/v1" },
+    ...{ documents: [idOf(2), idOf(3)], keyEnv: "OTHER_KEY", key: "dataset-other" },
     ...{
       concurrency: 4,
       maxRps: 2.5,
@@ -95,24 +96,12 @@ test("a plan against a newer run needs no key; with --apply it does", async () =
 });
 
 test("every problem of the line is reported at once, before a run is looked for", async () => {
-  const wrong = [
-    "--document",
-    "x",
-    "--chunk",
-    `${idOf(1)},y`,
-    "--to",
-    "nowhere",
-    "--concurrency",
-    "0",
-    "--max-rps",
-    "0",
-  ];
+  const wrong = ["--document", `${idOf(1)},x`, "--to", "nowhere", "--concurrency", "0", "--max-rps", "0"];
   const more = ["--timeout", "soon", "--settle", "2h", "--memory", "lots", "--key-env", "dataset-0123456789abcdefghij"];
   const { code, stderr, options } = await restore(["nothing", ...wrong, ...more, "--apply"]);
   expect([code, options]).toEqual([2, undefined]);
-  expect(stderr).toBe(`kbdump: 10 problems with the command line:
+  expect(stderr).toBe(`kbdump: 9 problems with the command line:
   --document: got "x", expected a UUID, 8-4-4-4-12 hexadecimal digits
-  --chunk: got "y", expected a UUID, 8-4-4-4-12 hexadecimal digits
   --to: got "nowhere", expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment
   --key-env: got a value that is not shown, expected the name of an environment variable that holds the key, not the key itself
   --concurrency: got 0, expected a whole number from 1 to 64
@@ -122,6 +111,26 @@ test("every problem of the line is reported at once, before a run is looked for"
   --timeout: got "soon", expected seconds, or a time such as 30s, 10m or 2h, from 1 s to 1 h
   --settle: got "2h", expected seconds, or a time such as 30s, 10m or 2h, from 0 s to 1 h
 `);
+});
+
+test("a plan file and the file to write one arrive; what contradicts it is wrong usage", async () => {
+  const folder = await runFolder();
+  const { options } = await restore([folder, "--plan", "plan.yaml"]);
+  expect(options).toMatchObject({ plan: "plan.yaml", planOut: undefined, addManualEdits: false, apply: false });
+  expect(await restore([folder, "--plan-out", "out.yaml", "--manual-edits"])).toMatchObject({
+    code: 0,
+    options: { plan: undefined, planOut: "out.yaml", addManualEdits: true },
+  });
+  const wrong = [folder, "--plan", "plan.yaml", "--manual-edits", "--plan-out", "out.yaml", "--apply", "--yes"];
+  expect(await restore(wrong)).toEqual({
+    code: 2,
+    stdout: "",
+    options: undefined,
+    stderr: `kbdump: 2 problems with the command line:
+  --manual-edits: a plan file decides on every row: say yes to those rows in it, or leave out --plan
+  --plan-out: write the plan first, without --apply
+`,
+  });
 });
 
 test.each<[Partial<RestoreResult>, number, RegExp]>([
@@ -154,7 +163,7 @@ test("with --yes, nothing is asked", async () => {
   const answers: unknown[] = [];
   const act = async ({ confirm }: RestoreOptions) => answers.push(await confirm(resultOf([lost])));
   await restore([await runFolder(), "--apply", "--yes"], { act });
-  expect(answers).toEqual([{ go: true, chosen: [] }]);
+  expect(answers).toEqual([{ go: true, decisions: undefined }]);
 });
 
 test("a plan that was to be written, and was not, exits as after Ctrl-C", async () => {

@@ -3,6 +3,7 @@ import { widthOf } from "../../../src/cli/display-width.js";
 import { renderPlan } from "../../../src/commands/restore/plan.js";
 import {
   documentOf,
+  editOf,
   everything,
   idOf,
   listedOf,
@@ -10,70 +11,92 @@ import {
   restoreOf,
   resultOf,
   targetOf,
-} from "../../restore/made-result.js";
+} from "../../restore/lost/made-result.js";
 import { invocation, terminalOf, wide } from "./pages.js";
 
 const rendered = (...documents: Parameters<typeof resultOf>[0]) => renderPlan(resultOf(documents), wide, invocation);
 
-test("a plan shows each row with its evidence, the text that goes and the one that comes, and what is left alone", () => {
+test("a plan shows each row with who worked on it and when, the text that goes and the one that comes, and what is left alone", () => {
   expect(
     rendered(everything),
   ).toBe(`Run 20261119T020000123Z of job nightly, compared with the documents as they stand at https://kb.example.com/v1.
+14 rows lost, 10 of them with manual edits.
+- what stands there now · + what will stand there
 
 "Manual.md" (${manual})
   To write:
     edit chunk at 12 ${idOf(12)}
-      updated_by names who edited it; the history of the job has what stood there before
+      edited by ann on 2026-11-18 14:02 UTC
+      the history of the job has what stood there before
       its id is now ${idOf(112)}
       - Open the valve slowly.
       + Open the valve slowly, and never above 4.5 bar.
       keywords: none → valve, bar
     add chunk at 40 ${idOf(40)}
-      updated_by names who edited it
+      added by ann on 2026-11-18 14:02 UTC
+      created after the indexing
       it comes back at the end of the document
       it is disabled afterwards
       + Ask for Ms Ito.
       answer:
       + She knows.
     disable chunk at 21 ${idOf(21)}
-      disabled_by names who disabled it
+      disabled by ann on 2026-11-18 14:02 UTC
       its id is now ${idOf(121)}
       Paragraph 21.
     edit chunk at 7 ${idOf(7)}
-      you chose it
+      you decided so
       its id is now ${idOf(107)}
       the chunk that stands there is in error, and is repaired
       - Parent.
       + Parent, repaired.
       replace child chunk at 1 ${idOf(71)}
-        its type is customized
+        made or edited by hand on 2026-11-18 14:02 UTC
         - Child.
         + Child by hand.
       add child chunk at 2 ${idOf(73)}
-        its type is customized
+        made or edited by hand on 2026-11-18 14:02 UTC
         it comes back at the end of its chunk
         + Another child.
-  Left alone:
-    conflict: chunk at 91 ${idOf(91)}
-      the chunk says something else than before the edit
-      chosen with --chunk, it replaces the text that stands there
+  Needs your decision:
+    chunk at 91 ${idOf(91)}
+      edited by ann on 2026-11-18 14:02 UTC
+      The target does not have the text that the edit replaced.
+      it can replace the text that stands there
       - Changed by others.
       + Lost 91.
-    no place: child chunk at 92 ${idOf(92)}
-      its chunk is gone
-      it cannot be chosen
+    child chunk at 92 ${idOf(92)}
+      made or edited by hand on 2026-11-18 14:02 UTC
+      Its parent chunk does not stand in the target.
+      kbdump cannot restore it
       + Lost 92.
-    no evidence: chunk at 90 ${idOf(90)}
-      nothing says that a person made it
-      chosen with --chunk, it is added at the end
+  Found inside a chunk that is there, so left alone:
+    chunk at 90 ${idOf(90)}
+      edited by ann on 2026-11-18 14:02 UTC
+      Its text stands inside a chunk of the target.
+      it can be added at the end
       + Lost 90.
+  Left alone:
+    chunk at 93 ${idOf(93)}
+      edited by ann on 2026-11-18 14:02 UTC
+      A part of its text is blank.
+      kbdump cannot restore it
+      + Lost 93.
+    chunk at 94 ${idOf(94)}
+      You decided to leave it alone.
+      it can be added at the end
+      + Lost 94.
   Cannot be brought back:
     attachments of chunk at 12 ${idOf(12)}: one of them is gone
-  still there: 3 rows made by hand
+  also lost: 4 rows that the indexing made
+  still there: 3 manual edits
 
 plan: 6 rows to write: 2 chunks edited, 1 chunk added, 2 chunks disabled, 1 child chunk replaced, 1 child chunk added
 7 write requests at the least, 117 characters to embed
-3 rows left alone: 1 conflict, 1 no place, 1 no evidence
+2 rows need your decision
+1 row found inside a chunk that is there
+1 row cannot be restored
+1 row left out, as you decided
 
 Before you apply it:
   - Some things do not come back: ids, positions of single chunks (added ones come last), hit counts, times, authors, and keywords that were emptied.
@@ -83,8 +106,10 @@ Before you apply it:
 Write it:
   kbdump restore nightly@20261119 --apply
 
-Choose rows that are left alone, by their ids; --json has their whole texts:
-  kbdump restore nightly@20261119 --chunk ${idOf(91)},${idOf(90)}`);
+Decide on 1 row: write the plan as a list, say yes or no there, and pass it with --plan:
+  kbdump restore nightly@20261119 --plan-out plan.yaml
+or add them all at the end of their documents:
+  kbdump restore nightly@20261119 --manual-edits`);
 });
 
 test("a refused document says why; one without a loss is not shown", () => {
@@ -107,19 +132,32 @@ test("a plan against another run names it, and the command to write asks the ser
     });
     expect(printed).toContain("compared with output/nightly/runs/new.\n");
     expect(printed).toContain("\n  kbdump restore nightly@20261119 --apply\n");
-    expect(printed).toContain(
-      `\n  kbdump restore nightly@20261119 ${against.join(" ")} --chunk ${idOf(91)},${idOf(90)}`,
-    );
+    for (const decide of ["--plan-out plan.yaml", "--manual-edits"])
+      expect(printed).toContain(`\n  kbdump restore nightly@20261119 ${against.join(" ")} ${decide}`);
   }
 });
 
-test("nothing lost: nothing to show, to know or to do", () => {
-  expect(rendered(documentOf({ present: 7 }))).toMatch(
-    /^Run .*\n\nnothing lost: 7 rows made by hand, and everything stands there$/,
-  );
-  expect(rendered()).toMatch(
-    /\n\nnothing lost: the run has no row with a sign that somebody made or changed it by hand$/,
-  );
+test("where the plan is a file, it is named with the command that takes it; a decision begins without an earlier one", () => {
+  const written = renderPlan(resultOf([everything], { plan_file: "my plan.yaml" }), wide, {
+    program: "kbdump",
+    args: ["restore", "nightly@20261119", "--plan-out", "my plan.yaml", "--manual-edits"],
+  });
+  expect(written).toContain(`
+The plan is in my plan.yaml: say yes or no there, then write it:
+  kbdump restore nightly@20261119 --plan "my plan.yaml" --apply`);
+  expect(written).not.toContain("--plan-out");
+  const planned = renderPlan(resultOf([everything]), wide, {
+    program: "kbdump",
+    args: ["restore", "nightly@20261119", "--plan=plan.yaml", "--json"],
+  });
+  expect(planned).toContain("\n  kbdump restore nightly@20261119 --plan=plan.yaml --apply\n");
+  expect(planned).toContain("\n  kbdump restore nightly@20261119 --plan-out plan.yaml\n");
+  expect(planned).toMatch(/\n {2}kbdump restore nightly@20261119 --manual-edits$/);
+});
+
+test("nothing to restore: nothing to show, to know or to do", () => {
+  expect(rendered(documentOf({ present: 7 }))).toMatch(/^Run .*\n\nnothing to restore: all 7 manual edits are there$/);
+  expect(rendered()).toMatch(/\n\nnothing to restore: no fact says that a person made or edited anything in this run$/);
 });
 
 test("before a question, no command follows", () => {
@@ -128,19 +166,19 @@ test("before a question, no command follows", () => {
   expect(printed).not.toContain("kbdump restore");
 });
 
-test("of many rows, the first are shown, those that were made by hand before the others", () => {
+test("of many rows, the first of each kind are shown", () => {
   const restores = Array.from({ length: 57 }, (_, at) => restoreOf(at));
-  const listed = [...Array.from({ length: 129 }, (_, at) => listedOf(200 + at)), listedOf(199, { why: "conflict" })];
-  const printed = rendered(documentOf({ restores, listed }));
+  const found = Array.from({ length: 129 }, (_, at) => listedOf(200 + at, { why: "found inside" }));
+  const printed = rendered(documentOf({ restores, listed: [...found, listedOf(199)] }));
   expect(printed).toContain(`add chunk at 49 ${idOf(49)}`);
   expect(printed).not.toContain(idOf(50));
-  expect(printed).toContain("    … and 7 others: --json lists all\n  Left alone:\n    conflict: chunk at 199");
-  expect(printed).toContain("    … and 120 others: --json lists all\n");
-  expect(printed).toContain("130 rows left alone: 1 conflict, 129 no evidence\n");
+  expect(printed).toContain("    … and 7 others: --json lists all\n  Needs your decision:\n    chunk at 199");
+  expect(printed).toContain("    … and 119 others: --json lists all\n");
+  expect(printed).toContain("1 row needs your decision\n129 rows found inside a chunk that is there\n");
 });
 
 test("the history proves another thing of a chunk that was edited, added, or only disabled, and of a child chunk", () => {
-  const child = { child_id: idOf(71), position: 1, content: "Child by hand.", twin: null } as const;
+  const child = { child_id: idOf(71), position: 1, edit: editOf("customized"), content: "Child by hand.", twin: null };
   const restores = [
     restoreOf(1, { evidence: ["history"], target: targetOf(101, "Before.") }),
     restoreOf(2, { evidence: ["history"] }),
@@ -175,17 +213,13 @@ test("of long texts, the part around the first difference is shown", () => {
   for (const line of [next, added]) expect(line.length).toBe("      + …".length + 160);
 });
 
-test("a command names at most twenty ids, and of many rows only those that were made by hand", () => {
-  const without = Array.from({ length: 23 }, (_, at) => listedOf(200 + at));
-  const unknown = Array.from({ length: 20 }, (_, at) => listedOf(300 + at, { why: "unknown before" }));
-  const commandOf = (...listed: readonly ReturnType<typeof listedOf>[]) =>
-    rendered(documentOf({ listed })).split("\nChoose rows")[1] ?? "";
-  const ids = (rows: readonly ReturnType<typeof listedOf>[]) => rows.map(({ id }) => id).join(",");
-  expect(commandOf(...without, ...unknown)).toMatch(new RegExp(`--chunk ${ids(unknown)}$`));
-  expect(commandOf(...without)).toMatch(
-    new RegExp(`--chunk ${ids(without.slice(0, 20))}\n {2}… and 3 other ids: --json lists all$`),
-  );
-  expect(commandOf(listedOf(1, { why: "no place", choice: null }))).toBe("");
+test("the commands that decide on rows are shown where a row waits that can be restored", () => {
+  const isAsked = (more: Parameters<typeof listedOf>[1]) =>
+    rendered(documentOf({ listed: [listedOf(1, more)] })).includes("--plan-out");
+  expect(isAsked({})).toBe(true);
+  expect(isAsked({ choice: "replace" })).toBe(true);
+  expect(isAsked({ choice: null })).toBe(false);
+  for (const why of ["found inside", "cannot be restored", "left out"] as const) expect(isAsked({ why })).toBe(false);
 });
 
 test("of many documents, the first hundred are shown", () => {
@@ -205,7 +239,7 @@ const nastyDocument = documentOf({
     restoreOf(12, { target: targetOf(112, nasty), texts: { content: `${nasty}.`, answer: nasty, keywords: [nasty] } }),
     ...everything.restores,
   ],
-  listed: [listedOf(1, { why: "conflict", reason: nasty, content: nasty, now: nasty }), ...everything.listed],
+  listed: [listedOf(1, { reason: nasty, content: nasty, now: nasty }), ...everything.listed],
   losses: [{ level: "child_chunk", id: idOf(2), position: null, part: "summary", reason: nasty }],
 });
 

@@ -3,7 +3,7 @@ import { paintFor } from "../../../src/cli/text.js";
 import { renderRestore } from "../../../src/commands/restore.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
-import { emptyRestoreProgress, type RestoreProgress } from "../../../src/restore/restore-options.js";
+import { emptyRestoreProgress, type RestoreProgress } from "../../../src/restore/lost/restore-options.js";
 
 const dump = {
   ...emptyRunProgress(),

@@ -1,8 +1,18 @@
 import { expect, test } from "vitest";
 import type { Dialogue } from "../../../src/cli/dialogue.js";
 import { askAbout } from "../../../src/commands/restore/questions.js";
+import type { Decision } from "../../../src/compare/lost/decisions.js";
 import { InterruptedError } from "../../../src/errors.js";
-import { documentOf, everything, idOf, listedOf, manual, restoreOf, resultOf } from "../../restore/made-result.js";
+import {
+  documentOf,
+  everything,
+  idOf,
+  listedOf,
+  manual,
+  restoreOf,
+  resultOf,
+  targetOf,
+} from "../../restore/lost/made-result.js";
 
 /** Gives these answers, one after the other, and keeps the notes and questions. */
 function answering(answers: readonly string[]) {
@@ -25,58 +35,108 @@ function answering(answers: readonly string[]) {
   return { dialogue, heard };
 }
 
-test("each row that can be chosen is asked for, then the whole, with host and number of writes", async () => {
-  const { dialogue, heard } = answering(["restore", "leave", "yes"]);
-  expect(await askAbout(resultOf([everything]), dialogue)).toEqual({ go: true, chosen: [idOf(91)] });
+/** Two documents: one whose rows have a place, and one of which two rows need a decision. */
+const [placed, open] = [
+  documentOf({ restores: [restoreOf(1), restoreOf(2, { target: targetOf(102, "Now.") })] }),
+  documentOf({
+    document_id: idOf(800),
+    document_name: "Other.md",
+    restores: [restoreOf(3)],
+    listed: [listedOf(4, { choice: "replace", now: "Changed by others." }), listedOf(5)],
+  }),
+];
+const asPlanned = { go: true, decisions: undefined };
+/** The decisions by the numbers of the rows. */
+const decided = (rows: Readonly<Record<number, Decision>>) => ({
+  go: true,
+  decisions: new Map(Object.entries(rows).map(([number, decision]) => [idOf(Number(number)), decision])),
+});
+const plannedRows = {
+  1: { restore: true, now: null, now_answer: null },
+  2: { restore: true, now: "Now.", now_answer: null },
+  3: { restore: true, now: null, now_answer: null },
+};
+
+test("each document is asked about, then the whole, with host and number of rows", async () => {
+  const { dialogue, heard } = answering(["planned", "planned", "yes"]);
+  expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(asPlanned);
   expect(heard).toEqual([
-    `1 of 2: chunk at 91 ${idOf(91)} of "Manual.md"`,
-    "conflict: the chunk says something else than before the edit",
-    "- Changed by others.",
-    "+ Lost 91.",
-    "? Restore this chunk, too? No, leave it alone / Yes, in place of the text there / No, and none of the others",
-    `2 of 2: chunk at 90 ${idOf(90)} of "Manual.md"`,
-    "no evidence: nothing says that a person made it",
-    "+ Lost 90.",
-    "? Restore this chunk, too? No, leave it alone / Yes, at the end / No, and none of the others",
-    "? Send 8 write requests or more to kb.example.com? No, write nothing / Yes, restore 7 rows",
+    `1 of 2: "Manual.md" (${manual})`,
+    "? What shall be restored? 2 rows, as planned / nothing of this document",
+    `2 of 2: "Other.md" (${idOf(800)})`,
+    "? What shall be restored? 1 row, as planned / ask me about each of the 2 rows that need a decision / these, and the 2 rows, too / nothing of this document",
+    "? Send 3 write requests or more to kb.example.com? No, write nothing / Yes, restore 3 rows",
   ]);
 });
 
-test("no is the first choice of every question; it writes nothing", async () => {
-  const { dialogue, heard } = answering(["leave", "leave", "no"]);
-  expect(await askAbout(resultOf([everything]), dialogue)).toEqual({ go: false, chosen: [] });
-  for (const question of heard.filter((text) => text.startsWith("? "))) expect(question).toMatch(/\? No, /);
+test("ask about each: a row is restored with a yes only, and only while the text that was shown stands there", async () => {
+  const { dialogue, heard } = answering(["planned", "each", "restore", "leave", "yes"]);
+  expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(
+    decided({
+      ...plannedRows,
+      4: { restore: true, now: "Changed by others.", now_answer: null },
+      5: { restore: false },
+    }),
+  );
+  expect(heard.slice(4)).toEqual([
+    `chunk at 4 ${idOf(4)}: It is not known what stood there before.`,
+    "- Changed by others.",
+    "+ Lost 4.",
+    "? Restore this chunk? No, leave it alone / Yes, in place of the text there",
+    `chunk at 5 ${idOf(5)}: It is not known what stood there before.`,
+    "+ Lost 5.",
+    "? Restore this chunk? No, leave it alone / Yes, at the end",
+    "? Send 4 write requests or more to kb.example.com? No, write nothing / Yes, restore 4 rows",
+  ]);
 });
 
-test("none of the others: the questions end, and what was chosen before stays chosen", async () => {
-  const { dialogue, heard } = answering(["restore", "stop", "yes"]);
-  const listed = [1, 2, 3, 4].map((number) => listedOf(number, { why: "conflict" }));
-  expect(await askAbout(resultOf([documentOf({ listed, document_name: null })]), dialogue)).toEqual({
-    go: true,
-    chosen: [idOf(1)],
-  });
-  expect(heard[0]).toBe(`1 of 4: chunk at 1 ${idOf(1)} of ${manual}`);
-  expect(heard.at(-1)).toBe("? Send 1 write request or more to kb.example.com? No, write nothing / Yes, restore 1 row");
+test("these, and the others, too: all rows of the document", async () => {
+  const { dialogue, heard } = answering(["planned", "all", "yes"]);
+  expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(
+    decided({
+      ...plannedRows,
+      4: { restore: true, now: "Changed by others.", now_answer: null },
+      5: { restore: true, now: null, now_answer: null },
+    }),
+  );
+  expect(heard.at(-1)).toContain("Yes, restore 5 rows");
 });
 
-test("rows without evidence are asked for where they are few, and no more than fifty rows in all", async () => {
-  const rows = (count: number, why: "no evidence" | "unknown before") =>
-    Array.from({ length: count }, (_, at) => listedOf(at, { why }));
-  const expectAsked = async (count: number, listed: ReturnType<typeof rows>) => {
-    const { dialogue, heard } = answering([...Array.from({ length: count }, () => "leave"), "yes"]);
-    await askAbout(resultOf([documentOf({ listed, restores: [restoreOf(900)] })]), dialogue);
-    expect(heard.filter((text) => text.startsWith("? Restore"))).toHaveLength(count);
-  };
-  await expectAsked(20, rows(20, "no evidence"));
-  await expectAsked(0, rows(21, "no evidence"));
-  await expectAsked(3, [...rows(21, "no evidence"), ...rows(3, "unknown before")]);
-  await expectAsked(50, rows(60, "unknown before"));
+test("nothing of a document: its rows are left alone, those of the other are not", async () => {
+  const { dialogue, heard } = answering(["none", "planned", "yes"]);
+  expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(
+    decided({ 1: { restore: false }, 2: { restore: false }, 3: { restore: true, now: null, now_answer: null } }),
+  );
+  expect(heard.at(-1)).toContain("Yes, restore 1 row");
+  const nothing = answering(["none", "none"]);
+  expect(await askAbout(resultOf([placed, open]), nothing.dialogue)).toEqual(
+    decided(Object.fromEntries([1, 2, 3, 4, 5].map((number) => [number, { restore: false }]))),
+  );
+  expect(nothing.heard.filter((text) => text.includes("Send"))).toEqual([]);
 });
 
-test("where nothing is to be written, nobody is asked for the whole", async () => {
+test("one document whose rows all have a place needs the last question only; no is its first choice", async () => {
+  const { dialogue, heard } = answering(["no"]);
+  expect(await askAbout(resultOf([placed]), dialogue)).toEqual({ ...asPlanned, go: false });
+  expect(heard).toEqual(["? Send 2 write requests or more to kb.example.com? No, write nothing / Yes, restore 2 rows"]);
+});
+
+test("the child chunks of a chunk are rows of their own", async () => {
+  const { dialogue } = answering(["each", "restore", "yes"]);
+  const { go, decisions } = await askAbout(resultOf([everything]), dialogue);
+  expect(go).toBe(true);
+  const rows = [12, 40, 21, 7, 71, 73, 91].map(idOf);
+  expect([...(decisions ?? [])].flatMap(([id, { restore }]) => (restore ? [id] : []))).toEqual(rows);
+});
+
+test("a document without a row to write or to decide on is not asked about", async () => {
   const { dialogue, heard } = answering([]);
-  const listed = [listedOf(1, { why: "conflict", choice: null })];
-  expect(await askAbout(resultOf([documentOf({ listed })]), dialogue)).toEqual({ go: true, chosen: [] });
+  const listed = [
+    listedOf(1, { choice: null }),
+    listedOf(2, { why: "found inside" }),
+    listedOf(3, { why: "left out" }),
+  ];
+  expect(await askAbout(resultOf([documentOf({ listed })]), dialogue)).toEqual(asPlanned);
   expect(heard).toEqual([]);
 });
 

@@ -5,8 +5,8 @@ import type { Environment } from "../../../src/cli/command.js";
 import { outputFlags, printError } from "../../../src/cli/output.js";
 import { copyCommand } from "../../../src/commands/copy.js";
 import { restoreCommand } from "../../../src/commands/restore.js";
-import type { Move } from "../../../src/restore/copy/copy-result.js";
-import type { RestoreLost } from "../../../src/restore/restore-options.js";
+import type { CopyRun } from "../../../src/restore/copy/copy-result.js";
+import type { RestoreLost } from "../../../src/restore/lost/restore-options.js";
 import { testFolder } from "../../run/job-for.js";
 
 const env = { KNOWLEDGE_RESTORE_KEY: "dataset-write" };
@@ -15,7 +15,7 @@ const unasked = () => Promise.reject(new Error("this kind of restore was not ask
 /** The work of the two commands that write, made up by a test. */
 interface Restores {
   readonly lost: () => Promise<RestoreLost>;
-  readonly move: () => Promise<Move>;
+  readonly copy: () => Promise<CopyRun>;
 }
 
 /** Runs `restore` or `copy` with restores that a test made up, off a terminal unless one is given; gives what came of it. */
@@ -41,10 +41,10 @@ export async function restoreHere(
     committing: () => {},
     ...given,
   };
-  const name = restores.move ? "copy" : "restore";
+  const name = restores.copy ? "copy" : "restore";
   const line = [name, ...args];
-  const { lost = unasked, move = unasked } = restores;
-  const load = async () => (restores.move ? copyCommand(move) : restoreCommand(lost));
+  const { lost = unasked, copy = unasked } = restores;
+  const load = async () => (restores.copy ? copyCommand(copy) : restoreCommand(lost));
   const known = { names: () => [name], load };
   const code = await runCommandLine(line, environment, known).catch((error) =>
     printError(error, outputFlags(line), environment),

@@ -10,7 +10,7 @@ import {
   manual,
   restoreOf,
   resultOf,
-} from "../../restore/made-result.js";
+} from "../../restore/lost/made-result.js";
 import { invocation, terminalOf, wide } from "./pages.js";
 
 const folder = "output/nightly/runs/20261119T020000123Z.restore";
@@ -44,7 +44,7 @@ test("partial: each row that is missing below its document, with the reason and 
   const result = resultOf([everything, other], { applied: { rows, writes: 5 }, differences: [] });
   expect(
     renderRestored(result, wide, { ...invocation, args: [...invocation.args, "--apply", "--yes"] }),
-  ).toBe(`partial: 1 of 6 restored; proved: nothing else changed
+  ).toBe(`partial: 1 of 7 restored; proved: nothing else changed
 5 write requests to https://kb.example.com/v1, at most 117 characters embedded
 
 Not restored:
@@ -61,18 +61,23 @@ Not restored:
       changed meanwhile: its text is another one
       → look at it in the service, then plan again
     chunk at 91 ${idOf(91)}
-      conflict: the chunk says something else than before the edit
+      needs your decision: The target does not have the text that the edit replaced.
     child chunk at 92 ${idOf(92)}
-      no place: its chunk is gone
+      needs your decision: Its parent chunk does not stand in the target.
+      → put it back by hand
+    chunk at 93 ${idOf(93)}
+      cannot be restored: A part of its text is blank.
       → put it back by hand
 
 Once the cause is gone:
   kbdump restore nightly@20261119 --apply
 
-Choose rows that are left alone, by their ids; --json has their whole texts:
-  kbdump restore nightly@20261119 --chunk ${idOf(91)},${idOf(90)}
+Decide on 1 row: write the plan as a list, say yes or no there, and pass it with --plan:
+  kbdump restore nightly@20261119 --plan-out plan.yaml
+or add them all at the end of their documents:
+  kbdump restore nightly@20261119 --manual-edits
 
-1 other row left alone, for want of evidence or as disabled: --json lists all, --chunk chooses them
+2 other rows left alone, found inside a chunk or as you decided: --json lists all
 
 ${places}`);
 });
@@ -115,31 +120,32 @@ test("without a proof, it does not say proved", () => {
 });
 
 test("where nothing was written, it is the plan", () => {
-  const result = resultOf([documentOf({ listed: [listedOf(1)] })], { applied: { rows: [], writes: 0 } });
-  expect(renderRestored(result, wide, invocation)).toContain(
-    "\nplan: 0 rows to write\n1 row left alone: 1 no evidence\n",
-  );
+  const result = resultOf([documentOf({ listed: [listedOf(1, { why: "left out" })] })], {
+    applied: { rows: [], writes: 0 },
+  });
+  expect(renderRestored(result, wide, invocation)).toContain("\nplan: 0 rows to write\n1 row left out, as you decided");
   expect(renderRestored(resultOf([everything]), wide, invocation)).toContain("\nplan: 6 rows to write: ");
 });
 
 test("nothing could be written: it says so, and counts no requests", () => {
-  const unknown = (number: number) => listedOf(number, { why: "unknown before", reason: "no run has the text before" });
   const untouched = { applied: { rows: [], writes: 0 }, undo: null, journal: null };
-  const few = resultOf([documentOf({ listed: [unknown(1)] })], untouched);
+  const few = resultOf([documentOf({ listed: [listedOf(1)] })], untouched);
   expect(renderRestored(few, wide, { ...invocation, args: [...invocation.args, "--apply", "--yes"] })).toBe(
     `nothing to write: 1 row is left alone
 
 Not restored:
   "Manual.md" (${manual})
     chunk at 1 ${idOf(1)}
-      unknown before: no run has the text before
+      needs your decision: It is not known what stood there before.
 
-Choose rows that are left alone, by their ids; --json has their whole texts:
-  kbdump restore nightly@20261119 --chunk ${idOf(1)}`,
+Decide on 1 row: write the plan as a list, say yes or no there, and pass it with --plan:
+  kbdump restore nightly@20261119 --plan-out plan.yaml
+or add them all at the end of their documents:
+  kbdump restore nightly@20261119 --manual-edits`,
   );
   const refused = documentOf({ document_id: idOf(5), refused: "it is archived" });
   const both = renderRestored(
-    resultOf([documentOf({ listed: [unknown(1), unknown(2)] }), refused], untouched),
+    resultOf([documentOf({ listed: [listedOf(1), listedOf(2)] }), refused], untouched),
     wide,
     invocation,
   );
@@ -149,20 +155,19 @@ Choose rows that are left alone, by their ids; --json has their whole texts:
   );
 });
 
-test("of each document, the first ten rows that are missing are shown, failed writes first; the command names twenty", () => {
-  const listed = Array.from({ length: 37 }, (_, at) => listedOf(200 + at, { why: "unknown before" }));
-  const other = documentOf({ document_id: idOf(5), listed: [listedOf(300, { why: "conflict" })] });
+test("of each document, the first ten rows that are missing are shown, failed writes first", () => {
+  const listed = Array.from({ length: 37 }, (_, at) => listedOf(200 + at));
+  const other = documentOf({ document_id: idOf(5), listed: [listedOf(300)] });
   const rows = [appliedOf(1), appliedOf(2, { outcome: "failed", reason: "500" })];
   const result = resultOf([documentOf({ ...lost, listed }), other], { applied: { rows, writes: 2 }, differences: [] });
-  const [shown = "", command = ""] = renderRestored(result, wide, invocation).split("\nChoose rows");
+  const shown = renderRestored(result, wide, invocation);
   expect(shown).toContain(`chunk at 2 ${idOf(2)}\n      failed: 500\n`);
   expect(shown).toContain(idOf(208));
   expect(shown).not.toContain(idOf(209));
   expect(shown).toContain(
     `    … and 28 others: --json lists all\n  "Manual.md" (${idOf(5)})\n    chunk at 300 ${idOf(300)}`,
   );
-  expect(command.match(/1e63378f-/g)).toHaveLength(20);
-  expect(command).toContain(`${idOf(219)}\n  … and 18 other ids: --json lists all\n`);
+  expect(shown).toContain("\nDecide on 38 rows: ");
 });
 
 test("findings of a document that is not in the plan are shown, too, up to a hundred", () => {

@@ -18,7 +18,16 @@ function documentRow(id: string, status: "complete" | "failed" | "unstable"): Ma
 function resultOf(more: Partial<Manifest>, facts: Partial<RunResult> = {}): RunResult {
   const manifest = manifestOf(more);
   const places = { folder: "/out/runs/x", database: undefined, report: undefined };
-  return { manifest, status: manifest.status, names: new Map(), problems: [], pruned: [], ...places, ...facts };
+  return {
+    manifest,
+    status: manifest.status,
+    names: new Map(),
+    problems: [],
+    isFirst: true,
+    pruned: [],
+    ...places,
+    ...facts,
+  };
 }
 
 const summaryOf = (result: RunResult) => renderSummary(result, 1234, { program: "kbdump", args }, page).split("\n");
@@ -101,6 +110,25 @@ test.each([
   [["run", "a!.yaml"], "kbdump run 'a!.yaml' --retry-failed"],
 ])("the command after %j", (given, command) => {
   expect(retryCommand({ program: "kbdump", args: given })).toBe(command);
+});
+
+test("what auto would save is said after the first run of a job, and not after a join", () => {
+  const counts = { asked: 4, embedded: 0, skipped: 0, empty: 3, embedding: 0, auto_asks: 2, auto_misses: 0 };
+  const lists = [{ dataset_id: "d", document_id: "a", reason: "", ...counts }];
+  const ofRun = (more: Partial<Manifest>, isFirst: boolean) => {
+    const manifest = manifestOf({ child_lists: lists, ...more });
+    return summaryOf(
+      resultOf({ ...manifest, options: { ...manifest.options, child_chunks: "all" } }, { isFirst }),
+    ).join("\n");
+  };
+  expect(ofRun({}, true)).toContain("auto would have saved at least 2 requests");
+  expect(ofRun({}, false)).not.toContain("auto");
+  expect(ofRun({ joined: { shards: [] } }, true)).not.toContain("auto");
+});
+
+test("the next commands look at the run: its report, or a verification where it has one", () => {
+  expect(summaryOf(resultOf({}))).toContain("  kbdump report /out/runs/x");
+  expect(summaryOf(resultOf({}, { report: "/out/report.html" }))).toContain("  kbdump verify /out/runs/x");
 });
 
 const none = { asked: 0, embedded: 0, skipped: 0, empty: 0, auto_saves: 0, auto_misses: 0 };

@@ -3,6 +3,7 @@ import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { TimeLimit, timeLimitFrom } from "../../../src/commands/run.js";
 import { InterruptedError, UsageError } from "../../../src/errors.js";
 import { runHere } from "../../cli/run-here.js";
+import { inFull } from "../../rounds.js";
 import { jobFile, testFolder } from "../../run/job-for.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store } from "../../servers/store.js";
@@ -38,7 +39,7 @@ test.each(["", "4x", "0", "9999h", ["1h", "2h"]])("--max-duration %j is refused"
   expect(() => timeLimitFrom(value)).toThrow(UsageError);
 });
 
-test("--max-duration ends a slow run, and the next one goes on from there", async () => {
+test.runIf(inFull)("--max-duration ends a slow run, and the next one goes on from there", async () => {
   const store = new Store();
   const document = makeDocument({ chunks: 200, childrenPerChunk: 1 });
   const dataset = store.addDataset(document);

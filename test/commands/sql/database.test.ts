@@ -9,6 +9,7 @@ import { withDuckDb } from "../../../src/duckdb/open-duckdb.js";
 import { InterruptedError, UsageError } from "../../../src/errors.js";
 import { jsonText } from "../../../src/rows/exact-json.js";
 import { plainFolder } from "../../dump/formats/folder.js";
+import { inFull } from "../../rounds.js";
 import { testFolder } from "../../run/job-for.js";
 import { soundTables } from "../../verify/sound-tables.js";
 import { writeDump } from "../../verify/write-dump.js";
@@ -50,25 +51,33 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const rowsOf = async (sql: string) => (await ask({ database }, sql)).rows;
 
-test("a statement gives its rows in order, as many as are asked for, and says whether there are more", async () => {
-  expect(await ask({ database }, "SELECT id, content FROM chunks ORDER BY id DESC; -- the last ones", 2)).toEqual({
-    columns: [
-      { name: "id", type: "BIGINT" },
-      { name: "content", type: "VARCHAR" },
-    ],
-    rows: [
+test.runIf(inFull)(
+  "a statement gives its rows in order, as many as are asked for, and says whether there are more",
+  async () => {
+    expect(await ask({ database }, "SELECT id, content FROM chunks ORDER BY id DESC; -- the last ones", 2)).toEqual({
+      columns: [
+        { name: "id", type: "BIGINT" },
+        { name: "content", type: "VARCHAR" },
+      ],
+      rows: [
+        [2999, "text 2999"],
+        [2998, "text 2998"],
+      ],
+      rowCount: 2,
+      isCut: true,
+    });
+    const all = await ask({ database }, "FROM chunks ORDER BY id");
+    expect([all.rows.length, all.rows[2999], all.rowCount, all.isCut]).toEqual([
+      3000,
       [2999, "text 2999"],
-      [2998, "text 2998"],
-    ],
-    rowCount: 2,
-    isCut: true,
-  });
-  const all = await ask({ database }, "FROM chunks ORDER BY id");
-  expect([all.rows.length, all.rows[2999], all.rowCount, all.isCut]).toEqual([3000, [2999, "text 2999"], 3000, false]);
-  expect(await rowsOf("FROM counted")).toEqual([[3000]]);
-  expect(await rowsOf("VALUES (1), (2)")).toEqual([[1], [2]]);
-  expect(await rowsOf("PIVOT (SELECT 'a' AS k, 2 AS v) ON k IN ('a') USING sum(v)")).toEqual([[2]]);
-});
+      3000,
+      false,
+    ]);
+    expect(await rowsOf("FROM counted")).toEqual([[3000]]);
+    expect(await rowsOf("VALUES (1), (2)")).toEqual([[1], [2]]);
+    expect(await rowsOf("PIVOT (SELECT 'a' AS k, 2 AS v) ON k IN ('a') USING sum(v)")).toEqual([[2]]);
+  },
+);
 
 test.each([
   ["DESCRIBE chunks", 2],
@@ -166,18 +175,21 @@ test.each([
   expect(String(error)).not.toContain("kbdump_");
 });
 
-test("a result larger than the memory spills, and leaves nothing beside the database nor in the temporary folder", async () => {
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith("kbdump-duckdb-"));
-  let count = 0;
-  const sql = "SELECT i, repeat('x', 1000) || i AS t FROM range(130000) r(i)";
-  await queryDatabase({ database }, sql, { ...options, memory: "100MB" }, async ({ rows }) => {
-    for await (const some of rows) count += some.length;
-  });
-  expect(count).toBe(130_000);
-  expect(readdirSync(folder).filter((name) => name.includes("duckdb"))).toEqual(["test.duckdb"]);
-  const after = readdirSync(tmpdir()).filter((name) => name.startsWith("kbdump-duckdb-"));
-  expect(after.filter((name) => !before.includes(name)).length).toBeLessThanOrEqual(1); // of another test at the same time
-});
+test.runIf(inFull)(
+  "a result larger than the memory spills, and leaves nothing beside the database nor in the temporary folder",
+  async () => {
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith("kbdump-duckdb-"));
+    let count = 0;
+    const sql = "SELECT i, repeat('x', 1000) || i AS t FROM range(130000) r(i)";
+    await queryDatabase({ database }, sql, { ...options, memory: "100MB" }, async ({ rows }) => {
+      for await (const some of rows) count += some.length;
+    });
+    expect(count).toBe(130_000);
+    expect(readdirSync(folder).filter((name) => name.includes("duckdb"))).toEqual(["test.duckdb"]);
+    const after = readdirSync(tmpdir()).filter((name) => name.startsWith("kbdump-duckdb-"));
+    expect(after.filter((name) => !before.includes(name)).length).toBeLessThanOrEqual(1); // of another test at the same time
+  },
+);
 
 test("an abort ends the statement", async () => {
   const controller = new AbortController();
@@ -187,7 +199,7 @@ test("an abort ends the statement", async () => {
   await expect(asked).rejects.toThrow("interrupted by SIGINT");
 });
 
-test("a database that is replaced meanwhile is read to its end", async () => {
+test.runIf(inFull)("a database that is replaced meanwhile is read to its end", async () => {
   const place = await testFolder();
   const [path, next] = [await makeDatabase(place), join(place, "next.duckdb")];
   await withDuckDb(next, { memory: "200MB", temporary: join(place, "spill") }, async (connection) => {
@@ -211,7 +223,7 @@ test("what cannot be opened is named", async () => {
   await expect(ask({ database: text }, "SELECT 1")).rejects.toThrow(`${text}: it is not a DuckDB database`);
 });
 
-test("of a run folder, the files that the statement names are asked", async () => {
+test.runIf(inFull)("of a run folder, the files that the statement names are asked", async () => {
   const run = await writeDump(await plainFolder(), soundTables);
   const { rows } = await ask({ folder: run }, "SELECT count(*) FROM chunks JOIN documents USING (document_id)");
   expect(rows).toEqual([[soundTables.chunks.length]]);

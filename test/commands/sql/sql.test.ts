@@ -1,11 +1,18 @@
+import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { withDuckDb } from "../../../src/duckdb/open-duckdb.js";
 import { runHere } from "../../cli/run-here.js";
 import { finished, runKbdump, startKbdump } from "../../cli/run-kbdump.js";
+import { query } from "../../database/query.js";
+import { openKbdump } from "../../pseudo-terminal.js";
+import { inFull } from "../../rounds.js";
+
+const program = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 
 let dir = "";
 let database = "";
@@ -35,7 +42,7 @@ test("a table has the first 1,000 rows, or as many as --limit says, and tells th
   expect(whole.stdout.trimEnd().split("\n").at(-1)).toBe("1,500 rows");
 });
 
-test("--format json is an array, csv has a header, and both have all rows", async () => {
+test.runIf(inFull)("--format json is an array, csv has a header, and both have all rows", async () => {
   const json = await runHere([
     "sql",
     database,
@@ -54,6 +61,43 @@ test("--format json is an array, csv has a header, and both have all rows", asyn
   expect(csv.stdout).toBe('a,b,c,d,e\n,"","x""y,",[1],12.50\n');
   const empty = await runHere(["sql", database, "FROM chunks LIMIT 0", "--format", "json"]);
   expect(JSON.parse(empty.stdout)).toEqual([]);
+});
+
+test.runIf(inFull)("--format parquet writes the bytes of a file, with the types of the database", async () => {
+  const file = join(dir, "result.parquet");
+  const sql = "SELECT id, TIMESTAMPTZ '2025-03-06 13:20:00Z' AS moment, ['a'] AS words FROM chunks ORDER BY id";
+  const written = await finished(
+    spawn(
+      "sh",
+      [
+        "-c",
+        '"$@" > "$FILE"',
+        "sh",
+        process.execPath,
+        program,
+        "sql",
+        database,
+        sql,
+        "--format",
+        "parquet",
+        "--limit",
+        "1200",
+      ],
+      {
+        env: { PATH: process.env.PATH, FILE: file },
+      },
+    ),
+  );
+  expect(written).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  const found = await query(
+    `SELECT count(*)::INTEGER, max(id)::INTEGER, typeof(any_value(moment)), typeof(any_value(words)) FROM '${file}'`,
+  );
+  expect(found).toEqual([[1200, 1199, "TIMESTAMP WITH TIME ZONE", "VARCHAR[]"]]);
+  const described = await runHere(["sql", database, "DESCRIBE chunks", "--format", "parquet"]);
+  expect(described).toMatchObject({ code: 2, stderr: expect.stringContaining("parquet needs a query") });
+  const terminal = openKbdump(["sql", database, "FROM chunks", "--format", "parquet"], { cwd: dir, columns: 80 });
+  await terminal.shows("write it to a file");
+  expect(await terminal.ended).toBe(2);
 });
 
 test("--json is one object with the columns", async () => {
@@ -101,7 +145,7 @@ test("2, with the reason and the place", async () => {
   }
 });
 
-test("a database that another program has open for writing: 1, and what to do", async () => {
+test.runIf(inFull)("a database that another program has open for writing: 1, and what to do", async () => {
   await withDuckDb(database, { memory: "50MB", temporary: join(dir, "spill") }, async () => {
     const { code, stderr } = await runKbdump(["sql", database, "SELECT 1"]);
     expect([code, stderr]).toEqual([
@@ -111,7 +155,7 @@ test("a database that another program has open for writing: 1, and what to do", 
   });
 });
 
-test("Ctrl-C ends the statement with 130", async () => {
+test.runIf(inFull)("Ctrl-C ends the statement with 130", async () => {
   const temporary = join(dir, "tmp");
   await mkdir(temporary);
   const endless = "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3";

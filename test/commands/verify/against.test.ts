@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { runHere } from "../../cli/run-here.js";
 import { deadUrl } from "../../client/serve.js";
 import { documentId, uuid } from "../../demo/small-knowledge.js";
-import { copyOf, dumped, noteCopy, serve, sketches, treeOf } from "../../restore/copy/against/compared-service.js";
+import { copyOf, dumped, noteCopy, serve, sketches, treeOf } from "../../restore/copy/compared-service.js";
+import { inFull } from "../../rounds.js";
 
 const edited = sketches.map((sketch, at) => (at === 1 ? { ...sketch, content: "TWO" } : sketch));
 
@@ -22,7 +23,7 @@ test("0 where the service has the same documents as the run", async () => {
   });
 });
 
-test("--sample compares a part of the documents, and says so", async () => {
+test.runIf(inFull)("--sample compares a part of the documents, and says so", async () => {
   const service = await serve(treeOf());
   const { code, stdout } = await verify(await dumped(), service, "--sample", "5%");
   expect(code).toBe(0);
@@ -44,7 +45,7 @@ test.each(["5", "0%", "101%", "x%"])("--sample %s: exit 2", async (sample) => {
   ]);
 });
 
-test("4 with a line for each difference", async () => {
+test.runIf(inFull)("4 with a line for each difference", async () => {
   const service = await serve(treeOf(edited, { archived: true }));
   const run = await dumped();
   const { host } = new URL(service.url);
@@ -73,7 +74,7 @@ test("4 with a line for each difference", async () => {
   });
 });
 
-test("with the journal of a restore, its copies are compared", async () => {
+test.runIf(inFull)("with the journal of a restore, its copies are compared", async () => {
   const run = await dumped();
   const sound = await serve(copyOf(treeOf()));
   await noteCopy(run, sound.url);
@@ -89,14 +90,14 @@ test("with the journal of a restore, its copies are compared", async () => {
   });
 });
 
-test("a document that the service does not have is a difference", async () => {
+test.runIf(inFull)("a document that the service does not have is a difference", async () => {
   const service = await serve([]);
   const { code, stdout } = await verify(await dumped(), service);
   expect(code).toBe(4);
   expect(stdout).toContain(`\n  ${documentId}\n    the service does not have it\n`);
 });
 
-test("a dump that is not sound is not compared", async () => {
+test.runIf(inFull)("a dump that is not sound is not compared", async () => {
   const run = await dumped();
   await appendFile(join(run, "chunks.jsonl"), "\n");
   const { code, stdout, stderr } = await verify(run, { url: await deadUrl(), key: "k" }, "--json");
@@ -105,14 +106,14 @@ test("a dump that is not sound is not compared", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ status: "differences", against: null });
 });
 
-test("1 where a document cannot be read whole, and where nothing is left to compare", async () => {
+test.runIf(inFull)("1 where a document cannot be read whole, and where nothing is left to compare", async () => {
   const run = await dumped();
   const service = await serve(treeOf([...sketches, { content: "four", id: uuid(101) }]));
   const unread = await verify(run, service);
   expect(unread.code).toBe(1);
   expect(unread.stderr).toContain(documentId);
   const copies = await serve(copyOf(treeOf()));
-  await noteCopy(run, copies.url, "failed");
+  await noteCopy(run, copies.url, false);
   const nothing = await verify(run, copies);
   expect(nothing).toMatchObject({ code: 1, stdout: "" });
   expect(nothing.stderr).toContain("nothing to compare with the service\n  1 document of the run: not compared");

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { diffText } from "../../../src/compare/read-changes.js";
+import { inFull } from "../../rounds.js";
 
 const text = (before: string | null, after: string | null) =>
   diffText(before, after)
@@ -75,7 +76,7 @@ describe("long texts", () => {
     ]);
   });
 
-  test("that have nothing in common are reported whole, with bounded work", () => {
+  test.runIf(inFull)("that have nothing in common are reported whole, with bounded work", () => {
     const other = Array.from({ length: 20_000 }, (_, at) => `other${at}`).join("\t");
     const parts = diffText(long, other);
     expect(parts).toHaveLength(2);
@@ -83,7 +84,7 @@ describe("long texts", () => {
     expect(diffText(long.repeat(20), other)?.[0]?.text.length).toBeLessThan(1100);
   });
 
-  test("that differ in too many words are compared line by line", () => {
+  test.runIf(inFull)("that differ in too many words are compared line by line", () => {
     const lines = (word: string) =>
       Array.from({ length: 3_000 }, (_, at) => (at === 7 ? "kept\n" : `${word} ${at}\n`)).join("");
     expect(diffText(lines("one"), lines("two"))?.length).toBeLessThan(10);

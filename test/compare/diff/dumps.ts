@@ -36,7 +36,7 @@ export async function diffed(
 }
 
 /** A change in a few words: `changed chunk a1 → a1: fields`. */
-export function described({ kind, level, old_id, new_id, fields, lost, hand_made }: ChunkChange): string {
-  const remarks = [lost && "lost", hand_made, ...fields].filter(Boolean);
+export function described({ kind, level, old_id, new_id, fields, lost, manual_edit }: ChunkChange): string {
+  const remarks = [lost && "lost", manual_edit, ...fields].filter(Boolean);
   return `${kind} ${level} ${old_id} → ${new_id}${remarks.length > 0 ? `: ${remarks.join(" ")}` : ""}`;
 }

@@ -1,7 +1,7 @@
-import { type DocumentHistory, loadHistory, readDocumentHistory } from "../../../src/compare/lost/evidence.js";
+import { loadAdditions, loadEdits } from "../../../src/compare/history.js";
 import type { Row } from "../../../src/rows/row.js";
-import { dataset } from "../../database/job-database.js";
 import { quoted, read } from "../../database/query.js";
+import type { DocumentHistory, FirstValues } from "./planned.js";
 
 interface ReadRows {
   readonly chunks: readonly Row[];
@@ -16,21 +16,34 @@ export function historiesAt(
   documents: readonly string[],
 ): Promise<{ readonly histories: readonly DocumentHistory[]; readonly warning: string | undefined }> {
   return read(undefined, async (connection) => {
-    const table = (name: string, rows: readonly Row[], more: string) => {
-      const types = `[{"dataset_id": "VARCHAR", "document_id": "VARCHAR", "id": "VARCHAR"${more}}]`;
-      return connection.run(
-        `CREATE TABLE ${name} AS SELECT unnest(from_json(${quoted(JSON.stringify(rows))}::JSON, '${types}'), recursive := true)`,
-      );
+    const types = `[{"dataset_id": "VARCHAR", "document_id": "VARCHAR", "id": "VARCHAR", "status": "VARCHAR", "created_at": "TIMESTAMP WITH TIME ZONE"}]`;
+    await connection.run(
+      `CREATE TABLE old_chunks AS SELECT unnest(from_json(${quoted(JSON.stringify(chunks))}::JSON, '${types}'), recursive := true)`,
+    );
+    const { signal } = new AbortController();
+    const warning = await loadEdits(connection, { database, run_id }, signal);
+    await loadAdditions(connection, { database, run_id }, signal);
+    const held = new Set([...chunks, ...children].map(({ id }) => id));
+    const rowsOf = async (table: string, document: string) => {
+      const sql = `SELECT to_json(t)::VARCHAR FROM ${table} t WHERE document_id = '${document}'`;
+      const rows = (await connection.runAndReadAll(sql)).getRowsJson().map(([json]) => JSON.parse(String(json)));
+      return rows.filter(({ id }) => held.has(id));
     };
-    await table("read_chunks", chunks, ', "status": "VARCHAR", "created_at": "TIMESTAMP WITH TIME ZONE"');
-    await table("read_children", children, "");
-    const of = { database, run_id, chunks: "read_chunks", children: "read_children" };
-    const warning = await loadHistory(connection, of, new AbortController().signal);
     const histories: DocumentHistory[] = [];
-    for (const document_id of documents)
-      histories.push(await readDocumentHistory(connection, { dataset_id: dataset, document_id }));
+    for (const document of documents) {
+      histories.push({
+        chunks: new Map((await rowsOf("edited_chunks", document)).map((row) => [row.id, firstValues(row)])),
+        children: new Map((await rowsOf("edited_child_chunks", document)).map((row) => [row.id, row.content])),
+        added: new Set((await rowsOf("added_chunks", document)).map((row) => row.id)),
+      });
+    }
     return { histories, warning };
   });
+}
+
+/** The values of the columns that `had` names. */
+function firstValues(row: FirstValues & { readonly had: readonly (keyof FirstValues)[] }): FirstValues {
+  return Object.fromEntries(row.had.map((name) => [name, row[name]]));
 }
 
 /** The same of one document. */

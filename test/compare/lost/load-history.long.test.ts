@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { type DocumentHistory, noHistory } from "../../../src/compare/lost/evidence.js";
 import type { Row } from "../../../src/rows/row.js";
 import * as rows from "../../database/job-database.js";
 import { JobDatabase, madeOnce, read } from "../../database/job-database.js";
 import { change } from "../../database/query.js";
 import { historyAt } from "./history-at.js";
+import { type DocumentHistory, noHistory } from "./planned.js";
 
 const at = (hour: number) => `2025-03-06T${String(hour).padStart(2, "0")}:00:00Z`;
 /** A chunk that the indexer made at 1 o'clock. */

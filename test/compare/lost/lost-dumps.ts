@@ -1,5 +1,5 @@
+import { copyFile, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { type EvidenceOptions, findEditedDocuments } from "../../../src/compare/lost/evidence.js";
 import { type LostOptions, type LostPlan, planLost } from "../../../src/compare/lost/plan-lost.js";
 import { type Dump, openDump } from "../../../src/dump/open-dump.js";
 import type { Row } from "../../../src/rows/row.js";
@@ -27,25 +27,23 @@ export function tablesOf(
   return { ...noRows, chunks, child_chunks: children, documents };
 }
 
-export async function dumpOf(tables: Tables, run_id: string, options: WriteOptions = {}): Promise<Dump> {
-  const folder = await writeDump(join(await plainFolder(), "run"), tables, { ...options, manifest: { run_id } });
+/** Writes a dump. `database`: of its job, which is put beside its runs. */
+export async function dumpOf(
+  tables: Tables,
+  run_id: string,
+  { database, ...options }: WriteOptions & { readonly database?: string } = {},
+): Promise<Dump> {
+  const job = await plainFolder();
+  const folder = join(job, "runs", run_id);
+  await mkdir(join(job, "runs"));
+  await rename(await writeDump(join(job, "written"), tables, { ...options, manifest: { run_id } }), folder);
+  if (database !== undefined) await copyFile(database, join(job, "test.duckdb"));
   return openDump(folder, "nothing was planned");
 }
 
-const base = { memory: "200MB", signal: new AbortController().signal, database: undefined };
-
-export function editedDocumentsOf(dump: Dump, options: Partial<EvidenceOptions> = {}) {
-  return findEditedDocuments(dump, { ...base, documents: [], chunks: [], ...options });
-}
-
-/** The plan for the documents with manual edits, and those that were named. */
-export async function lostOf(
-  old: Dump,
-  target: Dump,
-  options: Partial<LostOptions> & { readonly named?: readonly string[] } = {},
-): Promise<LostPlan> {
-  const { database, named = [] } = options;
-  const { documents } = await editedDocumentsOf(old, { database, documents: named });
-  const wishes = { chosen: new Set<string>(), addDisabled: false, refusals: new Map() };
-  return planLost(old, target, { ...base, ...wishes, documents, ...options });
+/** The plan for all documents, or for those that are named; without wishes. */
+export function lostOf(old: Dump, target: Dump, options: Partial<LostOptions> = {}): Promise<LostPlan> {
+  const { signal } = new AbortController();
+  const wishes = { decisions: undefined, addManualEdits: false, documents: [], refusals: new Map() };
+  return planLost(old, target, { memory: "200MB", signal, ...wishes, ...options });
 }

@@ -1,29 +1,15 @@
-import { describe, expect, it } from "vitest";
-import type { DocumentRows } from "../../../src/compare/document-rows.js";
-import { type DocumentHistory, noHistory } from "../../../src/compare/lost/evidence.js";
-import { planDocument } from "../../../src/compare/lost/plan-document.js";
-import { child, chunk, described, document } from "./rows.js";
+import { describe } from "vitest";
+import { planning, type Wishes } from "./planned.js";
+import { child, chunk, document } from "./rows.js";
 
-interface Wishes {
-  readonly history?: Partial<DocumentHistory>;
-  readonly chosen?: readonly string[];
-  readonly addDisabled?: boolean;
-}
-
-function plan(
-  old: DocumentRows,
-  target: DocumentRows,
-  { history = {}, chosen = [], addDisabled = false }: Wishes = {},
-) {
-  const options = { chosen: new Set(chosen), addDisabled, document_name: "Handbook" };
-  return planDocument(old, { ...noHistory, ...history }, target, options);
-}
-const planned = (...given: Parameters<typeof plan>) => described(plan(...given));
+const planned = planning();
 
 const by = { updated_by: "ann" };
 const off = { enabled: false, disabled_by: "ann" };
 /** A history in which one chunk said something else before. */
 const was = (id: string, content: string): Wishes => ({ history: { chunks: new Map([[id, { content }]]) } });
+/** The owner's decision to bring these rows back, and no others. */
+const yes = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: true }]));
 const added = (...ids: readonly string[]) => ({ history: { added: new Set(ids) } });
 
 describe("an edited chunk", () => {
@@ -31,160 +17,205 @@ describe("an edited chunk", () => {
   const around = (...chunks: readonly ReturnType<typeof chunk>[]) =>
     document([chunk("t1", "intro"), ...chunks, chunk("t9", "end")]);
 
-  it("replaces the text that stood there before the edit", () => {
-    expect(planned(old, around(chunk("t2", "before")), was("c2", "before"))).toEqual([
-      "c2 over t2: edited [updated_by history]",
-    ]);
+  planned("replaces the text that stood there before the edit", (plans) => {
+    plans([old, around(chunk("t2", "before")), was("c2", "before")], ["c2 over t2: edited [updated_by history]"]);
   });
-  it("is found by its text before the edit, not by its place", () => {
-    expect(
-      planned(old, document([chunk("t1", "x"), chunk("t2", "y"), chunk("t5", "before")]), was("c2", "before"))[0],
-    ).toBe("c2 over t5: edited [updated_by history]");
+  planned("is found by its text before the edit, not by its place", (plans) => {
+    plans(
+      [old, document([chunk("t1", "x"), chunk("t2", "y"), chunk("t5", "before")]), was("c2", "before")],
+      ["c2 over t5: edited [updated_by history]", "2 lost"],
+    );
   });
-  it("is a conflict if the target says something else, with what stands at its place now", () => {
-    expect(planned(old, around(chunk("t2", "newer")), was("c2", "before"))).toEqual([
-      'conflict: c2, now "newer", replace',
-    ]);
+  planned("needs a decision if the target says something else, with what stands at its place now", (plans) => {
+    plans([old, around(chunk("t2", "newer")), was("c2", "before")], ['needs your decision: c2, now "newer", replace']);
   });
-  it("is a conflict without a place if two new chunks stand there", () => {
+  planned("has no place if two new chunks stand there", (plans) => {
     const two = around(chunk("t2", "newer"), chunk("t3", "newest"));
-    expect(planned(old, two, was("c2", "before"))).toEqual(["conflict: c2, add"]);
+    plans([old, two, was("c2", "before")], ["needs your decision: c2, add"]);
   });
-  it("is a conflict if the chunk that it would replace is disabled", () => {
+  planned("needs a decision if the chunk that it would replace is disabled", (plans) => {
     const disabled = around(chunk("t2", "before", { enabled: false }));
-    expect(planned(old, disabled, { ...was("c2", "before"), chosen: ["c2"] })).toEqual([
-      'conflict: c2, now "before", no choice',
-    ]);
+    plans(
+      [old, disabled, { ...was("c2", "before"), decisions: yes("c2") }],
+      ['needs your decision: c2, now "before", no choice'],
+    );
   });
-  it("prefers an enabled chunk among equal ones", () => {
+  planned("prefers an enabled chunk among equal ones", (plans) => {
     const equal = around(chunk("t2", "before", { enabled: false }), chunk("t3", "before"));
-    expect(planned(old, equal, was("c2", "before"))).toEqual(["c2 over t3: edited [updated_by history]"]);
+    plans([old, equal, was("c2", "before")], ["c2 over t3: edited [updated_by history]"]);
   });
-  it("is listed if nobody knows what stood there before", () => {
-    expect(planned(old, around(chunk("t2", "before")))).toEqual(['unknown before: c2, now "before", replace']);
+  planned("needs a decision if nobody knows what stood there before", (plans) => {
+    plans([old, around(chunk("t2", "before"))], ['needs your decision: c2, now "before", replace']);
   });
-  it("is present if it stands in the target, whatever its position", () => {
-    expect(planned(old, document([chunk("t7", "edited"), chunk("t8", "intro"), chunk("t9", "end")]))).toEqual([
-      "1 present",
-    ]);
+  planned("is present if it stands in the target, whatever its position", (plans) => {
+    plans([old, document([chunk("t7", "edited"), chunk("t8", "intro"), chunk("t9", "end")])], ["1 present"]);
   });
-  it("is present if it stands inside a new chunk", () => {
-    expect(planned(old, document([chunk("t1", "intro and edited and end")]), was("c2", "before"))).toEqual([
-      "1 present",
-    ]);
+  planned("is listed as found if it stands inside a new chunk", (plans) => {
+    plans(
+      [old, document([chunk("t1", "intro and edited and end")]), was("c2", "before")],
+      ["found inside: c2, add", "2 lost"],
+    );
   });
-  it("is brought back although it stands inside the text that it shortened", () => {
-    expect(planned(old, around(chunk("t2", "edited, once long")), was("c2", "edited, once long"))).toEqual([
-      "c2 over t2: edited [updated_by history]",
-    ]);
+  planned("is brought back although it stands inside the text that it shortened", (plans) => {
+    plans(
+      [old, around(chunk("t2", "edited, once long")), was("c2", "edited, once long")],
+      ["c2 over t2: edited [updated_by history]"],
+    );
   });
-  it("is what counts in its place: a text that stands inside the one that it replaces is lost with that", () => {
-    const two = document([chunk("c1", "edited", by), chunk("c2", "part")]);
-    const history = { chunks: new Map([["c1", { content: "before and part" }]]), added: new Set(["c2"]) };
-    expect(planned(two, document([chunk("t1", "before and part")]), { history })).toEqual([
-      "c1 over t1: edited [updated_by history]",
-      "add c2: part [history]",
-    ]);
-    expect(planned(two, document([chunk("t1", "before and part", { enabled: false })]), { history })).toEqual([
-      'conflict: c1, now "before and part", no choice',
-      "1 present",
-    ]);
-  });
-  it("takes no chunk that another one is paired with", () => {
+  planned(
+    "is what counts in its place: a text that stands inside the one that it replaces is lost with that",
+    (plans) => {
+      const two = document([chunk("c1", "edited", by), chunk("c2", "part")]);
+      const history = { chunks: new Map([["c1", { content: "before and part" }]]), added: new Set(["c2"]) };
+      plans(
+        [two, document([chunk("t1", "before and part")]), { history }],
+        ["c1 over t1: edited [updated_by history]", "add c2: part [history]"],
+      );
+      plans(
+        [two, document([chunk("t1", "before and part", { enabled: false })]), { history }],
+        ["add c2: part [history]", 'needs your decision: c1, now "before and part", no choice'],
+      );
+    },
+  );
+  planned("takes no chunk that another one is paired with", (plans) => {
     const twice = document([chunk("c1", "before"), chunk("c2", "edited", by)]);
-    expect(planned(twice, document([chunk("t1", "before")]), was("c2", "before"))).toEqual(["conflict: c2, add"]);
-    expect(planned(twice, document([chunk("t1", "before"), chunk("t2", "before")]), was("c2", "before"))).toEqual([
-      "c2 over t2: edited [updated_by history]",
-    ]);
+    plans([twice, document([chunk("t1", "before")]), was("c2", "before")], ["needs your decision: c2, add"]);
+    plans(
+      [twice, document([chunk("t1", "before"), chunk("t2", "before")]), was("c2", "before")],
+      ["c2 over t2: edited [updated_by history]"],
+    );
   });
-  it("takes the k-th of equal texts if it is the k-th that was edited", () => {
-    const olds = document([chunk("c1", "one", by), chunk("c2", "two", by), chunk("c3", "three", by)]);
-    const history = { chunks: new Map(["c1", "c2", "c3"].map((id) => [id, { content: "before" }])) };
-    expect(planned(olds, document([chunk("t1", "before"), chunk("t2", "before")]), { history })).toEqual([
-      "c1 over t1: one [updated_by history]",
-      "c2 over t2: two [updated_by history]",
-      "conflict: c3, add",
-    ]);
-  });
-  it("keeps the keywords of its target if it has none, and brings its own", () => {
+  planned(
+    "takes the k-th of equal texts if it is the k-th that was edited, and none if there are fewer, or more",
+    (plans) => {
+      const olds = document([chunk("c1", "one", by), chunk("c2", "two", by), chunk("c3", "three", by)]);
+      const history = { chunks: new Map(["c1", "c2", "c3"].map((id) => [id, { content: "before" }])) };
+      const times = (count: number) =>
+        document(Array.from({ length: count }, (_, at) => chunk(`t${at + 1}`, "before")));
+      plans(
+        [olds, times(3), { history }],
+        [
+          "c1 over t1: one [updated_by history]",
+          "c2 over t2: two [updated_by history]",
+          "c3 over t3: three [updated_by history]",
+        ],
+      );
+      const undecided = ["c1", "c2", "c3"].map((id) => `needs your decision: ${id}, add`);
+      plans([olds, times(2), { history }], undecided);
+      plans([olds, times(4), { history }], undecided);
+    },
+  );
+  planned("keeps the keywords of its target if it has none, and brings its own", (plans) => {
     const keys = document([chunk("c1", "edited", { ...by, keywords: ["k"] })]);
     const target = document([chunk("t1", "before", { keywords: ["machine"] })]);
-    expect(planned(keys, target, was("c1", "before"))).toEqual(["c1 over t1: edited #k [updated_by history]"]);
-    expect(planned(document([chunk("c1", "edited", by)]), target, was("c1", "before"))).toEqual([
-      "c1 over t1: edited [updated_by history]",
-    ]);
+    plans([keys, target, was("c1", "before")], ["c1 over t1: edited #k [updated_by history]"]);
+    plans(
+      [document([chunk("c1", "edited", by)]), target, was("c1", "before")],
+      ["c1 over t1: edited [updated_by history]"],
+    );
   });
-  it("is known by the history alone, too", () => {
-    expect(planned(document([chunk("c1", "edited")]), document([chunk("t1", "before")]), was("c1", "before"))).toEqual([
-      "c1 over t1: edited [history]",
-    ]);
+  planned("is known by the history alone, too", (plans) => {
+    plans(
+      [document([chunk("c1", "edited")]), document([chunk("t1", "before")]), was("c1", "before")],
+      ["c1 over t1: edited [history]"],
+    );
   });
-  it("is disabled once it is brought back, if somebody had disabled it", () => {
+  planned("is disabled once it is brought back, if somebody had disabled it", (plans) => {
     const disabled = document([chunk("c1", "edited", { ...by, ...off })]);
-    expect(planned(disabled, document([chunk("t1", "before")]), was("c1", "before"))).toEqual([
-      "c1 over t1: edited [updated_by disabled_by history]",
-      "disable t1",
-    ]);
+    plans(
+      [disabled, document([chunk("t1", "before")]), was("c1", "before")],
+      ["c1 over t1: edited [updated_by disabled_by history]", "disable t1"],
+    );
   });
-  it("announces attachments and a summary that do not come back", () => {
+  planned("announces attachments and a summary that do not come back", (plans) => {
     const rich = document([chunk("c1", "edited", { ...by, attachment_ids: ["a", "b"], summary: "short" })]);
     const target = document([chunk("t1", "before", { attachment_ids: ["b"] })]);
-    expect(planned(rich, target, was("c1", "before"))).toEqual([
-      "c1 over t1: edited [updated_by history]",
-      "loses attachments of c1",
-      "loses summary of c1",
-    ]);
+    plans(
+      [rich, target, was("c1", "before")],
+      ["c1 over t1: edited [updated_by history]", "loses attachments of c1", "loses summary of c1"],
+    );
   });
 });
 
-describe("a chunk that is no loss", () => {
-  it("does nothing if nobody touched it and it stands there", () => {
-    expect(
-      planned(document([chunk("c1", "a"), chunk("c2", "b")]), document([chunk("t1", "b"), chunk("t2", "a")])),
-    ).toEqual([]);
+describe("a chunk that nobody touched", () => {
+  planned("is no loss if it stands in the target", (plans) => {
+    plans([document([chunk("c1", "a"), chunk("c2", "b")]), document([chunk("t1", "b"), chunk("t2", "a")])], []);
   });
-  it("does nothing if it stands inside a new chunk", () => {
-    expect(planned(document([chunk("c1", "a\n"), chunk("c2", "b")]), document([chunk("t1", "a\nb")]))).toEqual([]);
-  });
-  it("does nothing if it is blank", () => {
-    expect(planned(document([chunk("c1", " \n"), chunk("c2", "")]), document([]))).toEqual([]);
+  planned("is only counted as lost if it stands inside a new chunk, or is blank", (plans) => {
+    plans([document([chunk("c1", "a\n"), chunk("c2", "b")]), document([chunk("t1", "a\nb")])], ["2 lost"]);
+    plans([document([chunk("c1", " \n"), chunk("c2", "")]), document([])], ["2 lost"]);
   });
 });
 
 describe("a lost chunk without a sign", () => {
   const old = document([chunk("c1", "a"), chunk("c2", "gone"), chunk("c3", "b")]);
   const target = document([chunk("t1", "a"), chunk("t2", "new"), chunk("t3", "b")]);
-  it("is listed, and never written", () => {
-    expect(planned(old, target)).toEqual(['no evidence: c2, now "new", replace']);
-  });
-  it("counts blanks: a text without them is another one", () => {
-    expect(planned(document([chunk("c1", "gone \n")]), document([chunk("t1", "gone")]))).toEqual([
-      'no evidence: c1, now "gone", replace',
-    ]);
-  });
-  it("comes back over what stands at its place if it is chosen", () => {
-    expect(planned(old, target, { chosen: ["c2"] })).toEqual(["c2 over t2: gone [chosen]"]);
-  });
-  it("has no place if its neighbours stand the other way round", () => {
-    const turned = document([chunk("t1", "b"), chunk("t2", "new"), chunk("t3", "a")]);
-    expect(planned(old, turned, { chosen: ["c2"] })).toEqual(["add c2: gone [chosen]"]);
-  });
-  it("has no place beside another lost one", () => {
+  planned("is counted, and never written", (plans) => {
+    plans([old, target], ["1 lost"]);
     const two = document([chunk("c1", "a"), chunk("c2", "gone"), chunk("c3", "too"), chunk("c4", "b")]);
-    expect(planned(two, target)).toEqual(["no evidence: c2, add", "no evidence: c3, add"]);
+    plans([two, target], ["2 lost"]);
   });
-  it("has a place at the borders of the document", () => {
-    expect(planned(document([chunk("c1", "gone")]), document([chunk("t1", "new")]))).toEqual([
-      'no evidence: c1, now "new", replace',
-    ]);
+  planned("counts blanks: a text without them is another one", (plans) => {
+    plans([document([chunk("c1", "gone \n")]), document([chunk("t1", "gone")])], ["1 lost"]);
   });
-  it("cannot be chosen where a disabled chunk stands", () => {
-    const disabled = document([chunk("t1", "a"), chunk("t2", "new", { enabled: false }), chunk("t3", "b")]);
-    expect(planned(old, disabled, { chosen: ["c2"] })).toEqual(['no evidence: c2, now "new", no choice']);
+  planned("is added if it is chosen, and replaces nothing", (plans) => {
+    plans([old, target, { decisions: yes("c2") }], ["add c2: gone [chosen]", "1 lost"]);
+    const beside = document([...old.chunks, chunk("c4", "mine", by)]);
+    const now = document([...target.chunks, chunk("t4", "mine")]);
+    plans([beside, now, { decisions: yes("c2") }], ["add c2: gone [chosen]", "1 lost", "1 present"]);
   });
-  it("is no person's because it was created long after the others", () => {
+  planned("is no person's because it was created long after the others", (plans) => {
     const late = document([chunk("c1", "a"), chunk("c2", "b"), chunk("c3", "late", { created_at: 500_000 })]);
-    expect(planned(late, document([chunk("t1", "a"), chunk("t2", "b")]))).toEqual(["no evidence: c3, add"]);
+    plans([late, document([chunk("t1", "a"), chunk("t2", "b")])], ["1 lost"]);
+  });
+});
+
+describe("a lost edit without a known place", () => {
+  const old = document([chunk("c1", "a"), chunk("c2", "gone", by), chunk("c3", "b")]);
+  const target = document([chunk("t1", "a"), chunk("t2", "new"), chunk("t3", "b")]);
+  const decided = (now: string | null) => ({ decisions: new Map([["c2", { restore: true, now }]]) });
+
+  planned("comes back over what stands at its place if it is chosen", (plans) => {
+    plans([old, target, { decisions: yes("c2") }], ["c2 over t2: gone [chosen]"]);
+    plans([old, target, decided("new")], ["c2 over t2: gone [chosen]"]);
+  });
+  planned("does not if something else stands there than at the decision", (plans) => {
+    plans([old, target, decided("other")], ['needs your decision: c2, now "new", replace']);
+    plans([old, target, decided(null)], ['needs your decision: c2, now "new", replace']);
+  });
+  planned("is left out if the owner says so, and waits if the owner does not name it", (plans) => {
+    plans([old, target, { decisions: new Map() }], ['needs your decision: c2, now "new", replace']);
+    const no = new Map([["c2", { restore: false }]]);
+    plans([old, target, { decisions: no }], ['left out: c2, now "new", replace']);
+  });
+  planned("is added at the end if all manual edits are wanted", (plans) => {
+    plans([old, target, { addManualEdits: true }], ["add c2: gone [chosen]"]);
+  });
+  planned("is not added if a request cannot, if it stands inside a chunk, or if it was only disabled", (plans) => {
+    const all = { addManualEdits: true };
+    const one = (content: string, more = {}) => document([chunk("c1", content, { ...by, ...more })]);
+    plans([one(" \n"), document([chunk("t1", "x")]), all], ['cannot be restored: c1, now "x", no choice']);
+    plans([one("x"), document([chunk("t1", "x, y")]), all], ['found inside: c1, now "x, y", replace']);
+    plans(
+      [one("x", { ...off, updated_by: null }), document([chunk("t1", "y")]), all],
+      ['needs your decision: c1, now "y", replace'],
+    );
+  });
+  planned("has no place if its neighbours stand the other way round, or beside another lost one", (plans) => {
+    const turned = document([chunk("t1", "b"), chunk("t2", "new"), chunk("t3", "a")]);
+    plans([old, turned, { decisions: yes("c2") }], ["add c2: gone [chosen]"]);
+    const two = document([chunk("c1", "a"), chunk("c2", "gone", by), chunk("c3", "too", by), chunk("c4", "b")]);
+    plans([two, target], ["needs your decision: c2, add", "needs your decision: c3, add"]);
+  });
+  planned("has a place at the borders of the document", (plans) => {
+    plans(
+      [document([chunk("c1", "gone", by)]), document([chunk("t1", "new")])],
+      ['needs your decision: c1, now "new", replace'],
+    );
+  });
+  planned("cannot be chosen where a disabled chunk stands", (plans) => {
+    const disabled = document([chunk("t1", "a"), chunk("t2", "new", { enabled: false }), chunk("t3", "b")]);
+    plans([old, disabled, { decisions: yes("c2") }], ['needs your decision: c2, now "new", no choice']);
   });
 });
 
@@ -199,31 +230,25 @@ describe("an edit that no run has seen from before, in a document whose details 
   const target = (second: Parameters<typeof chunk>[2] = {}, more = {}) =>
     again([chunk("t1", "intro"), chunk("t2", "before", second), chunk("t9", "end")], more);
   const restored = ["c2 over t2: edited [updated_by neighbours]"];
-  const undecided = ['unknown before: c2, now "before", replace'];
+  const undecided = ['needs your decision: c2, now "before", replace'];
 
-  it("replaces the chunk between the same neighbours", () => {
-    expect(planned(old, target())).toEqual(restored);
+  planned("replaces the chunk between the same neighbours", (plans) => {
+    plans([old, target()], restored);
   });
-  it("replaces it at the beginning and at the end of the document, too", () => {
+  planned("replaces it at the beginning and at the end of the document, too", (plans) => {
     const edges = made([chunk("c1", "first", by), chunk("c2", "middle"), chunk("c3", "last", by)]);
     const before = again([chunk("t1", "one"), chunk("t2", "middle"), chunk("t3", "three")]);
-    expect(planned(edges, before)).toEqual([
-      "c1 over t1: first [updated_by neighbours]",
-      "c3 over t3: last [updated_by neighbours]",
-    ]);
+    plans([edges, before], ["c1 over t1: first [updated_by neighbours]", "c3 over t3: last [updated_by neighbours]"]);
   });
-  it("replaces it although it stands inside the text that it shortened", () => {
+  planned("replaces it although it stands inside the text that it shortened", (plans) => {
     const longer = again([chunk("t1", "intro"), chunk("t2", "edited, once long"), chunk("t3", "end")]);
-    expect(planned(old, longer)).toEqual(restored);
+    plans([old, longer], restored);
   });
-  it("is disabled again", () => {
+  planned("is disabled again", (plans) => {
     const disabled = made([chunk("c1", "intro"), chunk("c2", "edited", { ...by, ...off }), chunk("c3", "end")]);
-    expect(planned(disabled, target())).toEqual([
-      "c2 over t2: edited [updated_by disabled_by neighbours]",
-      "disable t2",
-    ]);
+    plans([disabled, target()], ["c2 over t2: edited [updated_by disabled_by neighbours]", "disable t2"]);
   });
-  it.each<[string, DocumentRows, DocumentRows]>([
+  for (const [what, older, newer] of [
     ["the file is another one", old, target({}, { source: "file 2, rule 1" })],
     ["the process rule is another one", old, target({}, { source: "file 1, rule 2" })],
     ["the newer details are not known", old, target({}, { source: null, indexed_at: null })],
@@ -236,10 +261,9 @@ describe("an edit that no run has seen from before, in a document whose details 
     ["its position is another one", old, target({ position: 7 })],
     ["a person has edited the new chunk", old, target({ updated_by: "bob" })],
     ["a person has disabled the new chunk", old, target({ disabled_by: "bob" })],
-  ])("needs a decision if %s", (_, older, newer) => {
-    expect(planned(older, newer)).toEqual(undecided);
-  });
-  it("needs a decision beside another edit, and where two chunks stand in its place", () => {
+  ] as const)
+    planned(`needs a decision if ${what}`, (plans) => plans([older, newer], undecided));
+  planned("needs a decision beside another edit, and where two chunks stand in its place", (plans) => {
     const two = made([
       chunk("c1", "intro"),
       chunk("c2", "edited", by),
@@ -247,57 +271,59 @@ describe("an edit that no run has seen from before, in a document whose details 
       chunk("c4", "end"),
     ]);
     const wide = again([chunk("t1", "intro"), chunk("t2", "before"), chunk("t3", "more"), chunk("t4", "end")]);
-    expect(planned(two, wide)).toEqual(["unknown before: c2, add", "unknown before: c3, add"]);
-    expect(planned(old, wide)).toEqual(["unknown before: c2, add"]);
+    plans([two, wide], ["needs your decision: c2, add", "needs your decision: c3, add"]);
+    plans([old, wide], ["needs your decision: c2, add"]);
   });
-  it("needs a decision if another chunk has moved between its neighbours", () => {
+  planned("needs a decision if another chunk has moved between its neighbours", (plans) => {
     const moved = made([chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "end"), chunk("c4", "more")]);
     const now = again([chunk("t1", "intro"), chunk("t2", "before"), chunk("t3", "more"), chunk("t4", "end")]);
-    expect(planned(moved, now)).toEqual(undecided);
+    plans([moved, now], ["needs your decision: c2, add"]);
   });
-  it("is added, not put over the chunk that a person deleted, if it was created after the indexing", () => {
+  planned("is added, not put over the chunk that a person deleted, if it was created after the indexing", (plans) => {
     const late = made([chunk("c1", "intro"), chunk("c2", "mine", { ...by, created_at: 2_001 }), chunk("c3", "end")]);
-    expect(planned(late, target())).toEqual(["add c2: mine [updated_by created_at]"]);
+    plans([late, target()], ["add c2: mine [updated_by created_at]"]);
     const last = made([chunk("c1", "intro"), chunk("c2", "mine", { created_at: 2_001 })]);
-    expect(planned(last, again([chunk("t1", "intro"), chunk("t2", "deleted by a person")]))).toEqual([
-      "add c2: mine [created_at]",
-    ]);
+    plans([last, again([chunk("t1", "intro"), chunk("t2", "deleted by a person")])], ["add c2: mine [created_at]"]);
   });
-  it("counts only what the indexing made: chunks that people added at the end change nothing", () => {
+  planned("counts only what the indexing made: chunks that people added at the end change nothing", (plans) => {
     const work = [chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "mine", { created_at: 2_001 })];
     const plain = [chunk("t1", "intro"), chunk("t2", "before")];
-    expect(planned(made(work), again(plain))).toEqual([
-      "c2 over t2: edited [updated_by neighbours]",
-      "add c3: mine [created_at]",
-    ]);
+    plans([made(work), again(plain)], ["c2 over t2: edited [updated_by neighbours]", "add c3: mine [created_at]"]);
     const continued = again([...plain, chunk("t3", "mine", { created_at: 5_001 })]);
-    expect(planned(made(work), continued)).toEqual(["c2 over t2: edited [updated_by neighbours]", "1 present"]);
+    plans([made(work), continued], ["c2 over t2: edited [updated_by neighbours]", "1 present"]);
   });
-  it("takes no chunk that another edit takes by its text from before", () => {
+  planned("takes no chunk that another edit takes by its text from before", (plans) => {
     const twice = [chunk("c1", "A"), chunk("c2", "E2", by), chunk("c3", "C"), chunk("c4", "E4", by), chunk("c5", "D")];
     const now = ["A", "B", "C", "B", "D"].map((content, at) => chunk(`t${at + 1}`, content));
-    expect(planned(made(twice), again(now), was("c4", "B"))).toEqual([
-      "c2 over t2: E2 [updated_by neighbours]",
-      "c4 over t4: E4 [updated_by history]",
-    ]);
+    plans(
+      [made(twice), again(now), was("c4", "B")],
+      ["c2 over t2: E2 [updated_by neighbours]", "c4 over t4: E4 [updated_by history]"],
+    );
   });
-  it("is no person's by its time alone if most chunks are younger than the indexing: the clocks differ", () => {
-    const late = { created_at: 2_001 };
-    const skewed = made([chunk("c1", "A", late), chunk("c2", "B old", late), chunk("c3", "C", { created_at: 1_999 })]);
-    const other = again([chunk("t1", "A"), chunk("t2", "B new"), chunk("t3", "C")], { source: "file 2" });
-    expect(planned(skewed, other)).toEqual(['no evidence: c2, now "B new", replace']);
-  });
-  it("of an answer replaces the one of the same question, as a model may ask others the next time", () => {
+  planned(
+    "is no person's by its time alone if most chunks are younger than the indexing: the clocks differ",
+    (plans) => {
+      const late = { created_at: 2_001 };
+      const skewed = made([
+        chunk("c1", "A", late),
+        chunk("c2", "B old", late),
+        chunk("c3", "C", { created_at: 1_999 }),
+      ]);
+      const other = again([chunk("t1", "A"), chunk("t2", "B new"), chunk("t3", "C")], { source: "file 2" });
+      plans([skewed, other], ["1 lost"]);
+    },
+  );
+  planned("of an answer replaces the one of the same question, as a model may ask others the next time", (plans) => {
     const qa = (content: string, answer: string, id: string, more = {}) =>
       document([chunk(id, content, { answer, ...more })], [], "qa_model", {
         ...provenance,
         indexed_at: id === "t1" ? 5_000 : 2_000,
       });
     const edit = qa("why?", "mine", "c1", by);
-    expect(planned(edit, qa("why?", "because", "t1"))).toEqual(["c1 over t1: why? → mine [updated_by neighbours]"]);
-    expect(planned(edit, qa("who?", "she", "t1"))).toEqual(['unknown before: c1, now "who?", replace']);
+    plans([edit, qa("why?", "because", "t1")], ["c1 over t1: why? → mine [updated_by neighbours]"]);
+    plans([edit, qa("who?", "she", "t1")], ['needs your decision: c1, now "who?", replace']);
   });
-  it("of a child chunk replaces the one between the same neighbours, if the indexing made it", () => {
+  planned("of a child chunk replaces the one between the same neighbours, if the indexing made it", (plans) => {
     const family = (...children: readonly ReturnType<typeof child>[]) =>
       document([chunk("c1", "parent")], children, "hierarchical_model", provenance);
     const now = document(
@@ -308,62 +334,56 @@ describe("an edit that no run has seen from before, in a document whose details 
     );
     const [one, three] = [child("c1", "k1", "one"), child("c1", "k3", "three")];
     const edited = child("c1", "k2", "edited", "customized");
-    expect(planned(family(one, edited, three), now)).toEqual(["child k2 over n2: edited [customized neighbours]"]);
+    plans([family(one, edited, three), now], ["child k2 over n2: edited [customized neighbours]"]);
     const late = child("c1", "k2", "mine", "customized", 2_001);
-    expect(planned(family(one, late, three), now)).toEqual(["child k2 below t1: mine [customized]"]);
-    const elsewhere = { ...edited, position: 1.5 };
-    expect(planned(family(one, elsewhere, three), now)).toEqual(["child k2 below t1: edited [customized]"]);
+    plans([family(one, late, three), now], ["child k2 below t1: mine [customized]"]);
+    const elsewhere = { ...edited, position: 3 };
+    plans([family(one, elsewhere, { ...three, position: 4 }), now], ["child k2 below t1: edited [customized]"]);
   });
 });
 
 describe("a chunk that was added by hand", () => {
   const old = document([chunk("c1", "a"), chunk("c2", "mine"), chunk("c3", "hidden", off)]);
   const target = document([chunk("t1", "a")]);
-  it("is added again", () => {
-    expect(planned(document(old.chunks.slice(0, 2)), target, added("c2"))).toEqual(["add c2: mine [history]"]);
+  planned("is added again", (plans) => {
+    plans([document(old.chunks.slice(0, 2)), target, added("c2")], ["add c2: mine [history]"]);
   });
-  it("is left to the owner if it was disabled", () => {
-    expect(planned(old, target, added("c2", "c3"))).toEqual(["add c2: mine [history]", "disabled: c3, add"]);
+  planned("is added and disabled again if somebody disabled it", (plans) => {
+    const hidden = ["add c3: hidden [disabled_by history]", "disable new"];
+    plans([old, target, added("c2", "c3")], ["add c2: mine [history]", ...hidden]);
+    plans([old, target, { ...added("c2", "c3"), decisions: yes("c3") }], [...hidden, "left out: c2, add"]);
   });
-  it("is added and disabled if the owner wants disabled ones, or that one", () => {
-    const all = ["add c2: mine [history]", "add c3: hidden [history]", "disable new"];
-    expect(planned(old, target, { ...added("c2", "c3"), addDisabled: true })).toEqual(all);
-    expect(planned(old, target, { ...added("c2", "c3"), chosen: ["c3"] })).toEqual([
-      "add c2: mine [history]",
-      "add c3: hidden [chosen]",
-      "disable new",
-    ]);
-  });
-  it("is added as it was edited last", () => {
+  planned("is added as it was edited last", (plans) => {
     const history = { added: new Set(["c2"]), chunks: new Map([["c2", { content: "a first try" }]]) };
     const edited = document([chunk("c1", "a"), chunk("c2", "mine", by)]);
-    expect(planned(edited, document([chunk("t1", "a first try")]), { history })).toContain(
-      "add c2: mine [updated_by history]",
+    plans(
+      [edited, document([chunk("t1", "a first try")]), { history }],
+      ["add c2: mine [updated_by history]", "1 lost"],
     );
   });
 });
 
 describe("a chunk that was disabled by hand", () => {
   const old = document([chunk("c1", "a", off), chunk("c2", "b")]);
-  it("is disabled again", () => {
-    expect(planned(old, document([chunk("t1", "b"), chunk("t2", "a")]))).toEqual(["disable t2 for c1 [disabled_by]"]);
+  planned("is disabled again", (plans) => {
+    plans([old, document([chunk("t1", "b"), chunk("t2", "a")])], ["disable t2 for c1 [disabled_by]"]);
   });
-  it("is present if it is disabled", () => {
-    expect(planned(old, document([chunk("t1", "a", { enabled: false }), chunk("t2", "b")]))).toEqual(["1 present"]);
+  planned("is present if it is disabled", (plans) => {
+    plans([old, document([chunk("t1", "a", { enabled: false }), chunk("t2", "b")])], ["1 present"]);
   });
-  it("is a conflict if its text is gone", () => {
-    expect(planned(old, document([chunk("t1", "A"), chunk("t2", "b")]))).toEqual(['conflict: c1, now "A", replace']);
+  planned("needs a decision if its text is gone", (plans) => {
+    plans([old, document([chunk("t1", "A"), chunk("t2", "b")])], ['needs your decision: c1, now "A", replace']);
   });
-  it("is known by the history, unless its indexing failed", () => {
+  planned("is known by the history, unless its indexing failed", (plans) => {
     const history = { chunks: new Map([["c1", { enabled: true }]]) };
     const [quiet, failed] = ["completed", "error"].map((status) =>
       document([chunk("c1", "a", { enabled: false, status })]),
     );
-    expect(planned(quiet ?? old, document([chunk("t1", "a")]), { history })).toEqual(["disable t1 for c1 [history]"]);
-    expect(planned(failed ?? old, document([chunk("t1", "a")]), { history })).toEqual([]);
+    plans([quiet ?? old, document([chunk("t1", "a")]), { history }], ["disable t1 for c1 [history]"]);
+    plans([failed ?? old, document([chunk("t1", "a")]), { history }], []);
   });
-  it("does not enable what somebody disabled since", () => {
-    expect(planned(document([chunk("c1", "a", by)]), document([chunk("t1", "a", off)]))).toEqual(["1 present"]);
+  planned("does not enable what somebody disabled since", (plans) => {
+    plans([document([chunk("c1", "a", by)]), document([chunk("t1", "a", off)])], ["1 present"]);
   });
 });
 
@@ -371,74 +391,69 @@ describe("keywords that were edited", () => {
   const edited = (keywords: readonly string[], more = {}) => document([chunk("c1", "a", { keywords, ...more })]);
   const history = { chunks: new Map([["c1", { keywords: ["old", "both"] }]]) };
   const has = (...keywords: readonly string[]) => document([chunk("t1", "a", { keywords })]);
-  it("come back where those before the edit stand, in whatever order", () => {
-    expect(planned(edited(["new", "both"]), has("both", "old"), { history })).toEqual([
-      "c1 over t1: a #new #both [history]",
-    ]);
+  planned("come back where those before the edit stand, in whatever order", (plans) => {
+    plans([edited(["new", "both"]), has("both", "old"), { history }], ["c1 over t1: a #new #both [history]"]);
   });
-  it("come back where there are none", () => {
-    expect(planned(edited(["new"]), has(), { history })).toEqual(["c1 over t1: a #new [history]"]);
+  planned("come back where there are none", (plans) => {
+    plans([edited(["new"]), has(), { history }], ["c1 over t1: a #new [history]"]);
   });
-  it("are present where they stand, in whatever order", () => {
-    expect(planned(edited(["new", "both"]), has("both", "new"), { history })).toEqual(["1 present"]);
+  planned("are present where they stand, in whatever order", (plans) => {
+    plans([edited(["new", "both"]), has("both", "new"), { history }], ["1 present"]);
   });
-  it("are a conflict where others stand", () => {
-    expect(planned(edited(["new"]), has("third"), { history })).toEqual(['conflict: c1, now "a", replace']);
-    expect(planned(edited(["new"]), has("third"), { history, chosen: ["c1"] })).toEqual([
-      "c1 over t1: a #new [chosen]",
-    ]);
+  planned("need a decision where others stand", (plans) => {
+    plans([edited(["new"]), has("third"), { history }], ['needs your decision: c1, now "a", replace']);
+    plans([edited(["new"]), has("third"), { history, decisions: yes("c1") }], ["c1 over t1: a #new [history]"]);
   });
-  it("are an announced loss if they were emptied", () => {
-    expect(planned(edited([]), has("old", "both"), { history })).toEqual(["loses keywords of c1"]);
+  planned("are an announced loss if they were emptied", (plans) => {
+    plans([edited([]), has("old", "both"), { history }], ["loses keywords of c1"]);
     const both = { chunks: new Map([["c1", { keywords: ["old"], content: "before" }]]) };
     const target = document([chunk("t1", "before", { keywords: ["old"] })]);
-    expect(planned(edited([]), target, { history: both })).toEqual(["c1 over t1: a [history]", "loses keywords of c1"]);
+    plans([edited([]), target, { history: both }], ["c1 over t1: a [history]", "loses keywords of c1"]);
   });
-  it("come back together with the disabling", () => {
-    expect(planned(edited(["new"], off), has("old", "both"), { history })).toEqual([
-      "c1 over t1: a #new [disabled_by history]",
-      "disable t1",
-    ]);
-    expect(planned(edited(["new"], off), has("third"), { history })).toEqual([
-      "disable t1 for c1 [disabled_by]",
-      'conflict: c1, now "a", replace',
-    ]);
+  planned("come back together with the disabling", (plans) => {
+    plans(
+      [edited(["new"], off), has("old", "both"), { history }],
+      ["c1 over t1: a #new [disabled_by history]", "disable t1"],
+    );
+    plans(
+      [edited(["new"], off), has("third"), { history }],
+      ["disable t1 for c1 [disabled_by]", 'needs your decision: c1, now "a", replace'],
+    );
   });
 });
 
 describe("a document of questions and answers", () => {
   const qa = (...chunks: readonly ReturnType<typeof chunk>[]) => document(chunks, [], "qa_model");
-  it("takes an edit of the answer alone for an edit", () => {
+  planned("takes an edit of the answer alone for an edit", (plans) => {
     const history = { chunks: new Map([["c1", { answer: "before" }]]) };
     const old = qa(chunk("c1", "why?", { answer: "because", ...by }));
-    expect(planned(old, qa(chunk("t1", "why?", { answer: "before" })), { history })).toEqual([
-      "c1 over t1: why? → because [updated_by history]",
-    ]);
-    expect(planned(old, qa(chunk("t1", "why?", { answer: "newer" })), { history })).toEqual([
-      'conflict: c1, now "why?", replace',
-    ]);
+    plans(
+      [old, qa(chunk("t1", "why?", { answer: "before" })), { history }],
+      ["c1 over t1: why? → because [updated_by history]"],
+    );
+    plans(
+      [old, qa(chunk("t1", "why?", { answer: "newer" })), { history }],
+      ['needs your decision: c1, now "why?", replace'],
+    );
   });
-  it("has a chunk inside another one only if question and answer stand there", () => {
+  planned("has a chunk inside another one only if question and answer stand there", (plans) => {
     const old = qa(chunk("c1", "why", { answer: "because", ...by }));
-    expect(planned(old, qa(chunk("t1", "why?", { answer: "just because" })))).toEqual(["1 present"]);
-    expect(planned(old, qa(chunk("t1", "why?", { answer: "no" })))).toEqual([
-      'unknown before: c1, now "why?", replace',
-    ]);
+    plans([old, qa(chunk("t1", "why?", { answer: "just because" }))], ['found inside: c1, now "why?", replace']);
+    plans([old, qa(chunk("t1", "why?", { answer: "no" }))], ['needs your decision: c1, now "why?", replace']);
   });
-  it("lists a question without an answer, which no request can add", () => {
-    expect(planned(qa(chunk("c1", "why?", { answer: "" })), qa(), { ...added("c1"), chosen: ["c1"] })).toEqual([
-      "no evidence: c1, no choice",
-    ]);
+  planned("lists a question without an answer, which no request can add", (plans) => {
+    plans(
+      [qa(chunk("c1", "why?", { answer: "", ...by })), qa(), { decisions: yes("c1") }],
+      ["cannot be restored: c1, no choice"],
+    );
   });
-  it("takes no answer and an empty one for the same", () => {
-    expect(
-      planned(document([chunk("c1", "a", { answer: null })]), document([chunk("t1", "a", { answer: "" })])),
-    ).toEqual([]);
+  planned("takes no answer and an empty one for the same", (plans) => {
+    plans([document([chunk("c1", "a", { answer: null })]), document([chunk("t1", "a", { answer: "" })])], []);
   });
 });
 
 describe("a document that was not indexed anew", () => {
-  it("lists what a person deleted or changed since, and writes nothing", () => {
+  planned("lists what a person deleted since, and writes it only if its owner wants it", (plans) => {
     const old = document([
       chunk("c1", "a"),
       chunk("c2", "mine"),
@@ -447,24 +462,19 @@ describe("a document that was not indexed anew", () => {
     ]);
     const history = { added: new Set(["c2"]), chunks: new Map([["c3", { content: "before" }]]) };
     const now = document([chunk("c1", "a"), chunk("c3", "before"), chunk("c4", "hidden")]);
-    expect(planned(old, now, { history })).toEqual([
-      "no evidence: c2, add",
-      'no evidence: c3, now "before", replace',
-      "1 present",
-    ]);
-    expect(planned(old, now, { history, chosen: ["c2", "c3"] })).toEqual([
-      "add c2: mine [chosen]",
-      "c3 over c3: edited [chosen]",
-      "1 present",
-    ]);
+    plans([old, now, { history }], ["needs your decision: c2, add", "2 present"]);
+    plans([old, now, { history, addManualEdits: true }], ["add c2: mine [chosen]", "2 present"]);
+    plans([old, now, { history, decisions: yes("c2") }], ["add c2: mine [chosen]", "2 present"]);
   });
-  it("replaces nothing that a person put in the place of a deleted chunk", () => {
-    const old = document([chunk("c1", "a"), chunk("c2", "gone"), chunk("c3", "b")]);
+  planned("replaces nothing that a person put in the place of a deleted chunk", (plans) => {
     const now = document([chunk("c1", "a"), chunk("n2", "new"), chunk("c3", "b")]);
-    expect(planned(old, now)).toEqual(["no evidence: c2, add"]);
+    plans([document([chunk("c1", "a"), chunk("c2", "gone"), chunk("c3", "b")]), now], ["1 lost"]);
+    const edited = document([chunk("c1", "a"), chunk("c2", "gone", by), chunk("c3", "b")]);
+    plans([edited, now], ["needs your decision: c2, add"]);
+    plans([edited, now, was("c2", "new")], ["needs your decision: c2, add"]);
   });
-  it("says nothing of chunks that were edited after the run", () => {
-    expect(planned(document([chunk("c1", "a")]), document([chunk("c1", "b", by)]))).toEqual([]);
+  planned("says nothing of chunks that were edited after the run", (plans) => {
+    plans([document([chunk("c1", "a")]), document([chunk("c1", "b", by)])], []);
   });
 });
 
@@ -476,39 +486,48 @@ describe("child chunks", () => {
     document([chunk("t1", "p"), chunk("t2", "q")], children, "hierarchical_model");
   const first = (content: string) => ({ history: { children: new Map([["k1", content]]) } });
 
-  it("of the indexer are left alone", () => {
-    expect(planned(tree(child("c1", "k1", "x")), target())).toEqual([]);
+  planned("of the indexer are left alone", (plans) => {
+    plans([tree(child("c1", "k1", "x")), target()], ["1 lost"]);
   });
-  it("that stand below the parent of the target are present", () => {
-    expect(planned(tree(child("c1", "k1", "x", manual)), target(child("t1", "u5", "x")))).toEqual(["1 present"]);
+  planned("of chunks that kept their ids are added only if their owner wants it", (plans) => {
+    const [old, now] = [tree(child("c1", "k1", "x", manual)), tree()];
+    plans([old, now], ["needs your decision: k1, add"]);
+    plans([old, now, { addManualEdits: true }], ["child k1 below c1: x [chosen]"]);
   });
-  it("that stand below another parent only are added", () => {
-    expect(planned(tree(child("c1", "k1", "x", manual)), target(child("t2", "u1", "x")))).toEqual([
-      "child k1 below t1: x [customized]",
-    ]);
+  planned("that stand below the parent of the target are present", (plans) => {
+    plans([tree(child("c1", "k1", "x", manual)), target(child("t1", "u5", "x"))], ["1 present"]);
   });
-  it("replace the automatic one that has the text before the edit", () => {
+  planned("that stand below another parent only are added", (plans) => {
+    plans(
+      [tree(child("c1", "k1", "x", manual)), target(child("t2", "u1", "x"))],
+      ["child k1 below t1: x [customized]"],
+    );
+  });
+  planned("replace the automatic one that has the text before the edit", (plans) => {
     const old = tree(child("c1", "k1", "x", manual));
-    expect(planned(old, target(child("t1", "u1", "y"), child("t1", "u2", "b")), first("b"))).toEqual([
-      "child k1 over u2: x [customized history]",
-    ]);
+    plans(
+      [old, target(child("t1", "u1", "y"), child("t1", "u2", "b")), first("b")],
+      ["child k1 over u2: x [customized history]"],
+    );
   });
-  it("are added beside a customized one, or one that says something else", () => {
+  planned("are added beside a customized one, or one that says something else", (plans) => {
     const old = tree(child("c1", "k1", "x", manual));
     const added = ["child k1 below t1: x [customized history]"];
-    expect(planned(old, target(child("t1", "u1", "b", manual)), first("b"))).toEqual(added);
-    expect(planned(old, target(child("t1", "u1", "else")), first("b"))).toEqual(added);
+    plans([old, target(child("t1", "u1", "b", manual)), first("b")], added);
+    plans([old, target(child("t1", "u1", "else")), first("b")], added);
   });
-  it("are added if nobody knows what stood there before", () => {
-    expect(planned(tree(child("c1", "k1", "x", manual)), target(child("t1", "u1", "y")))).toEqual([
-      "child k1 below t1: x [customized]",
-    ]);
+  planned("are added if nobody knows what stood there before", (plans) => {
+    plans(
+      [tree(child("c1", "k1", "x", manual)), target(child("t1", "u1", "y"))],
+      ["child k1 below t1: x [customized]"],
+    );
   });
-  it("count: two equal ones are there only if two are", () => {
+  planned("count: two equal ones are there only if two are", (plans) => {
     const old = tree(child("c1", "k1", "x", manual), child("c1", "k2", "x", manual));
-    expect(planned(old, target(child("t1", "u1", "x")))).toEqual(["child k2 below t1: x [customized]", "1 present"]);
+    for (const type of ["automatic", manual])
+      plans([old, target(child("t1", "u1", "x", type))], ["child k2 below t1: x [customized]", "1 present"]);
   });
-  it("replace one twin each", () => {
+  planned("replace one twin each", (plans) => {
     const old = tree(child("c1", "k1", "x", manual), child("c1", "k2", "y", manual));
     const history = {
       children: new Map([
@@ -516,65 +535,87 @@ describe("child chunks", () => {
         ["k2", "b"],
       ]),
     };
-    expect(planned(old, target(child("t1", "u1", "b")), { history })).toEqual([
-      "child k1 over u1: x [customized history]",
-      "child k2 below t1: y [customized history]",
-    ]);
+    plans(
+      [old, target(child("t1", "u1", "b")), { history }],
+      ["child k1 over u1: x [customized history]", "child k2 below t1: y [customized history]"],
+    );
   });
-  it("follow their parent to the chunk that takes its text, and to the one that is added", () => {
+  planned("follow their parent to the chunk that takes its text, and to the one that is added", (plans) => {
     const old = document(
       [chunk("c1", "edited", by), chunk("c2", "mine")],
       [child("c1", "k1", "x", manual), child("c2", "k2", "y", manual), child("c2", "k3", "auto")],
     );
     const history = { chunks: new Map([["c1", { content: "p" }]]), added: new Set(["c2"]) };
-    expect(planned(old, document([chunk("t1", "p")]), { history })).toEqual([
-      "c1 over t1: edited [updated_by history]",
-      "child k1 below t1: x [customized]",
-      "add c2: mine [history]",
-      "child k2 below new: y [customized]",
-    ]);
+    plans(
+      [old, document([chunk("t1", "p")]), { history }],
+      [
+        "c1 over t1: edited [updated_by history]",
+        "child k1 below t1: x [customized]",
+        "add c2: mine [history]",
+        "child k2 below new: y [customized]",
+        "1 lost",
+      ],
+    );
   });
-  it("have no place if their parent is gone, or stands inside another chunk", () => {
+  planned("have no place if their parent is gone, or stands inside another chunk", (plans) => {
     const old = tree(child("c1", "k1", "x", manual), child("c2", "k2", "y", manual));
-    expect(
-      planned(old, document([chunk("t1", "p and more")], [], "hierarchical_model"), { chosen: ["k1", "k2"] }),
-    ).toEqual(["no place: k1, no choice", "no evidence: c2, add", "no place: k2, no choice"]);
+    plans(
+      [old, document([chunk("t1", "p and more")], [], "hierarchical_model"), { decisions: yes("k1", "k2") }],
+      ["needs your decision: k1, no choice", "needs your decision: k2, no choice", "2 lost"],
+    );
   });
-  it("come back with a parent that is chosen", () => {
+  planned("come back with a parent that is chosen", (plans) => {
     const old = document([chunk("c1", "p")], [child("c1", "k1", "x", manual)]);
-    expect(planned(old, document([]), { chosen: ["c1"] })).toEqual([
-      "add c1: p [chosen]",
-      "child k1 below new: x [customized]",
-    ]);
+    const now = document([chunk("t1", "q")]);
+    const parent = ["add c1: p [chosen]"];
+    plans([old, now, { decisions: yes("c1", "k1") }], [...parent, "child k1 below new: x [customized]", "1 lost"]);
+    plans([old, now, { decisions: yes("c1") }], [...parent, "left out: k1, add", "1 lost"]);
   });
-  it("that a person deleted since are left to the owner", () => {
+  planned("that a person deleted since are left to the owner", (plans) => {
     const old = document([chunk("c1", "p")], [child("c1", "k1", "x", manual)]);
     const now = document([chunk("c1", "p")]);
-    expect(planned(old, now)).toEqual(["no evidence: k1, add"]);
-    expect(planned(old, now, { chosen: ["k1"] })).toEqual(["child k1 below c1: x [chosen]"]);
+    plans([old, now], ["needs your decision: k1, add"]);
+    plans([old, now, { decisions: yes("k1") }], ["child k1 below c1: x [chosen]"]);
   });
 });
 
 describe("a document", () => {
-  it("is refused if its form is another one", () => {
+  planned("is refused if its form is another one", (plans) => {
     const now = document([chunk("t1", "b")], [], "hierarchical_model");
-    expect(planned(document([chunk("c1", "a", by)]), now)).toEqual([
-      "refused: It was text_model and is hierarchical_model now: its chunks cannot be compared.",
-    ]);
+    plans(
+      [document([chunk("c1", "a", by)]), now],
+      ["refused: It was text_model and is hierarchical_model now: its chunks cannot be compared."],
+    );
   });
-  it("of which nobody knows the form is compared by content and answer", () => {
+  planned("of which nobody knows the form is compared by content and answer", (plans) => {
     const old = document([chunk("c1", "a", { answer: "x", ...by })], [], null);
     const now = document([chunk("t1", "a", { answer: "y" })], [], null);
-    expect(planned(old, now, { history: { chunks: new Map([["c1", { answer: "y" }]]) } })).toEqual([
-      "c1 over t1: a → x [updated_by history]",
-    ]);
+    plans(
+      [old, now, { history: { chunks: new Map([["c1", { answer: "y" }]]) } }],
+      ["c1 over t1: a → x [updated_by history]"],
+    );
   });
-  it("is planned in the order of its positions; chunks without one come last", () => {
-    const old = document([chunk("c9", "x"), chunk("c1", "y", { position: null }), chunk("c2", "z")]);
-    expect(planned(old, document([]), added("c9", "c1", "c2")).map((line) => line.slice(0, 6))).toEqual([
-      "add c2",
-      "add c9",
-      "add c1",
-    ]);
+  planned("is planned in the order of its positions; chunks without one come last", (plans) => {
+    const old = document([chunk("c9", "x"), chunk("c1", "y", { position: null }), chunk("c2", "z"), chunk("c5", "w")]);
+    plans(
+      [old, document([chunk("t1", "w")]), added("c9", "c1", "c2")],
+      ["add c2: z [history]", "add c9: x [history]", "add c1: y [history]"],
+    );
+  });
+  planned("that has no chunks any more gets back what people added", (plans) => {
+    const details = { source: "file", indexed_at: 2_000 };
+    const old = document(
+      [chunk("c1", "a"), chunk("c2", "edited", by), chunk("c3", "mine", { created_at: 2_001 })],
+      [],
+      "text_model",
+      details,
+    );
+    plans([old, document([])], ["add c3: mine [created_at]", "needs your decision: c2, add", "1 lost"]);
+  });
+  planned("that is switched off, or was put away, has no chunks that a person disabled", (plans) => {
+    const chunks = [chunk("c1", "a", off), chunk("c2", "b", { ...off, ...by })];
+    const now = document([chunk("t1", "a"), chunk("t2", "b")]);
+    for (const state of [{ enabled: false }, { archived: true }])
+      plans([document(chunks, [], "text_model", state), now], ["1 present"]);
   });
 });

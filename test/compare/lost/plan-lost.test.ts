@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { documentKey } from "../../../src/rows/row.js";
 import { JobDatabase, madeOnce } from "../../database/job-database.js";
+import { inFull } from "../../rounds.js";
 import { info } from "../../verify/sound-tables.js";
 import { child, chunk, dumpOf, lostOf, tablesOf } from "./lost-dumps.js";
 import { described } from "./rows.js";
@@ -26,15 +27,15 @@ const history = madeOnce(async () => {
   return database;
 });
 
-it.each(["jsonl", "csv", "parquet"] as const)(
+it.runIf(inFull).each(["jsonl", "csv", "parquet"] as const)(
   "plans from dumps in %s, with every text as it was sent",
   async (format) => {
     const listed = { ...anew, document_info: [info("a", { name: "Handbook.md" })] };
     const [from, to] = [
-      await dumpOf(worked, old, { formats: [format] }),
+      await dumpOf(worked, old, { formats: [format], database: (await history()).path }),
       await dumpOf(listed, "20250307T020000000Z", { formats: [format] }),
     ];
-    const { plan, warnings } = await lostOf(from, to, { database: (await history()).path });
+    const { plan, warnings } = await lostOf(from, to);
     expect(warnings).toEqual([]);
     expect(plan.documents.map(({ document_id, document_name }) => [document_id, document_name])).toEqual([
       ["a", "Handbook.md"],
@@ -47,50 +48,59 @@ it.each(["jsonl", "csv", "parquet"] as const)(
   },
 );
 
-it("lists, without a history, what it cannot prove, and says so", async () => {
+it.runIf(inFull)("lists, without a history, what it cannot place, and says so", async () => {
   const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
-  const described2 = ["child k1 below t1: y [customized]", "unknown before: c2, add", "no evidence: c3, add"];
+  const lines = ["child k1 below t1: y [customized]", "needs your decision: c2, add", "1 lost"];
   const { plan, warnings } = await lostOf(from, to);
-  expect([plan.documents.flatMap(described), warnings]).toEqual([described2, []]);
-  const absent = await lostOf(from, to, { database: "/nowhere/job.duckdb" });
-  expect([absent.plan.documents.flatMap(described), absent.warnings]).toEqual([
-    described2,
-    [expect.stringMatching(/^the history in \/nowhere\/job\.duckdb was not used: there is no such file/)],
+  expect([plan.documents.flatMap(described), warnings]).toEqual([lines, []]);
+  const broken = await lostOf(await dumpOf(worked, old, { database: import.meta.filename }), to);
+  expect([broken.plan.documents.flatMap(described), broken.warnings]).toEqual([
+    lines,
+    [expect.stringMatching(/^the history in .+\/test\.duckdb was not used: it is not a DuckDB database/)],
   ]);
 });
 
-it("refuses a document that cannot be read whole or written to, and goes on with the others", async () => {
-  const edited = (id: string) => chunk(id, `${id}1`, 1, "edited", { updated_by: "ann" });
-  const ids = ["half", "moves", "gone", "off", "busy", "fine"];
-  const from = await dumpOf(tablesOf(ids.map(edited), [], { half: { status: "unstable", error: "it moved" } }), old);
-  const now = ids.filter((id) => id !== "gone").map((id) => chunk(id, `${id}9`, 1, "other"));
-  const to = await dumpOf(
-    tablesOf(now, [], { moves: { status: "unstable", error: "it moved" } }),
-    "20250307T020000000Z",
-  );
-  const refusals = new Map([
-    [documentKey({ dataset_id: "d", document_id: "off" }), { reason: "It is archived.", isReadable: true }],
-    [documentKey({ dataset_id: "d", document_id: "busy" }), { reason: "It is being indexed.", isReadable: false }],
-  ]);
-  const { plan } = await lostOf(from, to, { refusals, chosen: new Set(["half1"]) });
-  expect(plan.documents.map(({ document_id, refused }) => [document_id, refused])).toEqual([
-    ["half", "The older run did not read all of it: it is unstable (it moved)."],
-    ["moves", "Its present state could not be read: it is unstable (it moved)."],
-    ["gone", "The newer run does not have it."],
-    ["off", "It is archived."],
-    ["busy", "It is being indexed."],
-    ["fine", null],
-  ]);
-  expect(plan.documents.flatMap(described).filter((line) => !line.startsWith("refused"))).toEqual([
-    'unknown before: fine1, now "other", replace',
-  ]);
-});
+it.runIf(inFull)(
+  "refuses a document that cannot be read whole or written to, and goes on with the others",
+  async () => {
+    const edited = (id: string) => chunk(id, `${id}1`, 1, "edited", { updated_by: "ann" });
+    const ids = ["half", "moves", "gone", "off", "busy", "fine"];
+    const from = await dumpOf(tablesOf(ids.map(edited), [], { half: { status: "unstable", error: "it moved" } }), old);
+    const now = ids.filter((id) => id !== "gone").map((id) => chunk(id, `${id}9`, 1, "other"));
+    const to = await dumpOf(
+      tablesOf(now, [], { moves: { status: "unstable", error: "it moved" } }),
+      "20250307T020000000Z",
+    );
+    const refusals = new Map([
+      [documentKey({ dataset_id: "d", document_id: "off" }), { reason: "It is archived.", isReadable: true }],
+      [documentKey({ dataset_id: "d", document_id: "busy" }), { reason: "It is being indexed.", isReadable: false }],
+    ]);
+    const { plan } = await lostOf(from, to, { refusals });
+    expect(plan.documents.map(({ document_id, refused }) => [document_id, refused])).toEqual([
+      ["half", "The older run did not read all of it: it is unstable (it moved)."],
+      ["moves", "Its present state could not be read: it is unstable (it moved)."],
+      ["gone", "The newer run does not have it."],
+      ["off", "It is archived."],
+      ["busy", "It is being indexed."],
+      ["fine", null],
+    ]);
+    expect(plan.documents.flatMap(described).filter((line) => !line.startsWith("refused"))).toEqual([
+      'needs your decision: fine1, now "other", replace',
+    ]);
+  },
+);
 
-it("brings back what was chosen, and says which of it is not lost", async () => {
+it.runIf(inFull)("brings back what was chosen, and says which of it is not lost", async () => {
   const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
-  const { plan, warnings } = await lostOf(from, to, { chosen: new Set(["c1", "c3"]) });
-  expect(plan.documents.flatMap(described)).toContain("add c3: mine #\ufeffk #l [chosen]");
-  expect(warnings).toEqual(["c1 was chosen and is not lost: nothing is written for it"]);
+  const decisions = new Map(["c1", "c3", "\u001b[2J"].map((id) => [id, { restore: true }]));
+  const { plan, warnings } = await lostOf(from, to, { decisions });
+  expect(plan.documents.flatMap(described)).toEqual([
+    "add c3: mine #\ufeffk #l [chosen]",
+    "left out: k1, add",
+    "needs your decision: c2, add",
+    "1 lost",
+  ]);
+  expect(warnings).toEqual(["c1 and 1 more rows: not lost, so nothing is written"]);
 });
 
 it("refuses a dump as a whole that leaves out rows, or changes texts", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/compare/document-rows.js";
-import type { DocumentHistory, FirstValues } from "../../../src/compare/lost/evidence.js";
-import { child, chunk, document } from "./rows.js";
+import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
+import type { DocumentHistory, FirstValues } from "./planned.js";
+import { child, chunk, document, type MadeDocument } from "./rows.js";
 
 /** A chunk of the source, the work of people on it, and its fate at the re-index. */
 const fates = fc.record({
@@ -23,16 +23,20 @@ const additions = fc.record({ known: fc.boolean(), disable: fc.boolean(), childr
 
 /** One document before and after a re-index, and the history of the work of people on it. */
 export interface Reindexed {
-  readonly old: DocumentRows;
+  readonly old: MadeDocument;
   readonly history: DocumentHistory;
-  readonly target: DocumentRows;
+  readonly target: MadeDocument;
 }
 
 /** `texts`: how many texts there are to choose from; few of them stand more than once, and inside each other. */
 export function reindexedDocuments(texts: "unique" | "few"): fc.Arbitrary<Reindexed> {
   const text = texts === "few" ? fc.constantFrom("a", "b", "c", "ab", "a b", " ") : fc.constant(undefined);
   const chosen = fc.array(text, { minLength: 80, maxLength: 80 });
-  const parts = { sources: fc.array(fates, { maxLength: 7 }), added: fc.array(additions, { maxLength: 3 }), chosen };
+  const parts = {
+    sources: fc.array(fates, { minLength: 1, maxLength: 7 }),
+    added: fc.array(additions, { maxLength: 3 }),
+    chosen,
+  };
   return fc.record(parts).map(({ sources, added, chosen }) => {
     let used = 0;
     // A mark at both ends: no unique text stands inside another.

@@ -1,4 +1,4 @@
-import type { ChildRow, ChunkRow, DocumentProvenance, DocumentRows } from "../../../src/compare/document-rows.js";
+import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/compare/document-rows.js";
 import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 
 /** A chunk as the indexer makes it; its position is the number in its id. */
@@ -12,9 +12,12 @@ export function chunk(id: string, content: string, more: Partial<ChunkRow> = {})
     keywords: null,
     enabled: true,
     status: "completed",
+    created_by: null,
     updated_by: null,
     disabled_by: null,
     created_at: 1_000,
+    updated_at: null,
+    disabled_at: null,
     attachment_ids: [],
     summary: null,
     ...more,
@@ -28,21 +31,33 @@ export function child(
   type = "automatic",
   created_at = 1_000,
 ): ChildRow {
-  return { id, segment_id, position: Number(id.replace(/\D/g, "")), content, type, created_at };
+  return { id, segment_id, position: Number(id.replace(/\D/g, "")), content, type, created_at, updated_at: null };
+}
+
+/** A document of a dump, and what its details tell of it. */
+export interface MadeDocument extends DocumentRows {
+  /** The uploaded file and the process rule, in one word; null: no details say it. */
+  readonly source: string | null;
+  /** When its indexing was completed, in Unix seconds. */
+  readonly indexed_at: number | null;
+  readonly enabled: boolean;
+  readonly archived: boolean;
 }
 
 export function document(
   chunks: readonly ChunkRow[],
   children: readonly ChildRow[] = [],
   doc_form: string | null = "text_model",
-  provenance: Partial<DocumentProvenance> = {},
-): DocumentRows {
-  const made = { source: null, indexed_at: null, ...provenance };
-  return { dataset_id: "set", document_id: "doc", doc_form, ...made, chunks, children };
+  details: Partial<MadeDocument> = {},
+): MadeDocument {
+  const made = { source: null, indexed_at: null, enabled: true, archived: false, ...details };
+  return { dataset_id: "d", document_id: "doc", doc_form, ...made, chunks, children };
 }
 
-/** A plan in a line for each thing that it does or tells. */
-export function described(plan: DocumentPlan): readonly string[] {
+/** A plan in a line for each thing that it does or tells; none for a document that no plan names. */
+export function described(plan: DocumentPlan | undefined): readonly string[] {
+  if (!plan) return [];
+  const automatic = plan.lost - plan.manual_edits;
   const proved = (evidence: readonly string[]) => (evidence.length > 0 ? ` [${evidence.join(" ")}]` : "");
   const restores = plan.restores.flatMap(({ chunk_id, evidence, target, texts, disable, children }) => {
     const home = target?.id ?? "new";
@@ -68,6 +83,7 @@ export function described(plan: DocumentPlan): readonly string[] {
       ({ id, why, now, choice }) => `${why}: ${id}${now === null ? "" : `, now "${now}"`}, ${choice ?? "no choice"}`,
     ),
     ...plan.losses.map(({ id, part }) => `loses ${part} of ${id}`),
+    ...(automatic > 0 ? [`${automatic} lost`] : []),
     ...(plan.present > 0 ? [`${plan.present} present`] : []),
   ];
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import type { DocumentHistory, FirstValues } from "../../../src/compare/lost/evidence.js";
 import type { Row } from "../../../src/rows/row.js";
 import * as rows from "../../database/job-database.js";
+import type { DocumentHistory, FirstValues } from "./planned.js";
 
 /** A chunk of the service, with one child chunk. */
 interface Held {

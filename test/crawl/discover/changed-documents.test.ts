@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Prefetch } from "../../../src/crawl/prefetch.js";
 import { findMovedDocuments } from "../../../src/segments/read-documents.js";
+import { inFull } from "../../rounds.js";
 import { idsOf, startPlace } from "../../run/documents/proving.js";
 import { addChunks, deleteChunks } from "../../servers/edits.js";
 import { makeDocument } from "../../servers/store.js";
@@ -34,22 +35,25 @@ test("a document that is longer when the run lists it again is read once more", 
   expect(server.requests.filter(({ path }) => isList(path))).toHaveLength(2);
 });
 
-test("a document that cannot be read whole the second time stays as it was read the first time", async () => {
-  const documents = [makeDocument({ chunks: 150, seed: 1 }), makeDocument({ chunks: 20, seed: 2 })];
-  const [first] = documents;
-  const before = idsOf(first?.chunks ?? []);
-  const { runAll, server } = await startListed(() => first && deleteChunks(first, 0, 1), documents);
-  const { onRequest } = server.behaviour;
-  let isEdited = false;
-  server.behaviour.onRequest = (request, store) => {
-    if (isList(request.path) && request.nth === 1) isEdited = true;
-    onRequest?.(request, store);
-    if (isEdited && request.query.startsWith("page=2&") && first) deleteChunks(first, 0, 1);
-  };
-  const { manifest, chunks } = await runAll();
-  expect(manifest).toMatchObject({ status: "complete", counts: { chunks: 170 } });
-  expect(idsOf(chunks.filter(({ document_id }) => document_id === first?.id))).toEqual(before);
-});
+test.runIf(inFull)(
+  "a document that cannot be read whole the second time stays as it was read the first time",
+  async () => {
+    const documents = [makeDocument({ chunks: 150, seed: 1 }), makeDocument({ chunks: 20, seed: 2 })];
+    const [first] = documents;
+    const before = idsOf(first?.chunks ?? []);
+    const { runAll, server } = await startListed(() => first && deleteChunks(first, 0, 1), documents);
+    const { onRequest } = server.behaviour;
+    let isEdited = false;
+    server.behaviour.onRequest = (request, store) => {
+      if (isList(request.path) && request.nth === 1) isEdited = true;
+      onRequest?.(request, store);
+      if (isEdited && request.query.startsWith("page=2&") && first) deleteChunks(first, 0, 1);
+    };
+    const { manifest, chunks } = await runAll();
+    expect(manifest).toMatchObject({ status: "complete", counts: { chunks: 170 } });
+    expect(idsOf(chunks.filter(({ document_id }) => document_id === first?.id))).toEqual(before);
+  },
+);
 
 test("a list that cannot be had again is a warning, and the run is complete", async () => {
   const { runAll, server } = await startListed(() => {});
@@ -98,33 +102,36 @@ test("a second reading that an earlier process finished is not read again", asyn
   expect(server.requests.filter(({ path }) => path.endsWith("/segments"))).toEqual([]);
 });
 
-test("--retry-failed: a first reading that is newer than the second one of an earlier run counts", async () => {
-  const documents = [makeDocument({ chunks: 149, seed: 1 }), makeDocument({ chunks: 20, seed: 2 })];
-  const [first, other] = documents;
-  const { run, dataset, server } = await startPlace(documents);
-  const job = { child_chunks: "none", datasets: [{ id: dataset.id, documents: "all" }] };
-  let lists = 0;
-  server.behaviour.onRequest = ({ path, query }) => {
-    if (isList(path)) lists++;
-    const isFirst = path.includes(`/documents/${first?.id}/`) && query.startsWith("page=2&");
-    if (isFirst && lists === 1 && first) first.chunks.splice(0, 0, ...first.chunks.splice(-1)); // never the same twice
-    if (isFirst && lists === 1 && first) deleteChunks(first, 0, 1);
-  };
-  server.behaviour.faults = ({ path }) =>
-    path.includes(`/documents/${other?.id}/`) ? { kind: "status", status: 404, body: "json" } : undefined;
-  const before = await run(job);
-  expect(before.manifest.documents).toEqual(
-    expect.arrayContaining([expect.objectContaining({ document_id: first?.id, status: "complete" })]),
-  );
-  delete server.behaviour.faults;
-  delete server.behaviour.onRequest;
-  if (first) addChunks(first, 10, { seed: 9 });
-  const { manifest, chunks } = await run(job, { retryFailed: true });
-  expect(manifest.status).toBe("complete");
-  expect(idsOf(chunks.filter(({ document_id }) => document_id === first?.id))).toEqual(idsOf(first?.chunks ?? []));
-});
+test.runIf(inFull)(
+  "--retry-failed: a first reading that is newer than the second one of an earlier run counts",
+  async () => {
+    const documents = [makeDocument({ chunks: 149, seed: 1 }), makeDocument({ chunks: 20, seed: 2 })];
+    const [first, other] = documents;
+    const { run, dataset, server } = await startPlace(documents);
+    const job = { child_chunks: "none", datasets: [{ id: dataset.id, documents: "all" }] };
+    let lists = 0;
+    server.behaviour.onRequest = ({ path, query }) => {
+      if (isList(path)) lists++;
+      const isFirst = path.includes(`/documents/${first?.id}/`) && query.startsWith("page=2&");
+      if (isFirst && lists === 1 && first) first.chunks.splice(0, 0, ...first.chunks.splice(-1)); // never the same twice
+      if (isFirst && lists === 1 && first) deleteChunks(first, 0, 1);
+    };
+    server.behaviour.faults = ({ path }) =>
+      path.includes(`/documents/${other?.id}/`) ? { kind: "status", status: 404, body: "json" } : undefined;
+    const before = await run(job);
+    expect(before.manifest.documents).toEqual(
+      expect.arrayContaining([expect.objectContaining({ document_id: first?.id, status: "complete" })]),
+    );
+    delete server.behaviour.faults;
+    delete server.behaviour.onRequest;
+    if (first) addChunks(first, 10, { seed: 9 });
+    const { manifest, chunks } = await run(job, { retryFailed: true });
+    expect(manifest.status).toBe("complete");
+    expect(idsOf(chunks.filter(({ document_id }) => document_id === first?.id))).toEqual(idsOf(first?.chunks ?? []));
+  },
+);
 
-test("a run that breaks off while it reads a changed document again goes on with that", async () => {
+test.runIf(inFull)("a run that breaks off while it reads a changed document again goes on with that", async () => {
   const documents = [makeDocument({ chunks: 20, seed: 1 }), makeDocument({ chunks: 320, seed: 2 })];
   const [, second] = documents;
   const { runAll, server } = await startListed(() => second && addChunks(second, 1, { seed: 9 }), documents);

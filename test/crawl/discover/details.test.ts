@@ -6,6 +6,7 @@ import { planJob } from "../../../src/plan/plan-job.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
+import { inFull } from "../../rounds.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { query, readJsonl } from "../../run/read-dump.js";
 import { ask } from "../../serve/ask.js";
@@ -70,51 +71,54 @@ const run = (job: Job, { server }: Place) => runJob(job, { env: { KNOWLEDGE_API_
 const filesOf = async ({ folder }: RunResult, names: readonly string[]) =>
   Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
 
-test("details: true adds the settings of datasets and documents, in every format and the database, and nothing else changes", async () => {
-  const place = await detailedPlace();
-  const formats = ["jsonl", "csv", "parquet", "duckdb"];
-  const result = await run(await jobOf(place, {}, formats), place);
-  const id = place.datasets[0]?.id ?? "";
-  expect(result.manifest).toMatchObject({
-    status: "complete",
-    warnings: [],
-    drift: {},
-    counts: { datasets: 1, document_details: 2 },
-    options: { details: true, originals: false },
-  });
-  expect(await readJsonl(result.folder, "datasets")).toEqual([
-    expect.objectContaining({
+test.runIf(inFull)(
+  "details: true adds the settings of datasets and documents, in every format and the database, and nothing else changes",
+  async () => {
+    const place = await detailedPlace();
+    const formats = ["jsonl", "csv", "parquet", "duckdb"];
+    const result = await run(await jobOf(place, {}, formats), place);
+    const id = place.datasets[0]?.id ?? "";
+    expect(result.manifest).toMatchObject({
+      status: "complete",
+      warnings: [],
+      drift: {},
+      counts: { datasets: 1, document_details: 2 },
+      options: { details: true, originals: false },
+    });
+    expect(await readJsonl(result.folder, "datasets")).toEqual([
+      expect.objectContaining({
+        dataset_id: id,
+        name: place.datasets[0]?.name,
+        embedding_model: "text-embedding-3-small",
+        retrieval_model: settings.retrieval_model_dict,
+        doc_metadata: metadata.doc_metadata,
+        built_in_field_enabled: true,
+        tags: tags.data,
+        updated_at: "2025-03-06T13:20:00Z",
+        extra: { provider: "vendor", icon_info: { icon_url: "https://kb.example.com/files/9/file-preview" } },
+      }),
+    ]);
+    const rows = await readJsonl(result.folder, "document_details");
+    expect(rows.map((row) => row.document_id)).toEqual(idsOf(place.datasets[0]));
+    expect(rows[0]).toMatchObject({
       dataset_id: id,
-      name: place.datasets[0]?.name,
-      embedding_model: "text-embedding-3-small",
-      retrieval_model: settings.retrieval_model_dict,
-      doc_metadata: metadata.doc_metadata,
-      built_in_field_enabled: true,
-      tags: tags.data,
-      updated_at: "2025-03-06T13:20:00Z",
-      extra: { provider: "vendor", icon_info: { icon_url: "https://kb.example.com/files/9/file-preview" } },
-    }),
-  ]);
-  const rows = await readJsonl(result.folder, "document_details");
-  expect(rows.map((row) => row.document_id)).toEqual(idsOf(place.datasets[0]));
-  expect(rows[0]).toMatchObject({
-    dataset_id: id,
-    process_rule: details("").document_process_rule,
-    data_source_info: { upload_file: { url: "/files/u/file-preview" } },
-    doc_metadata: [{ ...field, value: "Jo" }],
-    average_segment_length: 12.5,
-    indexing_latency: 1.25,
-    updated_at: "2025-03-06T13:20:00.500Z",
-    extra: { dataset_process_rule_id: null },
-  });
-  expect(await verifyRun(result.folder, { duckdb: true })).toMatchObject({ status: "sound", findings: [] });
+      process_rule: details("").document_process_rule,
+      data_source_info: { upload_file: { url: "/files/u/file-preview" } },
+      doc_metadata: [{ ...field, value: "Jo" }],
+      average_segment_length: 12.5,
+      indexing_latency: 1.25,
+      updated_at: "2025-03-06T13:20:00.500Z",
+      extra: { dataset_process_rule_id: null },
+    });
+    expect(await verifyRun(result.folder, { duckdb: true })).toMatchObject({ status: "sound", findings: [] });
 
-  const plain = await run(await jobOf(place, { details: false }, formats), place);
-  const shared = (await readdir(plain.folder)).filter((name) => /\.(jsonl|csv)$/.test(name));
-  expect((await readdir(result.folder)).length - (await readdir(plain.folder)).length).toBe(6);
-  expect(await filesOf(result, shared)).toEqual(await filesOf(plain, shared));
-  expect(plain.manifest.counts).not.toHaveProperty("datasets");
-});
+    const plain = await run(await jobOf(place, { details: false }, formats), place);
+    const shared = (await readdir(plain.folder)).filter((name) => /\.(jsonl|csv)$/.test(name));
+    expect((await readdir(result.folder)).length - (await readdir(plain.folder)).length).toBe(6);
+    expect(await filesOf(result, shared)).toEqual(await filesOf(plain, shared));
+    expect(plain.manifest.counts).not.toHaveProperty("datasets");
+  },
+);
 
 test("every question is asked once, and plan counts them", async () => {
   const place = await detailedPlace(3);
@@ -140,66 +144,66 @@ test("keep_signatures leaves the links of details as they are", async () => {
   expect(await readFile(join(folder, "datasets.jsonl"), "utf8")).toContain(signature);
 });
 
-test("an older service, a key that may not, a document whose details fail: warnings, and a complete run", async () => {
-  const place = await startPlace([3], { details: false });
-  const old = await run(await jobOf(place), place);
-  const id = place.datasets[0]?.id;
-  const [first = ""] = idsOf(place.datasets[0]);
-  const why = "this service does not know this request (404)";
-  expect(old.manifest).toMatchObject({
-    status: "complete",
-    counts: { chunks: 3, datasets: 0, document_details: 0 },
-    warnings: [
-      `the settings of dataset ${id} are not in this dump: ${why}`,
-      `the metadata fields of dataset ${id} are not in this dump: ${why}`,
-      `the tags of dataset ${id} are not in this dump: ${why}`,
-      `the details of 3 documents, such as ${first}, are not in this dump: ${why}`,
-    ],
-  });
-  expect(await verifyRun(old.folder)).toMatchObject({ status: "sound" });
+test.runIf(inFull)(
+  "an older service, a key that may not, a document whose details fail: warnings, and a complete run",
+  async () => {
+    const place = await startPlace([3], { details: false });
+    const old = await run(await jobOf(place), place);
+    expect(old.manifest).toMatchObject({
+      status: "complete",
+      counts: { chunks: 3, datasets: 0, document_details: 0 },
+      warnings: [
+        "settings, metadata fields, tags and details are not in this dump: this service does not know these requests (404); details: false asks for none",
+      ],
+    });
+    expect(await verifyRun(old.folder)).toMatchObject({ status: "sound" });
 
-  const { server, datasets } = await detailedPlace(3);
-  const other: Place = { ...place, server, datasets };
-  const [, ailing = ""] = idsOf(datasets[0]);
-  server.behaviour.faults = (request) =>
-    refusing("/tags", 403, "forbidden", "Not yours.")(request) ??
-    refusing(`/documents/${ailing}`, 500, "internal_server_error", "Broken.")(request);
-  const { manifest, folder } = await run(await jobOf(other), other);
-  expect(manifest).toMatchObject({ status: "complete", counts: { chunks: 3, datasets: 1, document_details: 2 } });
-  expect(manifest.warnings).toEqual([
-    expect.stringMatching(
-      `^the tags of dataset ${datasets[0]?.id} are not in this dump: GET .*/tags: 403 forbidden Not yours`,
-    ),
-    expect.stringMatching(
-      `^the details of document ${ailing} are not in this dump: GET .* 500 internal_server_error Broken`,
-    ),
-  ]);
-  expect((await readJsonl(folder, "datasets"))[0]).toMatchObject({ tags: [], doc_metadata: metadata.doc_metadata });
-});
+    const { server, datasets } = await detailedPlace(3);
+    const other: Place = { ...place, server, datasets };
+    const [, ailing = ""] = idsOf(datasets[0]);
+    server.behaviour.faults = (request) =>
+      refusing("/tags", 403, "forbidden", "Not yours.")(request) ??
+      refusing(`/documents/${ailing}`, 500, "internal_server_error", "Broken.")(request);
+    const { manifest, folder } = await run(await jobOf(other), other);
+    expect(manifest).toMatchObject({ status: "complete", counts: { chunks: 3, datasets: 1, document_details: 2 } });
+    expect(manifest.warnings).toEqual([
+      expect.stringMatching(
+        `^the tags of dataset ${datasets[0]?.id} are not in this dump: GET .*/tags: 403 forbidden Not yours`,
+      ),
+      expect.stringMatching(
+        `^the details of document ${ailing} are not in this dump: GET .* 500 internal_server_error Broken`,
+      ),
+    ]);
+    expect((await readJsonl(folder, "datasets"))[0]).toMatchObject({ tags: [], doc_metadata: metadata.doc_metadata });
+  },
+);
 
-test("the database keeps the newest details that a run could read, and verify knows of later ones", async () => {
-  const place = await detailedPlace();
-  const job = await jobOf(place, {}, ["jsonl", "duckdb"]);
-  const first = await run(job, place);
-  const [kept = "", renamed = ""] = idsOf(place.datasets[0]);
-  const document = place.datasets[0]?.documents.get(renamed);
-  if (document) document.details = { ...details(renamed), name: "Renamed.md" };
-  place.server.behaviour.faults = refusing(`/documents/${kept}`, 403, "forbidden", "No.");
-  const { database = "", manifest } = await run(job, place);
-  const names = `SELECT document_id, name, run_id FROM document_details ORDER BY name`;
-  expect(await query(names, database)).toEqual([
-    { document_id: kept, name: "Guide.md", run_id: first.manifest.run_id },
-    { document_id: renamed, name: "Renamed.md", run_id: manifest.run_id },
-  ]);
-  expect(await query("SELECT name, run_id FROM datasets", database)).toMatchObject([{ run_id: manifest.run_id }]);
-  expect(await verifyRun(first.folder, { duckdb: true })).toMatchObject({ findings: [] });
-  await change(database, `UPDATE document_details SET name = 'other' WHERE document_id = '${kept}'`);
-  expect((await verifyRun(first.folder, { duckdb: true })).findings).toEqual([
-    { file: "test.duckdb", message: expect.stringMatching(`^document ${kept} of dataset .* differs in name`) },
-  ]);
-});
+test.runIf(inFull)(
+  "the database keeps the newest details that a run could read, and verify knows of later ones",
+  async () => {
+    const place = await detailedPlace();
+    const job = await jobOf(place, {}, ["jsonl", "duckdb"]);
+    const first = await run(job, place);
+    const [kept = "", renamed = ""] = idsOf(place.datasets[0]);
+    const document = place.datasets[0]?.documents.get(renamed);
+    if (document) document.details = { ...details(renamed), name: "Renamed.md" };
+    place.server.behaviour.faults = refusing(`/documents/${kept}`, 403, "forbidden", "No.");
+    const { database = "", manifest } = await run(job, place);
+    const names = `SELECT document_id, name, run_id FROM document_details ORDER BY name`;
+    expect(await query(names, database)).toEqual([
+      { document_id: kept, name: "Guide.md", run_id: first.manifest.run_id },
+      { document_id: renamed, name: "Renamed.md", run_id: manifest.run_id },
+    ]);
+    expect(await query("SELECT name, run_id FROM datasets", database)).toMatchObject([{ run_id: manifest.run_id }]);
+    expect(await verifyRun(first.folder, { duckdb: true })).toMatchObject({ findings: [] });
+    await change(database, `UPDATE document_details SET name = 'other' WHERE document_id = '${kept}'`);
+    expect((await verifyRun(first.folder, { duckdb: true })).findings).toEqual([
+      { file: "test.duckdb", message: expect.stringMatching(`^document ${kept} of dataset .* differs in name`) },
+    ]);
+  },
+);
 
-test("serve answers single datasets and documents as the service did", async () => {
+test.runIf(inFull)("serve answers single datasets and documents as the service did", async () => {
   const place = await detailedPlace(1);
   const { folder } = await run(await jobOf(place), place);
   const service = await served(folder);
@@ -219,7 +223,7 @@ test("serve answers single datasets and documents as the service did", async () 
   });
 });
 
-test("a resumed run has the details already", async () => {
+test.runIf(inFull)("a resumed run has the details already", async () => {
   const place = await detailedPlace(2);
   const { server, datasets } = place;
   const ids = idsOf(datasets[0]);

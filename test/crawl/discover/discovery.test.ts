@@ -29,42 +29,45 @@ const dumped = ["chunks", "child_chunks"].flatMap((kind) => ["jsonl", "csv"].map
 const contents = ({ folder }: RunResult, files = dumped) =>
   Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
 
-test("everything: the same files as with every id, and a row of document_info for every document", async () => {
-  const { server, datasets } = await startPlace([3, 0, 2]);
-  const folder = await testFolder();
-  datasets[0]?.batches.set("2025", [makeStatusEntry(idsOf(datasets[0])[0] ?? "")]);
-  upload(datasets[0], makeDocument({ chunks: 120, childrenPerChunk: 1, seed: 7 }));
-  const found = await run(await jobOf(folder, server, "found", "jsonl csv parquet duckdb"), server);
-  const ids = datasets.map((dataset) => ({ id: dataset.id, documents: idsOf(dataset) }));
-  const named = await jobOf(folder, server, "named", "jsonl csv", {
-    datasets: ids.filter(({ documents }) => documents.length > 0),
-  });
-  const byId = await run(named, server);
+test.runIf(inFull)(
+  "everything: the same files as with every id, and a row of document_info for every document",
+  async () => {
+    const { server, datasets } = await startPlace([3, 0, 2]);
+    const folder = await testFolder();
+    datasets[0]?.batches.set("2025", [makeStatusEntry(idsOf(datasets[0])[0] ?? "")]);
+    upload(datasets[0], makeDocument({ chunks: 120, childrenPerChunk: 1, seed: 7 }));
+    const found = await run(await jobOf(folder, server, "found", "jsonl csv parquet duckdb"), server);
+    const ids = datasets.map((dataset) => ({ id: dataset.id, documents: idsOf(dataset) }));
+    const named = await jobOf(folder, server, "named", "jsonl csv", {
+      datasets: ids.filter(({ documents }) => documents.length > 0),
+    });
+    const byId = await run(named, server);
 
-  expect(await contents(found)).toEqual(await contents(byId));
-  expect(found.manifest.documents).toEqual(byId.manifest.documents);
-  expect(found.manifest).toMatchObject({
-    status: "complete",
-    counts: { documents: 6, document_info: 6, metadata_fields: 15 },
-    options: { datasets: "all" },
-    warnings: [`dataset ${nameAndId(datasets[1]?.name, datasets[1]?.id ?? "")} has no documents`],
-    discovered: {
-      since: null,
-      new: [],
-      vanished: [],
-      datasets: [{ documents: 4 }, { documents: 0 }, { documents: 2 }],
-    },
-  });
-  expect((await readJsonl(found.folder, "document_info")).map(({ document_id }) => document_id)).toEqual(
-    datasets.flatMap(idsOf),
-  );
-  expect((await readdir(found.folder)).filter((name) => name.startsWith("document_info"))).toHaveLength(3);
-  expect((await readdir(byId.folder)).filter((name) => name.startsWith("document_info"))).toEqual([]);
-  expect(byId.manifest.counts).not.toHaveProperty("document_info");
-  expect(byId.manifest).not.toHaveProperty("discovered");
-  expect(await verifyRun(found.folder, { duckdb: true })).toMatchObject({ status: "sound", findings: [] });
-  expect(await verifyRun(byId.folder)).toMatchObject({ status: "sound", findings: [] });
-});
+    expect(await contents(found)).toEqual(await contents(byId));
+    expect(found.manifest.documents).toEqual(byId.manifest.documents);
+    expect(found.manifest).toMatchObject({
+      status: "complete",
+      counts: { documents: 6, document_info: 6, metadata_fields: 15 },
+      options: { datasets: "all" },
+      warnings: [`dataset ${nameAndId(datasets[1]?.name, datasets[1]?.id ?? "")} has no documents`],
+      discovered: {
+        since: null,
+        new: [],
+        vanished: [],
+        datasets: [{ documents: 4 }, { documents: 0 }, { documents: 2 }],
+      },
+    });
+    expect((await readJsonl(found.folder, "document_info")).map(({ document_id }) => document_id)).toEqual(
+      datasets.flatMap(idsOf),
+    );
+    expect((await readdir(found.folder)).filter((name) => name.startsWith("document_info"))).toHaveLength(3);
+    expect((await readdir(byId.folder)).filter((name) => name.startsWith("document_info"))).toEqual([]);
+    expect(byId.manifest.counts).not.toHaveProperty("document_info");
+    expect(byId.manifest).not.toHaveProperty("discovered");
+    expect(await verifyRun(found.folder, { duckdb: true })).toMatchObject({ status: "sound", findings: [] });
+    expect(await verifyRun(byId.folder)).toMatchObject({ status: "sound", findings: [] });
+  },
+);
 
 test("two runs over unchanged data give the same files, document_info among them", async () => {
   const { server, datasets } = await startPlace([105]);
@@ -78,39 +81,42 @@ test("two runs over unchanged data give the same files, document_info among them
   expect(second.manifest.discovered).toMatchObject({ since: first.manifest.run_id, new: [], vanished: [] });
 });
 
-test("new and vanished documents are reported from run to run, and what was read of a vanished one stays", async () => {
-  const { server, datasets } = await startPlace([2, 1]);
-  const [dataset, other] = datasets;
-  const job = await jobOf(await testFolder(), server, "test", "jsonl duckdb");
-  const first = await run(job, server);
-  const [gone = "", kept = ""] = idsOf(dataset);
-  dataset?.documents.delete(gone);
-  const added = upload(other, smallDocument({ name: "It's new" }));
-  const { manifest, database = "" } = await run(job, server);
-  expect(manifest.discovered).toMatchObject({ since: first.manifest.run_id, new: [added], vanished: [gone] });
-  expect(manifest.status).toBe("complete");
-  expect(manifest.warnings).toEqual([]);
-  const changes = "SELECT run_id, change, dataset_id, document_id, name FROM document_changes ORDER BY change";
-  const name = `document ${Number((await readJsonl(first.folder, "document_info"))[0]?.name?.toString().match(/\d+/))}.md`;
-  expect(await query(changes, database)).toEqual([
-    { run_id: manifest.run_id, change: "new", dataset_id: other?.id, document_id: added, name: "It's new" },
-    { run_id: manifest.run_id, change: "vanished", dataset_id: dataset?.id, document_id: gone, name },
-  ]);
-  const runOf = (table: string, id: string) =>
-    query(`SELECT DISTINCT run_id FROM ${table} WHERE document_id = '${id}'`, database);
-  for (const table of ["chunks", "documents", "document_info"]) {
-    expect(await runOf(table, gone), table).toEqual([{ run_id: first.manifest.run_id }]);
-    expect(await runOf(table, kept), table).toEqual([{ run_id: manifest.run_id }]);
-  }
-  for (const { folder } of [first, { folder: join(first.folder, "..", manifest.run_id) }]) {
-    expect(await verifyRun(folder, { duckdb: true })).toMatchObject({ findings: [] });
-  }
-  await change(database, `UPDATE document_info SET name = 'other' WHERE document_id = '${gone}'`);
-  const { findings } = await verifyRun(first.folder, { duckdb: true });
-  expect(findings.map(({ message }) => message)).toEqual([
-    expect.stringMatching(`^document ${gone} of dataset .* differs in name from row . of document_info.jsonl$`),
-  ]);
-});
+test.runIf(inFull)(
+  "new and vanished documents are reported from run to run, and what was read of a vanished one stays",
+  async () => {
+    const { server, datasets } = await startPlace([2, 1]);
+    const [dataset, other] = datasets;
+    const job = await jobOf(await testFolder(), server, "test", "jsonl duckdb");
+    const first = await run(job, server);
+    const [gone = "", kept = ""] = idsOf(dataset);
+    dataset?.documents.delete(gone);
+    const added = upload(other, smallDocument({ name: "It's new" }));
+    const { manifest, database = "" } = await run(job, server);
+    expect(manifest.discovered).toMatchObject({ since: first.manifest.run_id, new: [added], vanished: [gone] });
+    expect(manifest.status).toBe("complete");
+    expect(manifest.warnings).toEqual([]);
+    const changes = "SELECT run_id, change, dataset_id, document_id, name FROM document_changes ORDER BY change";
+    const name = `document ${Number((await readJsonl(first.folder, "document_info"))[0]?.name?.toString().match(/\d+/))}.md`;
+    expect(await query(changes, database)).toEqual([
+      { run_id: manifest.run_id, change: "new", dataset_id: other?.id, document_id: added, name: "It's new" },
+      { run_id: manifest.run_id, change: "vanished", dataset_id: dataset?.id, document_id: gone, name },
+    ]);
+    const runOf = (table: string, id: string) =>
+      query(`SELECT DISTINCT run_id FROM ${table} WHERE document_id = '${id}'`, database);
+    for (const table of ["chunks", "documents", "document_info"]) {
+      expect(await runOf(table, gone), table).toEqual([{ run_id: first.manifest.run_id }]);
+      expect(await runOf(table, kept), table).toEqual([{ run_id: manifest.run_id }]);
+    }
+    for (const { folder } of [first, { folder: join(first.folder, "..", manifest.run_id) }]) {
+      expect(await verifyRun(folder, { duckdb: true })).toMatchObject({ findings: [] });
+    }
+    await change(database, `UPDATE document_info SET name = 'other' WHERE document_id = '${gone}'`);
+    const { findings } = await verifyRun(first.folder, { duckdb: true });
+    expect(findings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(`^document ${gone} of dataset .* differs in name from row . of document_info.jsonl$`),
+    ]);
+  },
+);
 
 test.runIf(inFull)("in the database alone: later runs, failed documents and vanished ones leave it sound", async () => {
   const { server, datasets } = await startPlace([3]);
@@ -148,50 +154,67 @@ test("what lies among the runs and is none does not disturb", async () => {
   expect(manifest.discovered?.since).toBeNull();
 });
 
-test("a run that breaks off goes on with the documents that it found, in their order, whatever came since", async () => {
-  const { server, datasets, ...place } = await startPlace([0]);
-  const [dataset] = datasets;
-  for (const seed of [1, 2, 3]) upload(dataset, makeDocument({ chunks: 105, childrenPerChunk: 1, seed }));
-  const folder = await testFolder();
-  const undisturbed = await run(await jobOf(folder, server, "undisturbed", "jsonl csv"), server);
-  const job = await jobOf(folder, server, "test", "jsonl csv");
-  for (const answered of [120, 20, 100]) {
-    let left = answered;
-    server.behaviour.faults = () => (--left < 0 ? { kind: "status", status: 401, body: "json" } : undefined);
-    await expect(run(job, server)).rejects.toThrow(StopError);
+test.runIf(inFull)(
+  "a run that breaks off goes on with the documents that it found, in their order, whatever came since",
+  async () => {
+    const { server, datasets, ...place } = await startPlace([0]);
+    const [dataset] = datasets;
+    for (const seed of [1, 2, 3]) upload(dataset, makeDocument({ chunks: 105, childrenPerChunk: 1, seed }));
+    const folder = await testFolder();
+    const undisturbed = await run(await jobOf(folder, server, "undisturbed", "jsonl csv"), server);
+    const job = await jobOf(folder, server, "test", "jsonl csv");
+    for (const answered of [120, 20, 100]) {
+      let left = answered;
+      server.behaviour.faults = () => (--left < 0 ? { kind: "status", status: 401, body: "json" } : undefined);
+      await expect(run(job, server)).rejects.toThrow(StopError);
+      delete server.behaviour.faults;
+      upload(dataset);
+    }
+    server.reset();
+    const resumed = await run(job, server);
+    const lists = askedOf({ server, datasets, ...place }).filter((target) => /\/datasets\?|\/documents\?/.test(target));
+    expect(lists).toHaveLength(1); // after the documents, to see which of them changed
+    const files = [...dumped, "documents.jsonl", "document_info.jsonl", "document_info.csv"];
+    expect(await contents(resumed, files)).toEqual(await contents(undisturbed, files));
+    expect(resumed.manifest.documents).toHaveLength(3);
+  },
+);
+
+test.runIf(inFull)(
+  "a dataset that cannot be listed makes the run partial; --retry-failed lists anew and reads only what is missing",
+  async () => {
+    const { server, datasets, ...place } = await startPlace([1, 2]);
+    const [first, second] = datasets;
+    const job = await jobOf(await testFolder(), server, "test", "jsonl duckdb");
+    server.behaviour.faults = refusing(
+      `/${first?.id}/documents`,
+      403,
+      "forbidden",
+      "Dataset api access is not enabled.",
+    );
+    const { manifest } = await run(job, server);
+    expect(manifest.status).toBe("partial");
+    expect(manifest.warnings).toEqual([
+      expect.stringMatching(`^the documents of dataset "${first?.name}" .${first?.id}. cannot be listed: `),
+    ]);
+    expect(manifest.counts).toMatchObject({ documents: 2, document_info: 2 });
+
     delete server.behaviour.faults;
-    upload(dataset);
-  }
-  server.reset();
-  const resumed = await run(job, server);
-  const lists = askedOf({ server, datasets, ...place }).filter((target) => /\/datasets\?|\/documents\?/.test(target));
-  expect(lists).toHaveLength(1); // after the documents, to see which of them changed
-  const files = [...dumped, "documents.jsonl", "document_info.jsonl", "document_info.csv"];
-  expect(await contents(resumed, files)).toEqual(await contents(undisturbed, files));
-  expect(resumed.manifest.documents).toHaveLength(3);
-});
-
-test("a dataset that cannot be listed makes the run partial; --retry-failed lists anew and reads only what is missing", async () => {
-  const { server, datasets, ...place } = await startPlace([1, 2]);
-  const [first, second] = datasets;
-  const job = await jobOf(await testFolder(), server, "test", "jsonl duckdb");
-  server.behaviour.faults = refusing(`/${first?.id}/documents`, 403, "forbidden", "Dataset api access is not enabled.");
-  const { manifest } = await run(job, server);
-  expect(manifest.status).toBe("partial");
-  expect(manifest.warnings).toEqual([
-    expect.stringMatching(`^the documents of dataset "${first?.name}" .${first?.id}. cannot be listed: `),
-  ]);
-  expect(manifest.counts).toMatchObject({ documents: 2, document_info: 2 });
-
-  delete server.behaviour.faults;
-  server.reset();
-  const mended = await run(job, server, { retryFailed: true });
-  expect(mended.manifest).toMatchObject({ status: "complete", counts: { documents: 3, document_info: 3, chunks: 3 } });
-  const asked = askedOf({ server, datasets, ...place }).filter((target) => target.includes("/segments?"));
-  expect(asked).toHaveLength(1);
-  expect(mended.manifest.documents.map(({ document_id }) => document_id)).toEqual([...idsOf(first), ...idsOf(second)]);
-  expect(await verifyRun(mended.folder, { duckdb: true })).toMatchObject({ findings: [] });
-});
+    server.reset();
+    const mended = await run(job, server, { retryFailed: true });
+    expect(mended.manifest).toMatchObject({
+      status: "complete",
+      counts: { documents: 3, document_info: 3, chunks: 3 },
+    });
+    const asked = askedOf({ server, datasets, ...place }).filter((target) => target.includes("/segments?"));
+    expect(asked).toHaveLength(1);
+    expect(mended.manifest.documents.map(({ document_id }) => document_id)).toEqual([
+      ...idsOf(first),
+      ...idsOf(second),
+    ]);
+    expect(await verifyRun(mended.folder, { duckdb: true })).toMatchObject({ findings: [] });
+  },
+);
 
 test("documents that are still being indexed, or are switched off, are read like any other; the first are named", async () => {
   const { server, datasets } = await startPlace([0]);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Discovery, datasetsOf, discoveryOf, shardOf } from "../../../src/crawl/discovery.js";
+import { inFull } from "../../rounds.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";
@@ -56,27 +57,32 @@ const discoveries = fc
     }),
   );
 
-test("every document, its row, every dataset and the drift of the lists are in exactly one shard, in their order", () => {
-  fc.assert(
-    fc.property(discoveries, fc.integer({ min: 1, max: 20 }), (whole, count) => {
-      const indexes = Array.from({ length: count }, (_, at) => at + 1);
-      const parts = indexes.map((index) => discoveryOf(whole, { index, count }));
-      for (const [at, { id, documents }] of whole.datasets.entries()) {
-        const found = parts.map((part) => part.datasets[at]?.documents ?? []);
-        expect(found.flat().sort()).toEqual([...documents].sort());
-        for (const own of found) expect(own).toEqual(documents.filter((one) => own.includes(one)));
-        expect(found.map((own) => own.every((one) => shardOf(id, one, count) > 0))).not.toContain(false);
-      }
-      for (const { datasets, found } of parts) {
-        const own = datasets.flatMap(({ id, documents }) =>
-          documents.map((document_id) => ({ dataset_id: id, document_id })),
+test.runIf(inFull)(
+  "every document, its row, every dataset and the drift of the lists are in exactly one shard, in their order",
+  () => {
+    fc.assert(
+      fc.property(discoveries, fc.integer({ min: 1, max: 20 }), (whole, count) => {
+        const indexes = Array.from({ length: count }, (_, at) => at + 1);
+        const parts = indexes.map((index) => discoveryOf(whole, { index, count }));
+        for (const [at, { id, documents }] of whole.datasets.entries()) {
+          const found = parts.map((part) => part.datasets[at]?.documents ?? []);
+          expect(found.flat().sort()).toEqual([...documents].sort());
+          for (const own of found) expect(own).toEqual(documents.filter((one) => own.includes(one)));
+          expect(found.map((own) => own.every((one) => shardOf(id, one, count) > 0))).not.toContain(false);
+        }
+        for (const { datasets, found } of parts) {
+          const own = datasets.flatMap(({ id, documents }) =>
+            documents.map((document_id) => ({ dataset_id: id, document_id })),
+          );
+          expect(found?.rows).toEqual(whole.found && own);
+          expect(found?.listings).toEqual(whole.found?.listings);
+        }
+        expect(parts.filter(({ found }) => Object.keys(found?.drift ?? {}).length > 0)).toHaveLength(
+          whole.found ? 1 : 0,
         );
-        expect(found?.rows).toEqual(whole.found && own);
-        expect(found?.listings).toEqual(whole.found?.listings);
-      }
-      expect(parts.filter(({ found }) => Object.keys(found?.drift ?? {}).length > 0)).toHaveLength(whole.found ? 1 : 0);
-      const owned = indexes.flatMap((index) => datasetsOf(whole.datasets, { index, count }));
-      expect(owned.map(({ id }) => id).sort()).toEqual(whole.datasets.map(({ id }) => id).sort());
-    }),
-  );
-});
+        const owned = indexes.flatMap((index) => datasetsOf(whole.datasets, { index, count }));
+        expect(owned.map(({ id }) => id).sort()).toEqual(whole.datasets.map(({ id }) => id).sort());
+      }),
+    );
+  },
+);

@@ -1,5 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import { sampleDatasets, sampleKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
+import { sampleKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
+import { inFull } from "../../rounds.js";
+import { sampleDatasets } from "../sample-datasets.js";
 import { documentId, uuid } from "../small-knowledge.js";
 import { documentRow, refused, start, startWriting, type Writing } from "../write/writing.js";
 
@@ -81,19 +83,6 @@ describe("other chunk sizes", () => {
     reindex(writing, 2);
     expect(present(writing)).toMatchObject([{ row: { content: "chunk 1", answer: "Because." } }]);
   });
-
-  it("are asked for in the query", async () => {
-    const { service, list } = await startWriting(sketches);
-    const post = (query: string) =>
-      fetch(service.url.replace(/v1$/, `demo/reindex/${documentId}?seconds=0&${query}`), {
-        method: "POST",
-        headers: { authorization: `Bearer ${service.key}` },
-      });
-    for (const wrong of ["19", "x", "-5", "1e3", ""])
-      expect([wrong, (await post(`max_characters=${wrong}`)).status]).toEqual([wrong, 400]);
-    expect((await post("max_characters=20")).status).toBe(202);
-    expect((await list()).map(({ content }) => content)).toEqual(["One. Two.\n\nThree."]);
-  });
 });
 
 test("another source shows with the next re-index", async () => {
@@ -107,7 +96,7 @@ test("another source shows with the next re-index", async () => {
   expect(children(writing)).toEqual([["Three."], ["Four.", "Five."]]);
 });
 
-test("in the sample data, edits made from the start differ from those made through the service", () => {
+test.runIf(inFull)("in the sample data, edits made from the start differ from those made through the service", () => {
   const { store, writes } = sampleKnowledge(() => new Date(start * 1000));
   const [product] = sampleDatasets();
   const manual = product?.documents[1] ?? "";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { cutText, sentencesIn } from "../../../src/demo/source.js";
+import { sentencesIn } from "../../../src/demo/source.js";
+import { cutText } from "../../servers/writable/cut-source.js";
 
 test.each([
   ["nothing", " \n", 10, []],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { sampleDatasets } from "../../../src/demo/sample/sample-knowledge.js";
 import { ask, readRows, started } from "../ask.js";
+import { sampleDatasets } from "../sample-datasets.js";
 import { datasetId, documentId, segments, smallKnowledge, uuid } from "../small-knowledge.js";
 import { send, startWriting } from "./writing.js";
 

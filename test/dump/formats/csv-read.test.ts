@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { csvText, readRows } from "../../../src/dump/formats/csv.js";
+import { inFull } from "../../rounds.js";
 import { chunk } from "../../verify/sound-tables.js";
 import { plainFolder } from "./folder.js";
 import { duckDbOptions } from "./formats.js";
@@ -20,7 +21,7 @@ async function read(text: string): Promise<readonly Record<string, unknown>[]> {
 
 const textOf = (...rows: readonly ReturnType<typeof chunk>[]) => `${csvText(false).texts("chunks", rows).join("\n")}\n`;
 
-test("long rows need no more memory than one of them, and stand across many pieces", async () => {
+test.runIf(inFull)("long rows need no more memory than one of them, and stand across many pieces", async () => {
   const long = `"a",\n${"漢字 ".repeat(1_500_000)}`;
   const rows = [chunk("a", "1", { content: long }), chunk("a", "2", { content: "" }), chunk("b", "3")];
   expect(await read(textOf(...rows))).toEqual(rows);

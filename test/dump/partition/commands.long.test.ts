@@ -54,7 +54,7 @@ test("commands that read a dump say the same of divided and compressed files as 
   expect((await runHere(["verify", fresh.dataset, "--duckdb"])).code).toBe(0);
   expect((await runHere(["diff", fresh.none, fresh.dataset])).code).toBe(0);
   const found = await expectAlike((partition) => ["diff", old[partition], fresh[partition], "--json"], 4);
-  expect(JSON.parse(found).counts.chunks.lost_by_hand).toBe(1);
+  expect(JSON.parse(found).counts.chunks.manual_edits).toBe(1);
 
   const statement = `SELECT dataset_id, count(*) AS chunks, sum(word_count) AS characters FROM chunks GROUP BY ALL ORDER BY ALL`;
   const rows = await expectAlike((partition) => ["sql", fresh[partition], statement, "--format", "json"], 0);

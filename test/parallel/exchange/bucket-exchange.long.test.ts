@@ -3,18 +3,28 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
-import { pruneJob } from "../../../src/keep/prune-job.js";
-import { openExchanges, ownExchange, removeOtherExchanges } from "../../../src/parallel/exchange/open-exchange.js";
+import { beginAttempt } from "../../../src/parallel/exchange.js";
+import { openExchanges, ownExchange, removeOtherExchanges } from "../../../src/parallel/open-exchange.js";
+import { pruneJob } from "../../../src/run/prune-job.js";
 import type { Bucket } from "../../../src/store/bucket/bucket.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
 import { rounds } from "../../rounds.js";
 import { openBucketWorld as openJobWorld } from "../../run/bucket/bucket-job.js";
 import { startCuttingProxy } from "../../servers/cutting-proxy.js";
-import { envFor, faultyStores, hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
+import { envFor, hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
 import { keysBelow, sha256Of } from "../../store/bucket/bucket-helpers.js";
 import { testExchange } from "./contract.js";
-import { exchangeOptions, holdBucket, holdJob, openBucketWorld, readInto, runId } from "./exchanges.js";
+import {
+  exchangeOptions,
+  holdBucket,
+  holdJob,
+  openBucketWorld,
+  ownPlanned,
+  readInto,
+  runId,
+  take,
+} from "./exchanges.js";
 
 const token = "5fd3c9ab-0000-4000-8000-000000000001";
 
@@ -46,19 +56,17 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const keys = await keysBelow(bucket, "exchange/");
     for (const act of [
       () => own.write("plan.json", "late"),
-      () => own.forget("1"),
       () => own.remove(),
       () => removeOtherExchanges(leased, undefined),
-      () => ownExchange(leased, "20261121T020000000Z"),
     ])
       await expect(act()).rejects.toThrow(LostError);
     expect(await keysBelow(bucket, "exchange/")).toEqual(keys);
-    expect([await after.read("plan.json"), await after.results()]).toEqual(["old", ["1"]]);
+    expect([await after.read("plan.json"), await after.names("results")]).toEqual(["old", ["1.json"]]);
   });
 
   test("a worker and a coordinator outlast a store that is gone for a while, as long as the job says", async () => {
     const { folder, bucket, leased, openWorker } = await holdBucket(store);
-    const own = await ownExchange(leased, runId);
+    const own = await ownPlanned(leased);
     const proxy = await startStoreProxy(store);
     const [patient, hasty] = [await openWorker("patient", proxy.env, 30), await openWorker("hasty", proxy.env, 0)];
     const attempts = [];
@@ -74,7 +82,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const submitting = one?.();
     setTimeout(() => proxy.refuse(() => undefined), 2000);
     expect(await submitting).toBe("first");
-    expect(await own.results()).toEqual(["0"]);
+    expect(await own.names("results")).toEqual(["0.json"]);
     expect(await two?.()).toBe("first");
     expect((await keysBelow(bucket, `exchange/${runId}/results/`)).length).toBe(2);
     expect(await readdir(join(folder, "hasty", "test", ".work"))).toHaveLength(1);
@@ -82,14 +90,14 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
 
   test("a result whose answers are all lost is found to be our own", async () => {
     const { leased, openWorker } = await holdBucket(store);
-    const own = await ownExchange(leased, runId);
+    const own = await ownPlanned(leased);
     const proxy = await startCuttingProxy(store.port);
     const worker = await openWorker("worker", envFor(proxy.url), 30);
     const { attempt } = await readInto(await worker.of(runId), "1", {});
     proxy.cutAnswers("PUT", 3); // the SDK sends a request no more often
     expect(await attempt.submit([], "{}")).toBe("first");
     expect(proxy.cuts()).toBe(3);
-    expect(await own.result("1")).toBe("{}");
+    expect(await own.read("results/1.json")).toBe("{}");
   });
 
   test("a worker that was frozen before any of its requests changes nothing that counts", {
@@ -97,7 +105,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
   }, async () => {
     for (let at = 0; ; at++) {
       const { bucket, leased, openWorker } = await holdBucket(store);
-      const own = await ownExchange(leased, runId);
+      const own = await ownPlanned(leased);
       const [frozen, quick] = [await startStoreProxy(store), await openWorker("quick")];
       const slow = await openWorker("slow", frozen.env);
       const one = await readInto(await slow.of(runId), "1", { "1.a": "slow" });
@@ -107,55 +115,46 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
       const name = await Promise.race([reached, submitting]);
       if (name === "first") return expect(at).toBeGreaterThan(3); // it has no request with this number
       expect(await two.attempt.submit(two.files, "quick"), name).toBe("first");
-      const before = await own.result("1");
+      const before = await own.read("results/1.json");
       await own.remove();
       frozen.letGo();
       const outcome = await submitting;
       expect(before).toBe("quick");
       // It had looked before the run ended: the next coordinator removes it, and no reader ever looks at it.
       if (outcome === "first") expect(name).toMatch(/^PUT .*\/results\/1\.json|^PUT .*\/1\.a/);
-      expect(await (await slow.of(runId)).begin("2")).toBeUndefined();
+      expect(await beginAttempt(await slow.of(runId), "2")).toBeUndefined();
       await removeOtherExchanges(leased, undefined);
       expect(await keysBelow(bucket, "")).toEqual(["head.json"]);
     }
   });
 
-  test("what something else wrote among the results counts for nothing, and stands in nobody's way for good", async () => {
+  test("what something else wrote among the results counts for nothing", async () => {
     const { bucket, leased, openWorker } = await holdBucket(store);
-    const own = await ownExchange(leased, runId);
-    const keys = [
-      "results/1.json",
-      "results/a b.json",
-      "results/x/y.json",
-      "results/.json",
-      "tried/x",
-      `tried/${token}`,
-    ];
+    const own = await ownPlanned(leased);
+    const keys = ["results/1.json", "results/a b.json", "results/x/y.json", "results/.json"];
     for (const key of keys) await bucket.put(`exchange/${runId}/${key}`, Buffer.from('{"token":"x"}'));
-    expect(await own.tried()).toEqual([]);
-    expect(await own.results()).toEqual(["1"]);
-    expect(await own.result("1")).toBeUndefined();
+    expect([...(await own.names("results"))].sort()).toEqual([".json", "1.json", "a b.json"]);
+    expect(await own.read("results/1.json"), "nothing that can be accepted").toBe('{"token":"x"}');
     const { attempt } = await readInto(await (await openWorker("worker")).of(runId), "1", {});
     expect(await attempt.submit([], "{}")).toBe("late");
-    await own.forget("1");
-    expect(await attempt.submit([], "{}")).toBe("first");
   });
 
   test("a large file is uploaded in parts and taken whole, and a worker that is late leaves none of it", async () => {
     const { folder, bucket, leased, openWorker } = await holdBucket(store);
-    const own = await ownExchange(leased, runId);
+    const own = await ownPlanned(leased);
     const exchange = await (await openWorker("worker")).of(runId);
     const bytes = randomBytes(17 * 1024 * 1024);
     const facts = { file: "1.a", bytes: bytes.length, sha256: sha256Of(bytes) };
     const [one, two] = [await readInto(exchange, "1", {}), await readInto(exchange, "1", {})];
     for (const { attempt } of [one, two]) await writeFile(join(attempt.folder, "1.a"), bytes);
-    const outcomes = await Promise.all([one, two].map(({ attempt }) => attempt.submit([facts], "{}")));
+    const outcomes = await Promise.all([one, two].map(({ attempt }) => attempt.submit([facts], attempt.token)));
+    for (const { attempt } of [one, two]) await attempt.drop();
     const { attempt } = outcomes[0] === "first" ? one : two;
     expect([...outcomes].sort()).toEqual(["first", "late"]);
     expect(await keysBelow(bucket, `exchange/${runId}/attempts/`)).toEqual([
       `exchange/${runId}/attempts/1.${attempt.token}/1.a`,
     ]);
-    await own.take("1", attempt.token, facts, join(folder, "taken"));
+    expect(await take(own, attempt, facts, join(folder, "taken"))).toBe(true);
     const killed = await startStoreProxy(store);
     const slow = await readInto(await (await openWorker("slow", killed.env)).of(runId), "2", {});
     await writeFile(join(slow.attempt.folder, "1.a"), bytes);
@@ -174,7 +173,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
   test("no command stumbles over an exchange or takes it for a dump; readers leave it alone, the next run of the job removes it", async () => {
     const environment = await openJobWorld(store);
     const [one, two] = [await environment.machine("pod-1"), await environment.machine("pod-2")];
-    const stale = ["plan.json", "under-way", "results/1.json", `attempts/1.${token}/manifest.json`, "head.json"];
+    const stale = ["plan.json", "results/1.json", `attempts/1.${token}/manifest.json`, "head.json"];
     const places = ["", "shards/1-of-2/", "shards/2-of-2/"];
     await one.run({}, { index: 1, count: 2 });
     await two.run({}, { index: 2, count: 2 });
@@ -182,7 +181,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     for (const key of keys) await environment.bucket.put(key, Buffer.from("{}"));
     const left = async () => (await keysBelow(environment.bucket, "")).filter((key) => keys.includes(key));
     const job = `${environment.url}/test`;
-    const env = { ...store.env, KBDUMP_CACHE: join(environment.folder, "cache") };
+    const env = { ...store.env, KBDUMP_COPIES: join(environment.folder, "copies") };
     const kbdump = (...words: readonly string[]) => runKbdump([...words, "--json"], env, environment.folder);
     const { code, stdout, stderr } = await kbdump("join", job, "--quiet");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -207,31 +206,6 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const nowhere = { ...job, output: { ...job.output, bucket: "s3://no-such-bucket-here/team" } };
     const exchanges = await openExchanges(nowhere, { ...exchangeOptions, env: store.env });
     await expect((await exchanges.of(runId)).read("plan.json")).rejects.toThrow("there is no such bucket");
-    await exchanges.close();
+    await exchanges[Symbol.asyncDispose]();
   });
 });
-
-test.skipIf(!hasS3).each(faultyStores)(
-  "on a store that ignores conditions, $name, the result that counts is whole whoever comes last",
-  async ({ start }) => {
-    const store = await start();
-    try {
-      const { folder, leased, openWorker } = await holdBucket(store, { allow_unsafe_lock: true });
-      const own = await ownExchange(leased, runId);
-      const exchange = await (await openWorker("worker")).of(runId);
-      for (let round = 0; round < 5; round++) {
-        const read = [];
-        for (const text of ["one", "two"]) read.push(await readInto(exchange, `${round}`, { a: text }));
-        const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.submit(files, attempt.token)));
-        expect(outcomes).toContain("first");
-        const token = await own.result(`${round}`);
-        const counts = read.find(({ attempt }) => attempt.token === token);
-        for (const file of counts?.files ?? []) await own.take(`${round}`, token ?? "", file, join(folder, "taken"));
-        expect(counts?.files).toHaveLength(1);
-      }
-      await own.remove();
-    } finally {
-      await store.stop();
-    }
-  },
-);

@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ownExchange, removeOtherExchanges } from "../../../src/parallel/exchange/open-exchange.js";
+import { ownExchange, removeOtherExchanges } from "../../../src/parallel/open-exchange.js";
 import { hasS3, startMoto } from "../../servers/start-s3.js";
 import { keysBelow } from "../../store/bucket/bucket-helpers.js";
-import { holdBucket, readInto, runId } from "./exchanges.js";
+import { holdBucket, readInto, runId, take } from "./exchanges.js";
 
 test.skipIf(!hasS3)(
   "a document goes through a bucket once, and a worker that wakes late leaves garbage that the next run removes",
@@ -19,16 +19,15 @@ test.skipIf(!hasS3)(
         await readInto(await one.of(runId), "1", { "1.a": "rows" }),
         await readInto(await two.of(runId), "1", { "1.a": "rows" }),
       ] as const;
-      const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.submit(files, "{}")));
+      const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.submit(files, attempt.token)));
       expect([...outcomes].sort()).toEqual(["first", "late"]);
       const { attempt, files } = read[outcomes[0] === "first" ? 0 : 1];
-      expect(await own.results()).toEqual(["1"]);
-      for (const file of files) await own.take("1", attempt.token, file, join(folder, "taken"));
+      expect(await own.names("results")).toEqual(["1.json"]);
+      for (const file of files) expect(await take(own, attempt, file, join(folder, "taken"))).toBe(true);
+      for (const each of read) await each.attempt.drop();
       expect(await readFile(join(folder, "taken"), "utf8")).toBe("rows");
       expect(await keysBelow(bucket, "exchange/")).toEqual(
-        [`attempts/1.${attempt.token}/1.a`, "plan.json", "results/1.json", "under-way"].map(
-          (key) => `exchange/${runId}/${key}`,
-        ),
+        [`attempts/1.${attempt.token}/1.a`, "plan.json", "results/1.json"].map((key) => `exchange/${runId}/${key}`),
       );
       await own.remove();
       expect(await keysBelow(bucket, "exchange/")).toEqual([]);
@@ -36,7 +35,7 @@ test.skipIf(!hasS3)(
       await bucket.put(`exchange/${runId}/results/2.json`, Buffer.from("late")); // it had looked before the run ended
       await removeOtherExchanges(leased, "20261121T020000000Z");
       expect(await keysBelow(bucket, "exchange/")).toEqual([]);
-      await one.close();
+      await one[Symbol.asyncDispose]();
       expect(await readdir(join(folder, "one", "test", ".work"))).toEqual([]);
     } finally {
       await store.stop();

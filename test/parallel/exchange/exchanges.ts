@@ -1,15 +1,17 @@
 import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Job } from "../../../src/job/job.js";
-import type { Attempt, AttemptFile, Exchange, OwnExchange } from "../../../src/parallel/exchange/exchange.js";
 import {
-  type ExchangeOptions,
-  type Exchanges,
-  openExchanges,
-  ownExchange,
-} from "../../../src/parallel/exchange/open-exchange.js";
+  type Attempt,
+  type AttemptFile,
+  attemptOf,
+  beginAttempt,
+  type Exchange,
+  type OwnExchange,
+} from "../../../src/parallel/exchange.js";
+import { type ExchangeOptions, openExchanges, ownExchange } from "../../../src/parallel/open-exchange.js";
 import { foldersOf, type LeasedJob } from "../../../src/store/folder/job-folders.js";
 import { dataset, document } from "../../job/job-folder.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
@@ -31,13 +33,31 @@ export interface ExchangeWorld {
   readonly target: string;
 }
 
-/** The time, and nobody who watches or interrupts. */
+/** No key, no interruption, no log. */
 export const exchangeOptions: ExchangeOptions = {
   env: {},
   signal: new AbortController().signal,
-  now: () => new Date("2026-11-22T02:00:00Z"),
   log: () => {},
 };
+
+/** The exchange of the run for its coordinator, with a plan. */
+export async function ownPlanned(leased: LeasedJob): Promise<OwnExchange> {
+  const own = await ownExchange(leased, runId);
+  await own.write("plan.json", "{}");
+  return own;
+}
+
+/** Takes a file of a result. */
+export async function take(
+  own: OwnExchange,
+  { token }: Attempt,
+  { file, ...facts }: AttemptFile,
+  path: string,
+  name = "1",
+) {
+  await rm(path, { force: true });
+  return own.take(`attempts/${attemptOf(name, token)}/${file}`, path, facts);
+}
 
 /** A job whose output is a folder, held until the test is over or `release` is called. */
 export async function holdFolder() {
@@ -56,7 +76,7 @@ export async function holdJob(
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const options = { ...exchangeOptions, env };
+  const options = { ...exchangeOptions, env, now: () => new Date("2026-11-22T02:00:00Z") };
   const leased = await new Promise<LeasedJob>((resolve, reject) => {
     holding = underJobLease(job, options, (held) => {
       resolve(held);
@@ -76,14 +96,14 @@ export async function holdJob(
 export async function openFolderWorld(): Promise<ExchangeWorld> {
   const { folder, job, folders, leased, release } = await holdFolder();
   return {
-    own: await ownExchange(leased, runId),
+    own: await ownPlanned(leased),
     worker: async () => (await openExchanges(job, exchangeOptions)).of(runId),
     restart: async () => {
       await release();
       return ownExchange((await holdJob(job)).leased, runId);
     },
-    damage: (name, _token, file, bytes) =>
-      writeFile(join(folders.private, "exchange", runId, "results", name, file), bytes),
+    damage: (name, token, file, bytes) =>
+      writeFile(join(folders.private, "exchange", runId, "attempts", attemptOf(name, token), file), bytes),
     target: join(folder, "taken"),
   };
 }
@@ -104,9 +124,9 @@ export async function holdBucket(store: TestStore, more: object = {}) {
   const { job } = await machine("coordinator");
   const bucket = await openAt(store, `s3://${name}/team/test`);
   /** The exchanges as a worker on a machine opens them. */
-  const openWorker = async (host: string, env = store.env, outage = 0): Promise<Exchanges> => {
+  const openWorker = async (host: string, env = store.env, outage = 0) => {
     const exchanges = await openExchanges((await machine(host, env, outage)).job, { ...exchangeOptions, env });
-    onTestFinished(exchanges.close);
+    onTestFinished(() => exchanges[Symbol.asyncDispose]());
     return exchanges;
   };
   return { folder, job, bucket, machine, openWorker, ...(await holdJob(job, store.env)) };
@@ -116,7 +136,7 @@ export async function holdBucket(store: TestStore, more: object = {}) {
 export async function openBucketWorld(store: TestStore): Promise<ExchangeWorld> {
   const { folder, job, bucket, openWorker, leased, release } = await holdBucket(store);
   return {
-    own: await ownExchange(leased, runId),
+    own: await ownPlanned(leased),
     worker: async () => (await openWorker(`worker-${++count}`)).of(runId),
     restart: async () => {
       await release();
@@ -134,7 +154,7 @@ export async function readInto(
   name: string,
   texts: Readonly<Record<string, string>>,
 ): Promise<{ readonly attempt: Attempt; readonly files: readonly AttemptFile[] }> {
-  const attempt = await exchange.begin(name);
+  const attempt = await beginAttempt(exchange, name);
   if (!attempt) throw new Error("the run is over");
   const files: AttemptFile[] = [];
   for (const [file, content] of Object.entries(texts)) {

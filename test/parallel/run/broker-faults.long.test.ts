@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { Worker } from "bullmq";
+import { UnrecoverableError, Worker } from "bullmq";
+import { Redis } from "ioredis";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
-import { queueName } from "../../../src/parallel/document-queue.js";
+import { queueName } from "../../../src/parallel/queue.js";
 import { startPlace } from "../../run/shards/sharding.js";
 import { hasRedis, startRedis } from "../../servers/start-redis.js";
 
@@ -64,7 +65,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
     await hears("to workers");
     const connection = { host: "127.0.0.1", port: broker.port, maxRetriesPerRequest: null };
     const ends = new AbortController();
-    const reported = { worker: "hung", sent: 7, untold: 0, chunks: 1, child_chunks: 0, pages_expected: 2, pages: 1 };
+    const reported = { worker: "hung", sent: 7, unreported: 0, documents: {} };
     const hung = new Worker(
       queueName(job),
       async (queued) => {
@@ -72,11 +73,38 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
       },
       { connection, concurrency: 4 },
     );
+    hung.on("error", () => {}); // its batches are gone
     onTestFinished(() => {
       ends.abort();
       return hung.close(true);
     });
     expect((await result).status).toBe("complete");
     expect(said.join("\n")).toMatch(/no worker gave a sign of life for 10 s/);
+  });
+
+  test("another run takes its queue while documents come back: it says so, and leaves what is there alone", async () => {
+    const { broker, said, start, job } = await startLonely(4);
+    const connection = { host: "127.0.0.1", port: broker.port, maxRetriesPerRequest: null };
+    const redis = new Redis(broker.url);
+    onTestFinished(() => redis.disconnect());
+    const refusing = new Worker(
+      queueName(job),
+      async () => {
+        await redis.hset(refusing.toKey("meta"), "kbdump", "another run");
+        await redis.set(refusing.toKey("batch"), "of another run");
+        await delay(200); // so that the run hears of the end
+        throw new UnrecoverableError("refused: by a test");
+      },
+      { connection },
+    );
+    onTestFinished(() => refusing.close(true));
+    await refusing.waitUntilReady();
+    expect((await start()).status).toBe("complete");
+    expect(await redis.hget(refusing.toKey("meta"), "kbdump")).toBe("another run");
+    expect(await redis.get(refusing.toKey("batch"))).toBe("of another run");
+    expect(said.join("\n")).toMatch(
+      /another run of this job uses the same queue now: this run reads 4 documents itself/,
+    );
+    expect(said.join("\n")).not.toMatch(/lost its data\)/);
   });
 });

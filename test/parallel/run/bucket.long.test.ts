@@ -38,7 +38,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
     expect((await keysBelow(environment.bucket, "")).filter((key) => key.startsWith("exchange/"))).toEqual([]);
     for (const machine of [two, three]) {
       const work = join(machine.job.output.dir, "test", ".work");
-      expect((await readdir(work)).filter((name) => name.startsWith("worker-"))).toEqual([]);
+      expect((await readdir(work)).filter((name) => name.startsWith(".copies-"))).toEqual([]);
     }
   });
 

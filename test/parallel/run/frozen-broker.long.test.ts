@@ -18,9 +18,9 @@ test.skipIf(!hasRedis)("a run notices soon that a frozen broker is back, however
   const said: string[] = [];
   const log = (_level: string, text: string) => void said.push(text);
   const running = run({}, { workers: broker.url, log, signal: ends.signal }).catch(() => {});
-  await hear(said, "no worker is connected: start one with kbdump worker ", 10_000);
+  await hear(said, "no worker is connected: start one with kbdump worker ", 30_000);
   broker.signal("SIGSTOP");
-  await hear(said, "does not answer: workers finish", 20_000);
+  await hear(said, "does not answer: no document is handed out", 20_000);
   broker.signal("SIGCONT");
   await hear(said, "is back: documents are handed out again", 5_000);
   ends.abort(new Error("the test is over"));

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { hasBrowser, reportNames, useBrowser } from "./open-report.js";
+import { reportNames } from "../reports.js";
+import { hasBrowser, openAll, useBrowser } from "./open-report.js";
 
 const browser = useBrowser();
 
@@ -17,6 +18,7 @@ async function brokenRules(page: Page, rules?: readonly string[]): Promise<reado
 describe.skipIf(!hasBrowser)("everybody can read the page", () => {
   test.each(reportNames)("axe-core finds nothing serious in the %s report, light and dark", async (name) => {
     const { page, close } = await browser.open(name, { colorScheme: "light" });
+    await openAll(page);
     await page.evaluate(await readFile("node_modules/axe-core/axe.min.js", "utf8"));
     expect(await brokenRules(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: "dark" });

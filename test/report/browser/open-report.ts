@@ -4,20 +4,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
-import { readAssets } from "../../../src/report/page/assets.js";
-import { renderPage } from "../../../src/report/page/page.js";
-import type { ReportFacts } from "../../../src/report/report-facts.js";
-import { emptyFacts, hostileFacts, sampleFacts } from "../page/sample-facts.js";
+import { type ReportName, reports } from "../reports.js";
 import { findChromium } from "./find-chromium.js";
 import { launchChromium } from "./launch-chromium.js";
 
 /** Whether there is a browser to test in; `test/say-what-was-skipped.ts` says it where there is none. */
 export const hasBrowser = findChromium() !== undefined;
-
-/** The reports that every rule of the page is tried on. */
-export const reports = { sample: sampleFacts, hostile: hostileFacts, empty: emptyFacts } as const;
-export type ReportName = keyof typeof reports;
-export const reportNames = Object.keys(reports) as readonly ReportName[];
 
 /** A report in a page of the browser. */
 export interface OpenReport {
@@ -45,7 +37,8 @@ export function useBrowser(): ReportBrowser {
     if (!hasBrowser) return;
     folder = await mkdtemp(join(tmpdir(), "kbdump-browser-"));
     browser = await launchChromium();
-  });
+    await reports.sample();
+  }, 240_000);
   afterAll(async () => {
     await browser?.close();
     if (folder !== "") await rm(folder, { recursive: true, force: true });
@@ -60,13 +53,8 @@ export function useBrowser(): ReportBrowser {
     return openFile(path, options);
   };
   const open = async (name: ReportName, options: BrowserContextOptions = {}) =>
-    openText(await pageOf(reports[name]()), options);
+    openText(await reports[name](), options);
   return { open, openText, openFile };
-}
-
-/** The text of the page for these facts. */
-export async function pageOf(facts: ReportFacts): Promise<string> {
-  return renderPage(facts, await readAssets());
 }
 
 async function openIn(browser: Browser, path: string, options: BrowserContextOptions): Promise<OpenReport> {
@@ -87,4 +75,9 @@ async function openIn(browser: Browser, path: string, options: BrowserContextOpt
   });
   await page.goto(href);
   return { page, complaints, close: () => context.close() };
+}
+
+/** Opens everything that is folded. */
+export async function openAll(page: Page): Promise<void> {
+  await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
 }

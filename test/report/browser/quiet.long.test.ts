@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { hasBrowser, reportNames, useBrowser } from "./open-report.js";
+import { reportNames } from "../reports.js";
+import { hasBrowser, useBrowser } from "./open-report.js";
 
 const browser = useBrowser();
 

@@ -2,23 +2,6 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Finished } from "../../cli/run-kbdump.js";
 
-/** A table of facts that has a command which prints all of its rows. */
-interface Asked {
-  /** Where it stands in the facts, such as `hits.chunks`. */
-  readonly name: string;
-  readonly total: number;
-  readonly query: string;
-}
-
-/** Every table with a command, wherever it is in the facts. */
-export function askedIn(facts: object, name = ""): readonly Asked[] {
-  const inner = Object.entries(facts).flatMap(([key, value]) =>
-    typeof value === "object" && value !== null ? askedIn(value, name === "" ? key : `${name}.${key}`) : [],
-  );
-  const { total, query }: { total?: unknown; query?: unknown } = facts;
-  return typeof query === "string" && typeof total === "number" ? [{ name, total, query }, ...inner] : inner;
-}
-
 /** Runs a command as a shell takes it, only with JSON in place of CSV; gives the number of rows that it prints. */
 export async function printedRows(
   command: string,

@@ -2,17 +2,7 @@ import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { expect, test } from "vitest";
-import type { Connection } from "../../../src/duckdb/open-duckdb.js";
-import type { Manifest } from "../../../src/dump/manifest.js";
-import { gatherChanges } from "../../../src/report/facts/changes.js";
-import type { FactSource } from "../../../src/report/facts/fact-source.js";
-import { gatherFlaws } from "../../../src/report/facts/flaws.js";
-import { gatherFreshness } from "../../../src/report/facts/freshness.js";
-import { gatherHits, gatherLengths } from "../../../src/report/facts/hits.js";
-import { gatherIndexing } from "../../../src/report/facts/indexing.js";
-import { gatherVerdict } from "../../../src/report/facts/verdict.js";
 import { runHere } from "../../cli/run-here.js";
-import { runKbdump } from "../../cli/run-kbdump.js";
 import { tablesOf } from "../../compare/diff/dumps.js";
 import { JobDatabase, madeOnce } from "../../database/job-database.js";
 import { plainFolder } from "../../dump/formats/folder.js";
@@ -20,10 +10,10 @@ import type { Tables } from "../../dump/formats/stage.js";
 import { inFull } from "../../rounds.js";
 import { child, chunk, document, info, rowOf } from "../../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../../verify/write-dump.js";
-import { gathered } from "./gather.js";
-import { askedIn, printedRows } from "./printed-rows.js";
+import { printedRows } from "./printed-rows.js";
+import { type Reported, reported } from "./reported.js";
 
-const [first, second, third] = ["20250306T010000000Z", "20250306T020000000Z", "20250306T030000000Z"];
+const [first, second] = ["20250306T010000000Z", "20250306T020000000Z"];
 const on = { enabled: true, hit_count: 0 };
 
 /** Chunks of three documents; a later run finds `a` indexed anew, `gone` no more, and cannot read `failed`. */
@@ -72,49 +62,37 @@ async function jobWithHistory(options: WriteOptions = {}, tables = now): Promise
   return join(runs, second);
 }
 
-const gatherAll = async (connection: Connection, source: FactSource, manifest: Manifest) => ({
-  verdict: await gatherVerdict(connection, source, manifest),
-  freshness: await gatherFreshness(connection, source, manifest),
-  lengths: await gatherLengths(connection, source),
-  indexing: await gatherIndexing(connection, source, manifest),
-  changes: await gatherChanges(connection, source),
-  hits: await gatherHits(connection, source),
-  flaws: await gatherFlaws(connection, source),
-});
-
-/** Runs every command of the facts; gives the rows that each table has, and those that its command printed. */
-async function compared(facts: object, run: Parameters<typeof printedRows>[1]) {
-  const [asked, turn] = [askedIn(facts), pLimit(2)];
-  const printed = asked.map(({ name, query }) => turn(async () => [name, await printedRows(query, run)] as const));
+/** Runs the command of every table; gives the rows that each table has, and those that its command printed. */
+async function compared({ tables }: Reported, run: Parameters<typeof printedRows>[1]) {
+  const turn = pLimit(2);
+  const asked = tables.flatMap(({ caption, total, query }) => (query === null ? [] : [{ caption, total, query }]));
+  const printed = asked.map(({ caption, query }) =>
+    turn(async () => [caption, await printedRows(query, run)] as const),
+  );
   return {
-    totals: Object.fromEntries(asked.map(({ name, total }) => [name, total])),
+    totals: Object.fromEntries(asked.map(({ caption, total }) => [caption, total])),
     printed: Object.fromEntries(await Promise.all(printed)),
   };
 }
 
 const totals = {
-  "verdict.incomplete": 1,
-  "verdict.datasets": 1,
-  "freshness.documents": 4,
-  "lengths.documents": 2,
-  "indexing.documents": 2,
-  "indexing.listed": 1,
-  changes: 2,
-  "hits.documents": 2,
-  "hits.chunks": 4,
-  "flaws.duplicates": 1,
-  "flaws.orphans": 1,
-  "flaws.errors": 2,
-  "flaws.disabled": 1,
+  "Documents that are not complete": 1,
+  Datasets: 1,
+  "Freshness of documents": 4,
+  "Lengths of chunks per document, in characters": 2,
+  "Changes per run: chunks by kind, and child chunks": 2,
+  "Retrieval per document, of its enabled chunks": 2,
+  "Texts that stand in several chunks, with the first of them": 1,
+  "Child chunks without a parent": 1,
+  "Chunks with an error": 2,
+  "Disabled chunks": 1,
 };
 
-test("the command of every table prints as many rows as the table has", async () => {
-  const facts = await gathered(await jobWithHistory(), gatherAll);
-  expect(await compared(facts, (args) => runHere(args))).toEqual({ totals, printed: totals });
-  const { changes, flaws } = facts; // of the database, and of the run folder
-  const some = { changes: totals.changes, orphans: totals["flaws.orphans"] };
-  const built = await compared({ changes, orphans: flaws.orphans }, (args) => runKbdump(args));
-  expect(built).toEqual({ totals: some, printed: some });
+test.runIf(inFull)("the command of every table prints as many rows as the table has", async () => {
+  expect(await compared(await reported(await jobWithHistory()), (args) => runHere(args))).toEqual({
+    totals,
+    printed: totals,
+  });
 });
 
 test.runIf(inFull)(
@@ -124,36 +102,23 @@ test.runIf(inFull)(
       formats: [],
       options: { output: { formats: ["duckdb"], csv_safe: false, compress: "none", partition: "none" } },
     };
-    const ofDatabase = await gathered(await jobWithHistory(options), gatherAll);
+    const ofDatabase = await reported(await jobWithHistory(options));
     expect(await compared(ofDatabase, (args) => runHere(args))).toEqual({ totals, printed: totals });
 
-    const alone = await gathered(await writeDump(await plainFolder(), now), gatherAll);
-    const { changes: _changes, ...others } = { ...totals, "hits.chunks": 5, "freshness.documents": 3 };
+    const alone = await reported(await writeDump(await plainFolder(), now));
+    const { "Changes per run: chunks by kind, and child chunks": _changes, ...others } = {
+      ...totals,
+      "Freshness of documents": 3,
+      "Chunks that were never retrieved, the longest first": 5,
+    };
     expect(await compared(alone, (args) => runHere(args))).toEqual({ totals: others, printed: others });
   },
 );
 
 test.runIf(inFull)(
-  "no command prints the chunks that were never hit where a document moved and only the database knows hits",
+  "no command prints the chunks that were never hit where only the history knows some hits",
   async () => {
-    const documents = [...now.documents, document("moved", 0, 0, { status: "unstable" })];
-    const folder = await jobWithHistory({}, { ...now, documents });
-    expect((await gathered(folder, gatherHits)).chunks).toMatchObject({ total: 4, query: null });
-    const alone = await gathered(folder, gatherHits, { database: "nowhere.duckdb" });
-    expect(alone.chunks).toMatchObject({ total: 5, query: expect.stringContaining("FROM chunks WHERE") });
-  },
-);
-
-test.runIf(inFull)(
-  "runs that follow do not change the rows that the command of chunks which were never hit prints",
-  async () => {
-    const folder = await jobWithHistory();
-    const base = join(folder, "..", "..", "..");
-    const later = await history();
-    await later.run(third, tablesOf([chunk("a", "n2", { ...on, hit_count: 9 }), chunk("failed", "f1", on)]));
-    await rename(later.path, join(base, "test", "test.duckdb"));
-    const { chunks } = await gathered(folder, gatherHits);
-    const reported = { totals: { chunks: 4 }, printed: { chunks: 4 } };
-    expect(await compared({ chunks }, (args) => runHere(args))).toEqual(reported);
+    const { total, query } = (await reported(await jobWithHistory())).table("Chunks that were never");
+    expect([total, query]).toEqual([4, null]);
   },
 );

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { TextPart } from "../../../src/compare/diff-result.js";
 import { diffText } from "../../../src/compare/read-changes.js";
-import { groupWords } from "../../../src/report/lost/gather-lost.js";
-import type { WordPart } from "../../../src/report/lost-facts.js";
+import { groupWords } from "../../../src/report/sections/lost.js";
 
 const grouped = (old: string, fresh: string) =>
   groupWords(diffText(old, fresh) ?? []).map(({ kind, text }) => `${kind} ${text}`);
@@ -24,7 +24,7 @@ test("a sentence of which some words changed is shown word by word", () => {
 
 test("no character of either text is lost", () => {
   const text = fc.array(fc.constantFrom("one", "two", "three", " ", ".", "四", "\n")).map((words) => words.join(""));
-  const sideOf = (parts: readonly WordPart[], kind: string) =>
+  const sideOf = (parts: readonly TextPart[], kind: string) =>
     parts
       .filter((part) => part.kind === "same" || part.kind === kind)
       .map((part) => part.text)

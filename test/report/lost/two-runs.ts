@@ -1,7 +1,8 @@
 import { onTestFinished } from "vitest";
 import { startService } from "../../../src/demo/start-service.js";
+import { openDump } from "../../../src/dump/open-dump.js";
 import { emptyReadProgress } from "../../../src/read-progress.js";
-import { gatherLost, type LostContext } from "../../../src/report/lost/gather-lost.js";
+import { gatherLost, type LostFacts, type LostOptions } from "../../../src/report/lost.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { datasetId, documentId, KnowledgeBase } from "../../restore/random/knowledge-base.js";
 import type { ManualEdit } from "../../restore/random/scenario.js";
@@ -41,8 +42,13 @@ export async function runsAroundReindex(
 }
 
 /** What a re-index took, with texts and without a database unless told otherwise. */
-export function gathered(older: string, newer: string, more: Partial<LostContext> = {}) {
+export async function gathered(older: string, newer: string, more: Partial<LostOptions> = {}): Promise<LostFacts> {
   const signal = new AbortController().signal;
-  const options = { database: undefined, content: true, memory: "400MB", signal, progress: emptyReadProgress() };
-  return gatherLost(older, newer, { ...options, ...more });
+  const given = { database: undefined, content: true, memory: "400MB", nameFolder: undefined };
+  const options = { ...given, signal, progress: emptyReadProgress(), ...more };
+  return gatherLost(
+    await openDump(older, "nothing was compared"),
+    await openDump(newer, "nothing was compared"),
+    options,
+  );
 }

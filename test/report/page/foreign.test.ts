@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { foreign, foreignText, harmless, html } from "../../../src/report/page/html.js";
-import { documentCell, idText, shareText, timeText } from "../../../src/report/page/table.js";
+import { column, idText, shareText, timeText } from "../../../src/report/page/table.js";
 import { anyText } from "./hostile-texts.js";
 
 const markup = (value: Parameters<typeof html>[1]) => html`${value}`.toString();
@@ -45,10 +45,10 @@ test("no text, whatever it holds, keeps a mark of direction or grows beyond its 
 test("a document goes by its name, with its dataset and its id; by its id where nobody told a name", () => {
   const named = { document_id: "d-1", document_name: "A & B.md", dataset_id: "s-1", dataset_name: "Support" };
   const id = '<code class="id" dir="auto" title="d-1">d-1</code>';
-  expect(documentCell(named).toString()).toBe(
+  expect(markup(column.document.cell(named))).toBe(
     `<div class="document"><bdi>A &amp; B.md</bdi><small><bdi>Support</bdi> ${id}</small></div>`,
   );
-  const nameless = documentCell({ ...named, document_name: "\u200b", dataset_name: null }).toString();
+  const nameless = markup(column.document.cell({ ...named, document_name: "\u200b", dataset_name: null }));
   expect(nameless).toBe(`<div class="document">${id}<small>${idText("s-1")}</small></div>`);
 });
 

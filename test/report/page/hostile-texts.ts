@@ -35,38 +35,3 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom("<", ">", '"', "'", "&", "<!--", "]]>", "=", "`", "\0", "\ud800", "\u202e", "onload=x"),
   fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
 );
-
-/** Names of fields whose texts come from the service. Ids are among them: nobody checks that they are UUIDs. */
-const ofService = new Set([
-  "dataset_id",
-  "dataset_name",
-  "document_id",
-  "document_name",
-  "id",
-  "segment_id",
-  "batch",
-  "indexing_status",
-  "display_status",
-  "beginning",
-  "error",
-  "by",
-  "disabled_by",
-  "text",
-  "field",
-  "findings",
-  "notes",
-  "warnings",
-  "reason",
-]);
-
-/** The facts with these texts, one after the other, in every place that a text of the service can come to. */
-export function withTexts<Facts>(facts: Facts, texts: readonly string[]): Facts {
-  let next = 0;
-  const replaced = (value: unknown, key: string): unknown => {
-    if (Array.isArray(value)) return value.map((item) => replaced(item, key));
-    if (typeof value === "string") return ofService.has(key) ? texts[next++ % texts.length] : value;
-    if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replaced(inner, name)]));
-  };
-  return replaced(facts, "") as Facts;
-}

@@ -1,59 +1,61 @@
 import { createHash } from "node:crypto";
-import fc from "fast-check";
-import { expect, test } from "vitest";
-import { type Cut, mostCards, mostRows } from "../../../src/report/lost-facts.js";
+import { beforeAll, expect, test } from "vitest";
 import { readAssets } from "../../../src/report/page/assets.js";
-import { renderPage } from "../../../src/report/page/page.js";
-import type { ReportFacts } from "../../../src/report/report-facts.js";
-import { anyText, hostileTexts, withTexts } from "./hostile-texts.js";
-import { emptyFacts, hostileFacts, sampleFacts } from "./sample-facts.js";
+import { renderReport } from "../../../src/report/render-report.js";
+import { tablesOf, twoDumps } from "../../compare/diff/dumps.js";
+import { inFull } from "../../rounds.js";
+import { testFolder } from "../../run/job-for.js";
+import { chunk } from "../../verify/sound-tables.js";
+import { documentOf, hostileRuns, reportNames, reports, sample } from "../reports.js";
 
 const assets = await readAssets();
-const render = (facts: ReportFacts) => renderPage(facts, assets);
 
-const examples = [
-  ["a sample", sampleFacts()],
-  ["hostile texts", hostileFacts()],
-  ["nothing", emptyFacts()],
-  ["no content", { ...sampleFacts(), hasContent: false }],
-] as const;
+beforeAll(async () => {
+  for (const name of reportNames) await reports[name]();
+}, 300_000);
 
-test.for(examples)("%s: the same facts give the same page", ([, facts]) => {
-  expect(render(facts)).toBe(render(structuredClone(facts)));
+test.each(reportNames)("%s: every tag and attribute is one of the templates", async (name) => {
+  expect(strangeMarkup(await reports[name]())).toEqual([]);
 });
 
-test.for(examples)("%s: every tag and attribute is one of the templates", ([, facts]) => {
-  expect(strangeMarkup(render(facts))).toEqual([]);
-});
-
-test("no text of the service gets out of its place, whatever it is", () => {
-  fc.assert(
-    fc.property(fc.array(anyText, { minLength: 1 }), (texts) => {
-      expect(strangeMarkup(render(withTexts(sampleFacts(), texts)))).toEqual([]);
-    }),
-    { numRuns: 20 },
-  );
-});
-
-test.for(examples)("%s: one h1, the landmarks, a heading for every section, and no id twice", ([, facts]) => {
-  const page = render(facts);
-  for (const tag of ["h1", "header", "nav", "main", "footer", "style", "script"]) {
+test.each(reportNames)("%s: one h1, the landmarks, and no id twice", async (name) => {
+  const page = await reports[name]();
+  for (const tag of ["h1", "header", "main", "footer", "style", "script"])
     expect(page.match(new RegExp(`<${tag}[ >]`, "g")), tag).toHaveLength(1);
-  }
   const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
   expect(ids).toEqual([...new Set(ids)]);
   for (const [, target] of page.matchAll(/(?:href="#|aria-labelledby=")([^"]*)"/g)) expect(ids).toContain(target);
 });
 
-test("the sections stand in their order; without an older run, the lost rows are left out", () => {
-  const order = ["verdict", "lost", "freshness", "lengths", "indexing", "changes", "hits", "flaws"];
-  const sectionsOf = (facts: ReportFacts) => [...render(facts).matchAll(/<section id="([^"]*)"/g)].map(([, id]) => id);
-  expect(sectionsOf(sampleFacts())).toEqual(order);
-  expect(sectionsOf(emptyFacts())).toEqual(order.filter((id) => id !== "lost"));
+test("the answers come first, then what to do, then the sections with something to do, then the others, folded", async () => {
+  const order = async (page: Promise<string>) =>
+    [...(await page).matchAll(/<div class="(answer|next)[ "]|(<details class="fold">)|<section id="([^"]*)"/g)]
+      .map(([, part, fold, id]) => part ?? (fold && "fold") ?? id)
+      .join(" ");
+  expect(await order(reports.sample())).toBe(
+    "answer answer answer answer next lost stuck errors fold verdict fold hits fold duplicates fold freshness fold lengths fold indexing fold changes fold",
+  );
+  expect(await order(reports.empty())).toBe(
+    "answer answer answer answer next fold verdict fold errors fold hits fold duplicates fold freshness fold lengths fold indexing fold changes fold",
+  );
 });
 
-test("the policy allows the style and the script of the page and nothing else", () => {
-  const page = render(sampleFacts());
+test("what to do next are commands that follow from the answers", async () => {
+  const commands = async (page: Promise<string>) => {
+    const next = /<div class="next">([\s\S]*?)<\/header>/.exec(await page)?.[1] ?? "";
+    return [...next.matchAll(/<code>(.*?)<\/code>/g)].map(([, command]) =>
+      command?.replace(/\d{8}T\d{9}Z/g, "RUN").replace(/ --out \S+/, ""),
+    );
+  };
+  expect(await commands(reports.sample())).toEqual([
+    "kbdump restore test@RUN --against test@RUN",
+    "kbdump status test --watch",
+  ]);
+  expect(await commands(reports.empty())).toEqual([expect.stringMatching(/^kbdump report test --against test/)]);
+});
+
+test("the policy allows the style and the script of the page and nothing else", async () => {
+  const page = await reports.sample();
   const policy = /Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1]?.replaceAll("&#39;", "'");
   const hashOf = (tag: string) => {
     const text = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(page)?.[1] ?? "";
@@ -66,45 +68,51 @@ test("the policy allows the style and the script of the page and nothing else", 
   expect(assets.style).not.toMatch(/url\(|@import/);
 });
 
-test("the page stays below 1.95 MB, however many rows there are and however long their texts", () => {
-  const facts = filled(sampleFacts());
-  for (const texts of [
-    hostileTexts,
-    ["<".repeat(1000)],
-    ["字".repeat(1000)],
-    ["plain words, again and again. ".repeat(50)],
-  ]) {
-    expect(Buffer.byteLength(render(withTexts(facts, texts)))).toBeLessThan(1_950_000);
-  }
-});
+test.runIf(inFull)(
+  "the page of many long texts, each five times as long when escaped, stays below 2 MB",
+  async () => {
+    const texts = Array.from({ length: 10 }, (_, at) => `${at}${"&\"'<>".repeat(400)}`);
+    const documents = Array.from({ length: 30 }, (_, at) => documentOf(texts, at + 1));
+    const { html } = await renderReport({ ...(await hostileRuns(await testFolder(), documents)), verify: false });
+    expect(Buffer.byteLength(html)).toBeGreaterThan(400_000);
+    expect(Buffer.byteLength(html)).toBeLessThan(1_950_000);
+  },
+  240_000,
+);
 
-/** The facts with as many rows in every table and list as there can be. */
-function filled<Facts>(facts: Facts): Facts {
-  const fill = (items: readonly unknown[], length: number) =>
-    Array.from({ length }, (_, at) => items[at % items.length]);
-  const grown = (value: unknown, key: string): unknown => {
-    if (Array.isArray(value))
-      return ["cards", "warnings", "drift"].includes(key) ? fill(value, key === "cards" ? mostCards : mostRows) : value;
-    if (typeof value !== "object" || value === null) return value;
-    const inner = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, grown(part, name)]));
-    const { rows, total } = inner as Partial<Cut<unknown>>;
-    return Array.isArray(rows) && total !== undefined
-      ? { ...inner, rows: fill(rows, mostRows), total: 1_000_000 }
-      : inner;
-  };
-  return grown(facts, "") as Facts;
-}
+test.runIf(inFull)(
+  "without content there is no name, no text and no account",
+  async () => {
+    const request = { ...(await sample(await testFolder())), verify: false };
+    const [shown, bare] = [await renderReport(request), await renderReport({ ...request, content: false })];
+    const texts = ["Handbook.pdf", "Company knowledge", "Itonaga", "The input is too long"];
+    for (const text of texts) {
+      expect(shown.html, text).toContain(text);
+      expect(bare.html, text).not.toContain(text);
+    }
+    expect(bare.html).toContain("without any text of the service");
+  },
+  180_000,
+);
+
+test("without content, a text of digits is not shown, either", async () => {
+  const [phone, error] = ["491701234567", "4711"];
+  const rows = ["a", "b"].map((id) => chunk("d", id, { content: phone, error, status: "error" }));
+  const [folder] = await twoDumps(tablesOf(rows), tablesOf(rows));
+  const [shown, bare] = [
+    await renderReport({ folder, verify: false }),
+    await renderReport({ folder, verify: false, content: false }),
+  ];
+  expect(shown.html).toContain(phone);
+  expect(bare.html).not.toContain(phone);
+  expect(bare.html).not.toContain(error);
+});
 
 /** What of a page is neither a tag that a template could have written nor text without angle brackets. */
 function strangeMarkup(page: string): readonly string[] {
-  const rest = withoutOwn(page).replace(
-    /<\/?[a-z][a-z0-9]*(?: [a-zA-Z][a-zA-Z0-9-]*(?:="[^"<>]*")?)*\/?>|^<!doctype html>/g,
-    "",
-  );
+  const rest = page
+    .replace(assets.style, "")
+    .replace(assets.script, "")
+    .replace(/<\/?[a-z][a-z0-9]*(?: [a-zA-Z][a-zA-Z0-9-]*(?:="[^"<>]*")?)*\/?>|^<!doctype html>/g, "");
   return rest.match(/.{0,40}[<>].{0,40}/g) ?? [];
-}
-
-/** A page without its own style and script. */
-function withoutOwn(page: string): string {
-  return page.replace(assets.style, "").replace(assets.script, "");
 }

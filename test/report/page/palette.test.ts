@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-const palette = readFileSync("src/report/page/assets/palette.css", "utf8");
-const [light = "", dark = ""] = palette.split("@media");
+const style = readFileSync("src/report/page/assets/page.css", "utf8");
 
 const themes = [
-  ["light", colorsOf(light)],
-  ["dark", colorsOf(dark)],
+  ["light", colorsOf(1)],
+  ["dark", colorsOf(2)],
 ] as const;
 
 test.for(themes)("%s: texts have 4.5:1 to the grounds that they stand on", ([, colors]) => {
@@ -27,9 +26,10 @@ test.for(themes)("%s: marks have 3:1 to the ground", ([, colors]) => {
   }
 });
 
-/** Names and colours of the custom properties. */
-function colorsOf(css: string): ReadonlyMap<string, string> {
-  return new Map([...css.matchAll(/--([\w-]+): #([0-9a-f]{6});/g)].map(([, name = "", color = ""]) => [name, color]));
+/** Names and colours of the custom properties, in the light (1) or in the dark (2). */
+function colorsOf(theme: 1 | 2): ReadonlyMap<string, string> {
+  const colors = style.matchAll(/--([\w-]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);/g);
+  return new Map([...colors].map((found) => [found[1] ?? "", found[theme + 1] ?? ""]));
 }
 
 /** The contrast of two colours, as WCAG 2 defines it. */

@@ -21,7 +21,7 @@ const phone = { viewport: { width: 390, height: 800 }, deviceScaleFactor: 1.5 };
 const pictures: readonly Picture[] = [
   { name: "report", options: screen },
   { name: "report-lost", options: screen, part: "#lost" },
-  { name: "report-dark", options: { ...screen, colorScheme: "dark" }, part: "#lengths" },
+  { name: "report-dark", options: { ...screen, colorScheme: "dark" }, part: "#hits" },
   { name: "report-phone", options: phone },
 ];
 

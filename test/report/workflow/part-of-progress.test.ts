@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { emptyReadProgress } from "../../../src/read-progress.js";
-import { segmentOfProgress } from "../../../src/report/render-report.js";
+import { partOf } from "../../../src/report/render-report.js";
 
 const shareOf = ({ expected, done }: { readonly expected: number; readonly done: number }) => done / expected;
 
 test("a part moves the whole from one end of its span to the other, and shows its step", () => {
   const whole = emptyReadProgress();
-  const part = segmentOfProgress(whole, { from: 0.5, to: 0.75 });
+  const part = partOf(whole, 0.5, 0.75);
   expect(shareOf(whole)).toBe(0.5);
   part.step = "hashing chunks.jsonl";
   part.expected = 400;
@@ -17,6 +17,6 @@ test("a part moves the whole from one end of its span to the other, and shows it
   expect(shareOf(whole)).toBe(0.5625);
   part.done = 900; // more than it knew of
   expect(shareOf(whole)).toBe(0.75);
-  segmentOfProgress(whole, { from: 0.75, to: 1 });
+  partOf(whole, 0.75, 1);
   expect(shareOf(whole)).toBe(0.75);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { copyFolderOf, isSameService, plainBaseUrl } from "../../../src/restore/copy/copy-result.js";
 
-test("the folder of a move is named after host and port, in characters that every file system takes", () => {
+test("the folder of a copy is named after host and port, in characters that every file system takes", () => {
   const names = [
     "https://KB.example.com/v1",
     "http://127.0.0.1:8080/v1",

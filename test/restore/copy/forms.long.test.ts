@@ -2,16 +2,17 @@ import { expect, onTestFinished, test } from "vitest";
 import { buildDataset, productKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { compareWithService } from "../../../src/restore/copy/against.js";
-import { type CopyOptions, exitCodeOf } from "../../../src/restore/copy/copy-result.js";
-import { moveRun } from "../../../src/restore/copy/copy-run.js";
+import type { CopyOptions } from "../../../src/restore/copy/copy-result.js";
+import { copyRun } from "../../../src/restore/copy/copy-run.js";
+import { exitCodeOf } from "../../../src/restore/result.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { readRows } from "../../demo/ask.js";
 import { rounds } from "../../rounds.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { type Fate, openLossyWire } from "../../servers/lossy-wire.js";
 import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
+import { copying } from "./copying.js";
 import { handbook } from "./made-copy.js";
-import { moving } from "./moving.js";
 import { shortOutline } from "./short-outline.js";
 
 const few = 3;
@@ -19,7 +20,7 @@ const allRestored = productKnowledge.documents.map(() => "restored");
 const names = ["Product knowledge (2)", "Product knowledge (qa_model)", "Product knowledge (text_model)"];
 const forms = ["hierarchical_model", "qa_model", "text_model"];
 
-/** A run of the dataset of the sample data that has documents of three forms, and a wire before its service that decides on writes. `move` restores the run into the same service. */
+/** A run of the dataset of the sample data that has documents of three forms, and a wire before its service that decides on writes. `copy` restores the run into the same service. */
 async function backedUp(most: number) {
   const clock = () => new Date();
   const options = { indexingTime: 0, indexingSeconds: 0 };
@@ -43,12 +44,12 @@ async function backedUp(most: number) {
     output: { formats: ["jsonl"] },
   });
   const { folder } = await runJob(job, { env: { KNOWLEDGE_API_KEY: key } });
-  const move = (more: Partial<CopyOptions> = {}) => moveRun(moving(folder, { url: wire.url, key }, more));
+  const copy = (more: Partial<CopyOptions> = {}) => copyRun(copying(folder, { url: wire.url, key }, more));
   const compare = () => {
     const progress = { step: "", expected: 0, done: 0, dump: undefined };
-    return compareWithService({ ...moving(folder, { url: wire.url, key }), progress });
+    return compareWithService({ ...copying(folder, { url: wire.url, key }), progress });
   };
-  /** The datasets that a move made, by name, each with the forms of its documents. */
+  /** The datasets that a copy made, by name, each with the forms of its documents. */
   const copies = async () => {
     const datasets = (await readRows(service, "/datasets?limit=100")).filter(({ id }) => id !== handbook);
     const made = datasets.map(async ({ id, name }) => {
@@ -57,20 +58,20 @@ async function backedUp(most: number) {
     });
     return (await Promise.all(made)).sort((one, other) => (one.name < other.name ? -1 : 1));
   };
-  return { service, decider, move, compare, copies };
+  return { service, decider, copy, compare, copies };
 }
 
 test("documents of several forms come into one dataset for each form, and compare as equal", async () => {
-  const { service, move, compare, copies } = await backedUp(rounds(few, Number.POSITIVE_INFINITY));
-  const moved = await move();
-  expect([moved.status, moved.differences, exitCodeOf(moved)]).toEqual(["proved", [], 0]);
-  expect(moved.applied?.documents.map(({ outcome }) => outcome)).toEqual(allRestored);
+  const { service, copy, compare, copies } = await backedUp(rounds(few, Number.POSITIVE_INFINITY));
+  const copied = await copy();
+  expect([copied.status, copied.differences, exitCodeOf(copied)]).toEqual(["proved", [], 0]);
+  expect(copied.applied?.documents.map(({ outcome }) => outcome)).toEqual(allRestored);
   const made = await copies();
   expect(made.map(({ name }) => name)).toEqual(names);
   expect(made.map((each) => [...each.forms])).toEqual(forms.map((form) => [form]));
   expect(await compare()).toMatchObject({ copies: true, documents: allRestored.length, differences: [] });
-  const again = await move();
-  expect([again.status, again.applied?.writes, again.counts.there]).toEqual(["proved", moved.applied?.writes, 7]);
+  const again = await copy();
+  expect([again.status, again.applied?.writes, again.counts.there]).toEqual(["proved", copied.applied?.writes, 7]);
   const [, questions] = made;
   const headers = { authorization: `Bearer ${service.key}`, "content-type": "application/json" };
   const init = { method: "PATCH", headers, body: JSON.stringify({ description: "Questions" }) };
@@ -85,9 +86,9 @@ test("documents of several forms come into one dataset for each form, and compar
 }, 600_000);
 
 test.each<Fate>(["lose answer", "lose request"])(
-  "a move that ends between two of the datasets (%s) goes on with the first and makes the others once",
+  "a copy that ends between two of the datasets (%s) goes on with the first and makes the others once",
   async (fate) => {
-    const { decider, move, compare, copies } = await backedUp(few);
+    const { decider, copy, compare, copies } = await backedUp(few);
     const broken = new AbortController();
     let datasets = 0;
     decider.decide = (path) => {
@@ -95,9 +96,9 @@ test.each<Fate>(["lose answer", "lose request"])(
       broken.abort(new Error("broken off"));
       return fate;
     };
-    await expect(move({ signal: broken.signal })).rejects.toThrow("broken off");
+    await expect(copy({ signal: broken.signal })).rejects.toThrow("broken off");
     const [first] = await copies();
-    const { status, differences, applied } = await move();
+    const { status, differences, applied } = await copy();
     expect([status, differences]).toEqual(["proved", []]);
     expect(applied?.documents.map(({ outcome }) => outcome)).toEqual(allRestored);
     const made = await copies();

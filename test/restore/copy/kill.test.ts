@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { moveRun } from "../../../src/restore/copy/copy-run.js";
+import { copyRun } from "../../../src/restore/copy/copy-run.js";
 import { finished, runKbdump, startKbdump } from "../../cli/run-kbdump.js";
-import { rounds } from "../../rounds.js";
+import { inFull, rounds } from "../../rounds.js";
 import type { Fate } from "../../servers/lossy-wire.js";
 import { backUp, key } from "./back-up.js";
-import { moving } from "./moving.js";
+import { copying } from "./copying.js";
 import { type CopiedDataset, readCopies } from "./random/copies.js";
 import type { DrawnChild, DrawnChunk, Scenario } from "./random/scenario.js";
 
@@ -27,7 +27,7 @@ const drawn: Scenario = {
   ...{ cap: 2, fates: [], breaks: [], frozenAt: null, planted: null, unindexed: 0 },
 };
 
-/** Writes of the move when nothing breaks it off, by path and method, in their order. */
+/** Writes of the copy when nothing breaks it off, by path and method, in their order. */
 const writes = [
   "POST /datasets",
   "POST metadata",
@@ -49,7 +49,7 @@ const moments: readonly (readonly [number, Fate])[] = [
   ]).flat(),
 ];
 
-test.each(moments.slice(0, rounds(1, moments.length)))(
+test.runIf(inFull).each(moments.slice(0, rounds(1, moments.length)))(
   "kill -9 at write %d (%s): the same command again brings the rest, and nothing twice",
   async (number, fate) => {
     const { target, wire, folder } = await backUp(drawn);
@@ -79,16 +79,16 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
   60_000,
 );
 
-test("the moments of the kill cover every kind of write", async () => {
+test.runIf(inFull)("the moments of the kill cover every kind of write", async () => {
   const { kinds } = await untouched();
   for (const kind of writes) expect(kinds).toContain(kind);
   expect(kinds.length).toBeLessThanOrEqual(18);
 });
 
-/** The copies that a move makes when nothing breaks it off, and its writes. */
+/** The copies that a copy makes when nothing breaks it off, and its writes. */
 async function untouched() {
   const { target, wire, folder, kinds } = await backUp(drawn);
-  const { status } = await moveRun(moving(folder, { url: wire.url, key }));
+  const { status } = await copyRun(copying(folder, { url: wire.url, key }));
   expect(status).toBe("proved");
   return { copies: await readCopies(target.url, key), kinds, seen: kinds.length };
 }

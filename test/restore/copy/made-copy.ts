@@ -1,13 +1,13 @@
 import type { DatasetPlan, DocumentPlan, Loss } from "../../../src/restore/copy/copy-plan.js";
 import {
+  type Copied,
+  type CopiedDocument,
   type CopyDifference,
   type CopyResult,
   countCopy,
-  type Moved,
-  type MovedDocument,
   statusOf,
 } from "../../../src/restore/copy/copy-result.js";
-import { idOf } from "../made-result.js";
+import { idOf } from "../lost/made-result.js";
 
 export const handbook = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 export const folder = "output/nightly/runs/20261119T020000123Z";
@@ -32,7 +32,6 @@ export function documentPlanOf(number: number, more: Partial<DocumentPlan> = {})
     metadata: [],
     enabled: true,
     archived: false,
-    original: null,
     attachments: [],
     attached: 0,
     losses: [],
@@ -66,15 +65,15 @@ export function datasetPlanOf(documents: readonly DocumentPlan[], more: Partial<
 }
 
 /** The state in which an earlier process left a document. */
-export function earlierOf(state: "begun" | "restored" | "failed", reason: string | null = null) {
-  return { target_id: idOf(500), state, reason };
+export function earlierOf(state: "begun" | "restored") {
+  return { target_id: idOf(500), state };
 }
 
 export function lossOf(part: Loss["part"], rows: number, reason: string): Loss {
   return { part, rows, reason };
 }
 
-export function movedOf(number: number, more: Partial<MovedDocument> = {}): MovedDocument {
+export function copiedOf(number: number, more: Partial<CopiedDocument> = {}): CopiedDocument {
   return {
     dataset_id: handbook,
     document_id: idOf(number),
@@ -88,7 +87,7 @@ export function movedOf(number: number, more: Partial<MovedDocument> = {}): Move
   };
 }
 
-export function appliedOf(documents: readonly MovedDocument[], more: Partial<Moved> = {}): Moved {
+export function appliedOf(documents: readonly CopiedDocument[], more: Partial<Copied> = {}): Copied {
   return { documents, problems: [], writes: 7, ...more };
 }
 
@@ -97,9 +96,9 @@ export function differenceOf(number: number, more: Partial<CopyDifference> = {})
 }
 
 /** A result of these datasets, whose counts and status are as they must be. */
-export function moveOf(datasets: readonly DatasetPlan[], more: Partial<CopyResult> = {}): CopyResult {
+export function copyOf(datasets: readonly DatasetPlan[], more: Partial<CopyResult> = {}): CopyResult {
   const { applied = null, differences = null } = more;
-  const plan = more.plan ?? { from: "chunks", datasets };
+  const plan = more.plan ?? { datasets };
   return {
     status: statusOf({ plan, applied, differences }),
     run: { folder, job: "nightly", run_id: "20261119T020000123Z" },
@@ -123,7 +122,6 @@ export const everyDataset: DatasetPlan = datasetPlanOf(
     documentPlanOf(3, { doc_form: "qa_model", losses: [lossOf("summaries", 2, "no request writes them")] }),
     documentPlanOf(4, { earlier: earlierOf("begun") }),
     documentPlanOf(5, { earlier: earlierOf("restored") }),
-    documentPlanOf(6, { earlier: earlierOf("failed", "the service could not embed it") }),
     documentPlanOf(7, { refused: "its dump is partial: read it again first" }),
     documentPlanOf(8, {
       losses: [lossOf("summaries", 3, "no request writes them"), lossOf("source", 1, "it was a web page")],

@@ -2,11 +2,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { buildDataset, outlines } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import type { CopyOptions } from "../../../src/restore/copy/copy-result.js";
-import { moveRun } from "../../../src/restore/copy/copy-run.js";
+import { copyRun } from "../../../src/restore/copy/copy-run.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
-import { moving } from "./moving.js";
+import { copying } from "./copying.js";
 import { readCopies } from "./random/copies.js";
 import { shortOutline } from "./short-outline.js";
 
@@ -32,7 +32,7 @@ async function startRestores() {
   };
   const restore = async (folder: string, more: Partial<CopyOptions> = {}) => {
     const target = await startShort([]);
-    return { result: await moveRun(moving(folder, { url: target.url, key }, more)), target };
+    return { result: await copyRun(copying(folder, { url: target.url, key }, more)), target };
   };
   return { dump, restore };
 }

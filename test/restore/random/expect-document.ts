@@ -36,26 +36,35 @@ export function expectDocument(story: Story): readonly Expected[] {
   const isManual = (old: Standing) => !haveSameTexts(firstOf(old) ?? { content: "", answer: null }, old);
   for (const old of left.filter(isManual).sort((one, two) => lengthOf(two) - lengthOf(one))) {
     if (timesInside(old, [...standing.values()]) > timesInside(old, explained)) explained.push(old);
-    else if (firstOf(old) === undefined && old.isEnabled) added.push(restored(old, undefined, story));
+    else if (firstOf(old) === undefined) added.push(restored(old, undefined, story));
   }
   return [...standing.values(), ...added];
 }
 
-/** The chunk of the target that takes back each old one: that with its text, else that with the text from before its edit. */
+/**
+ * The chunk of the target that takes back each old one: that with its text, else that with the text from before its edit, if there are as
+ * many of these as edits of that text; enabled ones come first.
+ */
 function homesOf({ first, backup, target }: Story): ReadonlyMap<Standing, Standing> {
   const homes = new Map<Standing, Standing>();
   const free = new Set(target);
-  const take = (old: Standing, texts: Texts | undefined) => {
-    const ofTexts = [...free].filter((chunk) => texts && haveSameTexts(chunk, texts));
-    const home = texts === old ? ofTexts[0] : (ofTexts.find(({ isEnabled }) => isEnabled) ?? ofTexts[0]);
+  const take = (old: Standing, home: Standing | undefined) => {
     if (!home) return;
     homes.set(old, home);
     free.delete(home);
   };
-  for (const old of backup) take(old, old);
-  for (const old of backup) {
+  const freeWith = (texts: Texts) => [...free].filter((chunk) => haveSameTexts(chunk, texts));
+  for (const old of backup) take(old, freeWith(old)[0]);
+  const edits = backup.flatMap((old) => {
     const before = first.find(({ id }) => id === old.id);
-    if (!homes.has(old) && before && !haveSameTexts(before, old)) take(old, before);
+    return !homes.has(old) && before && !haveSameTexts(before, old) ? [{ old, before }] : [];
+  });
+  for (const { before } of edits) {
+    const olds = edits.filter((edit) => haveSameTexts(edit.before, before) && !homes.has(edit.old));
+    const places = freeWith(before);
+    const enabled = places.filter(({ isEnabled }) => isEnabled);
+    const taken = enabled.length > 0 ? enabled : places;
+    if (taken.length === olds.length) for (const [at, { old }] of olds.entries()) take(old, taken[at]);
   }
   return homes;
 }

@@ -26,13 +26,20 @@ export interface Standing extends Texts {
   readonly children: readonly StandingChild[];
 }
 
+/** The first indexing ended at second 2; the chunks are older. */
+const details = {
+  ...{ data_source_info: { upload_file: { id: "00000000-0000-4000-8000-000000000003" } }, completed_at: 2 },
+  document_process_rule: { mode: "custom", rules: { segmentation: { separator: "\n", max_tokens: 500 } } },
+};
+
 /** A service with one document, and the work of persons on it. No two texts that they write are equal, but for parts and twins. */
 export class KnowledgeBase {
   readonly demo: WritableKnowledge;
   readonly #form: Scenario["form"];
   #texts = 0;
 
-  constructor({ form, chunks }: Pick<Scenario, "form" | "chunks">) {
+  /** `withDetails`: the document tells the file and the rule that it was made by, and when. */
+  constructor({ form, chunks }: Pick<Scenario, "form" | "chunks">, withDetails = false) {
     this.#form = form;
     const row = {
       ...{ id: documentId, name: "one.txt", doc_form: form, created_at: 1, word_count: 0, tokens: 0 },
@@ -42,6 +49,7 @@ export class KnowledgeBase {
       row,
       chunks: Array.from({ length: chunks }, (_, index) => this.#storedChunk(index)),
       embedsChildren: form === "hierarchical_model",
+      ...(withDetails ? { details } : {}),
     };
     const dataset = { id: datasetId, name: "Random", indexing_technique: "economy" };
     this.demo = writableKnowledge([{ row: dataset, documents: [document], batches: [] }], () => new Date(), {

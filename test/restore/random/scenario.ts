@@ -79,3 +79,34 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
   frozenAt: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 2 }),
   planted: fc.option(plantedLink, { freq: 2 }),
 });
+
+/** One backup ever, then a re-index: everything that happens to one document. No text is there twice. */
+export interface Story extends Pick<Scenario, "form" | "chunks" | "maxCharacters" | "fates" | "breaks" | "frozenAt"> {
+  /** Before the backup. */
+  readonly edits: readonly ManualEdit[];
+  /** After the re-index. */
+  readonly others: readonly ManualEdit[];
+}
+
+const storyEdit = fc.oneof(
+  onChunk("edit"),
+  onChunk("edit"),
+  onChunk("disable"),
+  onChunk("edit and disable"),
+  onChunk("add child"),
+  onChunk("edit child"),
+  fc.constant<ManualEdit>({ do: "add" }),
+  fc.constant<ManualEdit>({ do: "add and disable" }),
+);
+const distinct = (most: number, edit: fc.Arbitrary<ManualEdit>) =>
+  fc.uniqueArray(edit, { maxLength: most, selector: (each) => ("at" in each ? each.at : each.do) });
+
+export const story: fc.Arbitrary<Story> = scenario.chain((drawn) =>
+  fc.record({
+    ...{ form: fc.constant(drawn.form), fates: fc.constant(drawn.fates), breaks: fc.constant(drawn.breaks) },
+    ...{ frozenAt: fc.constant(drawn.frozenAt), maxCharacters: fc.constant(drawn.maxCharacters) },
+    chunks: fc.integer({ min: 5, max: 12 }),
+    edits: distinct(5, storyEdit),
+    others: distinct(2, fc.oneof(onChunk("edit"), fc.constant<ManualEdit>({ do: "add" }))),
+  }),
+);

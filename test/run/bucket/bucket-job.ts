@@ -69,7 +69,8 @@ export async function openBucketWorld(store: TestStore): Promise<BucketWorld> {
     const file = join(folder, `${host}.yaml`);
     const dir = { dir: url, work_dir: join(folder, host), formats: ["jsonl", "duckdb"] };
     const datasets = [{ id: dataset.id, documents: documents.map(({ id }) => id) }];
-    const facts = { name: "test", service: { base_url: server.url, outage }, datasets, output: { ...dir, ...output } };
+    const service = { base_url: server.url, outage };
+    const facts = { name: "test", service, datasets, details: false, output: { ...dir, ...output } };
     await writeFile(file, JSON.stringify(facts));
     const job = await loadJob({ file }, {}, {});
     const warnings: string[] = [];

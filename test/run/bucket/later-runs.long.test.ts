@@ -4,7 +4,7 @@ import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BusyError } from "../../../src/errors.js";
 import type { DatasetJob } from "../../../src/job/job.js";
-import { pruneJob } from "../../../src/keep/prune-job.js";
+import { pruneJob } from "../../../src/run/prune-job.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { takeStatus } from "../../../src/status/capture-status.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";

@@ -6,6 +6,7 @@ import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { runJob } from "../../../src/run/run-job.js";
 import { sumOfChildLists } from "../../../src/segments/document-result.js";
+import { inFull } from "../../rounds.js";
 import type { Behaviour } from "../../servers/behaviour.js";
 import { rawNumber } from "../../servers/json.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
@@ -41,20 +42,23 @@ async function startPlace(documents: readonly TestDocument[], more: Record<strin
 const hierarchical = (seed: number, chunks = 120) =>
   makeDocument({ chunks, seed, docForm: "hierarchical_model", childrenPerChunk: (at) => (at === 105 ? 230 : at % 3) });
 
-test("what a document embeds is written as its lists would have it, exact numbers and unknown fields included", async () => {
-  const document = hierarchical(1, 40);
-  for (const children of document.children.values()) {
-    for (const child of children)
-      Object.assign(child, { score: rawNumber("0.1234567890123456789"), "\u2028": "\ud800" });
-  }
-  const { run } = await startPlace([document]);
-  const [all, auto] = [await run("all", "all"), await run("auto")];
-  expect(await contentsOf(auto.folder)).toEqual(await contentsOf(all.folder));
-  expect(auto.manifest.child_lists[0]?.embedded).toBeGreaterThan(20);
-  expect(auto.manifest.drift).toEqual(all.manifest.drift);
-});
+test.runIf(inFull)(
+  "what a document embeds is written as its lists would have it, exact numbers and unknown fields included",
+  async () => {
+    const document = hierarchical(1, 40);
+    for (const children of document.children.values()) {
+      for (const child of children)
+        Object.assign(child, { score: rawNumber("0.1234567890123456789"), "\u2028": "\ud800" });
+    }
+    const { run } = await startPlace([document]);
+    const [all, auto] = [await run("all", "all"), await run("auto")];
+    expect(await contentsOf(auto.folder)).toEqual(await contentsOf(all.folder));
+    expect(auto.manifest.child_lists[0]?.embedded).toBeGreaterThan(20);
+    expect(auto.manifest.drift).toEqual(all.manifest.drift);
+  },
+);
 
-test("a run with all tells what auto would have missed, and auto misses it", async () => {
+test.runIf(inFull)("a run with all tells what auto would have missed, and auto misses it", async () => {
   const { run, asked } = await startPlace([
     makeDocument({ chunks: 101, seed: 1, childrenPerChunk: (at) => (at === 7 ? 3 : 0) }),
     makeDocument({ chunks: 30, seed: 2 }),
@@ -76,7 +80,7 @@ test("a run with all tells what auto would have missed, and auto misses it", asy
   expect((await run("none", "none")).manifest.child_lists).toEqual([]);
 });
 
-test("the progress of a run ends at all that there is to be asked", async () => {
+test.runIf(inFull)("the progress of a run ends at all that there is to be asked", async () => {
   const { run } = await startPlace([
     makeDocument({ chunks: 101, seed: 1, docForm: "hierarchical_model", childrenPerChunk: (at) => at % 3 }),
     makeDocument({ chunks: 1, seed: 2, docForm: "hierarchical_model", childrenPerChunk: 2 }),
@@ -92,23 +96,26 @@ test("the progress of a run ends at all that there is to be asked", async () => 
   }
 });
 
-test("an embedded child that is nested too deeply is no trouble where the lists are asked, and else that of its document", async () => {
-  const [document, other] = [hierarchical(1, 10), makeDocument({ chunks: 3, seed: 2 })];
-  const [, chunk] = document.chunks;
-  const [child] = document.children.get(chunk?.id ?? "") ?? [];
-  if (chunk && child)
-    chunk.child_chunks = [{ ...child, deep: rawNumber(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) }];
-  const { run } = await startPlace([document, other]);
-  expect((await run("all", "all")).manifest.status).toBe("complete");
-  const { manifest } = await run("auto");
-  expect(manifest.documents.map(({ status }) => status)).toEqual(["failed", "complete"]);
-  expect(manifest.documents[0]?.error).toBe("a record is nested too deeply to be written");
-});
+test.runIf(inFull)(
+  "an embedded child that is nested too deeply is no trouble where the lists are asked, and else that of its document",
+  async () => {
+    const [document, other] = [hierarchical(1, 10), makeDocument({ chunks: 3, seed: 2 })];
+    const [, chunk] = document.chunks;
+    const [child] = document.children.get(chunk?.id ?? "") ?? [];
+    if (chunk && child)
+      chunk.child_chunks = [{ ...child, deep: rawNumber(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) }];
+    const { run } = await startPlace([document, other]);
+    expect((await run("all", "all")).manifest.status).toBe("complete");
+    const { manifest } = await run("auto");
+    expect(manifest.documents.map(({ status }) => status)).toEqual(["failed", "complete"]);
+    expect(manifest.documents[0]?.error).toBe("a record is nested too deeply to be written");
+  },
+);
 
 describe("a run that breaks off again and again", () => {
   const refused = { kind: "status", status: 401, body: "json" } as const;
 
-  test("ends as one that was never disturbed, and asks little twice", async () => {
+  test.runIf(inFull)("ends as one that was never disturbed, and asks little twice", async () => {
     const { run, server, behaviour, segments } = await startPlace([
       hierarchical(1, 320),
       makeDocument({ chunks: 250, seed: 2 }),
@@ -146,7 +153,7 @@ describe("a run that breaks off again and again", () => {
     ],
   ];
 
-  test("reads a document anew of which something was lost", async () => {
+  test.runIf(inFull)("reads a document anew of which something was lost", async () => {
     const { run, behaviour, segments } = await startPlace([hierarchical(1, 320)]);
     const undisturbed = await contentsOf((await run("undisturbed")).folder);
     for (const [at, [loss, lose]] of losses.entries()) {
@@ -165,23 +172,26 @@ describe("a run that breaks off again and again", () => {
 describe("with consistency: sweeps", () => {
   const sweeps = { consistency: "sweeps" };
 
-  test("chunk pages are read twice, and of the lists that were asked those of more than one page", async () => {
-    const document = hierarchical(1, 201);
-    const hidden = document.chunks[90];
-    if (hidden) hidden.child_chunks = []; // 230 children that only the list shows would be another matter
-    document.children.set(hidden?.id ?? "", document.children.get(document.chunks[105]?.id ?? "") ?? []);
-    const { run, asked } = await startPlace([document], sweeps);
-    const { manifest } = await run("auto");
-    expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 2 });
-    const { asked: lists = 0 } = manifest.child_lists[0] ?? {};
-    const sampledPages = 2; // of the largest, beyond its first
-    expect({ pages: asked("/segments"), lists: asked("/child_chunks") }).toEqual({
-      pages: 6,
-      lists: lists + sampledPages + 2 + 3,
-    });
-  });
+  test.runIf(inFull)(
+    "chunk pages are read twice, and of the lists that were asked those of more than one page",
+    async () => {
+      const document = hierarchical(1, 201);
+      const hidden = document.chunks[90];
+      if (hidden) hidden.child_chunks = []; // 230 children that only the list shows would be another matter
+      document.children.set(hidden?.id ?? "", document.children.get(document.chunks[105]?.id ?? "") ?? []);
+      const { run, asked } = await startPlace([document], sweeps);
+      const { manifest } = await run("auto");
+      expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 2 });
+      const { asked: lists = 0 } = manifest.child_lists[0] ?? {};
+      const sampledPages = 2; // of the largest, beyond its first
+      expect({ pages: asked("/segments"), lists: asked("/child_chunks") }).toEqual({
+        pages: 6,
+        lists: lists + sampledPages + 2 + 3,
+      });
+    },
+  );
 
-  test.each<[string, (document: TestDocument) => void]>([
+  test.runIf(inFull).each<[string, (document: TestDocument) => void]>([
     [
       "edited",
       ({ chunks, children }) => {

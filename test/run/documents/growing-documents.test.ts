@@ -1,24 +1,28 @@
 import { expect, test } from "vitest";
+import { inFull } from "../../rounds.js";
 import { deleteChunks } from "../../servers/edits.js";
 import { append, idsOf, makeIndexed, startPlace } from "./proving.js";
 
 const isPage = (path: string) => path.endsWith("/segments");
 
-test("a document that grows at every request comes to an end: its chunks are those of one moment", async () => {
-  const document = makeIndexed({ chunks: 420 });
-  let added = 0;
-  const { run } = await startPlace([document], { onRequest: () => append(document, 1_000 + added++) });
-  for (const childChunks of ["none", "auto", "all"]) {
-    const { manifest, chunks } = await run({ child_chunks: childChunks });
-    expect(manifest.documents[0], childChunks).toMatchObject({ status: "complete", error: null });
-    expect(manifest.proofs).toMatchObject([{ document_id: document.id, proof: "anchored" }]);
-    expect(idsOf(chunks)).toEqual(idsOf(document.chunks.slice(0, chunks.length)));
-    expect(chunks.length).toBe(manifest.documents[0]?.total);
-    expect(chunks.length).toBeGreaterThan(420);
-  }
-});
+test.runIf(inFull)(
+  "a document that grows at every request comes to an end: its chunks are those of one moment",
+  async () => {
+    const document = makeIndexed({ chunks: 420 });
+    let added = 0;
+    const { run } = await startPlace([document], { onRequest: () => append(document, 1_000 + added++) });
+    for (const childChunks of ["none", "auto", "all"]) {
+      const { manifest, chunks } = await run({ child_chunks: childChunks });
+      expect(manifest.documents[0], childChunks).toMatchObject({ status: "complete", error: null });
+      expect(manifest.proofs).toMatchObject([{ document_id: document.id, proof: "anchored" }]);
+      expect(idsOf(chunks)).toEqual(idsOf(document.chunks.slice(0, chunks.length)));
+      expect(chunks.length).toBe(manifest.documents[0]?.total);
+      expect(chunks.length).toBeGreaterThan(420);
+    }
+  },
+);
 
-test("anchored: a document at rest takes one request a page and two for single rows", async () => {
+test.runIf(inFull)("anchored: a document at rest takes one request a page and two for single rows", async () => {
   const document = makeIndexed({ chunks: 501 });
   const { run, server } = await startPlace([document]);
   const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
@@ -29,19 +33,22 @@ test("anchored: a document at rest takes one request a page and two for single r
   expect(asked).toEqual([...pages, "page=100&limit=1", "page=501&limit=1"]);
 });
 
-test("anchored: where the last chunk is young, the pages before the last one are read twice", async () => {
-  const document = makeIndexed({ chunks: 301 });
-  Object.assign(document.chunks.at(-1) ?? {}, { created_at: Math.floor(Date.now() / 1_000) - 600 });
-  const { run, server } = await startPlace([document]);
-  const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
-  expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
-  expect(manifest.proofs[0]?.proof).toBe("anchored");
-  const asked = server.requests.filter(({ path }) => isPage(path)).map(({ query }) => query);
-  const pages = (...numbers: number[]) => numbers.map((page) => `page=${page}&limit=100`);
-  expect(asked).toEqual([...pages(1, 4, 2, 3), "page=100&limit=1", "page=301&limit=1", ...pages(1, 2, 3)]);
-});
+test.runIf(inFull)(
+  "anchored: where the last chunk is young, the pages before the last one are read twice",
+  async () => {
+    const document = makeIndexed({ chunks: 301 });
+    Object.assign(document.chunks.at(-1) ?? {}, { created_at: Math.floor(Date.now() / 1_000) - 600 });
+    const { run, server } = await startPlace([document]);
+    const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
+    expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
+    expect(manifest.proofs[0]?.proof).toBe("anchored");
+    const asked = server.requests.filter(({ path }) => isPage(path)).map(({ query }) => query);
+    const pages = (...numbers: number[]) => numbers.map((page) => `page=${page}&limit=100`);
+    expect(asked).toEqual([...pages(1, 4, 2, 3), "page=100&limit=1", "page=301&limit=1", ...pages(1, 2, 3)]);
+  },
+);
 
-test.each([
+test.runIf(inFull).each([
   ["on page 1", 0],
   ["in the middle", 250],
 ])(
@@ -61,7 +68,7 @@ test.each([
   },
 );
 
-test.each<[string, (document: ReturnType<typeof makeIndexed>) => void, Record<string, unknown>]>([
+test.runIf(inFull).each<[string, (document: ReturnType<typeof makeIndexed>) => void, Record<string, unknown>]>([
   ["is being indexed", ({ chunks }) => Object.assign(chunks[3] ?? {}, { status: "indexing" }), {}],
   ["has no strictly rising positions", ({ chunks }) => chunks.reverse(), {}],
   ["is filtered", () => {}, { status: ["completed"] }],
@@ -76,7 +83,7 @@ test.each<[string, (document: ReturnType<typeof makeIndexed>) => void, Record<st
   expect(chunks.length).toBe(manifest.documents[0]?.total);
 });
 
-test("counts: a child list of several pages that was read once is not called anchored", async () => {
+test.runIf(inFull)("counts: a child list of several pages that was read once is not called anchored", async () => {
   const document = makeIndexed({ chunks: 250, childrenPerChunk: (at) => (at === 3 ? 130 : 0) });
   const { run, server } = await startPlace([document]);
   server.behaviour.onRequest = ({ query, nth }) => {
@@ -87,22 +94,25 @@ test("counts: a child list of several pages that was read once is not called anc
   expect(manifest.proofs[0]?.proof).toBe("counts");
 });
 
-test("anchored: a run that breaks off while it reads from the end goes on where it was, and is swept", async () => {
-  const document = makeIndexed({ chunks: 2_050 });
-  const { run, server } = await startPlace([document]);
-  const job = { child_chunks: "none", consistency: "anchored" };
-  server.behaviour.faults = ({ query }) =>
-    query.startsWith("page=19&") ? { kind: "status", status: 401, body: "json" } : undefined;
-  await expect(run(job)).rejects.toThrow("401");
-  delete server.behaviour.faults;
-  server.reset();
-  const { manifest, chunks } = await run(job);
-  expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
-  expect(manifest.proofs[0]?.proof).toBe("sweeps");
-  expect(server.requests.filter(({ path }) => isPage(path)).length).toBeLessThan(2 * 21 - 5);
-});
+test.runIf(inFull)(
+  "anchored: a run that breaks off while it reads from the end goes on where it was, and is swept",
+  async () => {
+    const document = makeIndexed({ chunks: 2_050 });
+    const { run, server } = await startPlace([document]);
+    const job = { child_chunks: "none", consistency: "anchored" };
+    server.behaviour.faults = ({ query }) =>
+      query.startsWith("page=19&") ? { kind: "status", status: 401, body: "json" } : undefined;
+    await expect(run(job)).rejects.toThrow("401");
+    delete server.behaviour.faults;
+    server.reset();
+    const { manifest, chunks } = await run(job);
+    expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
+    expect(manifest.proofs[0]?.proof).toBe("sweeps");
+    expect(server.requests.filter(({ path }) => isPage(path)).length).toBeLessThan(2 * 21 - 5);
+  },
+);
 
-test("a document of exactly one full page is read twice, as a row may hide behind it", async () => {
+test.runIf(inFull)("a document of exactly one full page is read twice, as a row may hide behind it", async () => {
   const { run, server } = await startPlace([makeIndexed({ chunks: 100 }), makeIndexed({ chunks: 99, seed: 2 })]);
   const { manifest } = await run({ child_chunks: "none" });
   expect(manifest.proofs.map(({ proof }) => proof)).toEqual(["sweeps", "one answer"]);

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runJob } from "../../../src/run/run-job.js";
+import { inFull } from "../../rounds.js";
 import type { Behaviour } from "../../servers/behaviour.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store, type TestDocument } from "../../servers/store.js";
@@ -26,7 +27,7 @@ async function dump(document: TestDocument, behaviour: Behaviour) {
 
 const isPage = (query: string, page: number) => query.startsWith(`page=${page}&`);
 
-test("rows deleted between two pages: the document is read again and is whole", async () => {
+test.runIf(inFull)("rows deleted between two pages: the document is read again and is whole", async () => {
   const document = makeDocument({ chunks: 500, seed: 3 });
   const { manifest, chunks, dataset } = await dump(document, {
     onRequest: ({ query, nth }) => {
@@ -56,7 +57,7 @@ test("a document that never holds still is published as unstable, each id once, 
   expect(new Set(chunks.map(({ id }) => id)).size).toBe(chunks.length);
 });
 
-test("a service that gives page 1 again and again is not taken for whole", async () => {
+test.runIf(inFull)("a service that gives page 1 again and again is not taken for whole", async () => {
   const document = makeDocument({ chunks: 300, seed: 5 });
   const { manifest, chunks } = await dump(document, { paging: "same-page" });
   expect(manifest.documents[0]).toMatchObject({ status: "unstable", total: 300, chunk_count: 100 });

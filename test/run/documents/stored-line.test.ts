@@ -3,12 +3,13 @@ import { describe, expect, it } from "vitest";
 import { jsonText } from "../../../src/rows/exact-json.js";
 import { rowFromRecord } from "../../../src/rows/row-from-record.js";
 import { cellsOf } from "../../../src/segments/sweep-document.js";
+import { inFull } from "../../rounds.js";
 import { recordsOf } from "../../rows/record-arbitrary.js";
 
 const known = { dataset_id: "dataset", document_id: "document", segment_id: "segment" };
 
 describe.each(["chunks", "child_chunks"] as const)("the cells of a line of %s", (kind) => {
-  it("are those of the parsed line, whatever the row holds", () => {
+  it.runIf(inFull)("are those of the parsed line, whatever the row holds", () => {
     const awkward = fc.constantFrom('"id":', ',"position":1', '\\"content":', ',"answer":', ',"word_count":', "\\");
     const record = fc.tuple(recordsOf(kind), fc.dictionary(fc.constantFrom("id", "content", "answer", "x"), awkward));
     fc.assert(

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
 import { runJob } from "../../../src/run/run-job.js";
+import { inFull } from "../../rounds.js";
 import type { Behaviour, RequestRecord } from "../../servers/behaviour.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store, type TestDocument } from "../../servers/store.js";
@@ -34,34 +35,40 @@ function swap(document: TestDocument, seed: number): void {
   if (other) document.chunks.splice(0, 1, { ...other, document_id: document.id });
 }
 
-test("a document at rest is read twice: chunk pages, and the child lists of more than one page", async () => {
-  const document = makeDocument({ chunks: 201, childrenPerChunk: (at) => (at === 7 ? 230 : at % 2) });
-  const { run, server } = await startPlace(document, { ties: "shuffled" });
-  const { manifest } = await run();
-  expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 2, chunk_count: 201, error: null });
-  const asked = (end: string) => server.requests.filter(({ path }) => path.endsWith(end)).length;
-  expect({ pages: asked("/segments"), lists: asked("/child_chunks") }).toEqual({ pages: 6, lists: 203 + 3 });
-});
+test.runIf(inFull)(
+  "a document at rest is read twice: chunk pages, and the child lists of more than one page",
+  async () => {
+    const document = makeDocument({ chunks: 201, childrenPerChunk: (at) => (at === 7 ? 230 : at % 2) });
+    const { run, server } = await startPlace(document, { ties: "shuffled" });
+    const { manifest } = await run();
+    expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 2, chunk_count: 201, error: null });
+    const asked = (end: string) => server.requests.filter(({ path }) => path.endsWith(end)).length;
+    expect({ pages: asked("/segments"), lists: asked("/child_chunks") }).toEqual({ pages: 6, lists: 203 + 3 });
+  },
+);
 
-test("a chunk swapped behind the crawl, which no count tells, is seen by the second sweep and read", async () => {
-  const document = makeDocument({ chunks: 250 });
-  const behaviour: Behaviour = {
-    onRequest: (request) => {
-      if (isChunkPage(request) && request.query.startsWith("page=3") && request.nth === 0) swap(document, 77);
-    },
-  };
-  const counts = await startPlace(makeDocument({ chunks: 250 }), {}, { consistency: "counts" });
-  expect((await counts.run()).manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 1 });
+test.runIf(inFull)(
+  "a chunk swapped behind the crawl, which no count tells, is seen by the second sweep and read",
+  async () => {
+    const document = makeDocument({ chunks: 250 });
+    const behaviour: Behaviour = {
+      onRequest: (request) => {
+        if (isChunkPage(request) && request.query.startsWith("page=3") && request.nth === 0) swap(document, 77);
+      },
+    };
+    const counts = await startPlace(makeDocument({ chunks: 250 }), {}, { consistency: "counts" });
+    expect((await counts.run()).manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 1 });
 
-  const { run, dataset } = await startPlace(document, behaviour, { child_chunks: "none" });
-  const { manifest, folder } = await run();
-  expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 4, error: null });
-  expect(await readJsonl(folder, "chunks")).toEqual(
-    document.chunks.map((chunk) => expectedChunk(dataset.id, document.id, chunk)),
-  );
-});
+    const { run, dataset } = await startPlace(document, behaviour, { child_chunks: "none" });
+    const { manifest, folder } = await run();
+    expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 4, error: null });
+    expect(await readJsonl(folder, "chunks")).toEqual(
+      document.chunks.map((chunk) => expectedChunk(dataset.id, document.id, chunk)),
+    );
+  },
+);
 
-test("an edited content is seen, a hit count that moves is not one", async () => {
+test.runIf(inFull)("an edited content is seen, a hit count that moves is not one", async () => {
   const document = makeDocument({ chunks: 150 });
   const behaviour: Behaviour = {
     onRequest: (request) => {
@@ -75,7 +82,7 @@ test("an edited content is seen, a hit count that moves is not one", async () =>
   expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 4 });
 });
 
-test("a document that changes before every second sweep is unstable, and says why", async () => {
+test.runIf(inFull)("a document that changes before every second sweep is unstable, and says why", async () => {
   const document = makeDocument({ chunks: 150 });
   let seed = 100;
   const behaviour: Behaviour = {
@@ -103,7 +110,7 @@ test("children swapped in a list of more than one page are seen", async () => {
   expect((await readJsonl(folder, "child_chunks"))[0]?.content).toBe("edited");
 });
 
-test.each([
+test.runIf(inFull).each([
   ["sweeps", 4],
   ["anchored", 4],
   ["counts", 3], // what is read anew after the sweep is not swept
@@ -123,18 +130,21 @@ test.each([
   expect((await readJsonl(folder, "chunks"))[0]?.id).toBe(document.chunks[0]?.id);
 });
 
-test("a document whose second reading is interrupted is read as often as any other that changed once", async () => {
-  const document = makeDocument({ chunks: 150 });
-  let broken = true;
-  const behaviour: Behaviour = {
-    onRequest: (request) => {
-      if (isChunkPage(request) && request.query.startsWith("page=2") && request.nth === 0) swap(document, 77);
-    },
-    faults: ({ query, nth }) =>
-      broken && query.startsWith("page=1") && nth === 2 ? { kind: "status", status: 401, body: "json" } : undefined,
-  };
-  const { run } = await startPlace(document, behaviour, { child_chunks: "none" });
-  await expect(run()).rejects.toThrow(StopError);
-  broken = false;
-  expect((await run()).manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 4, chunk_count: 150 });
-});
+test.runIf(inFull)(
+  "a document whose second reading is interrupted is read as often as any other that changed once",
+  async () => {
+    const document = makeDocument({ chunks: 150 });
+    let broken = true;
+    const behaviour: Behaviour = {
+      onRequest: (request) => {
+        if (isChunkPage(request) && request.query.startsWith("page=2") && request.nth === 0) swap(document, 77);
+      },
+      faults: ({ query, nth }) =>
+        broken && query.startsWith("page=1") && nth === 2 ? { kind: "status", status: 401, body: "json" } : undefined,
+    };
+    const { run } = await startPlace(document, behaviour, { child_chunks: "none" });
+    await expect(run()).rejects.toThrow(StopError);
+    broken = false;
+    expect((await run()).manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 4, chunk_count: 150 });
+  },
+);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { inFull } from "../../rounds.js";
 import { makeDocument, type TestDocument } from "../../servers/store.js";
 import { idsOf, startPlace } from "./proving.js";
 
@@ -16,7 +17,7 @@ function makeTied(): TestDocument {
 const childIds = (document: TestDocument) =>
   idsOf(document.chunks.flatMap(({ id }) => document.children.get(id) ?? []));
 
-test.each(["all", "auto"])(
+test.runIf(inFull).each(["all", "auto"])(
   "child_chunks: %s: children that the list never gives whole come from their chunk",
   async (mode) => {
     const document = makeTied();
@@ -27,7 +28,7 @@ test.each(["all", "auto"])(
   },
 );
 
-test("auto takes 250 tied children from the chunk without asking for all lists", async () => {
+test.runIf(inFull)("auto takes 250 tied children from the chunk without asking for all lists", async () => {
   const document = makeTied();
   const { run, server } = await startPlace([document], { ties: "shuffled" });
   const { manifest } = await run({ child_chunks: "auto" });
@@ -35,7 +36,7 @@ test("auto takes 250 tied children from the chunk without asking for all lists",
   expect(server.requests.filter(({ path }) => path.endsWith("/child_chunks"))).toHaveLength(1 + 8 + 1);
 });
 
-test.each<[string, (rows: readonly { readonly id: string }[]) => readonly unknown[]]>([
+test.runIf(inFull).each<[string, (rows: readonly { readonly id: string }[]) => readonly unknown[]]>([
   ["embeds none of them", () => []],
   ["embeds only twenty", (rows) => rows.slice(0, 20)],
   ["embeds others in place of some", (rows) => rows.map((row, at) => (at < 100 ? { id: `another ${at}` } : row))],

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { inFull } from "../../rounds.js";
 import { makeDocument } from "../../servers/store.js";
 import { idsOf, startPlace } from "./proving.js";
 
@@ -26,7 +27,7 @@ test.each([
   expect(server.requests.filter(({ path }) => path.endsWith("/segments")).length).toBeLessThan(80);
 });
 
-test("so does a child chunk", async () => {
+test.runIf(inFull)("so does a child chunk", async () => {
   const document = makeDocument({ chunks: 3, childrenPerChunk: 120 });
   const own = document.children.get(document.chunks[1]?.id ?? "") ?? [];
   const { run } = await startPlace([document], { unrendered: new Map([[own[104]?.id ?? "", outOfRange]]) });

@@ -12,7 +12,7 @@ import { makeDocument, makeStatusEntry, Store } from "../../servers/store.js";
 import { jobFile, testFolder } from "../job-for.js";
 import { type Rows, readJsonl } from "../read-dump.js";
 
-/** Two datasets of documents of every shape, each with a batch, and a job that reads all of them. */
+/** Two datasets of documents of every shape, some of them edited, each with a batch, and a job that reads all of them. */
 export async function startPlace(documents = 8, more: Record<string, unknown> = {}) {
   const store = new Store();
   for (const part of [0, 1]) {
@@ -25,6 +25,9 @@ export async function startPlace(documents = 8, more: Record<string, unknown> = 
     );
     const dataset = store.addDataset(...made);
     Object.assign(dataset, { listed: { description: "x" }, metadata: { doc_metadata: [] }, tags: { data: [] } });
+    for (const each of made.slice(0, 1))
+      for (const chunk of each.chunks)
+        Object.assign(chunk, { enabled: true, disabled_by: null, updated_by: null, created_at: 1_741_267_200 });
     for (const each of made) each.details = { id: each.id, name: each.name, data_source_type: "upload_file" };
     dataset.batches.set(`2025${part}`, [makeStatusEntry([...dataset.documents.keys()][0] ?? "")]);
   }
@@ -40,7 +43,7 @@ export async function startPlace(documents = 8, more: Record<string, unknown> = 
       batches: [...batches.keys()],
     })),
     child_chunks: "auto",
-    details: true,
+    details: "auto",
     output: { dir: join(folder, "out"), formats: ["jsonl"], csv_safe: true },
     ...more,
   });

@@ -9,8 +9,9 @@ import type { Job } from "../../../src/job/job.js";
 import { resolvedOptions } from "../../../src/job/recorded-options.js";
 import { planJob } from "../../../src/plan/plan-job.js";
 import type { RunResult } from "../../../src/run/make-run.js";
-import { planHash } from "../../../src/store/earlier-work.js";
+import { planHash } from "../../../src/segments/earlier-work.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
+import { inFull } from "../../rounds.js";
 import { allOf, expectWhole, startPlace } from "./sharding.js";
 
 const listIn = ({ folder }: RunResult) => readFile(join(folder, "list.json"), "utf8");
@@ -55,24 +56,27 @@ test("shards that each ask the service have together the rows of a whole run, an
   expect(await verifyRun(join(shards, "1-of-5", "latest"))).toMatchObject({ status: "sound", findings: [] });
 });
 
-test("with one given list, shards and a whole run ask for no list before they read, and have the same rows", async () => {
-  const { job, run, list, env, server } = await startPlace();
-  const whole = await run();
-  await planJob(job, { env, documentsOut: list });
-  const results: RunResult[] = [];
-  for (const shard of [undefined, ...allOf(2)]) {
-    server.reset();
-    results.push(await run({ shard, documentsFrom: list }));
-    const kindsAsked = server.requests.map(({ path }) => /\/(documents|segments)$/.exec(path)?.[1]).filter(Boolean);
-    expect([...new Set(kindsAsked)]).toEqual(["segments", "documents"]); // those that moved are looked for at the end
-  }
-  const [again, ...segments] = results;
-  if (again) await expectWhole([again], whole);
-  await expectWhole(segments, whole);
-  expect(again?.manifest.discovered).toMatchObject({ new: [], vanished: [] });
-});
+test.runIf(inFull)(
+  "with one given list, shards and a whole run ask for no list before they read, and have the same rows",
+  async () => {
+    const { job, run, list, env, server } = await startPlace();
+    const whole = await run();
+    await planJob(job, { env, documentsOut: list });
+    const results: RunResult[] = [];
+    for (const shard of [undefined, ...allOf(2)]) {
+      server.reset();
+      results.push(await run({ shard, documentsFrom: list }));
+      const kindsAsked = server.requests.map(({ path }) => /\/(documents|segments)$/.exec(path)?.[1]).filter(Boolean);
+      expect([...new Set(kindsAsked)]).toEqual(["segments", "documents"]); // those that moved are looked for at the end
+    }
+    const [again, ...segments] = results;
+    if (again) await expectWhole([again], whole);
+    await expectWhole(segments, whole);
+    expect(again?.manifest.discovered).toMatchObject({ new: [], vanished: [] });
+  },
+);
 
-test("verify finds a list that was changed, is a link, or is gone", async () => {
+test.runIf(inFull)("verify finds a list that was changed, is a link, or is gone", async () => {
   const { run } = await startPlace(2);
   const { folder } = await run({ shard: { index: 1, count: 1 } });
   const path = join(folder, "list.json");
@@ -87,7 +91,7 @@ test("verify finds a list that was changed, is a link, or is gone", async () => 
   expect(await findings()).toEqual(["list.json: is not there"]);
 });
 
-test("shards without any document are complete, with files without rows", async () => {
+test.runIf(inFull)("shards without any document are complete, with files without rows", async () => {
   const { job, run, list, env, server } = await startPlace(2);
   const segments = await Promise.all(allOf(12).map((shard) => run({ shard })));
   const empty = segments.filter(({ manifest }) => manifest.counts.documents === 0);
@@ -106,29 +110,32 @@ test("shards without any document are complete, with files without rows", async 
   expect(await asked(single)).toEqual(single?.manifest.documents.map(({ dataset_id }) => dataset_id));
 });
 
-test("a shard of which no document can be read is published as partial: others may have read theirs", async () => {
-  const { run, store, behaviour } = await startPlace(2);
-  const ids = [...store.datasets.values()].flatMap(({ documents }) => [...documents.keys()]);
-  const body = { code: "x", message: "no", status: 400 };
-  behaviour.documentError = new Map(ids.map((id) => [id, { status: 400, body }]));
-  await expect(run()).rejects.toThrow(StopError);
-  const segments: RunResult[] = [];
-  for (const shard of allOf(2)) segments.push(await run({ shard }));
-  expect(segments.flatMap(({ manifest }) => manifest.documents.map(({ status }) => status))).toEqual([
-    "failed",
-    "failed",
-  ]);
-  expect(segments.map(({ status }) => status)).toContain("partial");
+test.runIf(inFull)(
+  "a shard of which no document can be read is published as partial: others may have read theirs",
+  async () => {
+    const { run, store, behaviour } = await startPlace(2);
+    const ids = [...store.datasets.values()].flatMap(({ documents }) => [...documents.keys()]);
+    const body = { code: "x", message: "no", status: 400 };
+    behaviour.documentError = new Map(ids.map((id) => [id, { status: 400, body }]));
+    await expect(run()).rejects.toThrow(StopError);
+    const segments: RunResult[] = [];
+    for (const shard of allOf(2)) segments.push(await run({ shard }));
+    expect(segments.flatMap(({ manifest }) => manifest.documents.map(({ status }) => status))).toEqual([
+      "failed",
+      "failed",
+    ]);
+    expect(segments.map(({ status }) => status)).toContain("partial");
 
-  behaviour.documentError = new Map();
-  for (const { manifest } of segments) {
-    if (!manifest.shard || manifest.status === "complete") continue;
-    const { index, count } = manifest.shard;
-    expect(await run({ shard: { index, count } }, { retryFailed: true })).toMatchObject({ status: "complete" });
-  }
-});
+    behaviour.documentError = new Map();
+    for (const { manifest } of segments) {
+      if (!manifest.shard || manifest.status === "complete") continue;
+      const { index, count } = manifest.shard;
+      expect(await run({ shard: { index, count } }, { retryFailed: true })).toMatchObject({ status: "complete" });
+    }
+  },
+);
 
-test("a shard keeps no rows of documents of others while it works", async () => {
+test.runIf(inFull)("a shard keeps no rows of documents of others while it works", async () => {
   const { run, store, behaviour, shards } = await startPlace();
   const ids = [...store.datasets.values()].flatMap(({ documents }) => [...documents.keys()]);
   const body = { code: "x", message: "no", status: 400 };
@@ -143,45 +150,48 @@ test("a shard keeps no rows of documents of others while it works", async () => 
   expect(datasets.flatMap((dataset: { documents: string[] }) => dataset.documents).sort()).toEqual(ids.sort());
 });
 
-test("work that broke off is continued by the same shard with the same list, and by no other", async () => {
-  const { job, run, list, env, server, behaviour, shards } = await startPlace(8);
-  await planJob(job, { env, documentsOut: list });
-  const shard = { index: 1, count: 2 };
-  const messages: string[] = [];
-  const log = (_level: string, message: string) => void messages.push(message);
-  const breakOff = async (changes: Partial<Job>) => {
-    let chunkPages = 0;
-    behaviour.faults = ({ path }) =>
-      path.endsWith("/segments") && ++chunkPages > 3 ? { kind: "status", status: 401, body: "json" } : undefined;
-    await expect(run(changes)).rejects.toThrow(StopError);
-    delete behaviour.faults;
+test.runIf(inFull)(
+  "work that broke off is continued by the same shard with the same list, and by no other",
+  async () => {
+    const { job, run, list, env, server, behaviour, shards } = await startPlace(8);
+    await planJob(job, { env, documentsOut: list });
+    const shard = { index: 1, count: 2 };
+    const messages: string[] = [];
+    const log = (_level: string, message: string) => void messages.push(message);
+    const breakOff = async (changes: Partial<Job>) => {
+      let chunkPages = 0;
+      behaviour.faults = ({ path }) =>
+        path.endsWith("/segments") && ++chunkPages > 3 ? { kind: "status", status: 401, body: "json" } : undefined;
+      await expect(run(changes)).rejects.toThrow(StopError);
+      delete behaviour.faults;
+      server.reset();
+      messages.length = 0;
+    };
+    const pages = () => server.requests.filter(({ path }) => path.endsWith("/segments")).length;
     server.reset();
-    messages.length = 0;
-  };
-  const pages = () => server.requests.filter(({ path }) => path.endsWith("/segments")).length;
-  server.reset();
-  await run({ shard, documentsFrom: list });
-  const needed = pages();
+    await run({ shard, documentsFrom: list });
+    const needed = pages();
 
-  await breakOff({ shard, documentsFrom: list });
-  await run({ shard, documentsFrom: list }, { log });
-  expect(messages.join()).toContain("continuing the run that began at");
-  expect(pages()).toBeLessThan(needed);
+    await breakOff({ shard, documentsFrom: list });
+    await run({ shard, documentsFrom: list }, { log });
+    expect(messages.join()).toContain("continuing the run that began at");
+    expect(pages()).toBeLessThan(needed);
 
-  await breakOff({ shard, documentsFrom: list });
-  await planJob(job, { env, documentsOut: list, now: () => new Date("2026-11-20T02:00:00Z") });
-  server.reset();
-  await run({ shard, documentsFrom: list }, { log });
-  expect(messages.join()).toContain("is not continued: the job has changed since");
-  expect(pages()).toBe(needed);
+    await breakOff({ shard, documentsFrom: list });
+    await planJob(job, { env, documentsOut: list, now: () => new Date("2026-11-20T02:00:00Z") });
+    server.reset();
+    await run({ shard, documentsFrom: list }, { log });
+    expect(messages.join()).toContain("is not continued: the job has changed since");
+    expect(pages()).toBe(needed);
 
-  await breakOff({ shard });
-  await run({ shard: { index: 1, count: 3 } }, { log });
-  expect(messages.join()).not.toMatch(/continu/);
-  await run({ shard }, { log });
-  expect(messages.join()).toContain("continuing the run that began at");
-  expect((await readdir(shards)).sort()).toEqual(["1-of-2", "1-of-3"]);
-});
+    await breakOff({ shard });
+    await run({ shard: { index: 1, count: 3 } }, { log });
+    expect(messages.join()).not.toMatch(/continu/);
+    await run({ shard }, { log });
+    expect(messages.join()).toContain("continuing the run that began at");
+    expect((await readdir(shards)).sort()).toEqual(["1-of-2", "1-of-3"]);
+  },
+);
 
 test("a planted link in the place of a shard is not followed", async () => {
   const { run, folder, shards } = await startPlace(2);

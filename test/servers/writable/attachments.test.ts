@@ -3,6 +3,7 @@ import { sampleKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
 import { ask, readRows, rowFrom, rowsFrom, started } from "../../demo/ask.js";
 import { uuid } from "../../demo/small-knowledge.js";
 import { refused, send, start } from "../../demo/write/writing.js";
+import { inFull } from "../../rounds.js";
 import { withDocument } from "./created-document.js";
 import { type EmptyService, startEmpty } from "./empty-service.js";
 
@@ -69,19 +70,22 @@ test("a file that is unknown is refused; in an addition, files are checked for t
   expect((await add("all")).status).toBe(400);
 });
 
-test("a file that came with the data can be bound to another chunk, and its link opens it there", async () => {
-  const service = await started({ demo: sampleKnowledge(() => new Date(start * 1_000)) });
-  const path = `/datasets/${productId}/documents/${manualId}/segments`;
-  const [one, , sample] = await readRows(service, `${path}?limit=3`);
-  const [file] = rowsFrom(sample?.attachments);
-  const change = { segment: { content: one?.content, attachment_ids: [file?.id] } };
-  const { status, body } = await send(service, "POST", `${path}/${one?.id}`, change);
-  const [bound, ...others] = rowsFrom(rowFrom(body.data).attachments);
-  const { source_url: _, ...facts } = file ?? {};
-  expect([status, bound, others]).toEqual([200, expect.objectContaining(facts), []]);
-  const link = new URL(String(bound?.source_url), service.url);
-  expect((await fetch(link)).headers.get("content-length")).toBe(String(file?.size));
-});
+test.runIf(inFull)(
+  "a file that came with the data can be bound to another chunk, and its link opens it there",
+  async () => {
+    const service = await started({ demo: sampleKnowledge(() => new Date(start * 1_000)) });
+    const path = `/datasets/${productId}/documents/${manualId}/segments`;
+    const [one, , sample] = await readRows(service, `${path}?limit=3`);
+    const [file] = rowsFrom(sample?.attachments);
+    const change = { segment: { content: one?.content, attachment_ids: [file?.id] } };
+    const { status, body } = await send(service, "POST", `${path}/${one?.id}`, change);
+    const [bound, ...others] = rowsFrom(rowFrom(body.data).attachments);
+    const { source_url: _, ...facts } = file ?? {};
+    expect([status, bound, others]).toEqual([200, expect.objectContaining(facts), []]);
+    const link = new URL(String(bound?.source_url), service.url);
+    expect((await fetch(link)).headers.get("content-length")).toBe(String(file?.size));
+  },
+);
 
 test("the upload needs the key, as every write", async () => {
   const { service } = await startEmpty();

@@ -10,8 +10,9 @@ import {
   newDocument,
   type StoredDocument,
 } from "../../../src/demo/rows.js";
-import { cutText, sentencesIn } from "../../../src/demo/source.js";
+import { sentencesIn } from "../../../src/demo/source.js";
 import { count, isMapping, listOf, object, oneOf, openObject, text, truth } from "../../../src/schema.js";
+import { cutText } from "./cut-source.js";
 import { changedDataset } from "./datasets.js";
 import { fileFrom, formOf, type IncomingFile } from "./uploads.js";
 import type { Place } from "./writable-knowledge.js";
@@ -55,7 +56,10 @@ export function documentRoutes(place: Place): readonly Route[] {
       const action = checkAction(asked.id("action"));
       const documents = document_ids.map((id) => store.readIn(asked.id("dataset"), id));
       const rows = documents.map(({ row }) => statusAfter(action, row, Math.floor(store.now())));
-      for (const row of rows) store.setFields(row.id, row);
+      for (const [at, row] of rows.entries()) {
+        store.setFields(row.id, row);
+        if (row !== documents[at]?.row && (action === "disable" || action === "archive")) store.disableChunks(row.id);
+      }
       return jsonReply(200, { result: "success" });
     }),
   ];

@@ -1,6 +1,5 @@
 import { ChunkWrites, type ParentIds } from "../../../src/demo/chunk-writes.js";
 import type { DocumentStore } from "../../../src/demo/document-store.js";
-import type { Uploads } from "../../../src/demo/files.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
 import type { AddedChunk, ChunkChange } from "../../../src/demo/requests.js";
 import type { Chunk } from "../../../src/demo/rows.js";
@@ -21,8 +20,8 @@ export interface FailingOptions {
 export class FailingWrites extends ChunkWrites {
   readonly #options: Required<Omit<FailingOptions, "indexingSeconds">>;
 
-  constructor(store: DocumentStore, uploads: Uploads, options: FailingOptions = {}) {
-    super(store, { uploads, lockSeconds: options.indexingSeconds ?? 600 });
+  constructor(store: DocumentStore, options: FailingOptions = {}) {
+    super(store, options.indexingSeconds);
     const none = () => false;
     const { maxPerRequest = 0, embeddingFails = none, childIndexFails = none } = options;
     this.#options = { maxPerRequest, embeddingFails, childIndexFails };

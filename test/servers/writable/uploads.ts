@@ -1,7 +1,6 @@
-import type { StoredFile } from "../../../src/demo/files.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
 import { type Asked, jsonReply, type Route, route } from "../../../src/demo/routes.js";
-import { accounts } from "../../../src/demo/rows.js";
+import { accounts, type StoredFile } from "../../../src/demo/rows.js";
 import type { Place } from "./writable-knowledge.js";
 
 /** A file as it comes in. */

@@ -8,7 +8,7 @@ import { documentRoutes } from "./documents.js";
 import { type FailingOptions, FailingWrites } from "./failing-writes.js";
 import { metadataOf, metadataRoutes } from "./metadata.js";
 import { tagRoutes } from "./tags.js";
-import { UploadedFiles, uploadRoute } from "./uploads.js";
+import { type UploadedFiles, uploadRoute } from "./uploads.js";
 import { WritableStore } from "./writable-store.js";
 
 /** How the service takes writes. */
@@ -50,12 +50,14 @@ export function writableKnowledge(
   options: WriteOptions = {},
 ): WritableKnowledge {
   const store = new WritableStore(stored, clock);
-  const files = new UploadedFiles();
-  const uploads = (id: unknown) => files.find(id);
-  const demo = demoKnowledge(store, { writes: new FailingWrites(store, uploads, options), uploads });
+  const demo = demoKnowledge(store, new FailingWrites(store, options));
   const { embeddingModels = null, indexingTime = 0.2, mixedForms = false } = options;
   const { indexingFails = () => false, newId = randomUUID } = options;
-  const place = { store, files, options: { embeddingModels, indexingTime, mixedForms, indexingFails, newId } };
+  const place = {
+    store,
+    files: store.files,
+    options: { embeddingModels, indexingTime, mixedForms, indexingFails, newId },
+  };
   const more = [datasetRoutes, documentRoutes, metadataRoutes, tagRoutes, uploadRoute].flatMap((routes) =>
     routes(place),
   );

@@ -1,6 +1,16 @@
-import { DocumentStore, type HeldDocument } from "../../../src/demo/document-store.js";
-import type { ChunkText, Dataset, Document, StatusEntry, StoredChunk, StoredDocument } from "../../../src/demo/rows.js";
-import { sourceFrom } from "../../../src/demo/source.js";
+import { type Begun, DocumentStore, type HeldDocument } from "../../../src/demo/document-store.js";
+import {
+  accounts,
+  type ChunkText,
+  type Dataset,
+  type Document,
+  type StatusEntry,
+  type StoredChunk,
+  type StoredDocument,
+  type StoredFile,
+} from "../../../src/demo/rows.js";
+import { cutAgain, ruleWith, sourceFrom } from "./cut-source.js";
+import { UploadedFiles } from "./uploads.js";
 
 /** How a new document is indexed. It fails at the end if there is an `error`. */
 interface Manner {
@@ -13,6 +23,12 @@ export class WritableStore extends DocumentStore {
   /** The indexings that fail: batch → the reason. */
   readonly #failures = new Map<string, string>();
 
+  readonly files = new UploadedFiles();
+
+  override upload(id: unknown): StoredFile | undefined {
+    return this.files.find(id);
+  }
+
   /** Adds a dataset without documents, or replaces the row of one that is there. */
   writeDataset(row: Dataset): void {
     const held = this.held.get(row.id);
@@ -23,6 +39,21 @@ export class WritableStore extends DocumentStore {
   /** Removes a dataset with all its documents. */
   removeDataset(datasetId: string): void {
     this.held.delete(this.findDataset(datasetId).row.id);
+  }
+
+  /** Starts a re-index, with chunks of at most `maxCharacters` if set. */
+  override reindex(
+    documentId: string,
+    manner: { readonly seconds: number; readonly maxCharacters?: number | undefined },
+  ): Begun {
+    const { seconds, maxCharacters } = manner;
+    if (maxCharacters === undefined) return super.reindex(documentId, manner);
+    this.checkIdle(documentId);
+    const held = this.find(documentId);
+    const begun = this.begin(held, cutAgain(held.source, maxCharacters, held.version, held.dataset.row), seconds);
+    const { details } = held.version;
+    if (details) held.version = { ...held.version, details: { ...details, ...ruleWith(held.version, maxCharacters) } };
+    return begun;
   }
 
   /** Adds a document that has no chunks yet, and begins to index it from these texts. Returns the batch. */
@@ -54,6 +85,16 @@ export class WritableStore extends DocumentStore {
   setFields(documentId: string, fields: Partial<Document>): void {
     const version = this.read(documentId);
     this.write({ ...version, row: { ...version.row, ...fields } });
+  }
+
+  /** Disables the enabled chunks of a document, as the service does when a document is disabled or archived. */
+  disableChunks(documentId: string): void {
+    const version = this.read(documentId);
+    const off = { enabled: false, disabled_at: Math.floor(this.now()), disabled_by: accounts.owner };
+    const chunks = version.chunks.map((chunk) =>
+      chunk.row.enabled === false ? chunk : { ...chunk, row: { ...chunk.row, ...off } },
+    );
+    this.write({ ...version, chunks });
   }
 
   /** The source of a document, piece by piece. */

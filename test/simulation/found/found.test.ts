@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { inFull } from "../../rounds.js";
 import { play } from "../play.js";
 import type { Scenario } from "../scenario.js";
 import { chunkId } from "../service/ids.js";
@@ -11,35 +12,41 @@ vi.mock("node:fs/promises", async (original) => (await import("../files.js")).si
 
 const document = { ...small, big: 80 };
 
-test("a child list that came in two halves is read a second time, as any that takes more than one answer", async () => {
-  const scenario: Scenario = {
-    ...still,
-    documents: [document, { ...document, big: 30 }],
-    job: { ...still.job, consistency: "sweeps", retries: 1 },
-    faults: { ...still.faults, heavy: 1 },
-    edits: { kinds: ["replace child"], rate: 0.3, most: 20 },
-  };
-  for (let seed = 1; seed <= 6; seed++) expect((await play({ ...scenario, seed })).wrong).toEqual([]);
-  await simulate({ ...scenario, edits: still.edits }, ({ through, calls }) => {
-    expect(through?.reading.documents.map(({ row }) => row.status)).toEqual(["complete", "complete"]);
-    const asked = (id: string) => calls.all.filter(({ list, limit }) => list?.chunk === id && limit === 50).length;
-    expect({ of80: asked(chunkId(1, 3)), of30: asked(chunkId(2, 3)) }).toEqual({ of80: 4, of30: 1 });
-  });
-});
+test.runIf(inFull)(
+  "a child list that came in two halves is read a second time, as any that takes more than one answer",
+  async () => {
+    const scenario: Scenario = {
+      ...still,
+      documents: [document, { ...document, big: 30 }],
+      job: { ...still.job, consistency: "sweeps", retries: 1 },
+      faults: { ...still.faults, heavy: 1 },
+      edits: { kinds: ["replace child"], rate: 0.3, most: 20 },
+    };
+    for (let seed = 1; seed <= 6; seed++) expect((await play({ ...scenario, seed })).wrong).toEqual([]);
+    await simulate({ ...scenario, edits: still.edits }, ({ through, calls }) => {
+      expect(through?.reading.documents.map(({ row }) => row.status)).toEqual(["complete", "complete"]);
+      const asked = (id: string) => calls.all.filter(({ list, limit }) => list?.chunk === id && limit === 50).length;
+      expect({ of80: asked(chunkId(1, 3)), of30: asked(chunkId(2, 3)) }).toEqual({ of80: 4, of30: 1 });
+    });
+  },
+);
 
-test("children that are kept for a sample are read when they are written, though several ask for them at once", async () => {
-  const embedding = { ...small, chunks: 5, bigEvery: 1, big: 23, form: "hierarchical_model", embeds: true } as const;
-  const scenario: Scenario = {
-    ...still,
-    documents: [embedding, embedding],
-    job: { ...still.job, childChunks: "auto", concurrency: 4 },
-    service: { ...still.service, pageCap: 2, latency: [4, 8] },
-  };
-  for (let seed = 1; seed <= 10; seed++) {
-    const { wrong } = await play({ ...scenario, seed });
-    expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // so short a run says nothing of its speed
-  }
-});
+test.runIf(inFull)(
+  "children that are kept for a sample are read when they are written, though several ask for them at once",
+  async () => {
+    const embedding = { ...small, chunks: 5, bigEvery: 1, big: 23, form: "hierarchical_model", embeds: true } as const;
+    const scenario: Scenario = {
+      ...still,
+      documents: [embedding, embedding],
+      job: { ...still.job, childChunks: "auto", concurrency: 4 },
+      service: { ...still.service, pageCap: 2, latency: [4, 8] },
+    };
+    for (let seed = 1; seed <= 10; seed++) {
+      const { wrong } = await play({ ...scenario, seed });
+      expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // so short a run says nothing of its speed
+    }
+  },
+);
 
 test("a limit is found also where it lets fewer through between two refusals than tell a rate", async () => {
   const scenario: Scenario = {
@@ -57,7 +64,7 @@ test("a limit is found also where it lets fewer through between two refusals tha
 });
 
 // src/client/pace.ts ends every pause when a refusal is forgiven, that of a Retry-After that came meanwhile, too
-test("a pause that one answer asked for is kept although a refusal before it is forgiven", async () => {
+test.runIf(inFull)("a pause that one answer asked for is kept although a refusal before it is forgiven", async () => {
   const kinds: Scenario["faults"]["kinds"] = [
     { kind: "status", status: 429 },
     { kind: "status", status: 503, headers: { "retry-after": "5" } },

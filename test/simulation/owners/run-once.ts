@@ -69,7 +69,7 @@ export async function runOnce(process: SimulatedProcess, job: Job, sabotage: Run
     const database = { runs: [...listed.runs, workspace.runId], readings: [...new Set(readings)] };
     const built = join(workspace.scratch, newDatabase);
     await writeFile(built, JSON.stringify(database));
-    const manifest = { status: "complete" } as Parameters<typeof publishRun>[0]["manifest"];
+    const manifest = { status: "complete", run_id: workspace.runId } as Parameters<typeof publishRun>[0]["manifest"];
     const { signal } = options;
     const toPublish = { job, manifest, newDatabase: built, isDamaged: false, waiting, onCommit: () => {}, signal };
     const { problems } = await publishRun(toPublish, workspace);

@@ -29,6 +29,7 @@ export function joinedOutcome(
       drift: {},
       childLists: manifest.child_lists.find(isOf) ?? null,
       proof,
+      edited: false,
       files: filesOf(segments, index),
       isOld: false,
     };

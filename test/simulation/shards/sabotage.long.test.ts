@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { StopError } from "../../../src/errors.js";
-import type * as joinDocuments from "../../../src/join/join-documents.js";
+import type * as gather from "../../../src/join/gather-shards.js";
 import type { DumpedDocument } from "../../../src/segments/document-result.js";
 import { Coverage } from "../judge/coverage.js";
 import { drawSharded } from "./draw-shards.js";
@@ -12,13 +12,13 @@ const broken = vi.hoisted((): { breaking: Breaking | undefined } => ({ breaking:
 
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
-vi.mock("../../../src/join/join-documents.js", async (original) => {
-  const actual = await original<typeof joinDocuments>();
-  const broke: typeof actual.joinDocuments = (...args) => {
-    const documents = actual.joinDocuments(...args);
-    return broken.breaking?.(documents) ?? documents;
+vi.mock("../../../src/join/gather-shards.js", async (original) => {
+  const actual = await original<typeof gather>();
+  const broke: typeof actual.gatherShards = async (...args) => {
+    const reading = await actual.gatherShards(...args);
+    return { ...reading, documents: broken.breaking?.(reading.documents) ?? reading.documents };
   };
-  return { ...actual, joinDocuments: broke };
+  return { ...actual, gatherShards: broke };
 });
 
 /** Seeds within which each has to be found out. */

@@ -3,8 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Bucket } from "../../../src/store/bucket/bucket.js";
-import { openBucket } from "../../../src/store/bucket/open-bucket.js";
+import { type Bucket, openBucket } from "../../../src/store/bucket/bucket.js";
 
 /** Opens a place in a store for one test. */
 export async function openAt({ env }: { readonly env: NodeJS.ProcessEnv }, url: string): Promise<Bucket> {

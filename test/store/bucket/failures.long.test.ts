@@ -102,7 +102,7 @@ test("requests end with the signal of the bucket", async () => {
     server.closeAllConnections();
     server.close();
   });
-  const { openBucket } = await import("../../../src/store/bucket/open-bucket.js");
+  const { openBucket } = await import("../../../src/store/bucket/bucket.js");
   const ends = new AbortController();
   const env = envFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const bucket = await openBucket("s3://kb-dumps/job", { env, signal: ends.signal });

@@ -5,7 +5,6 @@ import {
   type BucketOwner,
   type BucketRun,
   bytesOfHead,
-  deadAfter,
   emptyHead,
   folderOfKey,
   type Head,
@@ -19,6 +18,7 @@ import {
   withoutRuns,
   withRun,
 } from "../../../src/store/bucket/head.js";
+import { deadAfter } from "../../../src/store/folder/lock-owner.js";
 
 const url = "s3://kb-dumps/head.json";
 const sha256 = "0".repeat(64);

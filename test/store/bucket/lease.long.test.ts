@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { BusyError, LostError } from "../../../src/errors.js";
-import { type Bucket, cleanUpBucket } from "../../../src/store/bucket/bucket.js";
+import type { Bucket } from "../../../src/store/bucket/bucket.js";
+import { cleanUpBucket } from "../../../src/store/bucket/bucket-store.js";
 import { type BucketRun, bytesOfHead, emptyHead, type Head, headFrom } from "../../../src/store/bucket/head.js";
 import { type BucketLease, type BucketLeaseOptions, leaseInBucket } from "../../../src/store/bucket/lease.js";
 import { tryConditions } from "../../../src/store/open-job.js";
@@ -9,6 +10,7 @@ import { envFor, faultyStores, hasS3, startMoto, type TestStore } from "../../se
 import { keysBelow, openAt } from "./bucket-helpers.js";
 
 const still = { now: () => new Date("2026-11-20T02:00:00Z"), log: () => {}, every: 3_600_000 };
+const patient = { timeout: 30_000 };
 
 async function leased(bucket: Bucket, options: Partial<BucketLeaseOptions> = {}): Promise<BucketLease> {
   const held = await leaseInBucket(bucket, { ...still, ...options });
@@ -169,18 +171,20 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
 
   test("signs of life raise the beat, and find out that another took over", async () => {
     const bucket = await newPlace();
-    const first = await leased(bucket, { every: 30 });
-    await expect.poll(async () => (await headOf(bucket)).beat).toBeGreaterThan(3);
+    const first = await leased(bucket, { every: 300 });
+    await expect.poll(async () => (await headOf(bucket)).beat, patient).toBeGreaterThan(3);
     await first.commit(runOf(first, 1), { isComplete: true });
     await expect
-      .poll(() =>
-        leaseInBucket(agedBy(bucket, 120_000), still).then(
-          () => true,
-          () => false,
-        ),
+      .poll(
+        () =>
+          leaseInBucket(agedBy(bucket, 120_000), still).then(
+            () => true,
+            () => false,
+          ),
+        patient, // each try needs a moment between two signs of life
       )
       .toBe(true);
-    await expect.poll(() => first.lost.aborted).toBe(true);
+    await expect.poll(() => first.lost.aborted, patient).toBe(true);
     expect((await headOf(bucket)).runs.length).toBe(1);
   });
 
@@ -250,16 +254,9 @@ describe.skipIf(!hasS3).each(faultyStores)("a store that ignores conditions: $na
   });
   afterAll(() => store.stop());
 
-  test("is found out, and can be used nevertheless by one run at a time", async () => {
+  test("is found out", async () => {
     const bucket = await openAt(store, "s3://kb-dumps/job");
     expect(await tryConditions(bucket)).toMatch(/^the store ignores If-None-Match: it replaced/);
     expect(await keysBelow(bucket, "")).toEqual([]);
-    const held = await leased(bucket, { unsafe: true });
-    await held.commit(runOf(held, 1), { isComplete: true });
-    await expect(leaseInBucket(bucket, { ...still, unsafe: true })).rejects.toBeInstanceOf(BusyError);
-    const next = await leased(agedBy(bucket, 120_000), { unsafe: true });
-    await expect(held.dropRuns(["20261121T020000123Z"])).rejects.toBeInstanceOf(LostError);
-    expect(await headOf(bucket)).toEqual(next.head());
-    expect(next.head().runs.length).toBe(1);
   });
 });

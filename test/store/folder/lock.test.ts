@@ -7,6 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { BusyError, type StopError } from "../../../src/errors.js";
 import { lockJob, readLock } from "../../../src/store/folder/lock.js";
 import { dataset, document } from "../../job/job-folder.js";
+import { inFull } from "../../rounds.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { underLease } from "../../under-lease.js";
 
@@ -212,7 +213,7 @@ async function tries(folder: string, count: number): Promise<readonly string[]> 
   });
 }
 
-test.each([
+test.runIf(inFull).each([
   ["a dead lock", 0],
   ["a dead lock, and a dead lock on it of one who was killed while he took it over", 1],
   ["a dead lock on a dead lock on a dead lock", 2],

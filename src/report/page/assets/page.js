@@ -1,103 +1,83 @@
 // @ts-check
 /* Sorts, filters and folds the tables, and copies commands. Without it, every row is there. */
 (() => {
-  /** Rows that a folded table shows, and rows from which on a table can be filtered. */
+  /** Rows that a folded table shows. */
   const fewRows = 10;
-  const filteredFrom = 9;
 
-  /** @param {string} className */
-  function makeButton(className) {
+  /**
+   * @param {string} className
+   * @param {() => void} onClick
+   */
+  function makeButton(className, onClick) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = className;
+    button.addEventListener("click", onClick);
     return button;
-  }
-
-  /** @param {string} caption */
-  function makeFilter(caption) {
-    const filter = document.createElement("input");
-    filter.type = "search";
-    filter.placeholder = "Filter";
-    filter.autocomplete = "off";
-    filter.setAttribute("aria-label", `Filter: ${caption}`);
-    return filter;
   }
 
   /** @param {HTMLTableElement} table */
   function setUp(table) {
-    const body = table.tBodies[0];
-    const box = table.closest(".table");
-    if (!body || !box) return;
-    const asSent = Array.from(body.rows);
-    const texts = new Map(asSent.map((row) => [row, (row.textContent ?? "").toLowerCase()]));
-    const filter = makeFilter(table.caption?.textContent ?? "");
+    const [body] = table.tBodies;
+    const rows = Array.from(body?.rows ?? []);
+    if (!body || rows.length < 2) return;
+    sortByHeaders(table, rows, (sorted) => {
+      body.append(...sorted);
+      show();
+    });
+    const filter = document.createElement("input");
+    filter.type = "search";
+    filter.placeholder = "Filter";
+    filter.setAttribute("aria-label", `Filter: ${table.caption?.textContent}`);
+    filter.addEventListener("input", show);
     const count = document.createElement("span");
     count.className = "count";
     count.setAttribute("aria-live", "polite");
-    const unfold = makeButton("unfold");
-    let isFolded = asSent.length > fewRows;
+    let isFolded = true;
+    const unfold = makeButton("unfold", () => {
+      isFolded = !isFolded;
+      show();
+    });
 
     function show() {
       const wanted = filter.value.trim().toLowerCase();
       let matching = 0;
       for (const row of Array.from(body.rows)) {
-        const isMatch = texts.get(row)?.includes(wanted) ?? true;
+        const isMatch = row.textContent?.toLowerCase().includes(wanted);
         if (isMatch) matching += 1;
         row.classList.toggle("off", !isMatch || (isFolded && wanted === "" && matching > fewRows));
       }
-      count.textContent = wanted === "" ? "" : `${matching} of ${asSent.length} rows`;
-      unfold.textContent = isFolded ? `Show all ${asSent.length} rows` : `Show the first ${fewRows} rows`;
-      unfold.hidden = asSent.length <= fewRows || wanted !== "";
+      count.textContent = wanted === "" ? "" : `${matching} of ${rows.length} rows`;
+      unfold.textContent = isFolded ? `Show all ${rows.length} rows` : `Show the first ${fewRows} rows`;
+      unfold.hidden = wanted !== "";
       unfold.setAttribute("aria-expanded", String(!isFolded));
     }
 
-    /** @param {readonly HTMLTableRowElement[]} rows */
-    function arrange(rows) {
-      body.append(...rows);
-      show();
-    }
-
-    if (asSent.length >= filteredFrom) {
-      const tools = document.createElement("div");
-      tools.className = "tools";
-      tools.append(filter, count);
-      box.prepend(tools);
-      table.closest(".scroll")?.after(unfold);
-      filter.addEventListener("input", show);
-      unfold.addEventListener("click", () => {
-        isFolded = !isFolded;
-        show();
-      });
-    }
-    if (asSent.length > 1) sortByHeaders(table, asSent, arrange);
+    if (rows.length <= fewRows) return;
+    table.closest(".scroll")?.before(filter, count);
+    table.closest(".scroll")?.after(unfold);
     show();
   }
 
   /**
    * The first click on a header sorts upwards, the second downwards, the third as the table was.
    * @param {HTMLTableElement} table
-   * @param {readonly HTMLTableRowElement[]} asSent
+   * @param {readonly HTMLTableRowElement[]} rows
    * @param {(rows: readonly HTMLTableRowElement[]) => void} arrange
    */
-  function sortByHeaders(table, asSent, arrange) {
+  function sortByHeaders(table, rows, arrange) {
     const headers = Array.from(table.tHead?.rows[0]?.cells ?? []);
     headers.forEach((header, at) => {
-      const button = makeButton("sort");
+      const button = makeButton("sort", () => {
+        const before = header.getAttribute("aria-sort");
+        for (const other of headers) other.removeAttribute("aria-sort");
+        if (before === "descending") return arrange(rows);
+        header.setAttribute("aria-sort", before === null ? "ascending" : "descending");
+        arrange(sorted(rows, at, before === null ? 1 : -1));
+      });
       button.append(...Array.from(header.childNodes));
       header.append(button);
-      button.addEventListener("click", () => {
-        const next = nextOrder(header.getAttribute("aria-sort"));
-        for (const other of headers) other.removeAttribute("aria-sort");
-        if (next) header.setAttribute("aria-sort", next);
-        arrange(next ? sorted(asSent, at, next === "descending" ? -1 : 1) : asSent);
-      });
     });
-  }
-
-  /** @param {string | null} order */
-  function nextOrder(order) {
-    if (order === null) return "ascending";
-    return order === "ascending" ? "descending" : null;
   }
 
   /**
@@ -107,39 +87,30 @@
    * @param {1 | -1} direction
    */
   function sorted(rows, at, direction) {
-    const keyed = rows.map((row) => {
-      const cell = row.cells[at];
-      const key = cell?.dataset.sort;
-      return { row, text: cell?.textContent ?? "", key: key === undefined || key === "" ? undefined : Number(key) };
-    });
-    const isNumeric = rows.some((row) => row.cells[at]?.dataset.sort !== undefined);
     const order = new Intl.Collator("en", { numeric: true });
-    keyed.sort((a, b) => {
-      if (!isNumeric) return direction * order.compare(a.text, b.text);
-      if (a.key === undefined || b.key === undefined) return Number(a.key === undefined) - Number(b.key === undefined);
-      return direction * (a.key - b.key);
+    return rows.toSorted((a, b) => {
+      const [one, other] = [a.cells[at], b.cells[at]];
+      const [x, y] = [one?.dataset.sort, other?.dataset.sort];
+      if (x === undefined || y === undefined)
+        return direction * order.compare(one?.textContent ?? "", other?.textContent ?? "");
+      if (x === "" || y === "") return Number(x === "") - Number(y === "");
+      return direction * (Number(x) - Number(y));
     });
-    return keyed.map(({ row }) => row);
   }
 
   /** @param {Element} command */
   function addCopy(command) {
-    const text = command.querySelector("code")?.textContent ?? "";
-    const button = makeButton("copy");
-    button.textContent = "Copy";
-    button.setAttribute("aria-label", "Copy the command");
-    button.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(text);
-      } catch {
-        getSelection()?.selectAllChildren(command.querySelector("code") ?? command);
-        if (!document.execCommand("copy")) return;
-      }
+    const code = command.querySelector("code") ?? command;
+    const button = makeButton("copy", () => {
+      getSelection()?.selectAllChildren(code);
+      if (!document.execCommand("copy")) return;
       button.textContent = "Copied";
       setTimeout(() => {
         button.textContent = "Copy";
       }, 2000);
     });
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", "Copy the command");
     command.append(button);
   }
 

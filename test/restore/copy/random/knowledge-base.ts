@@ -8,7 +8,7 @@ export const fieldId = idOf(2);
 /** The dataset of a scenario, as a service has it. */
 export function storedDataset({ technique, tags, documents }: Scenario): StoredDataset {
   const row = {
-    ...{ id: datasetId, name: "Random", description: "moved", permission: "all_team_members" },
+    ...{ id: datasetId, name: "Random", description: "copied", permission: "all_team_members" },
     ...{ indexing_technique: technique, built_in_field_enabled: false },
     doc_metadata: [{ id: fieldId, name: "topic", type: "string", count: 0 }],
     tags: tags.map((name, at) => ({ id: idOf(10 + at), name, type: "knowledge" })),

@@ -27,7 +27,7 @@ export interface DrawnDocument {
   readonly value: string | null;
 }
 
-/** A knowledge base, the service that it is moved to, and everything that happens on the way. */
+/** A knowledge base, the service that it is copied to, and everything that happens on the way. */
 export interface Scenario {
   readonly technique: "high_quality" | "economy";
   readonly tags: readonly string[];
@@ -35,11 +35,11 @@ export interface Scenario {
   /** Chunks that one request may add; 0 for any number. */
   readonly cap: number;
   readonly fates: readonly WriteFate[];
-  /** Writes after which a move is broken off; then it is begun again. */
+  /** Writes after which a copy is broken off; then it is begun again. */
   readonly breaks: readonly number[];
-  /** The write before which a move is frozen, to wake after the last one; null for none. */
+  /** The write before which a copy is frozen, to wake after the last one; null for none. */
   readonly frozenAt: number | null;
-  /** A link beside the run, for which a move is refused; null for none. */
+  /** A link beside the run, for which a copy is refused; null for none. */
   readonly planted: PlantedLink | null;
   /** Times that the service cannot index a chunk about pumps. */
   readonly unindexed: number;

@@ -1,0 +1,71 @@
+import type { Connection } from "../duckdb/open-duckdb.js";
+import type { DocumentId } from "./document-rows.js";
+import { loadAdditions, loadEdits } from "./history.js";
+import {
+  type Comparison,
+  checkSources,
+  comparedDocument,
+  detailsOf,
+  loadDocuments,
+  loadFacts,
+  type RunSources,
+} from "./load-facts.js";
+import { findLosses } from "./losses.js";
+import { compareDocuments, type DiffContext, isGuarded, type ReadRun, readsChildren } from "./run-diff.js";
+
+/** Two runs that were compared: their rows are in the tables of the connection. */
+export interface ComparedRuns {
+  readonly sources: readonly [RunSources, RunSources];
+  readonly comparison: Comparison;
+  /** A sentence where there is a history of the job, and it cannot be used. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Compares the rows of two runs by their hashes: the one definition of what differs, what a person made and what was lost. Makes the
+ * tables `documents`, `old_chunks`, `new_chunks` and those of child chunks (`factsSql`), `matched_chunks` and
+ * `matched_child_chunks` (`pairRows`), `manual_chunks` and `losses`. No text is kept but its beginning. `database`: that of the
+ * older run's job, whose history knows the text before an edit. `isWanted`: the documents that are looked at; default: all. StopError
+ * when a file is not as its run wrote it.
+ */
+export async function compareRuns(
+  connection: Connection,
+  runs: readonly [ReadRun, ReadRun],
+  context: DiffContext,
+  isWanted: (document: DocumentId) => boolean = () => true,
+): Promise<ComparedRuns> {
+  const [old, fresh] = runs;
+  const { progress, signal, database } = context;
+  const all = compareDocuments(old.dump.manifest.documents, fresh.dump.manifest.documents);
+  const documents = all.filter(isWanted);
+  const children = runs.every(({ dump }) => readsChildren(dump.manifest));
+  const isWhole = documents.length === all.length && documents.every(({ reason }) => reason === null);
+  const comparison = { documents, isWhole, children, unguarded: runs.some(isGuarded) };
+  const sources = await checkBoth(runs, context);
+  const details = [await detailsOf(old.dump), await detailsOf(fresh.dump)] as const;
+  await loadDocuments(connection, details, documents.map(comparedDocument));
+  const history = { run_id: old.dump.manifest.run_id, database };
+  const warning = await loadEdits(connection, history, signal);
+  for (const side of sources) {
+    for (const kind of ["chunks", "child_chunks"] as const) {
+      signal.throwIfAborted();
+      const file = kind === "chunks" ? side.run.chunks : side.run.childChunks;
+      progress.step = `reading ${file.path} of the ${side.side} run`;
+      await loadFacts(connection, kind, side, comparison);
+      progress.done += 2 * file.bytes;
+    }
+  }
+  progress.step = "matching";
+  await loadAdditions(connection, history, signal);
+  await findLosses(connection, signal);
+  return { sources, comparison, warnings: warning === undefined ? [] : [warning] };
+}
+
+async function checkBoth(
+  [old, fresh]: readonly [ReadRun, ReadRun],
+  context: DiffContext,
+): Promise<readonly [RunSources, RunSources]> {
+  const bytes = [old, fresh].flatMap(({ chunks, childChunks }) => [chunks.bytes, childChunks.bytes]);
+  context.progress.expected = 4 * bytes.reduce((sum, each) => sum + each, 0); // once to hash, two to read, one to match
+  return [await checkSources("old", old, context), await checkSources("new", fresh, context)];
+}

@@ -1,0 +1,149 @@
+import { type Connection, lacksMemory } from "../duckdb/open-duckdb.js";
+import { sqlText, utcTime } from "../duckdb/sql.js";
+import { filteredDatasets } from "../dump/manifest.js";
+import type { Dump } from "../dump/open-dump.js";
+import { UsageError } from "../errors.js";
+import { attachJob, attachReason, type RunInDatabase } from "./attach-job.js";
+import { inexactReason } from "./document-rows.js";
+
+/** UsageError when a dump as a whole leaves out rows that a restore must see, or has them in no exact form. */
+export function checkFit(dump: Dump): void {
+  const { options } = dump.manifest;
+  const filtered = filteredDatasets(options);
+  const reasons = [
+    filtered.length > 0 &&
+      `its run left out chunks: the job has a filter (status, keyword) for dataset ${filtered.join(", ")}`,
+    options.child_chunks === "none" && "its run read no child chunks (child_chunks: none)",
+    !dump.tablesOf(["chunks", "child_chunks"]) && inexactReason(dump),
+  ].filter((reason) => typeof reason === "string");
+  if (reasons.length === 0) return;
+  const problems = reasons.map((message) => ({ path: "", message }));
+  throw new UsageError(`${dump.folder} cannot be used for a restore:`, problems);
+}
+
+/** Columns of a chunk that a person can change and a request can write. */
+const editedColumns = ["content", "answer", "keywords", "enabled"] as const;
+
+/**
+ * SQL: makes the tables of the history, empty. `edited_chunks`: the first values of the columns of a chunk that differed later
+ * although the chunk kept its id, which only a person does; `had` names these columns. `edited_child_chunks`: the same of child chunks.
+ * `added_chunks`: chunks that a person added.
+ */
+export const emptyHistory = `
+  CREATE OR REPLACE TABLE edited_chunks (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR, had VARCHAR[],
+    content VARCHAR, answer VARCHAR, keywords VARCHAR[], enabled BOOLEAN);
+  CREATE OR REPLACE TABLE edited_child_chunks (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR, content VARCHAR);
+  CREATE OR REPLACE TABLE added_chunks (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR)`;
+
+/** The run whose history is wanted, and the database of its job; undefined where there is none. */
+type HistoryOf = Pick<RunInDatabase, "run_id"> & { readonly database: string | undefined };
+
+/** The changes that an attached database has up to a run. */
+export interface KnownHistory {
+  readonly catalog: string;
+  readonly run_id: string;
+}
+
+/**
+ * Makes the tables of the history from the changes that the job's database has up to a run. The database is opened read-only. Whatever
+ * is wrong with it, it is a warning and no history: gives that warning as a sentence, undefined if all went well.
+ */
+export async function loadEdits(
+  connection: Connection,
+  of: HistoryOf,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  await connection.run(emptyHistory);
+  return fromHistory(connection, of, editsSql, signal);
+}
+
+/** Fills `added_chunks`, once `old_chunks` has the chunks of the run. It stays empty if the history cannot be used: `loadEdits` has warned of that. */
+export async function loadAdditions(connection: Connection, of: HistoryOf, signal: AbortSignal): Promise<void> {
+  await fromHistory(connection, of, (history) => [addedSql(history)], signal);
+}
+
+async function fromHistory(
+  connection: Connection,
+  { run_id, database }: HistoryOf,
+  statementsOf: (history: KnownHistory) => readonly string[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (database === undefined) return undefined;
+  try {
+    const reason = await attachJob(connection, { run_id, database });
+    if (reason !== undefined) return warningOf(database, reason);
+    for (const sql of statementsOf({ catalog: "job", run_id })) await connection.run(sql);
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (lacksMemory(error)) throw error;
+    await connection.run(emptyHistory);
+    return warningOf(database, attachReason(error, database));
+  } finally {
+    await connection.run("DETACH DATABASE IF EXISTS job").catch(() => {});
+  }
+}
+
+function warningOf(database: string, reason: string): string {
+  return `the history in ${database} was not used: ${reason}; an edit is then known by its author alone, and what it replaced is not known`;
+}
+
+/** SQL statements that fill the tables of the edits. */
+export function editsSql(history: KnownHistory): readonly string[] {
+  return [editsOf("chunks", history), editsOf("child_chunks", history)];
+}
+
+/**
+ * SQL: adds the first values of what changed although the id stayed. A run that finds the status of a chunk changed may have met
+ * the indexing at work, or a failure of it: keywords and `enabled` can change by themselves then.
+ */
+function editsOf(kind: "chunks" | "child_chunks", { catalog, run_id }: KnownHistory): string {
+  const names = kind === "chunks" ? editedColumns : (["content"] as const);
+  const calm = kind === "chunks" ? "NOT list_contains(differs, 'status')" : "true";
+  const condition = (name: string) =>
+    `list_contains(differs, '${name}')${name === "content" || name === "answer" ? "" : ` AND ${calm}`}`;
+  const values = names.map((name) => `arg_min_null(${name}, run_id) FILTER (${condition(name)}) AS ${name}`);
+  const had = names.map((name) => `CASE WHEN bool_or(${condition(name)}) THEN '${name}' END`);
+  const hadColumn = kind === "chunks" ? `list_filter([${had.join(", ")}], name -> name IS NOT NULL) AS had,` : "";
+  const changes = kind === "chunks" ? "chunk_changes" : "child_chunk_changes";
+  return `INSERT INTO edited_${kind} BY NAME
+    SELECT dataset_id, document_id, id, ${hadColumn} ${values.join(", ")}
+    FROM ${catalog}.main.${changes}
+    WHERE run_id <= ${sqlText(run_id)} AND new_id IS NULL AND (${names.map(condition).join(" OR ")})
+    GROUP BY ALL`;
+}
+
+/**
+ * SQL: adds the chunks that came at a run at which other chunks of the document kept their ids, and that were created after the
+ * run before it had begun: a chunk that a filter or an unfinished list had left out is older. A document that was being indexed
+ * says nothing of who added its chunks.
+ */
+export function addedSql({ catalog, run_id }: KnownHistory): string {
+  const known = `FROM ${catalog}.main.chunk_changes WHERE run_id <= ${sqlText(run_id)}`;
+  const finished = "coalesce(status, 'completed') IN ('completed', 'error')";
+  const document = (name: string) => `${name}.dataset_id = c.dataset_id AND ${name}.document_id = c.document_id`;
+  return `INSERT INTO added_chunks
+    WITH came AS (
+      SELECT dataset_id, document_id, id, max(run_id) AS run_id FROM (
+        SELECT dataset_id, document_id, id, run_id ${known} AND change = 'added'
+        UNION ALL SELECT dataset_id, document_id, new_id, run_id ${known} AND new_id IS NOT NULL
+      ) GROUP BY ALL
+    ), held AS (
+      SELECT c.dataset_id, c.document_id, c.id, c.created_at, coalesce(came.run_id, '') AS run_id, ${finished} AS finished
+      FROM old_chunks c LEFT JOIN came USING (dataset_id, document_id, id)
+    ), oldest AS (
+      SELECT dataset_id, document_id, min(run_id) AS run_id FROM held GROUP BY ALL HAVING bool_and(finished)
+    ), runs_before AS (
+      SELECT c.dataset_id, c.document_id, c.id, max(r.started_at) AS started_at
+      FROM held c JOIN ${catalog}.main.runs r ON r.run_id < c.run_id
+      WHERE NOT EXISTS (FROM ${catalog}.main.failed_reads f WHERE f.run_id = r.run_id AND ${document("f")})
+      GROUP BY ALL
+    )
+    SELECT c.dataset_id, c.document_id, c.id
+    FROM held c JOIN oldest o ON ${document("o")} AND c.run_id > o.run_id
+    JOIN runs_before b ON ${document("b")} AND b.id = c.id AND ${utcTime("c.created_at")} >= date_trunc('second', ${utcTime("b.started_at")})
+    WHERE NOT EXISTS (
+      FROM ${catalog}.main.chunk_changes u WHERE u.run_id = c.run_id AND ${document("u")}
+        AND list_contains(u.differs, 'status') AND coalesce(u.status, 'completed') NOT IN ('completed', 'error')
+    )`;
+}

@@ -1,0 +1,71 @@
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { pairRows } from "./pair.js";
+
+/**
+ * Compares two readings, once the tables `documents`, those of the history and `<side>_<kind>` (see `factsSql`) are loaded. Makes
+ * `manual_chunks`: the chunks of the older reading that a fact says a person made, edited or disabled; the pairs of both readings (see
+ * `pairRows`); and `losses`.
+ */
+export async function findLosses(connection: Connection, signal: AbortSignal): Promise<void> {
+  for (const sql of manualSql) await connection.run(sql);
+  await pairRows(connection, signal);
+  await connection.run(lossesSql);
+}
+
+/** SQL statements that make the tables of the facts about people, once the rows of both runs are loaded. */
+const manualSql: readonly string[] = [
+  `CREATE OR REPLACE TABLE indexed AS
+    SELECT dataset_id, document_id, ${timeOf("old")} AS old_at, ${timeOf("new")} AS new_at,
+      coalesce(same_source AND new_at > old_at, false) AS is_comparable
+    FROM documents d LEFT JOIN ${youngerSql("old")} o USING (dataset_id, document_id) LEFT JOIN ${youngerSql("new")} n USING (dataset_id, document_id)`,
+  `CREATE OR REPLACE TABLE manual_chunks AS SELECT * FROM (
+    SELECT c.rowid AS row, coalesce(epoch(c.created_at) > i.old_at, false) AS is_late,
+      CASE WHEN is_late OR h.id IS NOT NULL THEN 'added' WHEN c.before IS NOT NULL THEN 'edited' WHEN c.edited THEN 'unknown' ELSE 'own' END AS origin,
+      c.has_new_keywords,
+      coalesce(NOT c.enabled AND c.status IS DISTINCT FROM 'error' AND NOT d.switched_off AND (c.disabled_by_someone OR c.was_enabled), false) AS is_disabled,
+      c.is_filled AND (c.has_answer OR NOT d.is_qa) AS is_writable
+    FROM old_chunks c JOIN documents d USING (dataset_id, document_id) JOIN indexed i USING (dataset_id, document_id)
+    LEFT JOIN added_chunks h USING (dataset_id, document_id, id)
+  ) WHERE origin <> 'own' OR has_new_keywords OR is_disabled`,
+  `CREATE OR REPLACE TABLE manual_documents AS
+    SELECT dataset_id, document_id FROM manual_chunks m JOIN old_chunks c ON c.rowid = m.row
+    UNION SELECT dataset_id, document_id FROM old_child_chunks WHERE edited OR before IS NOT NULL`,
+];
+
+/** SQL: chunks that are younger than the end of the indexing of their document, of all of them. */
+function youngerSql(side: "old" | "new"): string {
+  return `(SELECT dataset_id, document_id, count(*) FILTER (epoch(c.created_at) > d.${side}_indexed_at) AS younger, count(*) AS rows
+    FROM ${side}_chunks c JOIN documents d USING (dataset_id, document_id) GROUP BY ALL)`;
+}
+
+/**
+ * SQL: when the indexing of a document was completed; null if its details do not say. This time and those of the chunks come
+ * from different clocks, so it counts only if at least half of the chunks are no younger.
+ */
+function timeOf(side: "old" | "new"): string {
+  const name = side === "old" ? "o" : "n";
+  return `CASE WHEN coalesce(${name}.younger * 2 <= ${name}.rows, true) THEN d.${side}_indexed_at END`;
+}
+
+/**
+ * SQL: makes `losses`, a row for each chunk and child chunk of the older run that is lost, from the pairs of both runs. A row is lost if its
+ * id is gone and no row of the newer run, paired one to one, has its content and answer; or if that row lacks the keywords or the
+ * disabled state that a person had set. `manual_edit` is null where no fact says that a person worked on it: then the service made it.
+ */
+const lossesSql = `CREATE OR REPLACE TABLE losses AS
+  SELECT 'chunk' AS level, b.dataset_id, b.document_id, m.before_row AS row,
+    NOT coalesce(m.same_content, false) AS text_lost,
+    coalesce(NOT text_lost AND e.has_new_keywords AND a.keywords IS DISTINCT FROM b.keywords, false) AS keywords_lost,
+    coalesce(NOT text_lost AND e.is_disabled AND a.enabled, false) AS enabled_again,
+    CASE WHEN enabled_again AND NOT keywords_lost THEN 'disabled' WHEN e.origin = 'added' THEN 'added'
+      WHEN e.origin <> 'own' OR e.has_new_keywords THEN 'edited' WHEN e.is_disabled THEN 'disabled' END AS manual_edit
+  FROM matched_chunks m JOIN old_chunks b ON b.rowid = m.before_row LEFT JOIN new_chunks a ON a.rowid = m.after_row
+  LEFT JOIN manual_chunks e ON e.row = m.before_row
+  SEMI JOIN (FROM documents WHERE in_both) d ON d.dataset_id = b.dataset_id AND d.document_id = b.document_id
+  WHERE m.matched_by IS DISTINCT FROM 'id' AND (text_lost OR keywords_lost OR enabled_again)
+  UNION ALL BY NAME
+  SELECT 'child_chunk' AS level, b.dataset_id, b.document_id, m.before_row AS row, true AS text_lost, false AS keywords_lost, false AS enabled_again,
+    CASE WHEN b.edited OR b.before IS NOT NULL THEN 'customized' END AS manual_edit
+  FROM matched_child_chunks m JOIN old_child_chunks b ON b.rowid = m.before_row
+  SEMI JOIN (FROM documents WHERE in_both) d ON d.dataset_id = b.dataset_id AND d.document_id = b.document_id
+  WHERE m.matched_by IS DISTINCT FROM 'id' AND NOT coalesce(m.same_content, false)`;

@@ -1,0 +1,47 @@
+import type { WhyListed } from "./restore-plan.js";
+
+/** The owner's decision on one row. */
+export interface Decision {
+  readonly restore: boolean;
+  /** The text in its place when that was decided: null if there was none, undefined if it was not looked at. */
+  readonly now?: string | null | undefined;
+  /** The answer that stood there, likewise. */
+  readonly now_answer?: string | null | undefined;
+}
+
+/** The wishes of the owner. */
+export interface PlanOptions {
+  /** The decisions on rows, by their ids; only rows with a yes are restored. Undefined: kbdump decides by the facts. */
+  readonly decisions: ReadonlyMap<string, Decision> | undefined;
+  /** Whether manual edits without a known place are added at the end of their document. */
+  readonly addManualEdits: boolean;
+}
+
+export interface Context extends PlanOptions {
+  /** No chunk kept its id. Elsewhere people alone changed the chunks, and a restore would undo what they meant. */
+  readonly reindexed: boolean;
+  /** Whether the target has no details of the document, though the older run has them. */
+  readonly lacksDetails: boolean;
+}
+
+export const needsDecision = "needs your decision" as const;
+
+/** Why the owner's decision keeps a row from being restored; undefined if it does not. `now`: what stands in its place; null: nothing does. */
+export function refusedBy(
+  { decisions }: Context,
+  id: string,
+  now: { readonly content: string; readonly answer?: string | null } | null,
+): { readonly why: WhyListed; readonly reason: string } | undefined {
+  if (!decisions) return undefined;
+  const decision = decisions.get(id);
+  if (!decision?.restore) return { why: "left out", reason: "You decided to leave it alone." };
+  const isSame = decision.now === undefined || decision.now === (now?.content ?? null);
+  const isSameAnswer = decision.now_answer === undefined || (decision.now_answer ?? "") === (now?.answer ?? "");
+  if (isSame && isSameAnswer) return undefined;
+  return { why: needsDecision, reason: "What stands in its place changed since you decided." };
+}
+
+/** ISO 8601, UTC, from Unix seconds. */
+export function timeText(seconds: number | null): string | null {
+  return seconds === null ? null : new Date(seconds * 1_000).toISOString();
+}

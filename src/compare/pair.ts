@@ -1,0 +1,126 @@
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { matchRows } from "./match-rows.js";
+
+/**
+ * Pairs the rows of two runs, from the tables `documents`, `manual_chunks` and `<side>_<kind>`. Chunks are paired by id, then by text,
+ * then an edited chunk with the one that stands at its place; what is left by position, which says nothing of what was lost. Makes
+ * `matched_chunks` and `matched_child_chunks` (see `matchRows`), `reindexed`: the documents of whose chunks not one kept its id, and
+ * `places` and `child_places`: what stands between the neighbours of a row that has no pair.
+ */
+export async function pairRows(connection: Connection, signal: AbortSignal): Promise<void> {
+  const tables = (kind: string) => ({ before: `old_${kind}`, after: `new_${kind}`, into: `matched_${kind}` });
+  for (const sql of [
+    matchRows({ ...tables("chunks"), known: knownPairs }),
+    matchRows({ ...tables("child_chunks"), parents: "matched_chunks" }),
+    ...placesSql,
+  ]) {
+    signal.throwIfAborted();
+    await connection.run(sql);
+  }
+}
+
+const ofDocument = "dataset_id, document_id";
+
+/** SQL: whether a person has not worked on a chunk `n`, and an edit can be written to it. */
+const isUntouched = `NOT n.edited AND NOT n.disabled_by_someone AND n.enabled AND coalesce(n.status, 'completed') = 'completed'`;
+
+/** The rows that `gapsSql` looks at, all as SQL. */
+interface Sides {
+  /** The rows of both sides: row, grp, id, position. Rows with the same `grp` follow each other. */
+  readonly old: string;
+  readonly new: string;
+  /** The pairs: before_row, after_row. */
+  readonly pairs: string;
+}
+
+/**
+ * SQL: the rows of the older run without a pair for which exactly one row of the newer one, without a pair, too, stands between the pairs
+ * of its two neighbours; the border of a group counts as a pair. Columns: row, place, in_place: whether the positions are equal.
+ */
+function gapsSql({ old, new: fresh, pairs }: Sides): string {
+  const order = "PARTITION BY grp ORDER BY position NULLS LAST, id, row";
+  return `(
+    WITH news AS (
+      SELECT *, EXISTS (FROM ${pairs} WHERE after_row = s.row) AS is_paired,
+        row_number() OVER (${order}) AS nr FROM ${fresh} s
+    ), olds AS (
+      SELECT s.row, s.grp, s.position, p.before_row IS NOT NULL AS is_paired, row_number() OVER w AS at,
+        lag(n.nr) OVER w AS before, lead(n.nr) OVER w AS after, count(*) OVER (PARTITION BY s.grp) AS many
+      FROM ${old} s LEFT JOIN ${pairs} p ON p.before_row = s.row LEFT JOIN news n ON n.row = p.after_row AND n.grp = s.grp
+      WINDOW w AS (PARTITION BY s.grp ORDER BY s.position NULLS LAST, s.id, s.row)
+    ), totals AS (SELECT grp, count(*) AS total FROM news GROUP BY grp)
+    SELECT o.row, n.row AS place, o.position = n.position AS in_place
+    FROM olds o JOIN totals t USING (grp) JOIN news n USING (grp)
+    WHERE NOT o.is_paired AND NOT n.is_paired
+      AND n.nr = CASE WHEN o.at = 1 THEN 0 ELSE o.before END + 1
+      AND n.nr = CASE WHEN o.at = o.many THEN t.total + 1 ELSE o.after END - 1
+  )`;
+}
+
+const allPairs =
+  "(SELECT before_row, after_row FROM matched_chunks WHERE before_row IS NOT NULL AND after_row IS NOT NULL AND matched_by <> 'position')";
+const allChildPairs =
+  "(SELECT before_row, after_row FROM matched_child_chunks WHERE same_content AND matched_by <> 'position')";
+
+/** SQL: the chunks of documents that people worked on; `byIndexing`: only those that the indexing made, where both took the same source. */
+const chunksOf = (side: "old" | "new", byIndexing: boolean) =>
+  `(SELECT c.rowid AS row, d.nr AS grp, id, position FROM ${side}_chunks c JOIN documents d USING (${ofDocument})
+    SEMI JOIN manual_documents USING (${ofDocument}) ${byIndexing ? madeByIndexing(side) : ""})`;
+
+/** SQL: the child chunks of chunks that are a pair, likewise. */
+const childrenOf = (side: "old" | "new") =>
+  `(SELECT c.rowid AS row, p.rowid AS grp, c.id, c.position FROM ${side}_child_chunks c
+    JOIN matched_chunks p ON p.dataset_id = c.dataset_id AND p.document_id = c.document_id
+      AND p.${side === "old" ? "before" : "after"}_id = c.segment_id AND p.matched_by <> 'position'
+    SEMI JOIN manual_documents m ON m.dataset_id = c.dataset_id AND m.document_id = c.document_id ${madeByIndexing(side)})`;
+
+const madeByIndexing = (side: "old" | "new") => `WHERE EXISTS (FROM indexed i WHERE i.dataset_id = c.dataset_id
+  AND i.document_id = c.document_id AND i.is_comparable AND epoch(c.created_at) <= i.${side}_at)`;
+
+/**
+ * SQL statements that find the places of edited chunks that have no pair, in documents that were indexed again.
+ *
+ * By the neighbours, where the text before the edit is not known: both indexings took the same file and process rule, the chunk was
+ * made by the first one, and between the same two neighbours, at the same position, stands one chunk that no person worked on; the
+ * question of a `qa_model` must be the same, as a model may ask others the next time. By the history: the text before the edit stands
+ * there as often as edited chunks had it. Enabled ones come first.
+ */
+const knownPairs: readonly string[] = [
+  `CREATE OR REPLACE TABLE reindexed AS SELECT ${ofDocument} FROM documents SEMI JOIN old_chunks USING (${ofDocument})
+    SEMI JOIN new_chunks USING (${ofDocument}) ANTI JOIN (FROM matched_chunks WHERE matched_by = 'id') USING (${ofDocument})`,
+  `CREATE OR REPLACE TABLE matched_chunks_known AS
+    SELECT g.row AS before_row, g.place AS after_row, true AS by_neighbours
+    FROM ${gapsSql({ old: chunksOf("old", true), new: chunksOf("new", true), pairs: allPairs })} g
+    JOIN manual_chunks m ON m.row = g.row AND m.origin = 'unknown'
+    JOIN old_chunks c ON c.rowid = g.row JOIN new_chunks n ON n.rowid = g.place
+    JOIN documents d ON d.dataset_id = c.dataset_id AND d.document_id = c.document_id
+    SEMI JOIN reindexed r ON r.dataset_id = c.dataset_id AND r.document_id = c.document_id
+    WHERE g.in_place AND m.is_writable AND ${isUntouched} AND (NOT d.is_qa OR c.question = n.question)`,
+  `INSERT INTO matched_chunks_known
+    WITH olds AS (
+      SELECT b.row, b.place, c.before AS text,
+        row_number() OVER w AS nth, count(*) OVER (PARTITION BY b.place, c.before) AS many
+      FROM matched_chunks_before b JOIN old_chunks c ON c.rowid = b.row JOIN manual_chunks m ON m.row = b.row
+      SEMI JOIN reindexed r ON r.dataset_id = c.dataset_id AND r.document_id = c.document_id
+      WHERE m.origin = 'edited' AND m.is_writable
+      WINDOW w AS (PARTITION BY b.place, c.before ORDER BY b.position NULLS LAST, b.id, b.row)
+    ), free AS (
+      SELECT a.*, n.enabled, count(*) FILTER (n.enabled) OVER (PARTITION BY place, a.fingerprint) AS many_enabled
+      FROM matched_chunks_after a JOIN new_chunks n ON n.rowid = a.row
+      ANTI JOIN matched_chunks_known k ON k.after_row = a.row
+    ), news AS (
+      SELECT row, place, fingerprint AS text,
+        row_number() OVER (PARTITION BY place, fingerprint ORDER BY position NULLS LAST, id, row) AS nth,
+        count(*) OVER (PARTITION BY place, fingerprint) AS many
+      FROM free WHERE enabled OR many_enabled = 0
+    )
+    SELECT o.row, n.row, false FROM olds o JOIN news n USING (place, text, nth, many)`,
+  "CREATE OR REPLACE TABLE known_places AS FROM matched_chunks_known",
+];
+
+/** `places`: what stands between the neighbours of each chunk that has no pair; `child_places`: the automatic twin of each child chunk. */
+const placesSql: readonly string[] = [
+  `CREATE TABLE places AS SELECT row, place FROM ${gapsSql({ old: chunksOf("old", false), new: chunksOf("new", false), pairs: allPairs })}`,
+  `CREATE TABLE child_places AS SELECT g.row, g.place FROM ${gapsSql({ old: childrenOf("old"), new: childrenOf("new"), pairs: allChildPairs })} g
+    JOIN new_child_chunks n ON n.rowid = g.place WHERE g.in_place AND NOT n.edited`,
+];

@@ -1,0 +1,49 @@
+import * as v from "valibot";
+import type { RawRecord } from "../rows/row.js";
+import { object, truth } from "../schema.js";
+
+/**
+ * Facts of the rows of one document that show whether a person edited, added or disabled some of them. They add up page by page, so
+ * that no row has to stay in memory.
+ */
+export const editEvidenceSchema = object({
+  /** Whether a row itself says so. */
+  isMarked: truth,
+  /** When the newest chunk was created, in Unix seconds; null if no chunk has that time. */
+  newest: v.nullable(v.number()),
+  /** When the first chunk was completed. */
+  completed: v.nullable(v.number()),
+});
+
+export type EditEvidence = v.InferOutput<typeof editEvidenceSchema>;
+
+export const noEditEvidence: EditEvidence = { isMarked: false, newest: null, completed: null };
+
+/** Adds the evidence of chunks or child chunks, as the service sent them. */
+export function withEvidence(
+  evidence: EditEvidence,
+  kind: "chunks" | "child_chunks",
+  records: readonly RawRecord[],
+): EditEvidence {
+  let { isMarked, newest, completed } = evidence;
+  for (const record of records) {
+    isMarked ||= kind === "chunks" ? isMarkedChunk(record) : record.type === "customized";
+    if (kind === "child_chunks") continue;
+    const { created_at: created, completed_at: done } = record;
+    if (typeof created === "number") newest = Math.max(created, newest ?? created);
+    if (typeof done === "number") completed = Math.min(done, completed ?? done);
+  }
+  return { isMarked, newest, completed };
+}
+
+function isMarkedChunk({ updated_by, disabled_by, enabled }: RawRecord): boolean {
+  return enabled === false || [updated_by, disabled_by].some((by) => typeof by === "string" && by !== "");
+}
+
+/**
+ * Whether the document looks edited: a row says so, or a chunk was created after the first one was completed. The service creates all
+ * chunks of an indexing before it completes any, so a person added such a chunk.
+ */
+export function looksEdited({ isMarked, newest, completed }: EditEvidence): boolean {
+  return isMarked || (newest !== null && completed !== null && newest > completed);
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { copyFile, link, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isRunId } from "../dump/run-id.js";
+import { StopError } from "../errors.js";
+import { ifAbsent, isThere, makeFolder, makeOwnFolder, readRegular, refuseLink, writeAside } from "../files/files.js";
+import { fingerprint } from "../files/join-segments.js";
+import { exchangesOf, type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
+import { removeFrom } from "../store/folder/remove-from.js";
+import type { AttemptFile, Exchange, OwnExchange } from "./exchange.js";
+
+/**
+ * The files of the exchange of a run in the folder of its job, for a worker: `.work/exchange/<run_id>`. It makes no folder above
+ * that of an attempt, so that an exchange that was removed does not come back. StopError where a link was planted in it.
+ */
+export async function folderExchange(folders: JobFolders, runId: string): Promise<Exchange> {
+  await refuseLinks(folders);
+  const folder = await folderOf(folders, runId);
+  const folderOfAttempt = (attempt: string) => join(folder, "attempts", attempt);
+  return {
+    read: (key) => readText(join(folder, key)),
+    begin: async (attempt) => {
+      const path = folderOfAttempt(attempt);
+      return mkdir(path, { mode: 0o700 }).then(() => path, ifAbsent(undefined));
+    },
+    submit: (attempt, file) => requireBytes(folderOfAttempt(attempt), file),
+    create: (key, content) => createFile(join(folder, key), content),
+    drop: async (attempt, outcome) => {
+      if (outcome !== "first") await rm(folderOfAttempt(attempt), { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * The same for the coordinator; makes the folder where there is none. Every change renames something out of the coordinator's own
+ * folder or into it, so that a fenced coordinator changes nothing.
+ */
+export async function ownFolderExchange(leased: LeasedJob, runId: string): Promise<OwnExchange> {
+  const folder = await folderOf(leased, runId);
+  await makeFolders(leased, folder);
+  return {
+    read: (key) => readText(join(folder, key)),
+    names: (key) => readdir(join(folder, key)).catch(ifAbsent<string[]>([])),
+    write: (key, content) => writeAside(join(folder, key), content, { aside: join(leased.own, `exchange.${key}`) }),
+    take: (key, path, { bytes, sha256 }) => linkFile(join(folder, key), path, { bytes, sha256 }),
+    remove: () => removeFrom(leased, folder),
+  };
+}
+
+/** Removes the exchanges of all runs of a job but one, or of all. */
+export async function removeOtherFolders(leased: LeasedJob, runId: string | undefined): Promise<void> {
+  const exchanges = exchangesOf(leased);
+  await refuseLink(exchanges);
+  for (const name of await readdir(exchanges).catch(ifAbsent<string[]>([])))
+    if (name !== runId) await removeFrom(leased, join(exchanges, name));
+}
+
+/** The folder of an exchange. StopError for a run id that is none, since a broker may give any, and for planted links. */
+async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Promise<string> {
+  if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is no id of a run`);
+  const folder = join(exchangesOf(folders), runId);
+  for (const path of [dirname(folder), folder, join(folder, "attempts"), join(folder, "results")])
+    await refuseLink(path);
+  return folder;
+}
+
+/** Makes the folders by one rename out of our own, so that a fenced run makes none; those of an earlier process stay as they are. */
+async function makeFolders({ own }: LeasedJob, folder: string): Promise<void> {
+  await makeFolder(dirname(folder));
+  if (await isThere(folder)) return;
+  const aside = join(own, "exchange");
+  await rm(aside, { recursive: true, force: true });
+  for (const path of [aside, join(aside, "attempts"), join(aside, "results")]) await makeOwnFolder(path);
+  await rename(aside, folder);
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  const facts = await lstat(path).catch(ifAbsent(undefined));
+  if (!facts?.isFile()) return facts && "";
+  return (await readRegular(path).catch(ifAbsent(undefined)))?.toString("utf8");
+}
+
+/** Looks at the size only: the coordinator checks the hash when it takes the file, which also finds what happens later. */
+async function requireBytes(folder: string, { file, bytes }: AttemptFile): Promise<void> {
+  const path = join(folder, file);
+  const facts = await lstat(path).catch(ifAbsent(undefined));
+  if (facts?.isFile() && facts.size === bytes) return;
+  throw new StopError(
+    `${path} ${facts?.isFile() ? `has ${facts.size} bytes` : "is no file"} right after ${bytes} bytes were written to it. Check the disk`,
+  );
+}
+
+/** A link appears whole, and only where nothing has its name. A file system without hard links gets a copy, which a kill may tear. */
+async function createFile(path: string, content: string): Promise<boolean> {
+  const aside = join(dirname(path), `.${randomUUID()}`);
+  try {
+    await writeFile(aside, content, { mode: 0o600 });
+    await link(aside, path).catch((error: unknown) => {
+      if (isTaken(error)) throw error;
+      return copyFile(aside, path, constants.COPYFILE_EXCL);
+    });
+    return true;
+  } catch (error) {
+    if (isTaken(error)) return false;
+    throw error;
+  } finally {
+    await rm(aside, { force: true }).catch(() => {}); // it goes with the exchange
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EEXIST";
+}
+
+/** Gives a file a second name, or copies it where the file system has no hard links. False, and no file, where its bytes are others. */
+async function linkFile(
+  source: string,
+  path: string,
+  expected: Pick<AttemptFile, "bytes" | "sha256">,
+): Promise<boolean> {
+  const facts = await lstat(source).catch(ifAbsent(undefined));
+  if (!facts?.isFile()) return false;
+  await link(source, path).catch(() => copyFile(source, path, constants.COPYFILE_FICLONE));
+  const { bytes, sha256 } = await fingerprint(path);
+  if (bytes === expected.bytes && sha256 === expected.sha256) return true;
+  await rm(path, { force: true });
+  return false;
+}

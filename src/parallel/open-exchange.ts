@@ -1,0 +1,59 @@
+import type { Job } from "../job/job.js";
+import type { Log } from "../log.js";
+import { openBucket } from "../store/bucket/bucket.js";
+import { retryUntilStoreIsBack } from "../store/bucket/bucket-store.js";
+import { openCopies } from "../store/copy/copies.js";
+import { foldersOf, type LeasedJob, refuseLinks, shownPath } from "../store/folder/job-folders.js";
+import { bucketExchange, ownBucketExchange, removeOtherPrefixes } from "./bucket-exchange.js";
+import type { Exchange, OwnExchange } from "./exchange.js";
+import { folderExchange, ownFolderExchange, removeOtherFolders } from "./folder-exchange.js";
+
+export interface ExchangeOptions {
+  /** Names the credentials of the bucket. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Ends every request to the bucket. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+}
+
+/** The exchanges of the runs of one job, for a worker. The end of the scope removes what the worker has on this machine. */
+interface Exchanges extends AsyncDisposable {
+  /** The exchange of a run. StopError for an id that is none. */
+  readonly of: (runId: string) => Promise<Exchange>;
+}
+
+/** Opens the exchanges in the output of a job, a folder or a bucket. A worker does not hold the job. */
+export async function openExchanges(job: Job, { env, signal, log }: ExchangeOptions): Promise<Exchanges> {
+  const folders = foldersOf(job);
+  if (job.output.bucket === undefined)
+    return {
+      of: (runId) => folderExchange(folders, runId),
+      [Symbol.asyncDispose]: async () => {},
+    };
+  await refuseLinks(folders);
+  const bucket = await openBucket(shownPath(job, folders.folder), { env, signal });
+  const copies = openCopies({ KBDUMP_COPIES: folders.private }, undefined, "output.work_dir");
+  const { outage } = job.service;
+  const place = {
+    bucket,
+    retryUntilBack: <T>(work: () => Promise<T>) => retryUntilStoreIsBack(work, { outage, log, signal }),
+  };
+  return {
+    of: async (runId) => bucketExchange(place, runId, await copies.folderOf(bucket.url)),
+    [Symbol.asyncDispose]: async () => {
+      await copies[Symbol.asyncDispose]();
+      await bucket.close();
+    },
+  };
+}
+
+/** Opens the exchange of a run for its coordinator, which holds the job; makes it where there is none. */
+export async function ownExchange(leased: LeasedJob, runId: string): Promise<OwnExchange> {
+  return leased.remote ? ownBucketExchange(leased.remote, runId) : ownFolderExchange(leased, runId);
+}
+
+/** Removes the exchanges of all runs of a job but this one, or of all. The caller holds the job. */
+export async function removeOtherExchanges(leased: LeasedJob, runId: string | undefined): Promise<void> {
+  if (leased.remote) await removeOtherPrefixes(leased.remote, runId);
+  else await removeOtherFolders(leased, runId);
+}

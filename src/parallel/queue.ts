@@ -1,0 +1,220 @@
+import { createHash, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Queue, QueueEvents } from "bullmq";
+import * as v from "valibot";
+import { type Job, serviceName } from "../job/job.js";
+import type { Log } from "../log.js";
+import { amount, count, listOf, object, pattern, text, valueIf } from "../schema.js";
+import { atMost, type Broker } from "./broker.js";
+import { planSchema } from "./run-plan.js";
+
+/**
+ * Milliseconds for which a batch belongs to a worker that does not renew it. A worker that cannot renew ends its requests before, so
+ * that nothing sent for a batch is in flight once this time has passed.
+ */
+export const lockTime = 6_000;
+
+/** Milliseconds after which a broker that says nothing counts as gone. */
+const longestCommand = 5_000;
+/** Milliseconds without events after one that cannot be read. */
+const pauseOfEvents = 1_000;
+
+/** Documents that one worker takes together, as they are in the queue. It names no URL and no key: a worker has both in its job file. */
+export const batchSchema = object({
+  run: planSchema,
+  /** Concurrent requests of the run and all its workers together. */
+  concurrency: v.pipe(count, v.minValue(1)),
+  /** Requests a second of the run and all its workers together; null if there is no limit. */
+  max_rps: v.nullable(amount),
+  /** Concurrent requests that the worker may send for it. */
+  slots: count,
+  /** A document with more pages and child lists is left for later, when it gets all slots; null: read any. */
+  most_pages: v.nullable(count),
+  documents: listOf(
+    object({
+      name: pattern("the name of segments", /^[0-9a-f]{7,32}$/),
+      dataset_id: text,
+      document_id: text,
+    }),
+  ),
+});
+export type BatchData = v.InferOutput<typeof batchSchema>;
+
+/** The report of a worker at the end of a batch. Documents that it does not name have to be read again. */
+const endSchema = object({
+  /** Documents that have a result now. */
+  submitted: listOf(text),
+  /** Documents that were larger than `most_pages`. */
+  large: listOf(text),
+});
+export type BatchEnd = v.InferOutput<typeof endSchema>;
+
+/** A worker that refuses a batch begins its reason with this. */
+export const refusal = "refused: ";
+
+const pauseSchema = object({ pause: count });
+const nothing: BatchEnd = { submitted: [], large: [] };
+
+/** Hints of the queue. Each may be lost: the exchange is what counts. */
+interface QueueListener {
+  /** A worker has ended a batch. `reason`: why it took none of it. */
+  readonly onEnded: (id: string, end: BatchEnd, reason: string | undefined) => void;
+  readonly onProgress: (id: string, progress: unknown) => void;
+}
+
+/**
+ * Removes keys and sets the limit, if the run still has the queue; where nothing has it, only if that is allowed.
+ * KEYS: meta, and those to remove. ARGV: the owner, the limit, and 1 if the queue may have lost its owner.
+ */
+const setLimit = `
+local owner = redis.call("HGET", KEYS[1], "kbdump")
+if owner ~= ARGV[1] and (owner or ARGV[3] ~= "1") then return 0 end
+for at = 2, #KEYS do redis.call("DEL", KEYS[at]) end
+redis.call("HSET", KEYS[1], "kbdump", ARGV[1], "concurrency", ARGV[2])
+return 1`;
+
+/** The queue of a job, as the coordinator of one of its runs uses it. Everything but `close` rejects where the broker is gone. */
+export class DocumentQueue {
+  readonly #broker: Broker;
+  readonly #job: Job;
+  readonly #owner = randomUUID();
+  readonly #connection: ReturnType<Broker["connect"]>;
+  readonly #queue: Queue<BatchData>;
+  readonly #meta: string;
+  #events: QueueEvents | undefined;
+
+  private constructor(broker: Broker, job: Job) {
+    this.#broker = broker;
+    this.#job = job;
+    this.#connection = broker.connect({ enableOfflineQueue: false, commandTimeout: longestCommand });
+    this.#queue = new broker.libraries.bullmq.Queue<BatchData>(queueName(job), {
+      connection: this.#connection,
+      defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+    });
+    this.#queue.on("error", () => {}); // the exchange is what counts, whatever the queue says
+    this.#meta = this.#queue.toKey("meta");
+  }
+
+  /**
+   * Opens the queue of a job for a new run. When it resolves, no worker sends requests for an earlier run: usually at once, and after
+   * the lock time if the queue is new, has lost its data, or was left by a coordinator that was killed.
+   */
+  static async open(
+    broker: Broker,
+    job: Job,
+    { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
+  ): Promise<DocumentQueue> {
+    const queue = new DocumentQueue(broker, job);
+    await once(queue.#connection, "ready", { signal });
+    const isLost = (await queue.state()) === "lost";
+    await queue.#connection.hset(queue.#meta, "kbdump", queue.#owner);
+    await queue.#queue.drain(true); // from here on no worker begins anything of an earlier run
+    if (isLost || (await queue.#queue.getActiveCount()) > 0) {
+      await queue.wipe();
+      log(
+        "info",
+        `waiting ${lockTime / 1_000} s: the queue is new or was left by another run, whose requests may be in flight`,
+      );
+      await delay(lockTime, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+    return queue;
+  }
+
+  /** Hears of batches and pauses until the queue is closed. */
+  listen({ onEnded, onProgress }: QueueListener, onPause: (milliseconds: number) => void): void {
+    const events = hearPauses(this.#broker, this.#job, onPause);
+    this.#events = events;
+    events.on("completed", ({ jobId, returnvalue }) =>
+      onEnded(jobId, valueIf(endSchema, returnvalue) ?? nothing, undefined),
+    );
+    events.on("failed", ({ jobId, failedReason }) => onEnded(jobId, nothing, failedReason));
+    events.on("progress", ({ jobId, data }) => onProgress(jobId, data));
+  }
+
+  /** lost: it has lost its data, and with them its limit. taken: another run uses it now. */
+  async state(): Promise<"whole" | "lost" | "taken"> {
+    const [limit, owner] = await this.#connection.hmget(this.#meta, "concurrency", "kbdump");
+    if (limit === null || owner === null) return "lost";
+    return owner === this.#owner ? "whole" : "taken";
+  }
+
+  /** Empties the queue, so that workers end what they do within the lock time. False: another run uses it now, and keeps its batches. */
+  async wipe(): Promise<boolean> {
+    // Between the first scan and its end, a worker may take a batch and lock it. After that there is none to take.
+    return (await this.#removeAll()) && (await this.#removeAll());
+  }
+
+  async #removeAll(): Promise<boolean> {
+    const keys: string[] = [];
+    const found = this.#connection.scanStream({ match: this.#queue.toKey("*"), count: 1_000 });
+    for await (const some of found) keys.push(...some);
+    return this.#setLimit(1, keys, true);
+  }
+
+  /** Sets how many batches may be under way at once. False: the queue is not ours, or has lost its data. */
+  async limit(batches: number): Promise<boolean> {
+    return this.#setLimit(batches, [], false);
+  }
+
+  async #setLimit(batches: number, remove: readonly string[], mayBeLost: boolean): Promise<boolean> {
+    const keys = [this.#meta, ...remove];
+    const args = [this.#owner, batches, mayBeLost ? "1" : "0"];
+    return (await this.#connection.eval(setLimit, keys.length, ...keys, ...args)) === 1;
+  }
+
+  async add(batches: readonly { readonly id: string; readonly data: BatchData }[]): Promise<void> {
+    await this.#queue.addBulk(batches.map(({ id, data }) => ({ name: "documents", data, opts: { jobId: id } })));
+  }
+
+  /** Those of the batches that the queue does not have. */
+  async findMissing(ids: readonly string[]): Promise<readonly string[]> {
+    const pipeline = this.#connection.pipeline();
+    for (const id of ids) pipeline.exists(this.#queue.toKey(id));
+    const answers = (await pipeline.exec()) ?? [];
+    return ids.filter((_, index) => answers[index]?.[0] === null && answers[index]?.[1] === 0);
+  }
+
+  /** The names of the workers that are connected, in their order. */
+  async workers(): Promise<readonly string[]> {
+    const found = await this.#queue.getWorkers();
+    return found.map(({ rawname = "" }) => rawname.slice(rawname.lastIndexOf(":") + 1)).sort();
+  }
+
+  /** Takes back what no worker has begun, and closes the queue. */
+  async close(): Promise<void> {
+    await atMost(this.state().then((found) => (found === "whole" ? this.#queue.drain(true) : undefined)));
+    await Promise.all([atMost(this.#queue.close()), this.#events && atMost(this.#events.close())]);
+  }
+}
+
+/** Calls the listener whenever a worker was told by the service to wait. Close the events to end it. */
+export function hearPauses(broker: Broker, job: Job, onPause: (milliseconds: number) => void): QueueEvents {
+  const events = new broker.libraries.bullmq.QueueEvents(queueName(job), {
+    connection: broker.connect(),
+    autorun: false,
+  });
+  events.on("error", () => {}); // it connects again
+  events.on("progress", ({ data }) => {
+    const asked = valueIf(pauseSchema, data);
+    if (asked) onPause(asked.pause);
+  });
+  listenOn(events);
+  return events;
+}
+
+/** Hears events until they are closed: one that BullMQ did not write ends its own listening. */
+function listenOn(events: QueueEvents): void {
+  const again = () => {
+    if (!events.closing) listenOn(events);
+  };
+  events.run().catch(() => setTimeout(again, pauseOfEvents).unref());
+}
+
+/** The queue of a job: one for all of its runs, whatever the output. */
+export function queueName({ name, service }: Pick<Job, "name" | "service">): string {
+  const hash = createHash("sha256")
+    .update(JSON.stringify([serviceName(service), name]))
+    .digest("hex");
+  return `kbdump-${name}-${hash.slice(0, 8)}`;
+}

@@ -1,0 +1,59 @@
+import * as v from "valibot";
+import type { DocumentRef } from "../client/knowledge-api.js";
+import type { Job } from "../job/job.js";
+import { object, text } from "../schema.js";
+import { planHash } from "../segments/earlier-work.js";
+import { tool } from "../tool.js";
+
+/** A run, and everything that a worker must agree with: in each of its batches, and as `plan.json` in its exchange. */
+export const planSchema = object({
+  run_id: text,
+  /** The plan hash of the coordinator. */
+  plan: text,
+  version: text,
+  /** The hash of the list of documents that the run was given; null where it asked the service. */
+  list: v.nullable(text),
+});
+export type RunPlan = v.InferOutput<typeof planSchema>;
+
+/** The content of `plan.json`. */
+export function planText({ run_id, plan, version, list }: RunPlan): string {
+  return JSON.stringify({ run_id, plan, version, list });
+}
+
+/**
+ * Says why a worker refuses the batches of a run; undefined where it takes them. `found`: the `plan.json` in the output that both
+ * share; undefined where the worker does not find it there.
+ */
+export function reasonToRefuse(run: RunPlan, found: string | undefined, job: Job): string | undefined {
+  if (run.version !== tool.version) return `the run is of kbdump ${run.version}, this worker is ${tool.version}`;
+  if (run.plan !== planHash(job, run.list ?? undefined))
+    return "the job file of this worker asks for other things than that of the run";
+  if (found === undefined)
+    return `this worker does not find run ${run.run_id} in its output: both must share the folder or bucket`;
+  return found === planText(run) ? undefined : `run ${run.run_id} is not the one that its exchange is of`;
+}
+
+/** Gives a document of the job, with the filter of its dataset; undefined if the job does not ask for it. */
+export function documentsOf({
+  datasets,
+}: Pick<Job, "datasets">): (document: {
+  readonly dataset_id: string;
+  readonly document_id: string;
+}) => DocumentRef | undefined {
+  if (datasets === "all")
+    return ({ dataset_id, document_id }) => ({
+      ...{ datasetId: dataset_id, documentId: document_id, status: [], keyword: undefined },
+    });
+  const asked = new Map(
+    datasets.map(({ documents, ...dataset }) => [
+      dataset.id,
+      { ...dataset, documents: documents === "all" ? undefined : new Set(documents) },
+    ]),
+  );
+  return ({ dataset_id: datasetId, document_id: documentId }) => {
+    const dataset = asked.get(datasetId);
+    if (!dataset || dataset.documents?.has(documentId) === false) return undefined;
+    return { datasetId, documentId, status: dataset.status, keyword: dataset.keyword };
+  };
+}

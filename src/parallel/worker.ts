@@ -1,0 +1,347 @@
+import { basename } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Job as QueuedBatch, Worker } from "bullmq";
+import type { Client, Lane } from "../client/open-client.js";
+import type { DocumentToRead } from "../crawl/discovery.js";
+import { Prefetch } from "../crawl/prefetch.js";
+import type { TextFormat } from "../dump/formats/format.js";
+import { openTexts } from "../dump/formats/open-texts.js";
+import { isRunId } from "../dump/run-id.js";
+import { sayDiskError } from "../file-error.js";
+import { forEachOf, isThere } from "../files/files.js";
+import type { SegmentFile } from "../files/join-segments.js";
+import type { Job } from "../job/job.js";
+import { openService, withDefaults } from "../job/open-service.js";
+import { emptyRunProgress, type RunProgress, readingDocuments, waitingForDocuments } from "../job/run-progress.js";
+import type { DocumentRow } from "../rows/row.js";
+import { valueIf } from "../schema.js";
+import { TooLargeError } from "../segments/document-attempt.js";
+import { dumpDocument } from "../segments/dump-document.js";
+import { documentsPerSlot, pagesPerSlot } from "../segments/read-documents.js";
+import type { SubmittedResult } from "./accept-document.js";
+import { BatchLock } from "./batch-lock.js";
+import { atMost, type Broker, BrokerWatch, openBroker } from "./broker.js";
+import { type Attempt, type AttemptFile, beginAttempt, type Exchange, planFile } from "./exchange.js";
+import { openExchanges } from "./open-exchange.js";
+import { type BatchData, type BatchEnd, batchSchema, hearPauses, lockTime, queueName, refusal } from "./queue.js";
+import { documentsOf, reasonToRefuse } from "./run-plan.js";
+import type { WorkerOptions, WorkerResult } from "./worker-options.js";
+import { type ProgressReport, ReportedRequests } from "./workers-progress.js";
+
+/** Milliseconds between two looks at whether there is anything to do, and at whether the broker is there. */
+const pollEvery = 250;
+const lookEvery = 2_000;
+/** Milliseconds between looks at the batches of others that are not renewed. */
+const stalledInterval = 3_000;
+/** Milliseconds that a worker rests after it refused a batch, so that others get it. */
+const restTime = 5_000;
+/** Milliseconds after which the library tries again where the broker was gone in the middle of a command. */
+const runRetryDelay = 1_000;
+
+/**
+ * Works for the runs of a job that distribute their documents, one after the other, until it has been idle for as long as the options say,
+ * or its signal ends it. Rejects with the reason of the signal, with UsageError (no key, a wrong address, missing libraries), and with
+ * StopError where the service, the broker or the disk cannot be used.
+ */
+export async function workDocuments(job: Job, context: WorkerOptions): Promise<WorkerResult> {
+  const broker = await openBroker(context.broker);
+  const held = new Set<BatchData>();
+  let worker: DocumentWorker | undefined;
+  try {
+    await using service = await openService(job, withDefaults(context), {
+      maxRps: () => rateOf(held),
+      onPause: (milliseconds) => void worker?.announcePause(milliseconds),
+    });
+    await using exchanges = await openExchanges(job, context);
+    const formats = await openTexts(job.output.formats, job.output.csvSafe);
+    worker = new DocumentWorker(broker, {
+      job,
+      client: service.client,
+      formats,
+      context,
+      held,
+      exchangeOf: exchanges.of,
+    });
+    try {
+      return await worker.work();
+    } finally {
+      await worker.close();
+    }
+  } catch (error) {
+    throw sayDiskError(error, job.output.dir, "reading documents");
+  } finally {
+    broker.close();
+  }
+}
+
+interface DocumentWorkerOptions {
+  readonly job: Job;
+  readonly client: Client;
+  readonly formats: readonly TextFormat[];
+  readonly context: WorkerOptions;
+  /** The batches that this worker reads. */
+  readonly held: Set<BatchData>;
+  readonly exchangeOf: (runId: string) => Promise<Exchange>;
+}
+
+/** The part of `max_rps` that these batches may use. */
+function rateOf(batches: Iterable<BatchData>): number {
+  let rate = 0;
+  for (const { max_rps, slots, concurrency } of batches)
+    rate += max_rps === null ? Number.POSITIVE_INFINITY : (max_rps * slots) / concurrency;
+  return rate;
+}
+
+/** The document must not be read by this worker; the message says why. */
+class RefusedError extends Error {}
+
+/** Takes batches of documents from a queue, reads them and submits what it read. */
+class DocumentWorker {
+  readonly #broker: Broker;
+  readonly #options: DocumentWorkerOptions;
+  readonly #documentIn: ReturnType<typeof documentsOf>;
+  readonly #requests: ReportedRequests;
+  readonly #worker: Worker<BatchData, BatchEnd>;
+  readonly #connection: ReturnType<Broker["connect"]>;
+  readonly #events: ReturnType<typeof hearPauses>;
+  readonly #counts = { failed: 0, late: 0 };
+  readonly #refusals = new Set<string>();
+  readonly #active = new Set<QueuedBatch<BatchData>>();
+  readonly #failed = new AbortController();
+  #run = "";
+  #lastWork = performance.now();
+
+  constructor(broker: Broker, options: DocumentWorkerOptions) {
+    const { job, client, context } = options;
+    this.#broker = broker;
+    this.#options = options;
+    this.#documentIn = documentsOf(job);
+    this.#requests = new ReportedRequests(context.progress.requests);
+    this.#connection = broker.connect({ enableOfflineQueue: false, commandTimeout: lockTime });
+    this.#events = hearPauses(broker, job, client.pause);
+    this.#worker = new broker.libraries.bullmq.Worker<BatchData, BatchEnd>(
+      queueName(job),
+      (batch, token) => this.#take(batch, token ?? ""),
+      {
+        connection: broker.connect(),
+        name: context.name,
+        concurrency: context.inFlight ?? job.service.concurrency,
+        // A batch that is not renewed fails, and the coordinator hands its documents out again.
+        ...{ lockDuration: lockTime, skipLockRenewal: true, stalledInterval, maxStalledCount: 0, runRetryDelay },
+      },
+    );
+    this.#worker.on("error", () => {}); // it connects again
+  }
+
+  /** Resolves once it was idle for long enough. */
+  async work(): Promise<WorkerResult> {
+    const { job, client, context } = this.#options;
+    const { signal, progress, log, idle = Number.POSITIVE_INFINITY } = context;
+    progress.step = waitingForDocuments;
+    log("info", `worker ${context.name} takes documents of job ${job.name} from ${this.#broker.shown}`);
+    const ends = AbortSignal.any([signal, this.#failed.signal]);
+    const stop = () => client.stop(ends.reason); // gives the other documents of this worker back, too
+    ends.addEventListener("abort", stop, { once: true });
+    const watch = new BrokerWatch(this.#broker, log, ends);
+    const looking = setInterval(() => void watch.ask(() => this.#connection.ping()), lookEvery);
+    while (!ends.aborted && (this.#active.size > 0 || performance.now() - this.#lastWork < idle))
+      await delay(pollEvery, undefined, { signal: ends }).catch(() => {});
+    clearInterval(looking);
+    ends.throwIfAborted();
+    const { documentsDone: documents, chunks, child_chunks, requests } = progress;
+    return {
+      status: "idle",
+      name: context.name,
+      documents,
+      ...this.#counts,
+      chunks,
+      child_chunks,
+      requests: requests.sent,
+    };
+  }
+
+  /** Takes nothing more, and waits a little while for documents to be given back. */
+  async close(): Promise<void> {
+    await atMost(this.#worker.close());
+    await atMost(Promise.all([this.#worker.disconnect(), this.#events.close()]));
+  }
+
+  /** Lets all other workers and the coordinator wait, because the service asked for that. */
+  async announcePause(milliseconds: number): Promise<void> {
+    if (milliseconds <= 0) return;
+    for (const batch of this.#active) {
+      try {
+        return await batch.updateProgress({ pause: Math.ceil(milliseconds) });
+      } catch {} // this batch is gone from the queue: another one may be there
+    }
+  }
+
+  async #take(batch: QueuedBatch<BatchData>, token: string): Promise<BatchEnd> {
+    const { progress } = this.#options.context;
+    this.#active.add(batch);
+    progress.step = readingDocuments;
+    try {
+      await using lock = await BatchLock.hold(batch, token);
+      return await this.#read(batch, lock);
+    } catch (error) {
+      if (error instanceof RefusedError) throw this.#refusalOf(error);
+      throw error;
+    } finally {
+      this.#active.delete(batch);
+      this.#lastWork = performance.now();
+      if (this.#active.size === 0) progress.step = waitingForDocuments;
+    }
+  }
+
+  /** Reads the documents of a batch over connections of its own, which are closed before the batch ends. */
+  async #read(batch: QueuedBatch<BatchData>, lock: BatchLock): Promise<BatchEnd> {
+    const { client, context, held } = this.#options;
+    const limit = await this.#connection.hget(this.#worker.toKey("meta"), "concurrency");
+    if (limit === null) throw new RefusedError("the queue has lost its limit");
+    const { data, exchange, documents } = await this.#find(batch.data);
+    const { concurrency, slots } = data;
+    const inFlight = Math.min(context.inFlight ?? concurrency, concurrency);
+    const connections = Math.max(1, Math.floor((inFlight * slots) / concurrency));
+    const end = { submitted: [] as string[], large: [] as string[] };
+    const reading = new Map<string, RunProgress>();
+    const timer = setInterval(() => batch.updateProgress(this.#report(reading)).catch(() => {}), 1_000);
+    const lane = client.openLane({ connections, signal: lock.signal, beforeSending: lock.requireHeld });
+    held.add(data);
+    const prefetch = new Prefetch(connections * pagesPerSlot);
+    try {
+      await forEachOf(documents, connections * documentsPerSlot, async (document) => {
+        const progress = emptyRunProgress();
+        reading.set(document.name, progress);
+        const options = { lane, prefetch, progress, mostPages: data.most_pages ?? undefined };
+        const taken = await this.#readDocument(document, exchange, options);
+        reading.delete(document.name);
+        if (taken === "submitted") end.submitted.push(document.name);
+        if (taken === "large") end.large.push(document.name);
+      });
+    } catch (error) {
+      if (!lock.signal.aborted && !client.signal.aborted) this.#failed.abort(error);
+      if (client.signal.aborted && !this.#failed.signal.aborted) this.#failed.abort(client.signal.reason);
+      throw error;
+    } finally {
+      clearInterval(timer);
+      await lane.close();
+      held.delete(data);
+    }
+    return end;
+  }
+
+  /** Reads one document and submits it. Rejects with what ends a worker: a service that cannot be reached, a full disk. */
+  async #readDocument(document: DocumentToRead, exchange: Exchange, options: ReadingOptions): Promise<Taken> {
+    let attempt: Attempt | undefined;
+    try {
+      attempt = await beginAttempt(exchange, document.name);
+      if (attempt) return await this.#readAndSubmit(document, attempt, options);
+    } catch (error) {
+      if (error instanceof TooLargeError) return "large";
+      options.lane.signal.throwIfAborted();
+      const isOver = (await exchange.read(planFile)) === undefined; // its folder was removed meanwhile
+      const isGone = attempt && !(await isThere(attempt.folder)); // and the run started over
+      if (!isOver && !isGone) throw error;
+    } finally {
+      await attempt?.drop();
+    }
+    this.#counts.late++;
+    return "over";
+  }
+
+  async #readAndSubmit({ ref, name }: DocumentToRead, attempt: Attempt, options: ReadingOptions): Promise<Taken> {
+    const { job, formats, context } = this.#options;
+    const { lane, prefetch, progress, mostPages } = options;
+    const segments = { job, formats, segments: attempt.folder, begun: new Set<string>(), retryFailed: false };
+    const document = await dumpDocument(lane, ref, name, { ...segments, prefetch, progress, mostPages });
+    const { row, drift, childLists, proof, edited } = document;
+    const isWhole = row.status === "complete";
+    const files = isWhole ? document.files.flatMap(filesOf) : [];
+    const submitted: SubmittedResult = {
+      worker: context.name,
+      token: attempt.token,
+      result: { row, drift, childLists, proof, edited },
+      files,
+      pages: progress.pagesDone,
+      requests: this.#requests.take(),
+    };
+    const isFirst = (await attempt.submit(files, JSON.stringify(submitted))) === "first";
+    if (isFirst && isWhole) this.#count(row);
+    else if (isFirst) this.#counts.failed++;
+    else this.#counts.late++;
+    return "submitted";
+  }
+
+  #count({ chunk_count: chunks, child_chunk_count: children }: DocumentRow): void {
+    const { progress } = this.#options.context;
+    progress.documentsDone++;
+    progress.chunks += chunks;
+    progress.child_chunks += children;
+  }
+
+  #report(reading: ReadonlyMap<string, RunProgress>): ProgressReport {
+    const { sent, unreported } = this.#requests;
+    const documents = [...reading].map(([name, { chunks, child_chunks, pagesExpected, pagesDone }]) => {
+      return [name, { chunks, child_chunks, pages_expected: pagesExpected, pages: pagesDone }];
+    });
+    return { worker: this.#options.context.name, sent, unreported, documents: Object.fromEntries(documents) };
+  }
+
+  /** The documents that the queue means, once it is certain that this worker may read them. */
+  async #find(queued: unknown): Promise<FoundBatch> {
+    const { job, exchangeOf, context } = this.#options;
+    const data = valueIf(batchSchema, queued);
+    if (!data || !isRunId(data.run.run_id)) throw new RefusedError("these are no documents of a run");
+    const { run_id: runId } = data.run;
+    const exchange = await exchangeOf(runId);
+    const reason = reasonToRefuse(data.run, await exchange.read(planFile), job);
+    if (reason !== undefined) throw new RefusedError(reason);
+    const documents = data.documents.map((document) => {
+      const ref = this.#documentIn(document);
+      if (!ref) throw new RefusedError(`run ${runId} has a document that is not one of the job`);
+      return { name: document.name, ref };
+    });
+    if (this.#run !== runId) context.log("info", `reading documents of run ${runId}`);
+    this.#run = runId;
+    return { data, exchange, documents };
+  }
+
+  #refusalOf({ message }: RefusedError): Error {
+    const { log, name } = this.#options.context;
+    if (!this.#refusals.has(message)) log("warn", `documents were given back: ${message}`);
+    this.#refusals.add(message);
+    if (!this.#worker.isPaused()) this.#rest().catch((error: unknown) => this.#failed.abort(error));
+    return new this.#broker.libraries.bullmq.UnrecoverableError(`${refusal}${name}: ${message}`);
+  }
+
+  /** Takes nothing for a while. */
+  async #rest(): Promise<void> {
+    const { signal } = this.#options.client;
+    await this.#worker.pause(true);
+    await delay(restTime, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) await this.#worker.resume();
+  }
+}
+
+interface FoundBatch {
+  readonly data: BatchData;
+  readonly exchange: Exchange;
+  readonly documents: readonly DocumentToRead[];
+}
+
+interface ReadingOptions {
+  readonly lane: Lane;
+  readonly prefetch: Prefetch;
+  readonly progress: RunProgress;
+  readonly mostPages: number | undefined;
+}
+
+/** submitted: the run has a result. large: it has more pages than this batch allows. over: the run is, or it started over. */
+type Taken = "submitted" | "large" | "over";
+
+/** A document that was just read has each segment in a file of its own. */
+function filesOf(segment: SegmentFile): readonly AttemptFile[] {
+  if (segment.start !== undefined) throw new Error(`${segment.path} holds the rows of several documents`);
+  const { path, bytes, sha256 } = segment;
+  return [{ file: basename(path), bytes, sha256 }];
+}

@@ -1,0 +1,193 @@
+import { relative } from "node:path";
+import type { ComparedRuns } from "../compare/compare-runs.js";
+import type { ChunkChange, DocumentDiff, RunDiff } from "../compare/diff-result.js";
+import { withRunDiff } from "../compare/diff-runs.js";
+import { checkFit } from "../compare/history.js";
+import { planCompared } from "../compare/lost/plan-lost.js";
+import { countPlan, type DocumentPlan, type ManualEdit } from "../compare/lost/restore-plan.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { type Dump, databaseOf } from "../dump/open-dump.js";
+import { UsageError } from "../errors.js";
+import type { ReadProgress } from "../read-progress.js";
+import { documentKey } from "../rows/row.js";
+import { commandOf, type NameFolder, runName } from "./report-path.js";
+
+/** Lost rows that get a card. */
+const mostCards = 100;
+
+/** The losses since an older run: the numbers of `diff`, and the plan of `restore`. */
+export interface LostFacts {
+  readonly old: Dump["manifest"];
+  /** Documents may have names only if the report shows texts. */
+  readonly diff: RunDiff;
+  /** The first lost rows, manual edits first. */
+  readonly cards: readonly LostCard[];
+  readonly restore: RestoreFacts;
+  readonly commands: Commands;
+  /** Sentences on what may make the comparison say less than it seems to; empty without content. The count is that of all. */
+  readonly warnings: readonly string[];
+  readonly warning_count: number;
+}
+
+/** A lost row, and what a restore does about it. */
+export interface LostCard extends RowOutcome {
+  readonly change: ChunkChange;
+  readonly document: Pick<DocumentDiff, "dataset_id" | "document_id" | "dataset_name" | "document_name">;
+}
+
+/** Rows that a restore would write, or why it is refused as a whole, as a sentence. */
+interface RestoreFacts {
+  readonly rows: number;
+  readonly refused: string | null;
+}
+
+/** The plan of a restore for a lost row. */
+interface RowOutcome {
+  /** Who made the edit, and when; null where no fact says that a person did. */
+  readonly edit: ManualEdit | null;
+  /** The text as the plan has it; undefined where no fact says that a person made it. */
+  readonly content?: string;
+  /** Why it is left alone, as a sentence; null where it is written. */
+  readonly reason: string | null;
+}
+
+export interface LostOptions {
+  /** The database of the older run's job; undefined: the one beside it. */
+  readonly database: string | undefined;
+  /** Whether texts of the service may be shown. */
+  readonly content: boolean;
+  readonly memory: string;
+  readonly signal: AbortSignal;
+  readonly progress: ReadProgress;
+  readonly nameFolder: NameFolder | undefined;
+}
+
+/** Compares a run with an older one, and plans what `restore` would bring back. */
+export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions): Promise<LostFacts> {
+  const { memory, signal, progress, content, nameFolder } = options;
+  const database = options.database ?? (await databaseOf(old)) ?? null;
+  const diffing = { memory, signal, progress, database, text: content ? ("lost" as const) : false };
+  return withRunDiff(old.folder, fresh.folder, diffing, async (diff, changes, { connection, compared }) => {
+    const manual = await changes.first("manual edits", mostCards);
+    const lost = [...manual, ...(await changes.first("lost", mostCards - manual.length))];
+    progress.step = "planning the restore";
+    const { outcomeOf, warnings, ...restore } = await planRestore(connection, compared, options);
+    const all = [...new Set([...diff.warnings, ...warnings])];
+    // The page may be sent to somebody whom the folders of this machine do not concern.
+    const withoutPath = (text: string) =>
+      database === null ? text : text.replaceAll(database, "the database of the job");
+    const documents = new Map(diff.documents.map((document) => [documentKey(document), document]));
+    return {
+      old: old.manifest,
+      diff,
+      cards: lost.map((change) => ({
+        ...outcomeOf(change),
+        change,
+        document: documents.get(documentKey(change)) ?? nameless(change),
+      })),
+      restore,
+      commands: commandsFor(old, fresh, nameFolder),
+      warnings: content ? all.map(withoutPath) : [],
+      warning_count: all.length,
+    };
+  });
+}
+
+const nameless = ({ dataset_id, document_id }: ChunkChange) => ({
+  dataset_id,
+  document_id,
+  dataset_name: null,
+  document_name: null,
+});
+
+interface PlannedRestore extends RestoreFacts {
+  readonly outcomeOf: (change: ChunkChange) => RowOutcome;
+  readonly warnings: readonly string[];
+}
+
+/** Plans the restore as the command does, from the comparison that is made already. */
+async function planRestore(
+  connection: Connection,
+  compared: ComparedRuns,
+  { signal }: LostOptions,
+): Promise<PlannedRestore> {
+  const [old, fresh] = compared.sources.map(({ run }) => run.dump);
+  const refused = refusalOf("older", old) ?? refusalOf("newer", fresh);
+  if (refused !== null) return { rows: 0, refused, outcomeOf: () => ({ edit: null, reason: refused }), warnings: [] };
+  const wishes = { refusals: new Map(), decisions: undefined, addManualEdits: false, documents: [], signal };
+  const { plan, warnings } = await planCompared(connection, compared, wishes);
+  const outcomes = outcomesOf(plan.documents);
+  const refusals = new Map(plan.documents.map((document) => [documentKey(document), document.refused]));
+  return {
+    rows: countPlan(plan).rows,
+    refused: null,
+    warnings,
+    outcomeOf: (change) =>
+      outcomes.get(keyOf({ ...change, segment_id: change.old_segment_id, id: change.old_id })) ?? {
+        edit: null,
+        reason: refusals.get(documentKey(change)) ?? "No fact says that a person made or edited it.",
+      },
+  };
+}
+
+/** Why a run as a whole is of no use for a restore; null where it is. */
+function refusalOf(name: "older" | "newer", dump: Dump | undefined): string | null {
+  try {
+    if (dump) checkFit(dump);
+    return null;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return `The ${name} run cannot be used for a restore: ${error.problems.map(({ message }) => message).join("; ")}.`;
+  }
+}
+
+/** By `keyOf`, of the rows that the plan decides on. */
+function outcomesOf(documents: readonly DocumentPlan[]): ReadonlyMap<string, RowOutcome> {
+  const outcomes = new Map<string, RowOutcome>();
+  for (const document of documents) {
+    const key = (segment_id: string | null, id: string) => keyOf({ ...document, segment_id, id });
+    for (const { segment_id, id, reason, edit, content } of document.listed)
+      outcomes.set(key(segment_id, id), { reason, edit, content });
+    for (const { chunk_id, edit, texts, disable, children } of document.restores) {
+      const content = texts ? { content: texts.content } : {};
+      if (texts || disable) outcomes.set(key(null, chunk_id), { reason: null, edit, ...content });
+      for (const child of children)
+        outcomes.set(key(chunk_id, child.child_id), { reason: null, edit: child.edit, content: child.content });
+    }
+  }
+  return outcomes;
+}
+
+/** Tells a row of the older run from all others. */
+function keyOf(row: { dataset_id: string; document_id: string; segment_id: string | null; id: string | null }): string {
+  return JSON.stringify([row.dataset_id, row.document_id, row.segment_id, row.id]);
+}
+
+/** The commands that show the rest of what is lost, and that plan and make a restore. */
+interface Commands {
+  readonly diff: string;
+  readonly documents: string;
+  readonly restore: string;
+  /** Writes it: against the service as it stands, not against a run. */
+  readonly apply: string;
+}
+
+function commandsFor(old: Dump, fresh: Dump, nameFolder?: NameFolder): Commands {
+  const { older, newer, flags } = namesOf(old, fresh, nameFolder);
+  return {
+    diff: commandOf("diff", [older, newer, "--text", ...flags]),
+    documents: commandOf("diff", [older, newer, "--only", "document", ...flags]),
+    restore: commandOf("restore", [older, "--against", newer, ...flags]),
+    apply: commandOf("restore", [older, "--apply", ...flags]),
+  };
+}
+
+/** `--out` holds for both runs: where they lie in different folders, both are named by their paths. */
+function namesOf(old: Dump, fresh: Dump, nameFolder: NameFolder = (path) => path) {
+  const [older, newer] = [old, fresh].map(({ folder, manifest }) => runName(folder, manifest, nameFolder));
+  if (older && newer && older.flags.join() === newer.flags.join())
+    return { older: older.word, newer: newer.word, flags: older.flags };
+  const pathOf = ({ folder }: Dump) =>
+    nameFolder(folder) === folder ? relative(".", folder) || "." : nameFolder(folder);
+  return { older: pathOf(old), newer: pathOf(fresh), flags: [] };
+}

@@ -1,0 +1,126 @@
+import { ageText, countText } from "../../amounts.js";
+import type { SqlRow } from "../../duckdb/read-rows.js";
+import { sqlText } from "../../duckdb/sql.js";
+import { type HtmlValue, html } from "../page/html.js";
+import { column, documentName, numberOf, renderTable, stateText, type Tone } from "../page/table.js";
+import type { Source } from "../source.js";
+import { type Section, sentences } from "./section.js";
+
+/** The states of documents, those first that need a look. */
+const states: readonly (readonly [state: string, tone: Tone, meaning: string])[] = [
+  ["never read", "bad", "no run has read them whole so far, as far as is known"],
+  ["unstable", "warn", "they changed while this run read them"],
+  ["stale", "warn", "this run could not read them whole; the database of the job has the rows of an earlier one"],
+  ["fresh", "good", "this run read them whole"],
+  ["not in this run", "quiet", "an earlier run had them; they were deleted since, or this run was not asked for them"],
+];
+
+/** How fresh every document is: whether this run read it whole, and when it last changed. */
+export async function freshnessSection(source: Source): Promise<Section> {
+  const asOf = Date.parse(source.manifest.finished_at);
+  await loadEarlier(source);
+  await source.connection.run(freshnessSql);
+  const counts = await source.rows("SELECT state, count(*) AS documents FROM freshness GROUP BY state");
+  const [oldest] = await source.rows(
+    `FROM freshness LEFT JOIN names USING (dataset_id, document_id)
+    WHERE changed_at IS NOT NULL AND state <> 'not in this run' ORDER BY changed_at, nr LIMIT 1`,
+  );
+  const isOfEarlier = counts.some(({ state }) => state === "not in this run");
+  const table = await source.table({
+    caption: "Freshness of documents",
+    columns: [
+      column.document,
+      column.state("State", "state"),
+      column.time("Last change", "changed_at"),
+      column.number("Unchanged for", "unchanged", (age) => (age === null ? "–" : ageText(age))),
+      column.number("Chunks", "chunks"),
+    ],
+    select: `SELECT *, ${asOf} - changed_at AS unchanged FROM freshness`,
+    order: `list_position([${states.map(([state]) => sqlText(state)).join(", ")}], state), changed_at NULLS LAST, nr, dataset_id, document_id`,
+    query: queryOf(source, isOfEarlier),
+  });
+  return {
+    id: "freshness",
+    title: "Freshness of every document",
+    tone: "quiet",
+    lead: leadOf(counts, oldest, asOf, source.hasHistory),
+    needsAction: false,
+    body: [renderStates(counts), renderTable(table)],
+  };
+}
+
+/** Makes `earlier`: the documents that the database had rows of after this run, whatever later runs did. */
+async function loadEarlier({ connection, hasHistory, run_id }: Source): Promise<void> {
+  const run = sqlText(run_id);
+  const sql = hasHistory
+    ? `SELECT dataset_id, document_id FROM job.main.documents WHERE run_id <= ${run}
+      UNION SELECT dataset_id, document_id FROM held`
+    : "SELECT dataset_id, document_id FROM documents WHERE false";
+  if (hasHistory) await connection.run(heldSql(run));
+  await connection.run(`CREATE TEMP TABLE earlier AS ${sql}`);
+}
+
+/** SQL: makes `held`, the documents that a later run read again, and of which not all chunks came with later runs. */
+function heldSql(run: string): string {
+  const later = `(FROM job.main.documents WHERE run_id > ${run})`;
+  const changes = `FROM job.main.chunk_changes SEMI JOIN ${later} USING (dataset_id, document_id) WHERE run_id > ${run}`;
+  return `CREATE TEMP TABLE held AS
+    SELECT dataset_id, document_id FROM (
+      SELECT dataset_id, document_id ${changes} GROUP BY dataset_id, document_id, lineage HAVING arg_min(change, run_id) <> 'added'
+    )
+    UNION
+    SELECT dataset_id, document_id FROM job.main.chunks SEMI JOIN ${later} USING (dataset_id, document_id)
+      ANTI JOIN (SELECT dataset_id, document_id, coalesce(new_id, id) AS id ${changes}) USING (dataset_id, document_id, id)`;
+}
+
+/** SQL: makes `freshness`, a row for each document of this run and of earlier ones; times in milliseconds since 1970. */
+const freshnessSql = `CREATE TEMP TABLE freshness AS
+  SELECT d.nr, dataset_id, document_id, epoch_ms(c.changed_at) AS changed_at, coalesce(d.chunk_count, 0) AS chunks,
+    CASE WHEN d.nr IS NULL THEN 'not in this run' WHEN d.status = 'complete' THEN 'fresh' WHEN d.status = 'unstable' THEN 'unstable'
+      WHEN e.document_id IS NOT NULL THEN 'stale' ELSE 'never read' END AS state
+  FROM documents d FULL JOIN earlier e USING (dataset_id, document_id)
+  LEFT JOIN (
+    SELECT dataset_id, document_id, max(changed_at) AS changed_at FROM (
+      SELECT dataset_id, document_id, changed_at FROM chunks
+      UNION ALL SELECT dataset_id, document_id, changed_at FROM child_chunks
+    ) GROUP BY dataset_id, document_id
+  ) c USING (dataset_id, document_id)`;
+
+/** The documents of the run and their changes; only the database knows those of earlier runs. */
+function queryOf(source: Source, isOfEarlier: boolean): string {
+  if (isOfEarlier || !source.run)
+    return source.askDatabase(
+      "SELECT dataset_id, document_id, document_name, state, good_at FROM coverage ORDER BY good_at",
+    );
+  const times = "SELECT dataset_id, document_id, created_at, updated_at FROM";
+  return source.askRun(
+    `SELECT dataset_id, document_id, d.status, max(greatest(r.created_at, r.updated_at)) AS changed_at
+    FROM documents d LEFT JOIN (${times} chunks UNION ALL ${times} child_chunks) r USING (dataset_id, document_id)
+    GROUP BY ALL ORDER BY changed_at`,
+  );
+}
+
+function countOf(counts: readonly SqlRow[], wanted: string): number {
+  return numberOf(counts.find(({ state }) => state === wanted)?.documents);
+}
+
+function leadOf(counts: readonly SqlRow[], oldest: SqlRow | undefined, asOf: number, hasHistory: boolean): HtmlValue {
+  const fresh = countOf(counts, "fresh");
+  const all = states.reduce((sum, [state]) => sum + countOf(counts, state), 0) - countOf(counts, "not in this run");
+  if (all === 0) return "The dump has no document.";
+  return sentences(
+    `This run read ${fresh === all ? `${all === 1 ? "the one document" : `all ${countText(all, "document")}`}` : `${fresh} of ${countText(all, "document")}`} whole.`,
+    oldest &&
+      html`${documentName(oldest)} has not changed for the longest time: ${ageText(asOf - numberOf(oldest.changed_at))} before this run.`,
+    !hasHistory && fresh < all && "Without the database of the job, earlier reads are not known.",
+  );
+}
+
+/** The states of documents that this run did not read whole, with their meaning. */
+function renderStates(counts: readonly SqlRow[]): HtmlValue {
+  const others = states.filter(([state]) => state !== "fresh" && countOf(counts, state) > 0);
+  const items = others.map(
+    ([state, tone, meaning]) => html`<li>${stateText(tone, `${countOf(counts, state)} ${state}`)}: ${meaning}.</li>\n`,
+  );
+  return items.length > 0 && html`<ul class="states">${items}</ul>`;
+}

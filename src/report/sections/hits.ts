@@ -1,0 +1,182 @@
+import { countText, numberText } from "../../amounts.js";
+import type { SqlRow } from "../../duckdb/read-rows.js";
+import { sqlText } from "../../duckdb/sql.js";
+import { mostChartRows, renderChart, rowName, shownText, strip } from "../page/chart.js";
+import { type HtmlValue, html } from "../page/html.js";
+import { column, documentName, numberOf, renderTable, shareText, type Table } from "../page/table.js";
+import type { Source } from "../source.js";
+import { type Answer, type Answered, sentences } from "./section.js";
+
+/** Parts of a document, from its beginning to its end, in which chunks are counted. */
+const places = Array.from({ length: 20 }, (_, place) => place);
+
+/**
+ * The chunks that were never retrieved, and where in their documents they stand. A re-index sets the count of a chunk to 0: it was hit all the
+ * same if the history knows hits of the chunk from before. Disabled chunks cannot be retrieved, and do not count.
+ */
+export async function hitsSection(source: Source): Promise<Answered> {
+  await source.connection.run(`CREATE TEMP TABLE hit_before AS ${hitBefore(source)}`);
+  await source.connection.run(`CREATE TEMP TABLE retrievable AS ${retrievable}`);
+  const sums = await source.row(
+    `SELECT count(*) AS enabled, count(*) FILTER (never) AS never, count(*) FILTER (hit_count = 0 AND NOT never) AS before,
+      (SELECT count(*) FROM chunks) AS chunks FROM retrievable`,
+  );
+  const documents = await documentsTable(source);
+  const answer = answerOf(sums, documents.rows[0], source.hasHistory);
+  const never = numberOf(sums.never);
+  return {
+    answer,
+    next: undefined,
+    section: {
+      id: "hits",
+      title: "Where chunks are never found",
+      tone: answer.tone,
+      lead: answer.text,
+      needsAction: false,
+      body: [
+        renderStrips(documents, sums),
+        documents.total > 0 && renderTable(documents),
+        never > 0 && [
+          html`<p class="advice">A chunk that no question ever reached costs tokens and answers nothing. It may be too long, too short, out of date, or say what another one says better.</p>`,
+          renderTable(await chunksTable(source, numberOf(sums.before))),
+        ],
+      ],
+    },
+  };
+}
+
+/** SQL: chunks, by the ids that they have in this run, that were hit at an earlier run. */
+function hitBefore({ hasHistory, run_id }: Source): string {
+  if (!hasHistory) return "SELECT dataset_id, document_id, id FROM chunks LIMIT 0";
+  return `SELECT DISTINCT dataset_id, document_id, id FROM (
+      SELECT any_value(dataset_id) AS dataset_id, any_value(document_id) AS document_id, arg_max(coalesce(new_id, id), run_id) AS id
+      FROM job.main.chunk_changes WHERE run_id <= ${sqlText(run_id)} GROUP BY lineage HAVING max(hit_count) > 0
+    )`;
+}
+
+/** SQL: chunks that can be retrieved and whose count the service reports, with the part of the document in which each stands. */
+const retrievable = `
+  SELECT row, dataset_id, document_id, place, hit_count, hit_count = 0 AND before.id IS NULL AS never
+  FROM (
+    SELECT row, dataset_id, document_id, id, hit_count, enabled,
+      (row_number() OVER (PARTITION BY dataset_id, document_id ORDER BY position, row) - 1) * ${places.length}
+        // count(*) OVER (PARTITION BY dataset_id, document_id) AS place
+    FROM chunks
+  ) LEFT JOIN hit_before before USING (dataset_id, document_id, id)
+  WHERE enabled AND hit_count IS NOT NULL`;
+
+async function documentsTable(source: Source): Promise<Table> {
+  const share = places.map(
+    (place) => `count(*) FILTER (place = ${place} AND never) / nullif(count(*) FILTER (place = ${place}), 0)`,
+  );
+  return source.table({
+    caption: "Retrieval per document, of its enabled chunks",
+    columns: [
+      column.document,
+      column.number("Enabled chunks", "enabled"),
+      column.number("Never retrieved", "never"),
+      {
+        title: "Share",
+        cell: (row) => shareText(numberOf(row.never), numberOf(row.enabled)),
+        sort: (row) => numberOf(row.never) / numberOf(row.enabled),
+        isNumber: true,
+      },
+      column.number("Retrievals now counted", "hits"),
+    ],
+    select: `SELECT dataset_id, document_id, count(*) AS enabled, count(*) FILTER (never) AS never, sum(hit_count) AS hits,
+      ${share.map((each, place) => `${each} AS place_${place}`).join(", ")} FROM retrievable GROUP BY dataset_id, document_id`,
+    order: "never DESC, enabled, dataset_id, document_id",
+    query: source.askRun(
+      `SELECT document_id, count(*) AS enabled, count(*) FILTER (hit_count = 0) AS without_hits, sum(hit_count) AS hits
+      FROM ${source.rowsOfRun("chunks")} WHERE enabled AND hit_count IS NOT NULL GROUP BY dataset_id, document_id ORDER BY without_hits DESC`,
+    ),
+  });
+}
+
+/** No command prints these chunks where only the history knows some hits. */
+async function chunksTable(source: Source, before: number): Promise<Table> {
+  const where = "enabled AND hit_count = 0 ORDER BY word_count DESC";
+  return source.table({
+    caption: "Chunks that were never retrieved, the longest first",
+    columns: [
+      column.document,
+      column.number("Position", "position"),
+      column.number("Characters", "characters"),
+      column.time("Made", "created"),
+      column.text("Beginning", "beginning"),
+    ],
+    select: `SELECT dataset_id, document_id, id, position, characters, epoch_ms(created_at) AS created, beginning, row
+      FROM chunks SEMI JOIN (FROM retrievable WHERE never) USING (row)`,
+    order: "characters DESC NULLS LAST, row",
+    query:
+      before > 0
+        ? null
+        : source.askRun(
+            `SELECT document_id, position, id, word_count, content FROM ${source.rowsOfRun("chunks")} WHERE ${where}`,
+          ),
+  });
+}
+
+function answerOf(sums: SqlRow, first: SqlRow | undefined, hasHistory: boolean): Answer {
+  const question = "What is never found?";
+  const [enabled, never, chunks] = [numberOf(sums.enabled), numberOf(sums.never), numberOf(sums.chunks)];
+  const base = countText(enabled, "enabled chunk");
+  const others = enabled < chunks && ` (of ${countText(chunks, "chunk")}; the others are disabled, or have no count)`;
+  if (enabled === 0) {
+    const text = "The dump has no enabled chunk for which the service counts how often it was retrieved.";
+    return { question, tone: "quiet", short: "Nothing known", text };
+  }
+  const before = hasHistory
+    ? "Retrievals before a re-index count, too."
+    : "A re-index sets the counts back to 0, and no history tells what was retrieved before.";
+  if (never === 0) {
+    const text = sentences(html`Each of the ${base}${others} was retrieved at least once.`, before);
+    return { question, tone: "good", short: "Nothing", text };
+  }
+  if (never === enabled) {
+    const text = sentences(
+      html`None of the ${base}${others} was ever retrieved. The knowledge base may be new, or unused.`,
+      before,
+    );
+    return { question, tone: "warn", short: "All of it", text };
+  }
+  const text = sentences(
+    html`${countText(never, "chunk")} of ${base}${others} ${never === 1 ? "was" : "were"} never retrieved.`,
+    first && html`${documentName(first, 40)} has the most of them: ${numberText(numberOf(first.never))}.`,
+    before,
+  );
+  return {
+    question,
+    tone: 2 * never > enabled ? "warn" : "quiet",
+    short: `${shareText(never, enabled)} of ${base}`,
+    text,
+  };
+}
+
+/** Each document from its beginning to its end: the higher a place is filled, the more of its chunks were never retrieved. */
+function renderStrips({ rows, total }: Table, { never, enabled }: SqlRow): HtmlValue {
+  const shown = rows.filter((row) => numberOf(row.never) > 0).slice(0, mostChartRows);
+  if (shown.length === 0) return "";
+  return renderChart(
+    {
+      id: "hit-strips",
+      finding: `${shareText(numberOf(never), numberOf(enabled))} of ${countText(numberOf(enabled), "enabled chunk")} were never retrieved.`,
+      hint: `Every strip is a document from its beginning to its end. The higher a place is filled, the more of its chunks were never retrieved.${shownText(shown.length, total, "those with the most chunks that were never retrieved")}`,
+      ticks: [
+        { place: 0, label: "beginning" },
+        { place: 100, label: "end" },
+      ],
+    },
+    shown.map((row) => ({
+      name: rowName(row),
+      pieces: [
+        { from: 0, to: 100, mark: "raised", top: 2, height: 20 },
+        ...strip(
+          places.map((place) => numberOf(row[`place_${place}`])),
+          "mark-2",
+        ),
+      ],
+      value: `${shareText(numberOf(row.never), numberOf(row.enabled))} never`,
+    })),
+  );
+}

@@ -1,0 +1,251 @@
+import { countText, durationText, numberText } from "../../amounts.js";
+import type { SqlRow } from "../../duckdb/read-rows.js";
+import { sqlText } from "../../duckdb/sql.js";
+import type { Manifest } from "../../dump/manifest.js";
+import { readingsSql, sqlTime } from "../load-tables.js";
+import { mostChartRows, renderChart, rowName, shownText, stacked } from "../page/chart.js";
+import { foreign, type HtmlValue, html } from "../page/html.js";
+import {
+  type Column,
+  column,
+  documentName,
+  numberOf,
+  numberOrNull,
+  renderTable,
+  type Table,
+  timeText,
+} from "../page/table.js";
+import { commandOf } from "../report-path.js";
+import type { Source } from "../source.js";
+import { type Answer, type Answered, type Section, sentences } from "./section.js";
+
+const question = "What is stuck?";
+
+/**
+ * The documents and chunks that are not indexed, if there are any. Makes the table `indexing`: how far each document is, as the newest reading
+ * or the list of documents says.
+ */
+export async function stuckSection(source: Source): Promise<Answered> {
+  const { connection, manifest, job } = source;
+  if (source.hasHistory) await connection.run(watchedSql(source.run_id));
+  await connection.run(indexingSql(manifest));
+  const documents = await source.table({
+    caption: "Documents that are not indexed",
+    columns,
+    select: `FROM indexing WHERE ${isStuck}`,
+    order: `state <> 'error', started NULLS LAST, dataset_id, document_id`,
+    query: null,
+  });
+  const chunks = await source.table({
+    caption: "Chunks that are not completed",
+    columns: [
+      column.state("Status", "status"),
+      column.number("Chunks", "chunks"),
+      column.number("Documents", "documents"),
+    ],
+    select: `SELECT '' AS dataset_id, '' AS document_id, status, count(*) AS chunks, count(DISTINCT (dataset_id, document_id)) AS documents
+      FROM chunks WHERE status <> 'completed' GROUP BY status`,
+    order: "chunks DESC, status",
+    query: null,
+  });
+  const answer = await answerOf(source, documents);
+  if (answer.tone === "good") return { answer, section: undefined, next: undefined };
+  const command = commandOf("status", [job.word, "--watch", ...job.flags]);
+  return {
+    answer,
+    next: documents.total > 0 ? { text: "See whether the indexing moves:", command } : undefined,
+    section: {
+      id: "stuck",
+      title: "Not indexed",
+      tone: answer.tone,
+      lead: answer.text,
+      needsAction: true,
+      body: [documents.total > 0 && renderTable(documents), chunks.total > 0 && renderTable(chunks)],
+    },
+  };
+}
+
+/** How long the stages of the indexing of every document took. */
+export async function timelineSection(source: Source): Promise<Section> {
+  const documents = await source.table({
+    caption: "Indexing of the documents",
+    columns,
+    select: "FROM indexing WHERE state IS NOT NULL",
+    order: `NOT (${isStuck}), CASE WHEN ${isStuck} THEN started END NULLS LAST, completed DESC NULLS LAST, dataset_id, document_id`,
+    query: null,
+  });
+  const known = documents.rows.filter(({ started }) => started !== null);
+  return {
+    id: "indexing",
+    title: "Timeline of the indexing",
+    tone: "quiet",
+    lead:
+      known.length > 0
+        ? leadOf(known)
+        : html`No batch was read. The service tells the stages of an indexing by batch: the answer to every upload names one. Add <code>batches: [&lt;batch&gt;]</code> to a dataset of the job file.`,
+    needsAction: false,
+    body: [known.length > 0 && renderBars(known), documents.total > 0 && renderTable(documents)],
+  };
+}
+
+function leadOf(known: readonly SqlRow[]): string {
+  const done = longestOf(known.filter(({ state }) => state === "completed"));
+  return done > 0 ? `Documents were completed within ${durationText(done)}.` : "No document was completed.";
+}
+
+/** SQL: adds what `kbdump status` and earlier runs read, up to the next run. */
+function watchedSql(run_id: string): string {
+  return `INSERT INTO indexing_status BY NAME SELECT ${readingsSql} FROM job.main.indexing_status
+    WHERE captured_at < coalesce((SELECT min(started_at) FROM job.main.runs WHERE run_id > ${sqlText(run_id)}), 'infinity'::TIMESTAMPTZ)`;
+}
+
+/**
+ * SQL: makes `indexing`, a row for each document of the run, with its state: that of the newest reading if it is of this run or later, otherwise
+ * that of the list. `unmoved`: the time since the reading at which it moved last. Times in milliseconds.
+ */
+function indexingSql({ started_at }: Manifest): string {
+  const key = "PARTITION BY dataset_id, document_id";
+  const isNew = `captured_at >= ${sqlTime(started_at)}`;
+  return `CREATE TEMP TABLE indexing AS
+    WITH moves AS (
+      SELECT *, indexing_status IS DISTINCT FROM lag(indexing_status) OVER before
+          OR completed_segments IS DISTINCT FROM lag(completed_segments) OVER before AS has_moved
+      FROM (FROM indexing_status QUALIFY row_number() OVER (${key}, batch, captured_at ORDER BY row NULLS LAST) = 1)
+      WINDOW before AS (${key} ORDER BY captured_at)
+    ), newest AS (
+      SELECT *, max(captured_at) FILTER (has_moved) OVER (${key}) AS moved_at FROM moves
+      QUALIFY row_number() OVER (${key} ORDER BY captured_at DESC) = 1
+    ), listed AS (
+      SELECT dataset_id, document_id, any_value(CASE WHEN indexing_status <> 'completed' THEN indexing_status
+        WHEN display_status NOT IN ('available', 'disabled', 'archived') THEN display_status ELSE 'completed' END) AS state
+      FROM document_info GROUP BY ALL
+    ), all_documents AS (
+      SELECT dataset_id, document_id FROM documents UNION SELECT dataset_id, document_id FROM listed
+      UNION SELECT dataset_id, document_id FROM newest WHERE ${isNew}
+    )
+    SELECT dataset_id, document_id, batch, error, completed_segments, total_segments,
+      CASE WHEN ${isNew} OR l.state IS NULL AND captured_at IS NOT NULL THEN coalesce(indexing_status, 'unknown') ELSE l.state END AS state,
+      CASE WHEN indexing_status <> 'completed' THEN nullif(epoch_ms(captured_at) - epoch_ms(moved_at), 0) END AS unmoved, epoch_ms(captured_at) AS captured,
+      epoch_ms(processing_started_at) AS started, epoch_ms(parsing_completed_at) AS parsed, epoch_ms(cleaning_completed_at) AS cleaned,
+      epoch_ms(splitting_completed_at) AS split, epoch_ms(completed_at) AS completed, epoch_ms(stopped_at) AS stopped
+    FROM all_documents LEFT JOIN newest USING (dataset_id, document_id) LEFT JOIN listed l USING (dataset_id, document_id)`;
+}
+
+const isStuck = "state <> 'completed'";
+
+const columns: readonly Column[] = [
+  column.document,
+  column.state("State", "state"),
+  column.text("Error", "error"),
+  column.time("Began", "started"),
+  { title: "Took", cell: tookCell, sort: (row) => lengthOf(row) || null, isNumber: true },
+  column.duration("Not moved for", "unmoved"),
+  {
+    title: "Chunks done",
+    cell: ({ completed_segments: done, total_segments: total }) =>
+      total === null ? "–" : `${numberText(numberOf(done))} of ${numberText(numberOf(total))}`,
+    sort: (row) => numberOrNull(row.completed_segments),
+    isNumber: true,
+  },
+];
+
+function tookCell(row: SqlRow): HtmlValue {
+  return row.started === null ? "–" : durationText(lengthOf(row));
+}
+
+/** The answer names the states of the documents, and the one that has not moved for the longest time. */
+async function answerOf(source: Source, { total: stuck }: Table): Promise<Answer> {
+  const states = await source.rows(
+    `SELECT state, count(*) AS documents FROM indexing WHERE ${isStuck} GROUP BY state ORDER BY documents DESC, state`,
+  );
+  const [still] = await source.rows(
+    "FROM indexing LEFT JOIN names USING (dataset_id, document_id) WHERE state <> 'error' AND unmoved > 0 ORDER BY unmoved DESC LIMIT 1",
+  );
+  const { all, captured, chunks } = await source.row(
+    `SELECT count(state) AS all, max(captured) AS captured, (SELECT count(*) FROM chunks WHERE status <> 'completed') AS chunks FROM indexing`,
+  );
+  const documents = countText(numberOf(all), "document");
+  const open = numberOf(chunks);
+  const openText = open > 0 && `${countText(open, "chunk")} ${open === 1 ? "is" : "are"} not completed.`;
+  const read = captured !== null && html`The newest reading is of ${timeText(numberOf(captured))} UTC.`;
+  if (stuck > 0) {
+    const failed = numberOf(states.find(({ state }) => state === "error")?.documents);
+    const kinds = states.map(
+      ({ state, documents }, at) => html`${at > 0 && ", "}${numberOf(documents)} ${foreign(String(state), 30)}`,
+    );
+    const short = [failed > 0 && `${failed} failed`, stuck > failed && `${stuck - failed} not indexed`];
+    return {
+      question,
+      tone: failed > 0 ? "bad" : "warn",
+      short: short.filter((part) => part !== false).join(", "),
+      text: sentences(
+        html`Of ${documents}, ${stuck} ${stuck === 1 ? "is" : "are"} not indexed to the end: ${kinds}.`,
+        still && html`${documentName(still)} has not moved for ${durationText(numberOf(still.unmoved))}.`,
+        openText,
+        read,
+      ),
+    };
+  }
+  if (openText) return { question, tone: "warn", short: countText(open, "chunk"), text: sentences(openText, read) };
+  const which = numberOf(all) > 0 && `Every document is indexed (${documents}).`;
+  return { question, tone: "good", short: "Nothing stuck", text: sentences(which, "Every chunk is completed.", read) };
+}
+
+/** The stages of an indexing, and the name of the time at which each ends. */
+const stages = [
+  { text: "parsing", end: "parsed", mark: "mark-6" },
+  { text: "cleaning", end: "cleaned", mark: "mark-5" },
+  { text: "splitting", end: "split", mark: "mark-8" },
+  { text: "indexing", end: "completed", mark: "mark-3" },
+] as const;
+
+/** Its stages in milliseconds, in their order; one whose end is not known is part of the next. Then how long it waits, or until its error. */
+function stagesOf(row: SqlRow) {
+  const began = numberOf(row.started);
+  let from = 0;
+  const parts = stages.flatMap(({ text, end, mark }) => {
+    const to = row[end] === null ? 0 : numberOf(row[end]) - began;
+    if (to <= from) return [];
+    const count = to - from;
+    from = to;
+    return [{ count, mark: mark as string, text: `${text}: ${durationText(count)}` }];
+  });
+  if (row.state === "completed") return parts;
+  const rest = numberOf(row.stopped ?? row.captured) - began - from;
+  return [...parts, { count: rest, mark: row.state === "error" ? "bad" : "warn", text: `then ${durationText(rest)}` }];
+}
+
+/** Milliseconds from the beginning up to its end, or to the newest reading. */
+function lengthOf(row: SqlRow): number {
+  return row.started === null ? 0 : stagesOf(row).reduce((sum, { count }) => sum + Math.max(0, count), 0);
+}
+
+function longestOf(rows: readonly SqlRow[]): number {
+  return Math.max(0, ...rows.map(lengthOf));
+}
+
+/** Every document from its own beginning, stage by stage: those that were indexed days apart can be compared. */
+function renderBars(known: readonly SqlRow[]): HtmlValue {
+  const shown = known.slice(0, mostChartRows);
+  const done = longestOf(shown.filter(({ state }) => state === "completed"));
+  // Documents that are stuck would press the others together.
+  const end = Math.max(1, done > 0 ? Math.min(longestOf(shown), 2 * done) : longestOf(shown));
+  return renderChart(
+    {
+      id: "indexing-bars",
+      finding: leadOf(known),
+      hint: `Every bar begins where the indexing of its document began.${longestOf(shown) > end ? " A bar that reaches the end goes on beyond it." : ""}${shownText(shown.length, known.length, "those first that are not completed, then the newest")}`,
+      keys: [...stages, { mark: "warn", text: "not completed" }, { mark: "bad", text: "ended in an error" }],
+      ticks: [
+        { place: 0, label: "0" },
+        { place: 100, label: durationText(end) },
+      ],
+    },
+    shown.map((row) => ({ name: rowName(row), pieces: stacked(stagesOf(row), end), value: figureOf(row) })),
+  );
+}
+
+function figureOf(row: SqlRow): HtmlValue {
+  if (row.state === "completed") return durationText(lengthOf(row));
+  return html`<b class="${row.state === "error" ? "bad" : "warn"}">${foreign(String(row.state), 20)}</b> ${durationText(lengthOf(row))}`;
+}

@@ -1,0 +1,260 @@
+import { countText, lostText, numberText } from "../../amounts.js";
+import type { ChangeCounts, TextPart } from "../../compare/diff-result.js";
+import type { SqlRow } from "../../duckdb/read-rows.js";
+import { documentKey } from "../../rows/row.js";
+import type { LostCard, LostFacts } from "../lost.js";
+import { foreign, foreignText, type Html, type HtmlValue, html } from "../page/html.js";
+import { renderNotes } from "../page/notes.js";
+import {
+  column,
+  commandBlock,
+  dayText,
+  documentName,
+  idText,
+  numberOf,
+  renderFitting,
+  renderRest,
+  renderTable,
+  stateText,
+  type Table,
+  timeText,
+} from "../page/table.js";
+import { commandOf } from "../report-path.js";
+import { type Source, withoutTexts } from "../source.js";
+import { type Answer, type Answered, sentences } from "./section.js";
+
+const question = "What was lost by a re-index?";
+
+/** The rows that a re-index took since an older run: the way back, their words, and the documents that changed. */
+export function lostSection(facts: LostFacts, { content }: Pick<Source, "content">): Answered {
+  const { diff, commands, old, restore, warnings, warning_count } = facts;
+  const answer = answerOf(facts);
+  const documents = documentsTable(facts, content);
+  return {
+    answer,
+    next:
+      restore.rows > 0
+        ? { text: "See what comes back, without writing anything:", command: commands.restore }
+        : undefined,
+    section: {
+      id: "lost",
+      title: "Lost since the older run",
+      tone: answer.tone,
+      lead: answer.text,
+      needsAction: diff.lost > 0,
+      body: [
+        diff.lost > 0 && renderRestore(facts, content),
+        html`<p>Compared with the run <code>${old.run_id}</code> of ${foreign(old.job)}, which ended ${timeText(Date.parse(old.finished_at))} UTC.</p>`,
+        warning_count > 0 && renderNotes(warnings, warning_count, "warning"),
+        diff.lost > 0 && renderCards(facts, content),
+        documents.total > 0 && renderTable(documents),
+      ],
+    },
+  };
+}
+
+/** The answer where no older run was compared. */
+export function notCompared({ job }: Source): Answered {
+  return {
+    section: undefined,
+    answer: { question, tone: "quiet", short: "Not compared", text: "No older run was compared with this one." },
+    next: {
+      text: "Compare with the complete run before this one, if there is one:",
+      command: commandOf("report", [job.word, "--against", job.word, ...job.flags]),
+    },
+  };
+}
+
+function answerOf({ diff, old, restore, warning_count }: LostFacts): Answer {
+  const { lost, manual_edits, counts } = diff;
+  const { not_compared: unknown, removed: gone } = counts.documents;
+  const limits = [
+    unknown > 0 && `${countText(unknown, "document")} could not be compared: what was lost there is not known.`,
+    gone > 0 && `${countText(gone, "document")} of the older run ${gone === 1 ? "is" : "are"} not in this one at all.`,
+  ];
+  const since = `Since the run of ${dayText(Date.parse(old.finished_at))}`;
+  if (lost > 0) {
+    const back = restore.rows > 0 && `One command brings ${numberText(restore.rows)} back.`;
+    const text = sentences(
+      `${since}: ${lostText(lost, manual_edits)}. A row is a chunk or a child chunk.`,
+      back,
+      ...limits,
+    );
+    return { question, tone: manual_edits > 0 ? "bad" : "warn", short: `${numberText(lost)} lost`, text };
+  }
+  const isCertain = unknown + gone + warning_count === 0;
+  const what = counts.documents.reindexed === 0 ? "no document was re-indexed" : "no row was lost";
+  const text = sentences(`${since}, ${isCertain ? "" : "as far as the runs can be compared, "}${what}.`, ...limits);
+  return isCertain
+    ? { question, tone: "good", short: "Nothing", text }
+    : { question, tone: "warn", short: "Nothing known", text };
+}
+
+/** The commands that plan and make the restore, or why there are none. */
+function renderRestore({ restore, commands }: LostFacts, content: boolean): HtmlValue {
+  if (restore.rows === 0) {
+    const none =
+      "No command brings them back: of no lost row it is certain that a person made or edited it, and where it stood.";
+    const refused = content
+      ? restore.refused
+      : restore.refused && "No command brings them back; this report leaves out why.";
+    return html`<p>${foreign(refused ?? none, 600)}</p>`;
+  }
+  return html`<p>This command shows what comes back, and writes nothing:</p>
+${commandBlock(commands.restore)}
+<p>This command brings it back. It reads the documents as they stand first, shows the plan and asks. It needs a key that may write, in the variable <code>KNOWLEDGE_RESTORE_KEY</code>:</p>
+${commandBlock(commands.apply)}`;
+}
+
+/** Bytes that all cards may take, so that the page stays below 2 MB. */
+const cardsBytes = 420_000;
+/** Cards that are not folded. */
+const openCards = 4;
+
+function renderCards({ cards, diff, commands }: LostFacts, content: boolean): HtmlValue {
+  const shown = renderFitting(cards, (card) => renderCard(card, content), cardsBytes);
+  const [first, others] = [shown.slice(0, openCards), shown.slice(openCards)];
+  return html`<h3>Lost rows</h3>
+<p>Words <del>struck out</del> were lost, <ins>underlined</ins> ones stand there now. Manual edits come first.</p>
+<div class="cards">${first}</div>
+${others.length > 0 && html`<details><summary>${countText(others.length, "more lost row")}</summary><div class="cards">${others}</div></details>`}
+${renderRest(diff.lost - shown.length, commands.diff)}`;
+}
+
+/** A lost row: its words, who worked on it, and whether it comes back. */
+function renderCard({ change, document, edit, content: planned, reason }: LostCard, content: boolean): Html {
+  const { level, old_position: position, old_id } = change;
+  const row = content ? { ...document, id: old_id } : withoutTexts({ ...document, id: old_id });
+  const place = `${level === "chunk" ? "chunk" : "child chunk"}${position === null ? "" : ` ${numberText(position)}`}`;
+  const by = content && edit?.by ? html` by ${idText(edit.by)}` : "";
+  const at = edit?.at ? html` on ${timeText(Date.parse(edit.at))} UTC` : "";
+  const parts = content ? wordsOf(change, planned) : { content: [], answer: [] };
+  return html`<article class="card">
+<h4>${documentName(row, 120)}, ${place}</h4>
+<p>${stateText(change.manual_edit === null ? "warn" : "bad", lossOf(change))} ${change.manual_edit === null ? "no fact of a manual edit" : [editWords[change.manual_edit], by, at]} <small>${idText(row.id)}</small></p>
+${renderWords(parts.content)}${
+  parts.answer.length > 0 &&
+  html`<p class="label">Answer:</p>
+${renderWords(parts.answer)}`
+}<p>${reason === null ? "The commands above bring it back." : html`Needs your decision${content && html`: ${foreign(reason, 400)}`}`}</p>
+</article>
+`;
+}
+
+function lossOf({ kind, manual_edit }: LostCard["change"]): string {
+  if (kind === "removed") return "gone";
+  if (kind === "changed") return "replaced";
+  return manual_edit === "disabled" ? "enabled again" : "keywords lost";
+}
+
+const editWords = {
+  edited: "edited by hand",
+  added: "added by hand",
+  disabled: "disabled by hand",
+  customized: "made or edited by hand",
+} as const;
+
+/** The words that were lost, beside those that stand there now; what is enabled again, or lacks keywords, still says its own. */
+function wordsOf({ kind, text, old_beginning }: LostCard["change"], planned: string | undefined) {
+  if (kind === "changed") return { content: groupWords(text?.content ?? []), answer: groupWords(text?.answer ?? []) };
+  const whole = planned ?? old_beginning ?? "";
+  const part = { kind: kind === "removed" ? "removed" : "same", text: whole, cut: 0 } as const;
+  return { content: whole === "" ? [] : [part], answer: [] };
+}
+
+/** Two texts that have less than this share of the letters of the shorter one in common are shown one after the other. */
+const leastShared = 0.5;
+
+/**
+ * The parts of two texts as a person can read them: word by word where they are alike, else the whole old text and then the whole new
+ * one. Words that happen to stand in both would mix two sentences otherwise.
+ */
+export function groupWords(parts: readonly TextPart[]): readonly TextPart[] {
+  const letters = (kind: TextPart["kind"]) =>
+    parts
+      .filter((part) => part.kind === kind)
+      .reduce((sum, { text, cut }) => sum + cut + text.replace(/[^\p{L}\p{N}]/gu, "").length, 0);
+  const shared = letters("same");
+  if (shared >= leastShared * (shared + Math.min(letters("removed"), letters("added")))) return parts;
+  return (["removed", "added"] as const).map((kind) => {
+    const own = parts.filter((part) => part.kind === "same" || part.kind === kind);
+    return { kind, text: own.map(({ text }) => text).join(""), cut: own.reduce((sum, { cut }) => sum + cut, 0) };
+  });
+}
+
+/** Characters from which on words scroll in a box of their own, which takes the focus, so that a keyboard scrolls it, too. */
+const longestText = 800;
+
+/** Words that were lost, struck out, beside those that stand there now and those that stayed; nothing where there are none. */
+function renderWords(parts: readonly TextPart[]): HtmlValue {
+  if (parts.length === 0) return "";
+  const isLong = parts.reduce((sum, { text }) => sum + text.length, 0) > longestText;
+  const box = isLong && html` tabindex="0" role="region" aria-label="Words of the row"`;
+  return html`<div class="words" dir="auto"${box}>${parts.map(renderPart)}</div>\n`;
+}
+
+function renderPart({ kind, text, cut }: TextPart): Html {
+  const shown = foreignText(text, 2000);
+  const left = cut > 0 && html` <span class="left-out" dir="ltr">(${numberText(cut)} characters left out)</span> `;
+  if (kind === "removed") return html`<del>${spoken("lost:")}${shown}</del>${left}`;
+  if (kind === "added") return html`<ins>${spoken("now:")}${shown}</ins>${left}`;
+  return html`${shown}${left}`;
+}
+
+/** A word for those who hear the page. Its direction is its own, so that it does not decide on that of the text. */
+function spoken(word: string): Html {
+  return html`<span class="hidden" dir="ltr">${word} </span>`;
+}
+
+/** Documents that the table has; those with the most lost rows first. */
+const mostDocuments = 300;
+
+function documentsTable({ diff, commands }: LostFacts, content: boolean): Table {
+  const changed = diff.documents.filter(({ state, reindexed }) => state !== "same" || reindexed);
+  const rows: SqlRow[] = changed.map(({ chunks, child_chunks: children, ...document }) => {
+    const count = (name: keyof ChangeCounts) => chunks[name] + children[name];
+    const row = {
+      ...document,
+      state: document.reindexed ? "re-indexed" : stateWords[document.state],
+      lost: count("lost"),
+      manual_edits: count("manual_edits"),
+      removed: count("removed"),
+      changed: count("changed"),
+      added: count("added"),
+    };
+    return content ? row : { ...withoutTexts(row), state: row.state };
+  });
+  const changes = (row: SqlRow) => numberOf(row.removed) + numberOf(row.changed) + numberOf(row.added);
+  const key = ({ dataset_id, document_id }: SqlRow) =>
+    documentKey({ dataset_id: String(dataset_id), document_id: String(document_id) });
+  rows.sort(
+    (one, other) =>
+      numberOf(other.manual_edits) - numberOf(one.manual_edits) ||
+      numberOf(other.lost) - numberOf(one.lost) ||
+      changes(other) - changes(one) ||
+      (key(one) < key(other) ? -1 : 1),
+  );
+  return {
+    caption: "Documents that changed since the older run, with chunks and child chunks",
+    columns: [
+      column.document,
+      column.state("State", "state", { "re-indexed": "warn", changed: "quiet", new: "quiet" }),
+      column.number("Lost", "lost"),
+      column.number("Manual edits", "manual_edits"),
+      column.number("Removed", "removed"),
+      column.number("Changed", "changed"),
+      column.number("Added", "added"),
+    ],
+    rows: rows.slice(0, mostDocuments),
+    total: rows.length,
+    query: commands.documents,
+  };
+}
+
+const stateWords = {
+  same: "the same",
+  different: "changed",
+  removed: "not in the newer run",
+  added: "new",
+  not_compared: "not compared",
+} as const;

@@ -1,0 +1,173 @@
+import { bytesText, countText } from "../../amounts.js";
+import { sqlText } from "../../duckdb/sql.js";
+import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
+import type { Verification } from "../../verify/findings.js";
+import { listText } from "../../words.js";
+import { type HtmlValue, html } from "../page/html.js";
+import { renderNotes } from "../page/notes.js";
+import { column, documentName, renderTable, stateText, type Table } from "../page/table.js";
+import { commandOf } from "../report-path.js";
+import type { Source } from "../source.js";
+import { type Answer, type Answered, type Next, sentences } from "./section.js";
+
+/** Whether the dump is complete: the documents that are not, what the dump holds, and what reading it again found. */
+export async function verdictSection(source: Source, verification: Verification | undefined): Promise<Answered> {
+  const { manifest, content } = source;
+  const incomplete = await incompleteTable(source);
+  const answer = answerOf(manifest, verification);
+  const problems = verification?.status === "differences";
+  return {
+    answer,
+    next: problems ? undefined : nextOf(source),
+    section: {
+      id: "verdict",
+      title: "Verdict",
+      tone: answer.tone,
+      lead: answer.text,
+      needsAction: problems || manifest.status === "partial",
+      body: [
+        incomplete.total > 0 && [renderTable(incomplete), advice],
+        problems && renderDifferences(verification, content),
+        manifest.warnings.length > 0 && [
+          html`<h3>Warnings of the run</h3>`,
+          renderNotes(content ? manifest.warnings : [], manifest.warnings.length, "warning"),
+        ],
+        renderTable(await datasetsTable(source)),
+        renderVerification(verification, content),
+        renderFiles(manifest),
+      ],
+    },
+  };
+}
+
+const advice = html`<p class="advice"><strong>Failed</strong>: the document could not be read. <strong>Unstable</strong>: it changed each time that it was read, or its lists never added up; the dump has the rows that came. Remove the cause, then run the job again with <code class="word">--retry-failed</code>: it reads only these documents, and keeps all others.</p>`;
+
+function answerOf(manifest: Manifest, verification: Verification | undefined): Answer {
+  const { documents, counts, status, options } = manifest;
+  const question = "Is the dump complete?";
+  const count = (wanted: string) => documents.filter((row) => row.status === wanted).length;
+  const [failed, unstable] = [count("failed"), count("unstable")];
+  const filtered = filteredDatasets(options).length;
+  const filter =
+    filtered > 0 &&
+    `The job filters the chunks of ${countText(filtered, "dataset")}: the dump has only those that match.`;
+  if (verification?.status === "differences") {
+    const found = countText(verification.finding_count, "difference");
+    const text = sentences(`Reading the files again found ${found}. Do not rely on this dump.`, filter);
+    return { question, tone: "bad", short: "No, files differ", text };
+  }
+  if (failed + unstable > 0) {
+    const reasons = [
+      failed > 0 && `${failed} could not be read`,
+      unstable > 0 && `${unstable} changed while ${unstable === 1 ? "it was" : "they were"} read`,
+    ];
+    const missing = failed + unstable;
+    const which = `${missing} of ${countText(documents.length, "document")} ${missing === 1 ? "is" : "are"} not complete`;
+    const why = listText(reasons.filter((reason) => reason !== false));
+    return { question, tone: "warn", short: "No, partial", text: sentences(`${which}: ${why}.`, filter) };
+  }
+  if (status === "partial") {
+    const text =
+      "Every document that was read is complete, but the run could not read everything: its warnings say what.";
+    return { question, tone: "warn", short: "No, partial", text: sentences(text, filter) };
+  }
+  if (documents.length === 0) {
+    const text = "Nothing failed, but the run found no document. Check that the job names the datasets that you mean.";
+    return { question, tone: "warn", short: "Yes, but empty", text };
+  }
+  const held = [
+    countText(documents.length, "document"),
+    countText(counts.chunks, "chunk"),
+    countText(counts.child_chunks, "child chunk"),
+  ];
+  const text = sentences(
+    `Everything that the job names was read: ${listText(held)}.`,
+    options.child_chunks === "none" && "The job leaves child chunks out.",
+    verification && "Reading its files again found no difference.",
+    filter,
+    manifest.warnings.length > 0 && `The run has ${countText(manifest.warnings.length, "warning")}.`,
+  );
+  return { question, tone: "good", short: "Yes, complete", text };
+}
+
+function nextOf({ manifest, job }: Source): Next | undefined {
+  if (manifest.status === "complete") return undefined;
+  const isRead = manifest.documents.every(({ status }) => status === "complete");
+  const again = isRead ? [] : ["--retry-failed"];
+  return {
+    text: isRead ? "Read everything again:" : "Remove the cause, then read the documents that are not complete again:",
+    command: commandOf("run", [job.word, ...again, ...job.flags]),
+  };
+}
+
+async function incompleteTable(source: Source): Promise<Table> {
+  const shown = "SELECT dataset_id, document_id, status, total, chunk_count, error";
+  return source.table({
+    caption: "Documents that are not complete",
+    columns: [
+      column.document,
+      column.state("State", "status"),
+      column.text("Reason", "error", 300),
+      column.number("Chunks here", "chunk_count"),
+      column.number("In the service", "total"),
+    ],
+    select: `${shown}, nr FROM documents WHERE status <> 'complete'`,
+    order: "nr",
+    query: source.run
+      ? source.askRun(`${shown} FROM documents WHERE status <> 'complete'`)
+      : source.askDatabase(`${shown} FROM failed_reads WHERE run_id = ${sqlText(source.run_id)}`),
+  });
+}
+
+async function datasetsTable(source: Source): Promise<Table> {
+  const counts = "count(*) AS documents, sum(chunk_count) AS chunks, sum(child_chunk_count) AS child_chunks";
+  return source.table({
+    caption: "Datasets",
+    columns: [
+      {
+        title: "Dataset",
+        cell: (row) => documentName({ document_name: row.dataset_name, document_id: row.dataset_id }),
+      },
+      column.number("Documents", "documents"),
+      column.number("Not complete", "incomplete"),
+      column.number("Chunks", "chunks"),
+      column.number("Child chunks", "child_chunks"),
+    ],
+    select: `SELECT dataset_id, arg_min(document_id, nr) AS document_id, ${counts}, min(nr) AS nr,
+      count(*) FILTER (status <> 'complete') AS incomplete FROM documents GROUP BY dataset_id`,
+    order: "nr",
+    query: source.askRun(`SELECT dataset_id, ${counts} FROM ${source.rowsOfRun("documents")} GROUP BY dataset_id`),
+  });
+}
+
+function renderDifferences({ findings, finding_count }: Verification, content: boolean): HtmlValue {
+  return html`<p>The files are not as the run wrote them: restore them from a copy, or run the job again.</p>
+${renderNotes(content ? findings.map(({ file, message }) => `${file}: ${message}`) : [], finding_count, "difference")}`;
+}
+
+function renderVerification(verification: Verification | undefined, content: boolean): HtmlValue {
+  if (!verification)
+    return html`<p>${stateText("quiet", "Not verified")} This report was made without reading the files of the dump again. <code>kbdump verify</code> does that.</p>`;
+  const { checked, status } = verification;
+  const sound =
+    status === "sound" &&
+    html`<p>${stateText("good", "Sound")} kbdump read all ${countText(checked.files, "file")} again: hashes, counts and ids agree with the manifest.</p>`;
+  const notes =
+    checked.notes.length > 0 &&
+    html`<p>Checks that were not possible:</p>${renderNotes(content ? checked.notes : [], checked.notes.length, "check")}`;
+  return [sound, notes];
+}
+
+function renderFiles({ files }: Manifest): HtmlValue {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const columns = [
+    { title: "File", cell: ({ path }: { path?: unknown }) => html`<code>${String(path)}</code>` },
+    column.number("Rows", "rows"),
+    column.bytes("Size", "bytes"),
+    { title: "SHA-256", cell: ({ sha256 }: { sha256?: unknown }) => html`<code class="hash">${String(sha256)}</code>` },
+  ];
+  const rows = files.map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, sha256 }));
+  const table = renderTable({ caption: "Files of the dump", columns, rows, total: rows.length, query: null });
+  return html`<details><summary>${countText(files.length, "file")}, ${bytesText(bytes)}, with their hashes</summary>
+${table}</details>`;
+}

@@ -1,0 +1,242 @@
+import type { SendHooks } from "../../client/write/operations.js";
+import type { ChunkRow } from "../../compare/document-rows.js";
+import { SkipError } from "../../errors.js";
+import { countOf } from "../../words.js";
+import { newChunk } from "../lost/mend-chunk.js";
+import { haveSameTexts } from "../standing-rows.js";
+import { astray, type ChunkCopy, type DocumentCopy, deleteChunk, readTail, write } from "./document-copy.js";
+
+/**
+ * Chunks in a row that may fail before the document is given up: then it is not their texts. Fewer where none of the document came, and
+ * all failed for one reason, such as an index technique that takes no chunks of this form.
+ */
+const mostFailures = 10;
+const mostAlike = 3;
+/** Requests in a row that do not get through, and the wait after the first, in milliseconds; it doubles. */
+const mostUnsent = 6;
+const firstWait = 1_000;
+/** The wait before a request that failed alone is sent again. */
+const betweenTries = 2_000;
+
+/**
+ * Adds the chunks from number `next` on, in order, and gives those of each request when they are there. Chunks that fail are noted as such,
+ * and the others go on. SkipError where the document is given up.
+ */
+export async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<readonly ChunkCopy[]> {
+  const { options } = copy.work;
+  const search = new FaultSearch();
+  const failures: string[] = [];
+  for (let next = from; next < copy.planned.length; ) {
+    const rows = nextChunks(copy.planned, next, Math.min(options.batchSize.size, search.most(next)));
+    const added = await addGettingThrough(copy, next, rows);
+    if (added.kind === "limited") {
+      options.batchSize.keepTo(added.most);
+      continue;
+    }
+    if (added.kind === "lost" && rows.length > 1) continue; // the next request is smaller
+    const kept = added.kind === "added" ? await keepIndexed(copy, rows, added.chunks) : [];
+    if (kept.length > 0) {
+      next += kept.length;
+      failures.length = 0;
+      search.added();
+      yield kept;
+    }
+    const left = rows.slice(kept.length);
+    const [faulty] = left;
+    if (!faulty) continue;
+    const { mayPass, reason } = faultOf(added, kept.length);
+    const step = search.failed(next, left.length, mayPass);
+    if (step === "again") await options.sleep(betweenTries, options.signal);
+    if (step !== "give up") continue;
+    copy.fail("chunk", faulty, reason);
+    next++;
+    failures.push(reason);
+    const areAlike = copy.ids.size === 0 && new Set(failures).size === 1;
+    if (failures.length < (areAlike ? mostAlike : mostFailures)) continue;
+    throw new SkipError(
+      `${countOf(failures.length, "chunk")} in a row failed, so the others were not sent; the last one: ${reason}`,
+    );
+  }
+}
+
+/** A request that got through. */
+type Seen = Exclude<Added, { readonly kind: "unsent" }>;
+
+/** Sends a request until the service sees it. */
+async function addGettingThrough(copy: DocumentCopy, first: number, rows: readonly ChunkRow[]): Promise<Seen> {
+  const { sleep, signal } = copy.work.options;
+  for (let tries = 1; ; tries++) {
+    const added = await addRequest(copy, first, rows);
+    if (added.kind !== "unsent") return added;
+    if (tries === mostUnsent) throw new SkipError(`the service takes no requests: ${added.reason}`);
+    await sleep(firstWait * 2 ** (tries - 1), signal);
+  }
+}
+
+/** Keeps the chunks before the first that could not be indexed, and deletes the others, from the last on: they come again, in order. */
+async function keepIndexed(
+  copy: DocumentCopy,
+  rows: readonly ChunkRow[],
+  chunks: readonly StoredChunk[],
+): Promise<readonly ChunkCopy[]> {
+  for (const { id } of chunks) copy.ids.add(id);
+  const faulty = chunks.findIndex(({ status }) => status === "error");
+  const good = faulty < 0 ? chunks : chunks.slice(0, faulty);
+  for (let at = chunks.length - 1; at >= good.length; at--) {
+    const [chunk, row] = [chunks[at], rows[at]];
+    if (chunk && row) await removeChunk(copy, chunk.id, row.id);
+  }
+  return good.flatMap(({ id, enabled }, at) => {
+    const row = rows[at];
+    return row ? [{ row, id, enabled, attachment_ids: [] }] : [];
+  });
+}
+
+/** The fault of the chunk behind those that were kept; `mayPass`: it may be none another time. */
+function faultOf(added: Exclude<Seen, { readonly kind: "limited" }>, kept: number) {
+  if (added.kind !== "added") return { mayPass: added.kind === "lost", reason: added.reason };
+  const { error = "" } = added.chunks[kept] ?? {};
+  return { mayPass: true, reason: `the service stored it and could not index it${error === "" ? "" : `: ${error}`}` };
+}
+
+/** A chunk as the service stored it. */
+interface StoredChunk {
+  readonly id: string;
+  readonly status: string | null;
+  readonly enabled: boolean;
+  /** The service's own words on why it could not index the chunk; empty where they are not known. */
+  readonly error: string;
+}
+
+/**
+ * The outcome of a request that adds chunks. `limited`: the service takes so many in one request. `faulty`: it refused one of them.
+ * `lost`: there was no answer, and nothing was added; the size of requests has shrunk. `unsent`: it did not get through. `reason` is
+ * a sentence.
+ */
+type Added =
+  | { readonly kind: "added"; readonly chunks: readonly StoredChunk[] }
+  | { readonly kind: "limited"; readonly most: number }
+  | { readonly kind: "faulty" | "lost"; readonly reason: string }
+  | { readonly kind: "unsent"; readonly reason: string };
+
+/** Refusals for something that the chunks say. */
+const badTexts: readonly number[] = [400, 413, 422];
+
+/** Adds chunks behind the last one. `first`: the number of the first. SkipError where no request will do. */
+async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkRow[]): Promise<Added> {
+  const { options, place, plan } = copy.work;
+  const { batchSize, writer } = options;
+  let found: readonly StoredChunk[] = [];
+  const find = async () => {
+    found = await findAdded(copy, rows);
+    return found.length > 0 ? { ids: found.map(({ id }) => id) } : undefined;
+  };
+  const request = writer.addChunks(
+    place,
+    rows.map((row) => newChunk(row, plan.doc_form)),
+  );
+  let took = 0;
+  const onAnswer = (milliseconds: number) => {
+    took = milliseconds;
+  };
+  const timed = { ...request, send: (hooks?: SendHooks) => request.send({ ...hooks, onAnswer }) };
+  const executed = await write(copy.work, { write: "add chunks", first, rows: rows.length }, timed, find, 1);
+  if (executed.wasLost) batchSize.lost(rows.length);
+  if (executed.kind === "done") {
+    const chunks = executed.value ?? found;
+    if (!executed.wasLost && chunks.every(({ status }) => status !== "error")) batchSize.answered(rows.length, took);
+    return { kind: "added", chunks };
+  }
+  const { reason } = executed;
+  if (executed.kind === "not done") return executed.wasLost ? { kind: "lost", reason } : { kind: "unsent", reason };
+  const most = limitIn(executed.message);
+  if (most !== undefined && most < rows.length) return { kind: "limited", most };
+  if (badTexts.includes(executed.status)) return { kind: "faulty", reason };
+  throw astray(copy.work, reason);
+}
+
+/**
+ * Looks for the chunks of a request behind the copies that are there; none where not all of them are there: it is stored as a whole. Those
+ * before the last copy came late of an earlier request: taken for these, they would stand in the wrong place.
+ */
+async function findAdded(copy: DocumentCopy, rows: readonly ChunkRow[]): Promise<readonly StoredChunk[]> {
+  const all = await readTail(copy.work, copy.ids.size);
+  const tail = all.slice(all.findLastIndex(({ id }) => copy.ids.has(id)) + 1);
+  const isRun = (at: number) =>
+    rows.every((row, each) => {
+      const chunk = tail[at + each];
+      return chunk !== undefined && haveSameTexts(row, chunk);
+    });
+  const start = tail.findIndex((_, at) => isRun(at));
+  return start < 0 ? [] : tail.slice(start, start + rows.length).map((chunk) => ({ ...chunk, error: "" }));
+}
+
+/** The service's own words: it has no code for this refusal. */
+function limitIn(message: string): number | undefined {
+  const [, most] = /^exceeded maximum segments limit of (\d+)/i.exec(message) ?? [];
+  return most === undefined || Number(most) < 1 ? undefined : Number(most);
+}
+
+/** Sends of one chunk alone that may pass another time. */
+const mostTries = 3;
+
+/** The next step after a request that failed. `narrower`: the same chunks again, in smaller requests. */
+type AfterFault = "narrower" | "again" | "give up";
+
+/**
+ * Finds the chunks that make requests fail: the service refuses, or fails to index, all chunks of a request for one of them. The
+ * chunks of such a request are halved until the faulty one is alone.
+ */
+export class FaultSearch {
+  /** The number of the chunk behind the smallest request that failed: the faulty one is before it. */
+  #end = 0;
+  #tries = 0;
+
+  /** Chunks that a request may add at the most which begins with chunk number `next`. */
+  most(next: number): number {
+    return next < this.#end ? Math.max(1, Math.floor((this.#end - next) / 2)) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Chunks were added. */
+  added(): void {
+    this.#tries = 0;
+  }
+
+  /** A request failed for so many chunks, the first with this number; `mayPass`: it may succeed another time. */
+  failed(first: number, chunks: number, mayPass: boolean): AfterFault {
+    this.#end = first + chunks;
+    if (chunks > 1) return "narrower";
+    this.#tries++;
+    if (mayPass && this.#tries < mostTries) return "again";
+    this.#tries = 0;
+    return "give up";
+  }
+}
+
+/** Bytes of text in one request, about; one chunk alone may have more. */
+const mostBytes = 1_000_000;
+
+interface Texts {
+  readonly content: string;
+  readonly answer: string | null;
+}
+
+/** The chunks of the next request, from chunk number `next` on: `most` of them, or fewer where they are long; one at least. */
+export function nextChunks<T extends Texts>(chunks: readonly T[], next: number, most: number): readonly T[] {
+  const taken: T[] = [];
+  let bytes = 0;
+  for (let at = next; at < chunks.length && taken.length < Math.max(1, most); at++) {
+    const chunk = chunks[at];
+    if (!chunk) break;
+    bytes += Buffer.byteLength(chunk.content) + Buffer.byteLength(chunk.answer ?? "");
+    if (taken.length > 0 && bytes > mostBytes) break;
+    taken.push(chunk);
+  }
+  return taken;
+}
+
+/** Deletes a chunk that this copy added. */
+export async function removeChunk(copy: DocumentCopy, id: string, oldId: string | null): Promise<void> {
+  await deleteChunk(copy.work, id, oldId);
+  copy.ids.delete(id);
+}

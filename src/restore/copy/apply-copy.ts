@@ -1,0 +1,217 @@
+import pLimit from "p-limit";
+import type { NewDataset } from "../../client/write/operations.js";
+import { SkipError } from "../../errors.js";
+import { nameText } from "../../words.js";
+import { findDataset, findField, findTag, readFields, type StandingField } from "../reconcile.js";
+import { madeBy, sideBySide, writeNow } from "../write-once.js";
+import { copyDocument, type Home } from "./copy-document.js";
+import { type CopyPlan, type DatasetPlan, type DatasetSettings, type FieldPlan, wishedName } from "./copy-plan.js";
+import type { AppliedCopy } from "./copy-result.js";
+import { type ApplyOptions, BatchSize } from "./document-copy.js";
+
+export type ApplyCopyOptions = Omit<ApplyOptions, "batchSize">;
+
+/**
+ * Executes a plan that was made after `reconcileWrites`: makes the datasets, and copies the documents, several at once, one writer for
+ * each. A document that fails does not stop the others. Rejects with StopError where the key is refused or the disk fails, and with the
+ * reason of the signal.
+ */
+export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOptions): Promise<AppliedCopy> {
+  const onWrite = () => void options.progress.writes++;
+  const full = { ...options, onWrite, alone: pLimit(1), batchSize: new BatchSize() };
+  countPlanned(datasets, full);
+  const problems: string[] = [];
+  const missingTags = new Map<string, readonly string[]>();
+  const works = [];
+  for (const dataset of datasets) {
+    if (dataset.documents.length > 0 && dataset.documents.every(({ refused }) => refused !== null)) continue;
+    const { missingTags: lacking = [], ...home } = await homeOf(dataset, full, problems);
+    missingTags.set(dataset.key, lacking);
+    for (const document of dataset.documents) if (document.refused === null) works.push({ document, home });
+  }
+  const documents = await sideBySide(works, options, ({ document, home }, signal) =>
+    copyDocument(document, home, { ...full, signal }),
+  );
+  return { copied: { documents: [...documents], problems, writes: options.journal.writes }, missingTags };
+}
+
+function countPlanned(datasets: readonly DatasetPlan[], { journal, progress }: ApplyCopyOptions): void {
+  const planned = datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
+  const toCopy = planned.filter(({ document_id }) => journal.facts.documents.get(document_id)?.state !== "restored");
+  progress.documents = planned.length;
+  progress.chunks = toCopy.reduce((sum, { chunks }) => sum + chunks, 0);
+  progress.children = toCopy.reduce((sum, { children }) => sum + children, 0);
+}
+
+async function homeOf(
+  plan: DatasetPlan,
+  options: ApplyOptions,
+  problems: string[],
+): Promise<Home & { readonly missingTags?: readonly string[] }> {
+  try {
+    const id = await chooseDataset(plan, options);
+    const equipped = await equipDataset(plan, id, options);
+    problems.push(...equipped.problems);
+    return { id, fields: equipped.fields, missingTags: equipped.missingTags };
+  } catch (error) {
+    if (!(error instanceof SkipError)) throw error;
+    const failure = `dataset ${nameText(wishedName(plan))}: ${error.message}`;
+    problems.push(failure);
+    return { failure };
+  }
+}
+
+/** Makes the dataset of the target that takes the documents, or uses the one that is there; gives its id. SkipError where it cannot be. */
+async function chooseDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
+  const { journal } = options;
+  const known = journal.facts.datasets.get(plan.key);
+  if (plan.target.kind === "there") {
+    if (known?.id !== plan.target.id) await journal.noteDataset(plan.key, plan.target);
+    return plan.target.id;
+  }
+  return known?.id ?? createDataset(plan, plan.target.name, options);
+}
+
+async function createDataset(plan: DatasetPlan, name: string, options: ApplyOptions): Promise<string> {
+  const { journal, writer } = options;
+  const { key, dataset_id } = plan;
+  if (journal.open.some((intent) => intent.write === "create dataset" && intent.dataset_id === key))
+    throw new SkipError("it is not known whether an earlier process made the dataset; restore again later");
+  const find = () => findDataset(options, name);
+  const facts = { write: "create dataset", dataset_id: key, old_id: dataset_id, name } as const;
+  const request = writer.createDataset(newDataset(name, plan.settings));
+  const executed = await writeNow(options, { facts, request, find });
+  if (executed.kind === "refused") throw new SkipError(`${executed.reason}; ${adviceOn(executed.status)}`);
+  const [id] = madeBy(executed, "make the dataset");
+  if (id === undefined) throw new SkipError("the service made the dataset, but its id is not known; restore again");
+  return id;
+}
+
+function adviceOn(status: number): string {
+  if (status === 409) return "the name was taken meanwhile: plan again";
+  return "make a dataset with a model of that service there, and name it with --dataset";
+}
+
+function newDataset(name: string, settings: DatasetSettings): NewDataset {
+  const { description, permission, indexing_technique, embedding_model, embedding_model_provider } = settings;
+  const { retrieval_model, summary_index_setting } = settings;
+  return {
+    ...{ name, description, permission },
+    ...(indexing_technique === null ? {} : { indexing_technique }),
+    ...(embedding_model === null ? {} : { embedding_model }),
+    ...(embedding_model_provider === null ? {} : { embedding_model_provider }),
+    ...(retrieval_model === null ? {} : { retrieval_model }),
+    ...(summary_index_setting === null ? {} : { summary_index_setting }),
+  };
+}
+
+/** A dataset of the target with its metadata fields and tags. */
+interface Equipped {
+  /** The metadata fields that it has, by their names. */
+  readonly fields: ReadonlyMap<string, StandingField>;
+  /** Names of tags that it could not get. */
+  readonly missingTags: readonly string[];
+  /** Fields and tags that could not be made: sentences. */
+  readonly problems: readonly string[];
+}
+
+/** Gives a dataset the metadata fields, built-in fields and tags that it does not have yet. */
+async function equipDataset(plan: DatasetPlan, id: string, options: ApplyOptions): Promise<Equipped> {
+  const fields = new Map<string, StandingField>();
+  const problems: string[] = [];
+  const trying = async (what: string, work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      problems.push(`dataset ${nameText(wishedName(plan))}: ${what}: ${error.message}`);
+    }
+  };
+  if (plan.fields.length > 0 || plan.built_in_fields) {
+    await trying("its metadata fields", async () => {
+      const standing = await readFields(options, id);
+      for (const field of standing.fields) fields.set(field.name, field);
+      for (const field of plan.fields)
+        await trying(`the metadata field ${nameText(field.name)}`, async () => {
+          fields.set(field.name, await fieldOf(plan, id, field, fields.get(field.name), options));
+        });
+      if (plan.built_in_fields && !standing.hasBuiltIn)
+        await trying("the built-in metadata fields", () => showBuiltInFields(plan, id, options));
+    });
+  }
+  let missingTags = plan.tags;
+  if (plan.tags.length > 0)
+    await trying("its tags", async () => {
+      missingTags = await bindTags(plan, id, options, trying);
+    });
+  return { fields, missingTags, problems };
+}
+
+async function fieldOf(
+  { key }: DatasetPlan,
+  id: string,
+  { name, type }: FieldPlan,
+  standing: StandingField | undefined,
+  options: ApplyOptions,
+): Promise<StandingField> {
+  if (standing && standing.type !== type)
+    throw new SkipError(`it is of the type ${standing.type} there, and of the type ${type} in the dump`);
+  if (standing) return standing;
+  const facts = { write: "create field", dataset_id: key, old_id: name, name } as const;
+  const request = options.writer.createMetadataField(id, { type, name });
+  const find = () => findField(options, id, name);
+  const [made = ""] = madeBy(await writeNow(options, { facts, request, find }), "make it");
+  return { id: made, name, type };
+}
+
+async function showBuiltInFields({ key }: DatasetPlan, id: string, options: ApplyOptions): Promise<void> {
+  const find = async () => ((await readFields(options, id)).hasBuiltIn ? { ids: [] } : undefined);
+  const facts = { write: "set built-in fields", dataset_id: key } as const;
+  const request = options.writer.setBuiltInFields(id, "enable");
+  madeBy(await writeNow(options, { facts, request, find }), "enable them");
+}
+
+type Trying = (what: string, work: () => Promise<unknown>) => Promise<void>;
+
+/**
+ * Binds all tags that the dataset does not have yet in one request; tags that the service does not know are made before. Gives the names
+ * of those that could not be made.
+ */
+async function bindTags(
+  { key, tags }: DatasetPlan,
+  id: string,
+  options: ApplyOptions,
+  trying: Trying,
+): Promise<readonly string[]> {
+  const { api, writer } = options;
+  const readMissing = async () => {
+    const names = new Set((await api.datasetTags(id)).map(({ name }) => name));
+    return tags.filter((name) => !names.has(name));
+  };
+  const missing = await readMissing();
+  const ids: string[] = [];
+  const made = new Set<string>();
+  for (const name of missing)
+    await trying(`the tag ${nameText(name)}`, async () => {
+      const facts = { write: "create tag", dataset_id: key, old_id: name, name } as const;
+      const find = () => findTag(options, name);
+      const request = writer.createTag(name);
+      const make = async () => madeBy(await writeNow(options, { facts, request, find }), "make it");
+      const found = await find().catch(nameTagDefect);
+      ids.push(...(found?.ids ?? (await make().catch(nameTagDefect))));
+      made.add(name);
+    });
+  const unmade = missing.filter((name) => !made.has(name));
+  if (ids.length === 0) return unmade;
+  const find = async () => ((await readMissing()).length <= missing.length - ids.length ? { ids: [] } : undefined);
+  const facts = { write: "bind tags", dataset_id: key } as const;
+  madeBy(await writeNow(options, { facts, request: writer.bindTags(id, ids), find }), "bind them");
+  return unmade;
+}
+
+/** Release 1.12.1 creates a tag but answers 400, and then lists no tags: its schema expects binding_count as a string. */
+function nameTagDefect(error: unknown): never {
+  if (!(error instanceof SkipError) || !error.message.includes("binding_count")) throw error;
+  const defect = "the service makes tags, but cannot show them (400, binding_count), a defect of release 1.12.1";
+  throw new SkipError(`${defect}; update it, then run the same command again, which binds them`, { cause: error });
+}

@@ -1,0 +1,249 @@
+import type { KnowledgeApi } from "../../client/knowledge-api.js";
+import { loadDocumentRows, type ReadDocumentRows } from "../../compare/load-document-rows.js";
+import { withSpill } from "../../duckdb/open-duckdb.js";
+import type { Dump } from "../../dump/open-dump.js";
+import { documentKey } from "../../rows/row.js";
+import { countOf } from "../../words.js";
+import type { JournalFacts } from "../journal-facts.js";
+import { notProved, refuseUnread } from "../prove.js";
+import type { RowDifference } from "../result.js";
+import {
+  type DocumentPair,
+  type DumpProgress,
+  haveChildren,
+  readLive,
+  type TargetReading,
+  type TargetService,
+} from "../target.js";
+import { compareCopy, compareSame } from "./compare-rows.js";
+import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
+import { type CopyPlan, comingOf, datasetIdOf, type Loss, type LossPart } from "./copy-plan.js";
+import type { AppliedCopy, CopyDifference } from "./copy-result.js";
+import { type DumpDetails, detailsIn, readDetails } from "./details.js";
+
+/** Dumps documents of a service, and compares them with those of a dump. Rejects as a run does, and as `compareDumps`. */
+export async function compareLive(
+  options: LiveOptions,
+): Promise<{ readonly dump: Dump | undefined; readonly differences: readonly CopyDifference[] }> {
+  const { api, service, name, dir, progress, old, pairs, copies } = options;
+  const documents = pairs.map((pair) => pair.old);
+  // A copy has child chunks where the run has some. The same document may have new ones anywhere.
+  const mayHaveNew = copies === null && old.manifest.options.child_chunks === "all";
+  const hasChildren = mayHaveNew || haveChildren(old, documents);
+  const reading = { name, dir, pairs, hasChildren, details: detailsIn(old) };
+  const { dump, ...live } = await readLive(api, service, reading, progress);
+  const found = dump ? await compareDumps({ ...options, live: dump, pairs: live.pairs }) : [];
+  return { dump, differences: [...live.gone.map(goneFrom), ...found] };
+}
+
+interface LiveOptions extends Omit<CompareOptions, "live">, Pick<TargetReading, "name" | "dir"> {
+  readonly api: KnowledgeApi;
+  readonly service: TargetService;
+  readonly progress: DumpProgress;
+}
+
+function goneFrom({ old: { document_id } }: DocumentPair): CopyDifference {
+  return { level: "document", document_id, id: document_id, position: null, reason: "the service does not have it" };
+}
+
+/**
+ * Compares documents of a dump with those of a service, one at a time. StopError where one could not be read whole, or a file is not
+ * as its run wrote it: then nothing is proved.
+ */
+export async function compareDumps(options: CompareOptions): Promise<readonly CopyDifference[]> {
+  const { pairs, signal } = options;
+  refuseUnread(options.live);
+  return withSpill(":memory:", options, async (connection) => {
+    const open = async (name: "old" | "live"): Promise<Side> => {
+      const documents = pairs.map((pair) => pair[name]);
+      const details = await readDetails(connection, options[name], options);
+      return { details, rows: await loadDocumentRows(connection, name, options[name], documents, options) };
+    };
+    const sides = { old: await open("old"), live: await open("live") };
+    const differences = [...compareDatasets(options, sides)];
+    for (const pair of pairs) {
+      signal.throwIfAborted();
+      const { document_id } = pair.old;
+      const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
+      const sentences = compareSettings(pair, options, sides);
+      const { differing, ...rows } = await compareRowsOf(pair, options, sides);
+      const { listed, more } = listRows(differing);
+      differences.push(
+        ...[...sentences, ...more].map((reason) => ({ ...ofDocument, reason })),
+        ...listed.map((difference) => ({ ...difference, document_id })),
+      );
+      options.onDocument?.(rows);
+    }
+    return differences;
+  });
+}
+
+interface Side {
+  readonly details: DumpDetails;
+  readonly rows: ReadDocumentRows;
+}
+
+interface Sides {
+  readonly old: Side;
+  readonly live: Side;
+}
+
+function compareSettings(pair: DocumentPair, { copies, live: dump }: CompareOptions, { old, live }: Sides) {
+  const [before, now] = [old, live].map(({ details }, at) =>
+    details.documents.get(documentKey(at ? pair.live : pair.old)),
+  );
+  if (before && !now && copies) refuseWithoutSettings(dump, `document ${pair.live.document_id}`);
+  if (!before || !now) return [];
+  if (copies === null) return compareDocument(before, now, null);
+  const losses = copies.losses.get(pair.old.document_id) ?? new Set();
+  return compareDocument(before, now, { losses, fields: old.details.datasets.get(pair.old.dataset_id)?.fields });
+}
+
+async function compareRowsOf(
+  pair: DocumentPair,
+  { old: dump, copies }: CompareOptions,
+  { old, live }: Sides,
+): Promise<ComparedRows & { readonly differing: readonly RowDifference[] }> {
+  const [all, now] = [await old.rows(pair.old), await live.rows(pair.live)];
+  const hasChildren = dump.manifest.options.child_chunks !== "none";
+  const before = copies === null ? all : comingOf(all);
+  const compared = { chunks: before.chunks.length, child_chunks: before.children.length };
+  const refused = {
+    chunks: all.chunks.length - compared.chunks,
+    child_chunks: all.children.length - compared.child_chunks,
+  };
+  const details = live.details.documents.get(documentKey(pair.live));
+  const mayBeDisabled = details?.enabled === false || details?.archived === true;
+  const differing =
+    copies === null
+      ? compareSame(before, now, hasChildren)
+      : compareCopy(before, now, { ...copies, hasChildren, mayBeDisabled });
+  return { differing, compared, refused };
+}
+
+/** Compares the settings of every dataset that has one of the documents, each pair of datasets once. */
+function compareDatasets(
+  { pairs, copies, live: dump }: CompareOptions,
+  { old, live }: Sides,
+): readonly CopyDifference[] {
+  const all = pairs.map((pair) => ({ id: pair.old.dataset_id, liveId: pair.live.dataset_id }));
+  const datasets = [...new Map(all.map((each) => [datasetPairKey(each.id, each.liveId), each])).values()];
+  return datasets.flatMap(({ id, liveId }) => {
+    const [before, now] = [old.details.datasets.get(id), live.details.datasets.get(liveId)];
+    if (before && !now && copies) refuseWithoutSettings(dump, `dataset ${liveId}`);
+    if (!before || !now) return [];
+    const sentences = compareDataset(before, now, copies?.datasets.get(datasetPairKey(id, liveId)) ?? null);
+    const which = datasets.filter((each) => each.id === id).length > 1 ? ` (dataset ${liveId})` : "";
+    return sentences.map((reason) => ({
+      ...({ level: "dataset", document_id: null, id, position: null } as const),
+      reason: reason + which,
+    }));
+  });
+}
+
+/** Differences of rows of one document that are listed. */
+const mostListed = 100;
+
+/** The first differences of the rows of a document, and a sentence that counts all others. */
+function listRows(differences: readonly RowDifference[]): {
+  readonly listed: readonly RowDifference[];
+  readonly more: readonly string[];
+} {
+  const rest = differences.slice(mostListed);
+  const chunks = rest.filter(({ level }) => level === "chunk").length;
+  const counts = [
+    ...(chunks > 0 ? [countOf(chunks, "more chunk")] : []),
+    ...(rest.length > chunks ? [countOf(rest.length - chunks, "more child chunk")] : []),
+  ];
+  return {
+    listed: differences.slice(0, mostListed),
+    more: rest.length > 0 ? [`${counts.join(" and ")} of it ${rest.length === 1 ? "differs" : "differ"}`] : [],
+  };
+}
+
+/** StopError: the service did not show the settings of a dataset or document that this program made. */
+function refuseWithoutSettings({ manifest }: Dump, what: string): never {
+  throw notProved(`the settings of ${what} could not be read`, manifest.warnings);
+}
+
+/** The facts of documents that were restored as copies. */
+export interface Copies {
+  /** By `datasetPairKey`. */
+  readonly datasets: ReadonlyMap<string, CopiedDataset>;
+  /** Parts of documents that were announced not to come, by the id of the document in the dump. */
+  readonly losses: ReadonlyMap<string, ReadonlySet<LossPart>>;
+  /** The id at the service of an attachment of the dump; undefined where it was announced not to come. */
+  readonly attachmentOf: (id: string) => string | undefined;
+  /** Ids in the dump of rows that are known not to be there as they should, and were reported. */
+  readonly failed: ReadonlySet<string>;
+}
+
+interface CompareOptions {
+  readonly old: Dump;
+  /** A dump of the documents of all `pairs`, with `details` where the old one has them. */
+  readonly live: Dump;
+  readonly pairs: readonly DocumentPair[];
+  /** Null: the documents are the same, with the same ids. */
+  readonly copies: Copies | null;
+  /** Memory for DuckDB, as DuckDB reads it. */
+  readonly memory: string;
+  readonly signal: AbortSignal;
+  /** Called after each document. */
+  readonly onDocument?: (rows: ComparedRows) => void;
+}
+
+/** The rows that the run has of a document: those that were compared, and those that have no copy, as they say nothing. */
+export interface ComparedRows {
+  readonly compared: RowCounts;
+  readonly refused: RowCounts;
+}
+
+export interface RowCounts {
+  readonly chunks: number;
+  readonly child_chunks: number;
+}
+
+/** The facts of copies that a plan made: everything that it announced is expected. `copied`: rows that failed were reported. */
+export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { copied, missingTags }: AppliedCopy): Copies {
+  const documents = plan.datasets.flatMap((dataset) => dataset.documents);
+  const kept = documents.flatMap(({ attachments }) => attachments.filter(({ file }) => file === null));
+  const keptIds = new Set(kept.map(({ id }) => id));
+  return {
+    datasets: new Map(
+      plan.datasets.map(({ key, dataset_id, target }) => [
+        datasetPairKey(dataset_id, facts.datasets.get(key)?.id ?? ""),
+        {
+          name: target.name,
+          existed: facts.datasets.get(key)?.existed ?? false,
+          missingTags: new Set(missingTags.get(key)),
+        },
+      ]),
+    ),
+    losses: new Map(documents.map(({ document_id, losses }) => [document_id, partsOf(losses)])),
+    attachmentOf: (id) => facts.attachments.get(id) ?? (keptIds.has(id) ? id : undefined),
+    failed: new Set(copied.documents.flatMap(({ failed }) => failed.map(({ id }) => id))),
+  };
+}
+
+/** The facts of copies that a journal knows. `isSameService`: the copies are where the run came from, and so are the attachments. */
+export function copiesOfJournal(facts: JournalFacts, isSameService: boolean): Copies {
+  const datasets = [...facts.datasets].map(([key, { id, name, existed = false }]): [string, CopiedDataset] => [
+    datasetPairKey(datasetIdOf(key), id),
+    { name, existed },
+  ]);
+  return {
+    datasets: new Map(datasets),
+    losses: new Map(),
+    attachmentOf: (id) => facts.attachments.get(id) ?? (isSameService ? id : undefined),
+    failed: new Set(),
+  };
+}
+
+function partsOf(losses: readonly Loss[]): ReadonlySet<LossPart> {
+  return new Set(losses.map(({ part }) => part));
+}
+
+/** The key of a dataset of the dump and one at the service that holds copies of it: each may have several of the other. */
+export function datasetPairKey(id: string, liveId: string): string {
+  return `${id}/${liveId}`;
+}

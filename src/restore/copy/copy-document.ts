@@ -1,0 +1,319 @@
+import type { Listed } from "../../client/check-answer.js";
+import type { PreparedWrite } from "../../client/write/operations.js";
+import type { CreatedDocument } from "../../client/write/write-outcome.js";
+import { textIn } from "../../compare/document-rows.js";
+import { SkipError } from "../../errors.js";
+import { cutText } from "../../safe-text.js";
+import { isMapping } from "../../schema.js";
+import { countOf } from "../../words.js";
+import { findDocument, type StandingField } from "../reconcile.js";
+import type { RowDifference } from "../result.js";
+import { ifThere } from "../standing-rows.js";
+import { madeBy, writeNow } from "../write-once.js";
+import type { DocumentPlan, ValuePlan } from "./copy-plan.js";
+import type { CopiedDocument } from "./copy-result.js";
+import { copyRows } from "./copy-rows.js";
+import { type ApplyOptions, type DocumentWork, deleteChunk, readCopy, write } from "./document-copy.js";
+
+/** The dataset of the target that takes a document, or the reason that there is none. */
+export type Home =
+  | { readonly id: string; readonly fields: ReadonlyMap<string, StandingField> }
+  | { readonly failure: string };
+
+type End = Pick<CopiedDocument, "outcome" | "reason"> & { readonly failed?: readonly RowDifference[] };
+
+/**
+ * Copies one document with everything that belongs to it, and notes how that ended. A failure is the document's own: rejects only
+ * with what ends the whole copy.
+ */
+export async function copyDocument(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<CopiedDocument> {
+  const { journal, log, progress } = options;
+  const { dataset_id, document_id, document_name } = plan;
+  const end = await endOf(plan, home, options);
+  if (end.outcome === "restored") progress.documentsDone++;
+  else progress.documentsFailed++;
+  if (end.outcome !== "restored") log("warn", `document ${document_id}: ${end.reason}`);
+  const known = journal.facts.documents.get(document_id);
+  return {
+    ...{ dataset_id, document_id, document_name, failed: [], ...end },
+    target_dataset_id: known?.target_dataset_id ?? ("id" in home ? home.id : null),
+    target_id: known?.target_id ?? null,
+  };
+}
+
+async function endOf(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<End> {
+  const { journal } = options;
+  const { document_id } = plan;
+  if (journal.facts.documents.get(document_id)?.state === "restored") return { outcome: "restored", reason: null };
+  if ("failure" in home) return { outcome: "failed", reason: home.failure };
+  const end = await copyContents(plan, home, options).catch((error: unknown): End => {
+    if (!(error instanceof SkipError)) throw error;
+    return { outcome: "failed", reason: error.message };
+  });
+  if (end.outcome === "restored") await journal.finish(document_id);
+  return end;
+}
+
+async function copyContents(
+  plan: DocumentPlan,
+  { id, fields }: Extract<Home, { readonly id: string }>,
+  options: DocumentOptions,
+): Promise<End> {
+  if (hasOpenWrite(options.journal, plan.document_id))
+    throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
+  const work = await openCopy(plan, id, options);
+  const { failed, reason } = await copyRows(work, await options.readRows(plan));
+  if (reason !== null) return { outcome: "failed", reason, failed };
+  const problems = [
+    ...(failed.length > 0 ? [`${countOf(failed.length, "row")} did not come: ${failed[0]?.reason}`] : []),
+    ...(await problemOf(() => setMetadata(work, fields))),
+    ...(await problemOf(() => closeAsPlanned(work))),
+  ];
+  if (problems.length > 0) return { outcome: "partial", reason: problems.join("; "), failed };
+  return { outcome: "restored", reason: null };
+}
+
+/** Whether the service may still execute a write to a document: the next command then continues it. */
+function hasOpenWrite({ open }: ApplyOptions["journal"], documentId: string): boolean {
+  return open.some(({ document_id }) => document_id === documentId);
+}
+
+async function problemOf(work: () => Promise<void>): Promise<readonly string[]> {
+  try {
+    await work();
+    return [];
+  } catch (error) {
+    if (error instanceof SkipError) return [error.message];
+    throw error;
+  }
+}
+
+interface DocumentOptions extends ApplyOptions {
+  /** Runs work that must not be done for two documents at once. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/**
+ * Makes the copy of a document ready for its rows: makes it, or goes on with the one that an earlier process made; waits until it is
+ * indexed; and takes away the chunks of the stub. SkipError where that fails.
+ */
+async function openCopy(plan: DocumentPlan, datasetId: string, options: DocumentOptions): Promise<DocumentWork> {
+  const { journal } = options;
+  const standing = await goOnWith(plan, datasetId, options);
+  const documentId = standing ?? (await options.alone(() => makeDocument(plan, datasetId, options)));
+  const work = { options, plan, place: { datasetId, documentId } };
+  await watchIndexing(options, work.place, journal.batchOf(plan.document_id));
+  if (standing !== undefined) await openForRows(work);
+  await deleteStub(work);
+  return work;
+}
+
+/** The id of the copy that an earlier process made; undefined where it is gone. One that was never indexed is deleted. */
+async function goOnWith(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string | undefined> {
+  const { journal } = options;
+  const { document_id } = plan;
+  const known = journal.facts.documents.get(document_id);
+  if (!known) return undefined;
+  const isThere = known.target_dataset_id === datasetId;
+  const standing = isThere ? await ifThere(() => options.api.document(datasetId, known.target_id)) : undefined;
+  if (!standing) {
+    await journal.forget(document_id);
+    return undefined;
+  }
+  if (standing.indexing_status !== "error" || journal.additions(document_id).length > 0) return known.target_id;
+  await deleteCopy({ options, plan, place: { datasetId, documentId: known.target_id } });
+  return undefined;
+}
+
+async function deleteCopy(work: DocumentWork): Promise<void> {
+  const { options, place } = work;
+  const find = async () =>
+    (await ifThere(() => options.api.document(place.datasetId, place.documentId))) ? undefined : { ids: [] };
+  const request = options.writer.deleteDocument(place.datasetId, place.documentId);
+  const facts = { write: "delete document", target_id: place.documentId } as const;
+  madeBy(await write(work, facts, request, find), "delete the document that it could not index");
+}
+
+/**
+ * Makes a document of the stub, which the service then indexes, and gives its id. Never two at once: after a lost answer, only one new
+ * document can be ours. SkipError where it cannot be made.
+ */
+async function makeDocument(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string> {
+  const { dataset_key, document_id, document_name: name } = plan;
+  if (options.journal.open.some((open) => open.write === "create document" && open.name === name))
+    throw new SkipError("the service may still make an earlier one of its name; run the same command again later");
+  const request = creationOf(plan, datasetId, options);
+  const facts = { write: "create document", dataset_id: dataset_key, document_id, old_id: document_id, name } as const;
+  const find = () => findDocument(options, datasetId, name);
+  const [id] = madeBy(await writeNow(options, { facts, request, find }), "make the document");
+  if (id === undefined) throw new SkipError("the service made it, but its id is not known; restore again");
+  return id;
+}
+
+function creationOf(plan: DocumentPlan, datasetId: string, { writer }: ApplyOptions): PreparedWrite<CreatedDocument> {
+  const { document_id, document_name, doc_form, doc_language, indexing_technique, process_rule } = plan;
+  const settings = {
+    ...{ doc_form, process_rule },
+    ...(doc_language === null ? {} : { doc_language }),
+    ...(indexing_technique === null ? {} : { indexing_technique }),
+  };
+  return writer.createByText(datasetId, { name: document_name, text: stubText(document_id), ...settings });
+}
+
+/**
+ * The text that a document is made with, before its chunks are added. The service cleans it and cuts it by the process rule: it is short, has
+ * neither line breaks nor marks at which a rule cuts, and begins with no symbol that the service takes away.
+ */
+function stubText(documentId: string): string {
+  return `restored by kbdump from document ${documentId} and indexing it again leaves only this text`;
+}
+
+/**
+ * Deletes the chunks that the service made of the stub, so that positions run from 1. Rows are added only after all of them are gone:
+ * once the journal notes an addition, no chunk is the stub's any more, and nothing is deleted. SkipError where somebody else wrote.
+ */
+async function deleteStub(work: DocumentWork): Promise<void> {
+  if (work.options.journal.additions(work.plan.document_id).length > 0) return;
+  const chunks = await readCopy(work);
+  for (const { id, content } of chunks)
+    if (!isOfStub(content, work))
+      throw new SkipError(
+        `somebody else wrote chunk ${id} into it at the service: delete it there, then restore again`,
+      );
+  for (const { id } of chunks) await deleteChunk(work, id);
+}
+
+/** A language model words the chunks of a qa_model document: they can be any text. */
+function isOfStub(content: string, { plan }: DocumentWork): boolean {
+  return plan.doc_form === "qa_model" || lettersOf(stubText(plan.document_id)).includes(lettersOf(content));
+}
+
+/** Without white space, which process rules may change. */
+function lettersOf(text: string): string {
+  return text.replace(/\s/g, "");
+}
+
+/** The wait between two looks, in milliseconds: the first, which doubles, and the longest. */
+const [firstWait, longestWait] = [200, 5_000];
+/** Milliseconds without any progress that are too many, and characters of the service's words that are shown. */
+const patience = 30 * 60_000;
+const longestWords = 300;
+
+type Watched = Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">;
+
+/**
+ * Waits until the service has indexed a document. `batch`: null where no answer told it. SkipError, with the service's words, where
+ * the indexing fails, is paused, or does not move for 30 minutes.
+ */
+export async function watchIndexing(
+  { api, now, sleep, signal }: Watched,
+  place: DocumentWork["place"],
+  batch: string | null,
+): Promise<void> {
+  let known = batch;
+  let seen = "";
+  let movedAt = now();
+  for (let wait = firstWait; ; wait = Math.min(longestWait, wait * 2)) {
+    const entry = known === null ? undefined : await readEntry(api, place, known);
+    if (!entry) known = null; // batches are forgotten before documents are
+    const status = entry ?? (await api.document(place.datasetId, place.documentId));
+    const { indexing_status, completed_segments, total_segments } = status;
+    if (indexing_status === "completed") return;
+    if (indexing_status === "error" || indexing_status === "paused") throw new SkipError(indexingEnd(status));
+    const state = JSON.stringify([indexing_status, completed_segments, total_segments]);
+    if (state !== seen) movedAt = now();
+    seen = state;
+    if (now() - movedAt >= patience)
+      throw new SkipError(`the service does not index it: nothing moved for 30 minutes (${textIn(indexing_status)})`);
+    await sleep(wait, signal);
+  }
+}
+
+/** The entry of the document in its batch; undefined where the service does not know that. */
+async function readEntry(
+  api: Watched["api"],
+  { datasetId, documentId }: DocumentWork["place"],
+  batch: string,
+): Promise<Listed | undefined> {
+  const entries = await ifThere(() => api.indexingStatus(datasetId, batch));
+  return entries?.find(({ id }) => id === documentId);
+}
+
+function indexingEnd({ indexing_status, error }: Listed): string {
+  const words = cutText(textIn(error) ?? "", longestWords);
+  if (indexing_status === "paused") return "its indexing is paused at the service: resume it there, then restore again";
+  return `the service could not index it${words === "" ? "" : `: ${words}`}`;
+}
+
+/** A disabled or archived document takes no chunks: makes one that is there take them. */
+export async function openForRows(work: DocumentWork): Promise<void> {
+  await setState(work, { enabled: true, archived: false });
+}
+
+/** Gives a document the state that it has in the dump. SkipError where the service refuses. */
+export async function closeAsPlanned(work: DocumentWork): Promise<void> {
+  await setState(work, work.plan);
+}
+
+interface State {
+  readonly enabled: boolean;
+  readonly archived: boolean;
+}
+
+/** An archived document takes no other change: it is opened first, and archived last. */
+async function setState(work: DocumentWork, wanted: State): Promise<void> {
+  const state = stateOf(await readDocument(work));
+  if (state.archived && (!wanted.archived || state.enabled !== wanted.enabled)) await change(work, "un_archive");
+  if (state.enabled !== wanted.enabled) await change(work, wanted.enabled ? "enable" : "disable");
+  if (wanted.archived && (!state.archived || state.enabled !== wanted.enabled)) await change(work, "archive");
+}
+
+type Action = "enable" | "disable" | "archive" | "un_archive";
+
+async function change(work: DocumentWork, action: Action): Promise<void> {
+  const { options, place } = work;
+  const facts = { write: "set status", target_id: place.documentId, name: action } as const;
+  const request = options.writer.setStatus(place.datasetId, action, [place.documentId]);
+  const find = async () => {
+    const { enabled, archived } = stateOf(await readDocument(work));
+    const isDone = { enable: enabled, disable: !enabled, archive: archived, un_archive: !archived }[action];
+    return isDone ? { ids: [] } : undefined;
+  };
+  madeBy(await write(work, facts, request, find), `${action} it`);
+}
+
+/**
+ * Sets the values of the metadata fields, all in one request, unless the document has them already. SkipError where the service refuses;
+ * and, once the others are set, where a field is not there.
+ */
+export async function setMetadata(work: DocumentWork, fields: ReadonlyMap<string, StandingField>): Promise<void> {
+  const { options, plan, place } = work;
+  const planned = plan.metadata.filter(({ value }) => value !== null && value !== "");
+  const values = planned.flatMap(({ name, value }) => {
+    const field = fields.get(name);
+    return field ? [{ id: field.id, name, value }] : [];
+  });
+  const find = async () => (hasValues(await readDocument(work), values) ? { ids: [] } : undefined);
+  if (values.length > 0 && !(await find())) {
+    const facts = { write: "set metadata", target_id: place.documentId } as const;
+    const request = options.writer.setMetadata(place.datasetId, place.documentId, values);
+    madeBy(await write(work, facts, request, find), "set its metadata");
+  }
+  const missing = planned.filter(({ name }) => !fields.has(name)).map(({ name }) => `"${name}"`);
+  if (missing.length > 0) throw new SkipError(`the dataset there has no metadata field ${missing.join(", ")}`);
+}
+
+/** A service may show a number as text. */
+function hasValues({ doc_metadata }: Listed, values: readonly ValuePlan[]): boolean {
+  const standing = Array.isArray(doc_metadata) ? doc_metadata.filter(isMapping) : [];
+  const texts = new Map(standing.map(({ name, value }) => [name, String(value)]));
+  return values.every(({ name, value }) => texts.get(name) === String(value));
+}
+
+async function readDocument({ options, place }: DocumentWork): Promise<Listed> {
+  return options.api.document(place.datasetId, place.documentId);
+}
+
+function stateOf({ enabled, archived }: Listed): State {
+  return { enabled: enabled !== false, archived: archived === true };
+}

@@ -1,0 +1,220 @@
+import type { Listed } from "../../client/check-answer.js";
+import type { KnowledgeApi } from "../../client/knowledge-api.js";
+import { textIn } from "../../compare/document-rows.js";
+import { Prefetch } from "../../crawl/prefetch.js";
+import { flawText, readDatasets, readWholeList } from "../../crawl/read-whole-list.js";
+import { type Problem, SkipError, StopError, UsageError } from "../../errors.js";
+import { cutText, escapeControls } from "../../safe-text.js";
+import { type JournalFacts, noFacts } from "../journal-facts.js";
+import type { DatasetTarget } from "./copy-plan.js";
+
+/** A dataset that is to take documents of one form, and the name that it should have. */
+export interface WishedDataset {
+  readonly key: string;
+  /** Id in the dump. */
+  readonly dataset_id: string;
+  readonly name: string;
+  /** Null where no document comes. */
+  readonly form: string | null;
+}
+
+interface TargetOptions {
+  /** `new`: new datasets, whatever the journal knows. An id: that dataset. Undefined: those of the journal, else new ones. */
+  readonly dataset: string | undefined;
+  readonly facts: JournalFacts;
+}
+
+/** A dataset of the target that takes documents of the dump. */
+export interface FoundTarget {
+  readonly target: DatasetTarget;
+  /** Its settings and its documents; null where it is new. */
+  readonly there: { readonly settings: Listed; readonly documents: DocumentIds } | null;
+  /** This restore did not make it: it keeps its own settings. */
+  readonly existed: boolean;
+}
+
+interface FoundTargets {
+  /** By key. */
+  readonly targets: ReadonlyMap<string, FoundTarget>;
+  /** Keys of datasets that are gone. */
+  readonly gone: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Asks the target for the datasets that take those of a dump, and for free names of new ones. UsageError when the dataset that the
+ * owner named cannot take them.
+ */
+export async function findTargets(
+  api: TargetApi,
+  wished: readonly WishedDataset[],
+  { dataset, facts }: TargetOptions,
+): Promise<FoundTargets> {
+  const known = (dataset === "new" ? noFacts : facts).datasets;
+  const targets = new Map<string, FoundTarget>();
+  const gone: string[] = [];
+  for (const { key } of wished) {
+    const { id, existed = false } = known.get(key) ?? {};
+    const found = id === undefined ? undefined : await findDataset(api, id, existed);
+    if (found) targets.set(key, found);
+    else if (id !== undefined) gone.push(key);
+  }
+  const [named] = wished;
+  if (dataset !== undefined && dataset !== "new" && named) {
+    refuseSeveral(wished);
+    targets.set(named.key, await findNamed(api, dataset, { form: named.form, facts, known: targets.get(named.key) }));
+  }
+  const fresh = wished.filter(({ key }) => !targets.has(key));
+  const flaw = fresh.length > 0 ? await nameFresh(api, fresh, targets) : null;
+  const flaws = [...[...targets.values()].map(({ there }) => there?.documents.flaw ?? null), flaw];
+  return { targets, gone, warnings: flaws.filter((each) => each !== null) };
+}
+
+async function findDataset(api: TargetApi, id: string, existed: boolean): Promise<FoundTarget | undefined> {
+  const settings = await askDataset(api, id);
+  if (!settings) return undefined;
+  const documents = await askDocuments(api, id);
+  return { target: { kind: "there", id, name: textIn(settings.name) ?? id }, there: { settings, documents }, existed };
+}
+
+/** The owner names one dataset, which takes the documents of one dataset of the dump, and of one form. */
+function refuseSeveral(wished: readonly WishedDataset[]): void {
+  const datasets = new Set(wished.map(({ dataset_id }) => dataset_id)).size;
+  if (datasets > 1)
+    throw refusal(`the documents are of ${datasets} datasets of the run: name those of one with --document`);
+  if (wished.length === 1) return;
+  const forms = wished.map(({ form }) => form).join(", ");
+  const message = `the documents have ${wished.length} forms (${shownId(forms)}), and a dataset takes one: choose those of one form with --document`;
+  throw refusal(message);
+}
+
+interface Naming {
+  readonly form: WishedDataset["form"];
+  readonly facts: JournalFacts;
+  /** The dataset that the journal knows, which is there. */
+  readonly known: FoundTarget | undefined;
+}
+
+/** The dataset that the owner named: it has to be empty, or to have nothing but documents of this form that this restore made. */
+async function findNamed(api: TargetApi, id: string, { form, facts, known }: Naming): Promise<FoundTarget> {
+  if (known?.target.kind === "there" && known.target.id !== id) {
+    const message = `this restore takes ${shownId(known.target.id)} already: leave --dataset out, or make another copy with --dataset new`;
+    throw refusal(message);
+  }
+  const found = known ?? (await findDataset(api, id, true));
+  if (!found?.there) throw refusal(`the target has no dataset ${shownId(id)}`);
+  const own = new Set([...facts.documents.values()].map(({ target_id }) => target_id));
+  const foreign = [...found.there.documents.ids].find((document) => !own.has(document));
+  if (!known && foreign !== undefined) {
+    const message = `the dataset ${shownId(id)} has documents that this restore did not make, such as ${shownId(foreign)}: name an empty one, or make one with --dataset new`;
+    throw refusal(message);
+  }
+  const standing = textIn(found.there.settings.doc_form);
+  if (!known && standing && form !== null && standing !== form) {
+    const message = `the dataset ${shownId(id)} takes documents of the form ${shownId(standing)}, and these have the form ${shownId(form)}: name an empty one, or make one with --dataset new`;
+    throw refusal(message);
+  }
+  return found;
+}
+
+function refusal(message: string): UsageError {
+  const problem: Problem = { path: "--dataset", message };
+  return new UsageError("The documents cannot be restored there:", [problem]);
+}
+
+/** Gives every dataset a name that no other has, here or at the target. */
+async function nameFresh(
+  api: TargetApi,
+  fresh: readonly WishedDataset[],
+  targets: Map<string, FoundTarget>,
+): Promise<string | null> {
+  const { names, flaw } = await askNames(api);
+  const taken = new Set(names);
+  for (const { key, name: wish } of fresh) {
+    const name = freeName(wish, taken);
+    taken.add(name);
+    targets.set(key, { target: { kind: "new", name }, there: null, existed: false });
+  }
+  return flaw;
+}
+
+/** Characters of the name of a dataset at the most, as the service counts them: POST /datasets refuses a longer one. */
+const longest = 40;
+
+/**
+ * A name for a new dataset that none of the taken ones equals: the one that is wished for, cut where it is too long, or the same
+ * with a number behind it, from 2.
+ */
+export function freeName(wished: string, taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number++) {
+    const name = cutWith(wished, number === 1 ? "" : ` (${number})`);
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Cuts between two code points: the service counts these, and half of one would be another text. */
+function cutWith(name: string, ending: string): string {
+  return [...name].slice(0, longest - ending.length).join("") + ending;
+}
+
+/** The questions that a plan asks of the target. */
+export type TargetApi = Pick<KnowledgeApi, "dataset" | "datasets" | "documents" | "hasFileUpload">;
+
+/** Pages that are asked for ahead. */
+const pagesAhead = 8;
+
+/** A dataset of the target; undefined where it has none with this id. StopError when the service does not tell. */
+async function askDataset(api: TargetApi, id: string): Promise<Listed | undefined> {
+  try {
+    return await api.dataset(id);
+  } catch (error) {
+    if (!(error instanceof SkipError)) throw error;
+    if (error.status === 404 && error.code !== undefined) return undefined; // without a code, the service does not know the URL
+    throw new StopError(`the target does not tell of its dataset ${shownId(id)}: ${error.message}`, { cause: error });
+  }
+}
+
+/** The documents of a dataset of the target. */
+interface DocumentIds {
+  readonly ids: ReadonlySet<string>;
+  /** Why some may be missing, as a sentence; null where the list is proved whole. */
+  readonly flaw: string | null;
+}
+
+/** Lists the documents of a dataset of the target. StopError when the service does not list them. */
+async function askDocuments(api: TargetApi, id: string): Promise<DocumentIds> {
+  const read = (page: number, limit: number) => api.documents(id, page, limit);
+  const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) => {
+    if (!(error instanceof SkipError)) throw error;
+    const what = `the documents of the dataset ${shownId(id)} of the target cannot be listed`;
+    throw new StopError(`${what}: ${error.message}`, { cause: error });
+  });
+  const flaw = `the list of documents of the dataset ${shownId(id)} of the target ${flawText(list)}`;
+  return { ids: new Set(list.rows.map((row) => row.id)), flaw: list.problems.length > 0 ? flaw : null };
+}
+
+/** The names of the datasets of the target. */
+interface TakenNames {
+  readonly names: ReadonlySet<string>;
+  /** Why some may be missing, as a sentence; null where the list is proved whole. */
+  readonly flaw: string | null;
+}
+
+/** Lists the names of the datasets of the target. StopError when the service does not list them. */
+async function askNames(api: TargetApi): Promise<TakenNames> {
+  const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) => {
+    if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
+    const hint = "so no free name can be chosen; create a dataset, and name it with --dataset <id>";
+    throw new StopError(`the datasets of the target cannot be listed, ${hint}: ${error.message}`, { cause: error });
+  });
+  const limited =
+    "the target does not take include_all: a name may be taken by a dataset of which the key is no member";
+  const flaw = list.problems.length > 0 ? `the list of datasets of the target ${flawText(list)}` : null;
+  const names = list.rows.map(({ name }) => name).filter((name) => typeof name === "string");
+  return { names: new Set(names), flaw: flaw ?? (list.limited ? limited : null) };
+}
+
+/** An id as messages show it. */
+export function shownId(id: string): string {
+  return cutText(escapeControls(id), 80);
+}

@@ -1,0 +1,284 @@
+import type { PreparedWrite } from "../../client/write/operations.js";
+import { type ChildRow, isSameSet } from "../../compare/document-rows.js";
+import { SkipError } from "../../errors.js";
+import { chunkDisabling, newChunk } from "../lost/mend-chunk.js";
+import { findRow } from "../reconcile.js";
+import type { RowDifference } from "../result.js";
+import { childHash, readChildren, type StandingChild, type StandingChunk } from "../standing-rows.js";
+import { type Answered, type Find, interleave, type Waiting } from "../write-once.js";
+import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
+import {
+  type ChunkCopy,
+  type DocumentCopy,
+  type RowFacts,
+  type RowOutcome,
+  readChunk,
+  write,
+  writing,
+} from "./document-copy.js";
+
+/** Child lists that are read at once. */
+const listsAtOnce = 8;
+
+/** Completes the chunks of a document that are there: attachments, then children, and last that they are disabled. */
+export class Finish {
+  readonly #copy: DocumentCopy;
+  readonly #attachments: Attachments;
+  /** Work on chunks that the service does not let be disabled yet. */
+  readonly #waiting: Waiting<void>[] = [];
+
+  constructor(copy: DocumentCopy) {
+    this.#copy = copy;
+    this.#attachments = new Attachments(copy);
+  }
+
+  async finish(chunks: readonly ChunkCopy[]): Promise<void> {
+    const { api } = this.#copy.work.options;
+    for (let at = 0; at < chunks.length; at += listsAtOnce) {
+      const some = chunks.slice(at, at + listsAtOnce);
+      const lists = this.#copy.hasChildren
+        ? await Promise.all(some.map(({ id }) => readChildren(api, this.#copy.work.place, id)))
+        : [];
+      for (const [each, chunk] of some.entries()) await this.#finishChunk(chunk, lists[each]);
+    }
+  }
+
+  /** Disables the chunks that the service did not let be disabled before, and waits until it does. */
+  async end(): Promise<void> {
+    await interleave(this.#waiting, this.#copy.work.options);
+  }
+
+  async #finishChunk(chunk: ChunkCopy, children: Awaited<ReturnType<typeof readChildren>> | undefined): Promise<void> {
+    const failures = this.#copy.failed.length;
+    const now = await this.#attachments.bind(chunk);
+    if (children) await copyChildren(this.#copy, now, children);
+    const isWhole = this.#copy.failed.length === failures;
+    if (!now.row.enabled && now.enabled) {
+      const disabling = this.#disable(now, isWhole);
+      const next = await disabling.next();
+      if (!next.done) this.#waiting.push(resumeAt(next.value, disabling));
+    } else if (isWhole) this.#copy.work.options.progress.chunksDone++;
+  }
+
+  /** `isWhole`: everything else of the chunk is there. */
+  async *#disable(chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
+    const reason = yield* disableChunk(this.#copy, chunk);
+    if (reason !== null) this.#copy.fail("chunk", chunk.row, `it is there and could not be disabled: ${reason}`);
+    else if (isWhole) this.#copy.work.options.progress.chunksDone++;
+  }
+}
+
+async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
+  yield time;
+  return yield* work;
+}
+
+/** An attachment at the service, or why there is none. */
+type Uploaded = { readonly id: string } | { readonly reason: string };
+
+/** Copies the attachments of the chunks of one document. Each file is uploaded once. */
+class Attachments {
+  readonly #copy: DocumentCopy;
+  readonly #plans: ReadonlyMap<string, AttachmentPlan>;
+  readonly #uploaded = new Map<string, Uploaded>();
+
+  constructor(copy: DocumentCopy) {
+    const { plan, options } = copy.work;
+    this.#copy = copy;
+    this.#plans = new Map(plan.attachments.map((attachment) => [attachment.id, attachment]));
+    const { attachments } = options.journal.facts;
+    for (const { id } of plan.attachments) {
+      const known = attachments.get(id);
+      if (known !== undefined) this.#uploaded.set(id, { id: known });
+    }
+  }
+
+  /** Binds those of a chunk that can come. The chunk is as it stands then. What fails is noted as such. */
+  async bind(chunk: ChunkCopy): Promise<ChunkCopy> {
+    const uploaded: Uploaded[] = [];
+    for (const id of chunk.row.attachment_ids) {
+      const plan = this.#plans.get(id);
+      if (plan) uploaded.push(await this.#upload(plan));
+    }
+    for (const each of uploaded) if ("reason" in each) this.#fail(chunk, each.reason);
+    const ids = uploaded.flatMap((each) => ("id" in each ? [each.id] : []));
+    if (ids.length === 0 || isSameSet(ids, chunk.attachment_ids)) return chunk;
+    const reason = await bindAttachments(this.#copy, chunk, ids);
+    if (reason === null) return { ...chunk, enabled: true, attachment_ids: ids };
+    this.#fail(chunk, reason);
+    return chunk;
+  }
+
+  #fail({ row }: ChunkCopy, reason: string): void {
+    this.#copy.fail("chunk", row, `its attachments did not all come: ${reason}`);
+  }
+
+  async #upload({ id, file }: AttachmentPlan): Promise<Uploaded> {
+    if (file === null) return { id };
+    const uploaded = this.#uploaded.get(id) ?? (await this.#send(id, file));
+    this.#uploaded.set(id, uploaded);
+    return uploaded;
+  }
+
+  async #send(id: string, file: FilePlan): Promise<Uploaded> {
+    const prepared = this.#copy.work.options.writer.uploadFile(file);
+    const find = async () => undefined; // no request lists uploads; one whose answer was lost stays unused
+    try {
+      const facts = { write: "upload file", old_id: id, name: file.name } as const;
+      const executed = await write(this.#copy.work, facts, prepared, find);
+      const [uploaded] = executed.kind === "done" ? executed.ids : [];
+      if (uploaded !== undefined) return { id: uploaded };
+      return { reason: "reason" in executed ? executed.reason : "the service gave the file no id" };
+    } catch (error) {
+      if (error instanceof SkipError) return { reason: error.message };
+      throw error;
+    }
+  }
+}
+
+/** Comparisons at the most: another one follows if an answer was lost, since its child may be there twice. */
+const mostRounds = 3;
+
+/** Makes the children of a chunk those of the dump. `there`: those that it has now. What fails is noted as such. */
+async function copyChildren(copy: DocumentCopy, chunk: ChunkCopy, there: readonly StandingChild[]): Promise<void> {
+  const { api, progress } = copy.work.options;
+  let now = there;
+  for (let round = 1; ; round++) {
+    const fix = planChildren(copy.childrenOf(chunk.row.id), now);
+    const stranger = strangerIn(fix, copy.childrenOf(chunk.row.id));
+    if (stranger) {
+      const reason = `child chunk ${stranger.id} of its copy is none that this restore or the service made; the children stay as they are`;
+      return copy.fail("chunk", chunk.row, reason);
+    }
+    const onChild = (count: number) => {
+      if (round === 1) progress.childrenDone += count;
+    };
+    onChild(copy.childrenOf(chunk.row.id).length - fix.customize.length - fix.add.length);
+    const { failed, wasLost } = await writeChildren(copy, chunk, fix, now, onChild);
+    if (!wasLost || round === mostRounds) return void copy.failed.push(...failed);
+    now = await readChildren(api, copy.work.place, chunk.id);
+  }
+}
+
+/** A child to remove that somebody else wrote: the service made those that are automatic, and this restore those that the dump has. */
+function strangerIn({ remove }: ChildFix<ChildRow, StandingChild>, wanted: readonly ChildRow[]) {
+  const ours = new Set(wanted.map(({ content }) => content));
+  return remove.find(({ type, content }) => type === "customized" && !ours.has(content));
+}
+
+/** The writes of one round, below one chunk. `onChild`: called with the children that are done. */
+async function writeChildren(
+  { work }: DocumentCopy,
+  chunk: ChunkCopy,
+  { remove, customize, add }: ChildFix<ChildRow, StandingChild>,
+  there: readonly StandingChild[],
+  onChild: (count: number) => void,
+): Promise<{ readonly failed: readonly RowDifference[]; readonly wasLost: boolean }> {
+  const { place, options } = work;
+  const { api, writer } = options;
+  const { id: chunkId, row } = chunk;
+  const texts = new Map(there.map(({ id, content }) => [id, content]));
+  const failed: RowDifference[] = [];
+  let wasLost = false;
+  const send = async (facts: RowFacts, request: PreparedWrite<Answered>, find: Find) => {
+    const outcome = await write(work, facts, request, find);
+    wasLost ||= outcome.wasLost;
+    return outcome;
+  };
+  const findThat = (isIt: (child: StandingChild) => boolean, id: string) => async () =>
+    (await readChildren(api, place, chunkId)).some(isIt) ? { ids: [id] } : undefined;
+  const note = ({ id, position }: ChildRow, outcome: RowOutcome<unknown>) => {
+    onChild(1);
+    if (outcome.kind !== "done") failed.push({ level: "child_chunk", id, position, reason: outcome.reason });
+  };
+  for (const { id } of remove) {
+    const find = async () => ((await findThat((child) => child.id === id, id)()) ? undefined : { ids: [id] });
+    const outcome = await send({ write: "delete child", target_id: id }, writer.deleteChild(place, chunkId, id), find);
+    if (outcome.kind === "done" || (outcome.kind === "refused" && outcome.status === 404)) continue;
+    const reason = `child chunk ${id}, which the service made below its copy, could not be deleted: ${outcome.reason}`;
+    failed.push({ level: "chunk", id: row.id, position: row.position, reason });
+  }
+  // A child that is written with the text which it has counts as written by hand from then on.
+  for (const { wanted, there: child } of customize) {
+    const facts = { write: "update child", old_id: wanted.id, target_id: child.id } as const;
+    const find = findThat(({ id, type }) => id === child.id && type === "customized", child.id);
+    note(wanted, await send(facts, writer.updateChild(place, chunkId, child.id, wanted.content), find));
+  }
+  for (const child of add) {
+    const equal = [...texts].flatMap(([id, text]) => (text === child.content ? [id] : []));
+    const names = { write: "add child", old_id: child.id, target_id: null, parent_id: chunkId } as const;
+    const facts = { ...names, texts_sha256: childHash(child.content), equal };
+    const outcome = await send(facts, writer.addChild(place, chunkId, child.content), () => findRow(api, place, facts));
+    if (outcome.kind === "done") for (const id of outcome.ids) texts.set(id, child.content);
+    note(child, outcome);
+  }
+  return { failed, wasLost };
+}
+
+/** Disables a chunk. Its attachments must be bound before: a disabled chunk takes no other change. Gives the reason if it fails. */
+async function* disableChunk(copy: DocumentCopy, { id, ...chunk }: ChunkCopy): Waiting<string | null> {
+  const { options, place, plan } = copy.work;
+  const body = chunkDisabling({ ...chunk.row, ...chunk }, plan.doc_form);
+  const facts = { write: "disable chunk", old_id: chunk.row.id, target_id: id } as const;
+  const find = findChunk(copy, id, ({ enabled }) => !enabled);
+  const ended = yield* writing(copy.work, facts, options.writer.updateChunk(place, id, body), find);
+  return ended.kind === "done" ? null : ended.reason;
+}
+
+/** Binds attachments to a chunk, by their ids in the target, and no others. It enables a disabled chunk. Gives the reason if it fails. */
+async function bindAttachments(
+  copy: DocumentCopy,
+  { id, row, enabled }: ChunkCopy,
+  attachment_ids: readonly string[],
+): Promise<string | null> {
+  const { options, place, plan } = copy.work;
+  const body = { ...newChunk(row, plan.doc_form), ...(enabled ? {} : { enabled: true }), attachment_ids };
+  const facts = { write: "update chunk", old_id: row.id, target_id: id } as const;
+  const find = findChunk(copy, id, (there) => isSameSet(there.attachment_ids, attachment_ids));
+  const ended = await write(copy.work, facts, options.writer.updateChunk(place, id, body), find);
+  return ended.kind === "done" ? null : ended.reason;
+}
+
+function findChunk(copy: DocumentCopy, id: string, isDone: (there: StandingChunk) => boolean): Find {
+  return async () => {
+    const there = await readChunk(copy.work, id);
+    return there && isDone(there) ? { ids: [id] } : undefined;
+  };
+}
+
+/** A child chunk of the target. */
+export interface ChildThere {
+  readonly id: string;
+  readonly content: string;
+  /** automatic, customized; open. */
+  readonly type: string | null;
+}
+
+type Wanted = Pick<ChildRow, "id" | "content" | "type" | "position">;
+
+/** The writes that make the children of a chunk those of the dump, in their order. */
+interface ChildFix<W extends Wanted, T extends ChildThere> {
+  /** From the last to the first, so that those which stand at any moment begin as the dump does. */
+  readonly remove: readonly T[];
+  /** Those that stand, and shall count as written by hand. */
+  readonly customize: readonly { readonly wanted: W; readonly there: T }[];
+  /** Behind the last one, in order. */
+  readonly add: readonly W[];
+}
+
+/**
+ * Compares the children that the service made with those of the dump. The service adds children at the end alone, so the longest
+ * beginning that agrees stays, and everything behind it goes.
+ */
+export function planChildren<W extends Wanted, T extends ChildThere>(
+  wanted: readonly W[],
+  there: readonly T[],
+): ChildFix<W, T> {
+  const differing = there.findIndex(({ content }, at) => content !== wanted[at]?.content);
+  const kept = differing < 0 ? there : there.slice(0, differing);
+  const customize = kept.flatMap((child, at) => {
+    const row = wanted[at];
+    return row?.type === "customized" && child.type !== "customized" ? [{ wanted: row, there: child }] : [];
+  });
+  return { remove: there.slice(kept.length).reverse(), customize, add: wanted.slice(kept.length) };
+}

@@ -1,0 +1,283 @@
+import { groupRows, inexactReason } from "../../compare/document-rows.js";
+import type { Manifest } from "../../dump/manifest.js";
+import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
+import { type Problem, UsageError } from "../../errors.js";
+import type { Kind } from "../../rows/columns.js";
+import { documentKey } from "../../rows/row.js";
+import { nameAndId, shardText } from "../../words.js";
+import { type JournalFacts, type KnownCopy, noFacts } from "../journal-facts.js";
+import { compareDatasetSettings } from "./compare-settings.js";
+import {
+  type CopyPlan,
+  type DatasetPlan,
+  type DatasetSettings,
+  type DocumentPlan,
+  datasetKey,
+  type Loss,
+  wishedName,
+} from "./copy-plan.js";
+import type { CopyOptions } from "./copy-result.js";
+import { type DatasetDetails, type DumpDetails, datasetFrom } from "./details.js";
+import { type FoundTarget, findTargets, shownId, type TargetApi, type WishedDataset } from "./find-targets.js";
+import { formOf, noAttachments, noRows, planDocument, refusalOf } from "./plan-document.js";
+import { type DumpReading, formIn, readDump } from "./read-dump.js";
+
+type OwnerOptions = "documents" | "dataset" | "memory" | "signal" | "progress";
+
+export interface PlanOptions extends Pick<CopyOptions, OwnerOptions> {
+  readonly dump: Dump;
+  /** The datasets and documents that earlier processes of this restore made; `dataset: "new"` makes others. */
+  readonly facts: JournalFacts;
+  /** Whether the target is the service that the dump came from: then it has the attachments already. */
+  readonly isSameService: boolean;
+}
+
+export interface PlannedCopy {
+  readonly plan: CopyPlan;
+  /** Sentences. */
+  readonly warnings: readonly string[];
+  /** Keys of datasets and ids of documents in the dump whose copies the journal knows, and the target does not have any more. */
+  readonly gone: readonly string[];
+}
+
+/**
+ * Plans how a dump becomes datasets and documents of another service. It asks the target which datasets and documents are there, and
+ * writes nothing. Texts of chunks stay in DuckDB. UsageError when the dump as a whole is not fit for it, or a wish cannot be fulfilled;
+ * StopError when a file is not as its run wrote it, or the target does not tell what is there.
+ */
+export async function planCopy(api: TargetApi, options: PlanOptions): Promise<PlannedCopy> {
+  const { dump, documents, dataset, progress } = options;
+  checkWishes(dump, options);
+  progress.step = "reading the run";
+  const mayUpload = options.isSameService || attachmentFiles(dump).size === 0;
+  if (!mayUpload) await api.datasets(1); // the first answer shows that it is the service: one without the route answers with a web page
+  const canUpload = mayUpload || (await api.hasFileUpload());
+  const reading = await readDump(dump, { ...options, canUpload });
+  const chosen = chooseDatasets(dump, reading, documents);
+  progress.step = "asking the service";
+  const { targets, gone, warnings } = await findTargets(api, chosen.map(wishOf), options);
+  const facts = dataset === "new" ? noFacts : options.facts;
+  const judge = refusalOf(dump);
+  const goneDocuments: string[] = [];
+  const datasets = chosen.flatMap((each) => {
+    const found = targets.get(each.key);
+    if (!found) return [];
+    const { plans, gone } = planDocuments(each, { reading, found, facts, judge });
+    goneDocuments.push(...gone);
+    return [planDataset(each, found, plans)];
+  });
+  return {
+    plan: { datasets },
+    warnings: [...(documents.length > 0 ? [] : listingWarnings(dump)), ...warnings],
+    gone: [...gone, ...goneDocuments],
+  };
+}
+
+function wishOf({ key, details: { dataset_id }, name, form }: ChosenDataset): WishedDataset {
+  return { key, dataset_id, name: wishedName({ key, dataset_id, dataset_name: name }), form };
+}
+
+interface Grounds extends Pick<PlanOptions, "facts"> {
+  readonly reading: DumpReading;
+  readonly found: FoundTarget;
+  readonly judge: ReturnType<typeof refusalOf>;
+}
+
+/** The plans of the documents of a dataset, and those whose copies are gone. */
+function planDocuments(
+  { key: dataset_key, details: dataset, documents }: ChosenDataset,
+  { reading, found, facts, judge }: Grounds,
+): { readonly plans: readonly DocumentPlan[]; readonly gone: readonly string[] } {
+  const gone: string[] = [];
+  const plans = documents.map((document) => {
+    const key = documentKey(document);
+    const details = reading.documents.get(key);
+    const known = facts.documents.get(document.document_id);
+    const earlier = known && isThere(known, found) ? { target_id: known.target_id, state: known.state } : null;
+    if (known && !earlier) gone.push(document.document_id);
+    return planDocument({
+      ...{ document, dataset_key, dataset, details, earlier },
+      refusal: judge(document, formOf({ document, details, dataset })),
+      counts: reading.counts.get(key) ?? noRows,
+      attachments: reading.counts.get(key) ?? noAttachments,
+    });
+  });
+  return { plans, gone };
+}
+
+/** Whether the copy of a document is in the dataset. A list that may lack some shows of none that it is gone. */
+function isThere({ target_id, target_dataset_id }: KnownCopy, { target, there }: FoundTarget): boolean {
+  if (!there || target.kind === "new" || target.id !== target_dataset_id) return false;
+  return there.documents.flaw !== null || there.documents.ids.has(target_id);
+}
+
+/** The choices of the owner that a dump and a journal may not allow. */
+export interface Wishes {
+  readonly documents: readonly string[];
+}
+
+/** UsageError, with every problem, when a dump as a whole is not fit for a copy, or does not have what the owner wishes for. */
+export function checkWishes(dump: Dump, wishes: Wishes): void {
+  const problems = [...dumpProblems(dump), ...documentProblems(dump, wishes)];
+  if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be restored to another service:`, problems);
+}
+
+function dumpProblems(dump: Dump): readonly Problem[] {
+  const { counts, options } = dump.manifest;
+  const hasDetails = counts.datasets !== undefined && counts.document_details !== undefined;
+  const lack = !hasDetails ? "no details" : options.details === "auto" ? "details of edited documents only" : undefined;
+  const message = `it has ${lack}: run the job with details: true; a copy needs the settings`;
+  const hasExact = (kinds: readonly Kind[]) => dump.tablesOf(kinds) !== undefined;
+  const isExact = (!hasDetails || hasExact(["datasets", "document_details"])) && hasExact(["chunks", "child_chunks"]);
+  return [
+    ...(lack === undefined ? [] : [{ path: "", message }]),
+    ...(isExact ? [] : [{ path: "", message: inexactReason(dump) }]),
+  ];
+}
+
+function documentProblems({ manifest }: Dump, { documents }: Wishes): readonly Problem[] {
+  const there = new Set(manifest.documents.map(({ document_id }) => document_id));
+  return documents
+    .filter((id) => !there.has(id))
+    .map((id) => ({ path: "--document", message: `the run has no document ${shownId(id)}` }));
+}
+
+/** Plans a dataset: the settings that it is made with, and those that do not come. */
+export function planDataset(
+  { key, details, name }: Pick<ChosenDataset, "key" | "details" | "name">,
+  { target, there, existed }: FoundTarget,
+  documents: readonly DocumentPlan[],
+): DatasetPlan {
+  const standing = there && datasetFrom({ ...there.settings, retrieval_model: there.settings.retrieval_model_dict });
+  return {
+    key,
+    dataset_id: details.dataset_id,
+    dataset_name: name,
+    target,
+    settings: settingsOf(details),
+    fields: details.fields ?? [],
+    built_in_fields: details.built_in_fields === true,
+    tags: details.tags ?? [],
+    equipping: countEquipping(details, standing),
+    losses: [
+      ...unknownLosses(details),
+      ...permissionLosses(details),
+      ...(standing && existed ? differencesOf(details, standing) : []),
+      ...pipelineLosses(details),
+    ],
+    documents,
+  };
+}
+
+/** Each field and tag that is missing is made; one request binds the tags, and one shows the built-in fields. */
+function countEquipping({ fields = [], tags, built_in_fields }: DatasetDetails, there: DatasetDetails | null): number {
+  const missingFields = fields.filter(({ name }) => !there?.fields?.some((field) => field.name === name)).length;
+  const missingTags = (tags ?? []).filter((name) => !there?.tags?.includes(name)).length;
+  const isHidden = built_in_fields && there?.built_in_fields !== true;
+  return missingFields + missingTags + (missingTags > 0 ? 1 : 0) + (isHidden ? 1 : 0);
+}
+
+/** The settings as POST /datasets takes them: it takes no list of members, which `partial_members` needs. */
+function settingsOf(details: DatasetDetails): DatasetSettings {
+  const { indexing_technique, embedding_model, embedding_model_provider, retrieval_model } = details;
+  return {
+    description: details.description ?? "",
+    indexing_technique,
+    permission: isPartial(details) ? "only_me" : (details.permission ?? "only_me"),
+    embedding_model,
+    embedding_model_provider,
+    retrieval_model,
+    summary_index_setting: details.summary_index_setting,
+  };
+}
+
+function isPartial({ permission }: DatasetDetails): boolean {
+  return permission === "partial_members";
+}
+
+function permissionLosses(details: DatasetDetails): readonly Loss[] {
+  if (!isPartial(details)) return [];
+  return [settingLoss("The permission partial_members becomes only_me: the run does not know the members.")];
+}
+
+function unknownLosses({ name }: DatasetDetails): readonly Loss[] {
+  if (name !== null) return [];
+  return [settingLoss("The run could not read the settings of the dataset: the service chooses them.")];
+}
+
+function pipelineLosses({ runtime_mode, pipeline_id }: DatasetDetails): readonly Loss[] {
+  if (runtime_mode !== "rag_pipeline" && !pipeline_id) return [];
+  return [settingLoss("A pipeline makes the chunks of the dataset: the pipeline itself does not come.")];
+}
+
+/** The settings of a dataset that the restore did not make stay as they are: those that the run has otherwise are a loss. */
+function differencesOf(details: DatasetDetails, there: DatasetDetails): readonly Loss[] {
+  const sentences = compareDatasetSettings(details, there, true);
+  return sentences.map((sentence) => settingLoss(`I${sentence.slice(1)}, and stays as it is there.`));
+}
+
+function settingLoss(reason: string): Loss {
+  return { part: "settings", rows: 1, reason };
+}
+
+type DumpedDocument = Manifest["documents"][number];
+
+/** A dataset of a dump, and those of its documents that are to come and have one form, in the order of the dump. */
+export interface ChosenDataset {
+  readonly key: string;
+  readonly details: DatasetDetails;
+  /** Its id where the run does not know its name. */
+  readonly name: string;
+  /** Null where it is empty. */
+  readonly form: string | null;
+  readonly documents: readonly DumpedDocument[];
+}
+
+/**
+ * Chooses the datasets of these documents, once for each form that the documents have; without any, all of the dump, those that are
+ * empty included. All documents of the dump decide on the keys: the same document always has the same.
+ */
+function chooseDatasets({ manifest }: Dump, reading: DumpDetails, chosen: readonly string[]): readonly ChosenDataset[] {
+  const { datasets } = reading;
+  const datasetOf = ({ dataset_id }: DumpedDocument) => dataset_id;
+  const formOf = (document: DumpedDocument) => formIn(reading, document);
+  const ids = new Set(chosen);
+  const documents = manifest.documents.filter(({ document_id }) => ids.size === 0 || ids.has(document_id));
+  const groups = groupRows(documents, datasetOf);
+  const all = groupRows(manifest.documents, datasetOf);
+  const listings = new Map(manifest.discovered?.datasets.map((listing) => [listing.dataset_id, listing]));
+  const isEmpty = (id: string) => ids.size === 0 && listings.get(id)?.state === "listed";
+  const ordered = [...datasets.keys()].filter((id) => groups.has(id) || isEmpty(id));
+  return [...new Set([...ordered, ...groups.keys()])].flatMap((id): readonly ChosenDataset[] => {
+    const details = datasets.get(id) ?? datasetFrom({ dataset_id: id });
+    const named = { details, name: details.name || listings.get(id)?.name || id };
+    const own = groupRows(groups.get(id) ?? [], formOf);
+    if (own.size === 0) return [{ ...named, key: id, form: null, documents: [] }];
+    const mainForm = mostFrequent((all.get(id) ?? []).map(formOf));
+    return [...own].map(([form, documents]) => ({ ...named, key: datasetKey(id, form, mainForm), form, documents }));
+  });
+}
+
+/** The text that is there most often; of several, the first. */
+function mostFrequent(texts: readonly string[]): string {
+  const groups = [...groupRows(texts, (text) => text)];
+  const most = Math.max(...groups.map(([, own]) => own.length));
+  return groups.find(([, own]) => own.length === most)?.[0] ?? "";
+}
+
+/** Sentences on documents that a run lacks, or may lack. */
+export function listingWarnings({ manifest: { discovered, shard } }: Dump): readonly string[] {
+  const others =
+    shard && shard.count > 1
+      ? [
+          `the run is ${shardText(shard)}, and lacks the documents and settings that the others read; join the shards, and restore the joined run`,
+        ]
+      : [];
+  const flaws = (discovered?.datasets ?? [])
+    .filter(({ state }) => state === "failed" || state === "unsettled")
+    .map(({ dataset_id, name }) => {
+      const which = nameAndId(name, shownId(dataset_id));
+      return `the run may lack documents of the dataset ${which}: the service did not list all of them`;
+    });
+  return [...others, ...flaws];
+}

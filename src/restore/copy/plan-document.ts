@@ -1,0 +1,187 @@
+import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
+import type { Dump } from "../../dump/open-dump.js";
+import type { AttachmentPlan, DocumentPlan, EarlierDocument, Loss, LossPart, ValuePlan } from "./copy-plan.js";
+import type { DatasetDetails, DocumentDetails } from "./details.js";
+
+/** Everything that the plan of a document goes by. */
+export interface DocumentFacts {
+  readonly document: Manifest["documents"][number];
+  readonly dataset_key: string;
+  readonly dataset: DatasetDetails;
+  /** Undefined where the run could not read them. */
+  readonly details: DocumentDetails | undefined;
+  /** Why it cannot come, as a sentence; null where it can. */
+  readonly refusal: string | null;
+  readonly earlier: EarlierDocument | null;
+  readonly counts: RowCounts;
+  readonly attachments: DocumentAttachments;
+}
+
+/** Plans a document. One that is refused loses nothing else: none of it comes. */
+export function planDocument(facts: DocumentFacts): DocumentPlan {
+  const { document, dataset_key, dataset, details, refusal, counts, attachments } = facts;
+  const { dataset_id, document_id } = document;
+  const refused = refusal ?? (details ? null : noDetails);
+  const rule = details?.process_rule ?? null;
+  const { values, losses } = planValues(details?.values ?? [], dataset);
+  return {
+    dataset_id,
+    document_id,
+    dataset_key,
+    document_name: details?.name || document_id,
+    doc_form: formOf(facts),
+    doc_language: details?.doc_language ?? null,
+    indexing_technique: dataset.indexing_technique,
+    process_rule: rule ?? { mode: "automatic" },
+    refused,
+    earlier: facts.earlier,
+    chunks: counts.chunks,
+    disabled: counts.disabled,
+    children: counts.children,
+    characters: counts.characters,
+    metadata: values,
+    enabled: details?.enabled ?? true,
+    archived: details?.archived ?? false,
+    attachments: attachments.plans,
+    attached: attachments.attached,
+    losses:
+      refused === null
+        ? [
+            ...lossesOfRows(counts, attachments),
+            ...stateLosses(counts, details),
+            ...losses,
+            ...ruleLosses(rule),
+            ...sourceLosses(details),
+          ]
+        : [],
+  };
+}
+
+const noDetails = "The run has no details of it: the service did not give them.";
+
+/** The form of a document: its own, else that of its dataset. */
+export function formOf({
+  document,
+  details,
+  dataset,
+}: Pick<DocumentFacts, "document" | "details" | "dataset">): string {
+  return document.doc_form ?? details?.doc_form ?? dataset.doc_form ?? "text_model";
+}
+
+/** The values whose fields the dataset has, and the loss of the others. */
+function planValues(
+  all: DocumentDetails["values"],
+  { fields }: DatasetDetails,
+): { readonly values: readonly ValuePlan[]; readonly losses: readonly Loss[] } {
+  const names = new Set(fields?.map(({ name }) => name));
+  const known = all.filter(({ name }) => names.has(name));
+  const values = known.flatMap(({ name, value }) => (isValue(value) ? [{ name, value }] : []));
+  return {
+    values,
+    losses: [
+      ...lossOf("metadata", all.length - known.length, "The dataset of the run has no metadata field of this name."),
+      ...lossOf("metadata", known.length - values.length, "The value is neither a text nor a number."),
+    ],
+  };
+}
+
+function isValue(value: unknown): value is ValuePlan["value"] {
+  return value === null || typeof value === "string" || typeof value === "number";
+}
+
+function lossesOfRows(counts: RowCounts, { losing, reason }: DocumentAttachments): readonly Loss[] {
+  const { lost_chunks, lost_children, orphans, summaries } = counts;
+  return [
+    ...lossOf(
+      "chunks",
+      lost_chunks,
+      "The service takes no chunk without content, and in qa_model none without an answer.",
+    ),
+    ...lossOf("children", lost_children, "The service takes no child chunk without content."),
+    ...lossOf("children", orphans, "Their chunks do not come."),
+    ...lossOf("attachments", losing, reason),
+    ...lossOf("summaries", summaries, "The service makes the summaries of chunks itself."),
+  ];
+}
+
+/** The service disables the enabled chunks of a document together with it, which happens last. */
+function stateLosses({ chunks, disabled }: RowCounts, details: DocumentDetails | undefined): readonly Loss[] {
+  const { enabled = true, archived = false } = details ?? {};
+  const isOff = enabled === false || archived === true;
+  const reason = "The service disables the chunks of a document that is disabled or archived.";
+  return lossOf("states", isOff ? chunks - disabled : 0, reason);
+}
+
+function ruleLosses(rule: object | null): readonly Loss[] {
+  return lossOf("process rule", rule ? 0 : 1, "The run has no process rule of the document: it becomes automatic.");
+}
+
+function sourceLosses(details: DocumentDetails | undefined): readonly Loss[] {
+  const type = details?.data_source_type ?? "upload_file";
+  const isSynchronised = type !== "upload_file";
+  return lossOf(
+    "source",
+    isSynchronised ? 1 : 0,
+    `It comes as text: it is not synchronised with its source (${type}) any more.`,
+  );
+}
+
+function lossOf(part: LossPart, rows: number, reason: string): readonly Loss[] {
+  return rows > 0 ? [{ part, rows, reason }] : [];
+}
+
+type DumpedDocument = Manifest["documents"][number];
+/** Tells of a document of a dump, and its form, why it cannot come; null where it can. */
+export function refusalOf({ manifest }: Dump): (document: DumpedDocument, form: string) => string | null {
+  const filtered = new Set(filteredDatasets(manifest.options));
+  return (document, form) => {
+    const lacksChildren = manifest.options.child_chunks === "none" && form === "hierarchical_model";
+    return chunksRefusal(document, filtered, lacksChildren);
+  };
+}
+
+function chunksRefusal(
+  { dataset_id, status, error }: DumpedDocument,
+  filtered: ReadonlySet<string>,
+  lacksChildren: boolean,
+): string | null {
+  if (status !== "complete")
+    return `The run did not read all of it: it is ${status}${error === null ? "" : ` (${error})`}.`;
+  if (filtered.has(dataset_id)) return "The run left out chunks of it: the job has a filter (status, keyword).";
+  if (lacksChildren) return "The run read no child chunks of it: the job has child_chunks: none.";
+  return null;
+}
+
+export interface RowCounts {
+  /** Chunks that come, and those of them that are disabled, or have a summary. */
+  readonly chunks: number;
+  readonly disabled: number;
+  readonly summaries: number;
+  /** Chunks that the service refuses. */
+  readonly lost_chunks: number;
+  /** Child chunks that come, those that the service refuses, and those of chunks that do not come. */
+  readonly children: number;
+  readonly lost_children: number;
+  readonly orphans: number;
+  /** Code points of the chunks and child chunks that come. */
+  readonly characters: number;
+}
+
+export const noRows: RowCounts = {
+  ...{ chunks: 0, disabled: 0, summaries: 0, lost_chunks: 0 },
+  ...{ children: 0, lost_children: 0, orphans: 0, characters: 0 },
+};
+
+/** The attachments of the chunks of a document that come. */
+export interface DocumentAttachments {
+  /** Those that can be bound, each once, in the order of the chunks. */
+  readonly plans: readonly AttachmentPlan[];
+  /** Chunks that some are bound to. */
+  readonly attached: number;
+  /** Chunks that lose some, and why. */
+  readonly losing: number;
+  readonly reason: string;
+}
+
+/** Those of a document that has none. */
+export const noAttachments: DocumentAttachments = { plans: [], attached: 0, losing: 0, reason: "" };

@@ -1,0 +1,176 @@
+import type { Intent, JournalLine, Outcome } from "./journal-lines.js";
+
+/** A row of the target that writes of a restore made or changed, and what it must be now. */
+export interface WrittenRow {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  readonly level: "chunk" | "child_chunk";
+  readonly id: string;
+  /** Id in the older run. */
+  readonly old_id: string;
+  /** The chunk of a child chunk, in the target. */
+  readonly parent_id: string | null;
+  readonly is_added: boolean;
+  /** Null where only its state was changed. */
+  readonly texts_sha256: string | null;
+  readonly keywords_sha256: string | null;
+  readonly is_disabled: boolean;
+  /** False for a chunk that the service could not index, until it is repaired: else it is reported as failed. */
+  readonly is_indexed: boolean;
+}
+
+/** The rows that writes made or changed, in the order of their first write; of several writes to one row, the later adds to the earlier. */
+export function writtenRows(lines: readonly JournalLine[]): readonly WrittenRow[] {
+  const outcomes = outcomesOf(lines);
+  const rows = new Map<string, WrittenRow>();
+  const givenUp = new Set<string>();
+  for (const line of lines) {
+    if (line.kind === "given up") givenUp.add(line.id);
+    if (line.kind !== "intent") continue;
+    if (line.target_id !== null) givenUp.delete(line.target_id); // a later plan writes it again
+    const { outcome, ids: [id] = [], indexed } = outcomes.get(line.number) ?? {};
+    if (outcome !== "done" || id === undefined) continue;
+    const name = `${levelOf(line)} ${id}`;
+    rows.set(name, rowAfter(rows.get(name), line, id, indexed !== false));
+  }
+  return [...rows.values()].filter(({ id }) => !givenUp.has(id));
+}
+
+export function outcomesOf(lines: readonly JournalLine[]): ReadonlyMap<number, Outcome> {
+  return new Map(lines.flatMap((line) => (line.kind === "outcome" ? [[line.number, line]] : [])));
+}
+
+export function levelOf({ write }: Pick<Intent, "write">): WrittenRow["level"] {
+  return write.endsWith("child") ? "child_chunk" : "chunk";
+}
+
+function rowAfter(before: WrittenRow | undefined, intent: Intent, id: string, isIndexed: boolean): WrittenRow {
+  const { dataset_id, document_id, write, old_id, parent_id } = intent;
+  const [isTouched, isDisabled] = [write === "touch chunk", write === "disable chunk"];
+  return {
+    dataset_id,
+    document_id: document_id ?? "",
+    level: levelOf(intent),
+    id,
+    old_id: old_id ?? "",
+    parent_id,
+    is_added: before?.is_added === true || write.startsWith("add"),
+    texts_sha256: (isTouched ? null : intent.texts_sha256) ?? before?.texts_sha256 ?? null,
+    keywords_sha256: intent.keywords_sha256 ?? before?.keywords_sha256 ?? null,
+    is_disabled: isDisabled,
+    is_indexed: !isTouched && (isDisabled ? (before?.is_indexed ?? true) : isIndexed),
+  };
+}
+
+/** A dataset at the service that takes documents of the dump. */
+export interface TargetDataset {
+  readonly id: string;
+  readonly name: string;
+  /** It was there before the restore, and keeps its own settings. */
+  readonly existed?: true;
+}
+
+/** A document at the service that is a copy. `begun`: it is not complete. */
+export interface KnownCopy {
+  readonly target_id: string;
+  readonly target_dataset_id: string;
+  readonly state: "begun" | "restored";
+}
+
+/** The datasets, documents and attachments at the service that a journal knows, by what they are copies of. */
+export interface JournalFacts {
+  /** By the key of their plan. */
+  readonly datasets: ReadonlyMap<string, TargetDataset>;
+  /** By the id in the dump. */
+  readonly documents: ReadonlyMap<string, KnownCopy>;
+  /** Ids of attachments at the service, by their ids in the dump. */
+  readonly attachments: ReadonlyMap<string, string>;
+  /** Whether a copy was begun. */
+  readonly isBegun: boolean;
+}
+
+/** The facts where nothing was begun. */
+export const noFacts: JournalFacts = {
+  datasets: new Map(),
+  documents: new Map(),
+  attachments: new Map(),
+  isBegun: false,
+};
+
+/** The same, up to date with every line that it takes. */
+export class CopyFacts implements JournalFacts {
+  readonly datasets = new Map<string, TargetDataset>();
+  readonly documents = new Map<string, KnownCopy>();
+  readonly attachments = new Map<string, string>();
+  isBegun = false;
+  /** Ids at the service of every document that was made, those that are gone included. */
+  readonly made = new Set<string>();
+  /** Writes that are not done, or not yet. */
+  readonly #intents = new Map<number, Intent>();
+
+  take(line: JournalLine): void {
+    if (line.kind === "begun") this.isBegun = true;
+    if (line.kind === "adopted") this.datasets.set(line.dataset_id, { id: line.id, name: line.name, existed: true });
+    if (line.kind === "restored") this.#finish(line.document_id);
+    if (line.kind === "forgotten") this.#forget(line.old_id);
+    if (line.kind === "intent") this.#intents.set(line.number, line);
+    if (line.kind === "outcome" && line.outcome === "done") this.#takeDone(line);
+  }
+
+  #finish(documentId: string): void {
+    const known = this.documents.get(documentId);
+    if (known) this.documents.set(documentId, { ...known, state: "restored" });
+  }
+
+  /** The documents of a dataset that is gone are gone, too. */
+  #forget(oldId: string): void {
+    const dataset = this.datasets.get(oldId);
+    this.datasets.delete(oldId);
+    this.documents.delete(oldId);
+    for (const [id, { target_dataset_id }] of this.documents)
+      if (target_dataset_id === dataset?.id) this.documents.delete(id);
+  }
+
+  #takeDone({ number, ids: [id] }: Outcome): void {
+    const intent = this.#intents.get(number);
+    if (!intent) return;
+    this.#intents.delete(number);
+    const { write, dataset_id, document_id, old_id, target_id, name } = intent;
+    const copy = this.documents.get(document_id ?? "");
+    if (write === "delete document" && document_id !== null && copy?.target_id === target_id)
+      this.documents.delete(document_id);
+    if (id === undefined) return;
+    if (write === "create dataset") this.datasets.set(dataset_id, { id, name: name ?? "" });
+    if (write === "upload file" && old_id !== null) this.attachments.set(old_id, id);
+    if (write !== "create document" || document_id === null) return;
+    this.made.add(id);
+    const target_dataset_id = this.datasets.get(dataset_id)?.id ?? "";
+    this.documents.set(document_id, { target_id: id, target_dataset_id, state: "begun" });
+  }
+}
+
+/** A request that added chunks to a document, or may have. */
+export interface Addition {
+  /** Chunks of the document of the dump that come before its first, and chunks that it adds. */
+  readonly first: number;
+  readonly rows: number;
+  /** Ids at the service, in order; null where its answer was lost and nothing showed it, so that it may show up yet. */
+  readonly ids: readonly string[] | null;
+}
+
+/** The requests for the newest copy of a document of the dump, in their order, but for those that the service refused. */
+export function additionsOf(lines: readonly JournalLine[], documentId: string): readonly Addition[] {
+  const additions = new Map<number, Addition>();
+  for (const line of lines) {
+    if (line.kind === "intent" && line.document_id === documentId) {
+      if (line.write === "create document") additions.clear();
+      if (line.write === "add chunks")
+        additions.set(line.number, { first: line.first ?? 0, rows: line.rows ?? 0, ids: null });
+    }
+    const addition = line.kind === "outcome" ? additions.get(line.number) : undefined;
+    if (line.kind !== "outcome" || !addition) continue;
+    if (line.outcome === "refused") additions.delete(line.number);
+    if (line.outcome === "done") additions.set(line.number, { ...addition, ids: line.ids });
+  }
+  return [...additions.values()];
+}

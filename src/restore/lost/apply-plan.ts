@@ -1,0 +1,377 @@
+import { isSameSet } from "../../compare/document-rows.js";
+import type {
+  ChildRestore,
+  ChunkRestore,
+  ChunkTexts,
+  DocumentPlan,
+  RestorePlan,
+  TargetChunk,
+} from "../../compare/lost/restore-plan.js";
+import type { WrittenRow } from "../journal-facts.js";
+import { reconcile } from "../reconcile.js";
+import {
+  childHash,
+  haveSameTexts,
+  keywordsHash,
+  readChildren,
+  type StandingChild,
+  type StandingChunk,
+  standingChunk,
+  textsHash,
+} from "../standing-rows.js";
+import { interleave, sideBySide, type Waiting } from "../write-once.js";
+import {
+  type ApplyOptions,
+  DocumentWork,
+  type Landed,
+  type Landing,
+  type Prepare,
+  type ReadyWrite,
+  writeRow,
+} from "./document-work.js";
+import { chunkDisabling, chunkUpdate, mendChunk, newChunk, type UnindexedChunk } from "./mend-chunk.js";
+import type { Applied, AppliedRow, RowOutcome } from "./restore-options.js";
+
+/**
+ * Executes a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
+ * journal is left open, so that the proof of the restore can end it. Rejects with StopError where the key is refused, and with the
+ * reason of the signal.
+ */
+export async function applyPlan({ documents }: RestorePlan, options: ApplyOptions): Promise<Applied> {
+  const { journal, progress } = options;
+  const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);
+  progress.chunks += toWrite.reduce((sum, { restores }) => sum + restores.length, 0);
+  const unreconciled = new Set(journal.open.map(({ document_id }) => document_id));
+  const rows = await sideBySide(toWrite, options, (document, signal) =>
+    applyDocument(document, { ...options, signal }, unreconciled.has(document.document_id)),
+  );
+  return { rows: rows.flat(), writes: journal.writes };
+}
+
+async function applyDocument(
+  { dataset_id, document_id, doc_form, restores }: DocumentPlan,
+  options: ApplyOptions,
+  isUnreconciled: boolean,
+): Promise<readonly AppliedRow[]> {
+  const { progress } = options;
+  const work = new DocumentWork(options, { datasetId: dataset_id, documentId: document_id }, doc_form);
+  if (isUnreconciled)
+    work.refused = "the outcome of an earlier write to this document is not known: restore it again later";
+  let waiting = 0;
+  const onWaiting = (count: number) => {
+    progress.waiting += count - waiting;
+    waiting = count;
+  };
+  const chunks = restores.map((restore) => counted(restoreChunk(work, restore), () => progress.chunksDone++));
+  return (await interleave(chunks, { ...options, onWaiting })).flat();
+}
+
+async function* counted<T>(work: Waiting<T>, onDone: () => void): Waiting<T> {
+  const result = yield* work;
+  onDone();
+  return result;
+}
+
+/**
+ * Learns what became of the writes of an earlier process whose answers were lost, and repairs the chunks that they left unindexed.
+ */
+export async function reconcileLost(options: ApplyOptions): Promise<void> {
+  const { journal } = options;
+  await reconcile(options);
+  const repairs = journal.unindexed.map((row) => {
+    const place = { datasetId: row.dataset_id, documentId: row.document_id };
+    return mendChunk(new DocumentWork(options, place, null), { ...row, error: "" });
+  });
+  await interleave(repairs, options);
+}
+
+const outcomes: Readonly<Record<Landed["kind"], RowOutcome>> = {
+  done: "written",
+  there: "there",
+  changed: "changed meanwhile",
+  failed: "failed",
+  busy: "failed",
+};
+
+/** Restores one chunk: its texts, then its children, and last that it is disabled. Gives a row for each. */
+async function* restoreChunk(work: DocumentWork, restore: ChunkRestore): Waiting<readonly AppliedRow[]> {
+  const { documentId: document_id } = work.place;
+  const texts = yield* textsOf(work, restore);
+  const children: AppliedRow[] = [];
+  for (const child of restore.children) {
+    const landed = isGood(texts) ? yield* restoreChild(work, texts.id, child) : notBelow(texts);
+    children.push({ document_id, level: "child_chunk", ...nameOf(child), ...resultOf(landed) });
+  }
+  const end = restore.disable && isGood(texts) ? yield* disabling(work, restore, texts.id) : undefined;
+  if (restore.texts === null && !restore.disable) return children;
+  const result = end ? resultOfBoth(restore.texts === null ? undefined : texts, end) : resultOf(texts);
+  const { chunk_id: id, position } = restore;
+  return [{ document_id, level: "chunk", id, position, ...result }, ...children];
+}
+
+async function* textsOf(work: DocumentWork, restore: ChunkRestore): Landing {
+  const { texts, target, children } = restore;
+  if (texts) return yield* restoreTexts(work, restore, texts);
+  if (!target) return { kind: "failed", id: null, reason: "the plan names no chunk of the target" };
+  return children.length > 0 ? yield* checkParent(work, target) : { kind: "there", id: target.id };
+}
+
+async function* disabling(work: DocumentWork, { chunk_id, texts, target }: ChunkRestore, id: string): Landing {
+  const said = texts ?? target;
+  return said ? yield* disableChunk(work, chunk_id, id, said) : { kind: "there", id };
+}
+
+function isGood(landed: Landed): landed is Extract<Landed, { readonly kind: "done" | "there" }> {
+  return landed.kind === "done" || landed.kind === "there";
+}
+
+function notBelow(parent: Landed): Landed {
+  const reason = "reason" in parent ? parent.reason : "";
+  return { kind: parent.kind === "changed" ? "changed" : "failed", id: null, reason: `its chunk: ${reason}` };
+}
+
+function nameOf({ child_id: id, position }: ChildRestore) {
+  return { id, position };
+}
+
+type Result = Pick<AppliedRow, "outcome" | "target_id" | "reason">;
+
+function resultOf(landed: Landed): Result {
+  const reason = "reason" in landed ? landed.reason : null;
+  return { outcome: outcomes[landed.kind], target_id: landed.id, reason };
+}
+
+/** A chunk whose texts stand and that is not disabled is still enabled, whatever the reason. */
+function resultOfBoth(texts: Landed | undefined, end: Landed): Result {
+  if (isGood(end)) return resultOf(texts?.kind === "done" ? texts : end);
+  if (texts === undefined && end.kind === "changed") return resultOf(end);
+  return { ...resultOf(end), target_id: texts?.id ?? null, outcome: "still enabled" };
+}
+
+/** Writes the texts of one chunk: to its target, or as a new chunk behind the last one. */
+async function* restoreTexts(
+  work: DocumentWork,
+  { chunk_id, target, equal }: ChunkRestore,
+  texts: ChunkTexts,
+): Landing {
+  if (!target) {
+    const left = unindexedChunk(work, texts);
+    if (left) return yield* mended(work, { ...left, error: "" });
+    return yield* written(work, chunk_id, texts, () => prepareAdding(work, chunk_id, texts, equal));
+  }
+  const first = keywordsFirst(target, texts);
+  if (first) {
+    const landed = yield* written(work, chunk_id, first, () => prepareUpdate(work, chunk_id, target, first, texts));
+    if (landed.kind !== "done" && landed.kind !== "there") return landed;
+  }
+  const from = first ? { ...target, ...first, enabled: true } : target;
+  return yield* written(work, chunk_id, texts, () => prepareUpdate(work, chunk_id, from, texts));
+}
+
+/** A chunk that an earlier write added with these texts, and that is not repaired yet: it may say a little more by now. */
+function unindexedChunk({ options, place }: DocumentWork, texts: ChunkTexts): WrittenRow | undefined {
+  return options.journal.unindexed.find(
+    ({ document_id, is_added, texts_sha256 }) =>
+      document_id === place.documentId && is_added && texts_sha256 === textsHash(texts),
+  );
+}
+
+/**
+ * The texts of a request before the one that changes the text: a service with embeddings ignores the keywords of that one. They come
+ * first, so that the target still says what the plan expects if nothing follows.
+ */
+function keywordsFirst(target: TargetChunk, texts: ChunkTexts): ChunkTexts | undefined {
+  const { keywords } = texts;
+  if (!keywords || keywords.length === 0 || isSameSet(keywords, target.keywords)) return undefined;
+  if (target.content === texts.content) return undefined;
+  return { content: target.content, answer: target.answer, keywords };
+}
+
+async function* written(work: DocumentWork, oldId: string, texts: ChunkTexts, prepare: Prepare): Landing {
+  const landed = yield* writeRow(work, prepare);
+  if (landed.kind !== "done") return landed;
+  await work.remember(textsHash(texts), landed.id);
+  if (landed.isIndexed) return landed;
+  const { id, error } = landed;
+  return yield* mended(work, { id, old_id: oldId, texts_sha256: textsHash(texts), error });
+}
+
+/** A chunk that is repaired was written, however it was indexed in the end. */
+async function* mended(work: DocumentWork, chunk: UnindexedChunk): Landing {
+  const landed = yield* mendChunk(work, chunk);
+  return landed.kind === "there" ? { kind: "done", id: chunk.id, isIndexed: true, error: "" } : landed;
+}
+
+/** Looks at a chunk of which only the children are written. */
+async function* checkParent(work: DocumentWork, target: TargetChunk): Landing {
+  return yield* writeRow(work, async () => {
+    const verdict = judgeTarget(await readTarget(work, target.id), work.place.documentId, target, null);
+    return verdict.kind === "changed" ? { ...verdict, id: null } : { kind: "there", id: target.id };
+  });
+}
+
+/** Disables a chunk that says these texts. The service takes no change of a chunk for ten minutes after it was enabled. */
+async function* disableChunk(work: DocumentWork, oldId: string, chunkId: string, texts: ChunkTexts): Landing {
+  const landed = yield* writeRow(work, () => prepareDisabling(work, oldId, chunkId, texts));
+  if (landed.kind !== "busy") return landed;
+  const { enabled } = await readTarget(work, chunkId);
+  return enabled ? landed : { kind: "there", id: chunkId };
+}
+
+/** `lost`: the texts that shall stand in the end, if this request is not the last. */
+async function prepareUpdate(
+  work: DocumentWork,
+  oldId: string,
+  target: TargetChunk,
+  texts: ChunkTexts,
+  lost = texts,
+): ReturnType<Prepare> {
+  const { options, place, docForm } = work;
+  const now = await readTarget(work, target.id);
+  const verdict = judgeTarget(now, place.documentId, target, lost);
+  if (verdict.kind === "changed") return { ...verdict, id: null };
+  if (verdict.kind === "there") return { kind: "there", id: target.id };
+  return {
+    write: options.writer.updateChunk(place, target.id, chunkUpdate(texts, now, docForm)),
+    facts: { ...factsOf(oldId, texts), write: "update chunk", target_id: target.id },
+  };
+}
+
+/** `known`: chunks that said these texts when the plan was made. One more landed late, or another person added it: it stands for one row. */
+async function prepareAdding(work: DocumentWork, oldId: string, texts: ChunkTexts, known: number): ReturnType<Prepare> {
+  const { options, place, docForm } = work;
+  const hash = textsHash(texts);
+  const equal = await work.equalTo(hash);
+  const others = equal.filter((id) => !work.isOurs(id));
+  const newest = others.at(-1);
+  if (newest !== undefined && others.length > known) {
+    await work.remember(hash, newest);
+    return { kind: "there", id: newest };
+  }
+  return {
+    write: options.writer.addChunk(place, newChunk(texts, docForm)),
+    facts: { ...factsOf(oldId, texts), write: "add chunks", target_id: null, equal },
+  };
+}
+
+async function prepareDisabling(
+  work: DocumentWork,
+  oldId: string,
+  chunkId: string,
+  texts: ChunkTexts,
+): ReturnType<Prepare> {
+  const { options, place, docForm } = work;
+  const now = await readTarget(work, chunkId);
+  if (now.document_id !== place.documentId || !haveSameTexts(now, texts)) {
+    return {
+      kind: "changed",
+      id: chunkId,
+      reason: `chunk ${chunkId} says something else than it shall when it is disabled`,
+    };
+  }
+  if (!now.enabled) return { kind: "there", id: chunkId };
+  return {
+    write: options.writer.updateChunk(place, chunkId, chunkDisabling(now, docForm)),
+    facts: { ...factsOf(oldId, null), write: "disable chunk", target_id: chunkId },
+  };
+}
+
+async function readTarget({ options, place }: DocumentWork, chunkId: string) {
+  return standingChunk(await options.api.chunk(place, chunkId));
+}
+
+function factsOf(oldId: string, texts: ChunkTexts | null) {
+  return {
+    old_id: oldId,
+    parent_id: null,
+    texts_sha256: texts && textsHash(texts),
+    keywords_sha256: texts && keywordsHash(texts.keywords),
+    equal: [] as readonly string[],
+  } as const;
+}
+
+/** Writes one child chunk below a chunk of the target: in place of its twin, or behind the last one. */
+async function* restoreChild(work: DocumentWork, chunkId: string, child: ChildRestore): Landing {
+  return yield* writeRow(work, async () => {
+    const children = await readChildren(work.options.api, work.place, chunkId);
+    return child.twin
+      ? prepareTwin(work, chunkId, child, child.twin, children)
+      : prepareAddingChild(work, chunkId, child, children);
+  });
+}
+
+function prepareTwin(
+  { options, place }: DocumentWork,
+  chunkId: string,
+  child: ChildRestore,
+  twin: NonNullable<ChildRestore["twin"]>,
+  children: readonly StandingChild[],
+): Awaited<ReturnType<Prepare>> {
+  const now = children.find(({ id }) => id === twin.id);
+  if (!now) return { kind: "changed", id: null, reason: `child chunk ${twin.id} is gone` };
+  if (now.content === child.content) return { kind: "there", id: twin.id };
+  if (now.content !== twin.content) {
+    return {
+      kind: "changed",
+      id: null,
+      reason: `child chunk ${twin.id} differs in text from the one that the plan was made for`,
+    };
+  }
+  return {
+    write: options.writer.updateChild(place, chunkId, twin.id, child.content),
+    facts: { ...childFacts(chunkId, child), write: "update child", target_id: twin.id, equal: [] },
+  };
+}
+
+function prepareAddingChild(
+  { options, place }: DocumentWork,
+  chunkId: string,
+  child: ChildRestore,
+  children: readonly StandingChild[],
+): ReadyWrite {
+  const equal = children.filter(({ content }) => content === child.content).map(({ id }) => id);
+  return {
+    write: options.writer.addChild(place, chunkId, child.content),
+    facts: { ...childFacts(chunkId, child), write: "add child", target_id: null, equal },
+  };
+}
+
+function childFacts(chunkId: string, { child_id, content }: ChildRestore) {
+  return {
+    old_id: child_id,
+    parent_id: chunkId,
+    texts_sha256: childHash(content),
+    keywords_sha256: null,
+  } as const;
+}
+
+/** The state of a chunk of the target right before it is changed. `there`: it has the new texts. `same`: it is as it was when planned. */
+type TargetVerdict = { readonly kind: "there" | "same" } | { readonly kind: "changed"; readonly reason: string };
+
+/** Compares a chunk with the plan. Without new texts, only what the target said then counts. */
+function judgeTarget(
+  now: StandingChunk,
+  documentId: string,
+  target: TargetChunk,
+  texts: ChunkTexts | null,
+): TargetVerdict {
+  if (now.document_id !== documentId) {
+    return { kind: "changed", reason: `chunk ${now.id} is not of this document` };
+  }
+  if (texts && haveSameTexts(now, texts) && hasKeywords(now, texts)) return { kind: "there" };
+  const differing = [
+    ...(haveSameTexts(now, target) ? [] : ["text"]),
+    ...(texts === null || isSameSet(now.keywords, target.keywords) ? [] : ["keywords"]),
+    ...(texts === null || now.enabled === target.enabled ? [] : ["state"]),
+  ];
+  if (differing.length === 0) return { kind: "same" };
+  return {
+    kind: "changed",
+    reason: `chunk ${now.id} differs in ${differing.join(" and ")} from the one that the plan was made for`,
+  };
+}
+
+/** No keywords: the service chooses them. */
+function hasKeywords(now: StandingChunk, { keywords }: ChunkTexts): boolean {
+  return keywords === null || keywords.length === 0 || isSameSet(now.keywords, keywords);
+}

@@ -1,0 +1,136 @@
+import type { KnowledgeApi } from "../../client/knowledge-api.js";
+import type { PreparedWrite } from "../../client/write/operations.js";
+import type { WrittenRow } from "../../client/write/write-outcome.js";
+import { SkipError } from "../../errors.js";
+import type { Intent } from "../journal-lines.js";
+import { findRow } from "../reconcile.js";
+import { type Place, readHashes } from "../standing-rows.js";
+import { mayCome, mayMakeTwo, type PlannedWrite, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
+
+/** The document that is written, and what is known of it. */
+export class DocumentWork {
+  readonly options: ApplyOptions;
+  readonly place: Place;
+  readonly docForm: string | null;
+  /** Why the service takes no writes to this document; null as long as it does. */
+  refused: string | null = null;
+  /**
+   * Why nothing more is added in a place: the service may still carry out an add whose answer never came. By the chunk that children are
+   * added to; null for chunks.
+   */
+  readonly unanswered = new Map<string | null, string>();
+  #equalTexts: Promise<Map<string, string[]>> | undefined;
+  readonly #ours = new Set<string>();
+
+  constructor(options: ApplyOptions, place: Place, docForm: string | null) {
+    this.options = options;
+    this.place = place;
+    this.docForm = docForm;
+  }
+
+  /** Ids of the chunks with this hash of their texts. The document is read once for it. */
+  async equalTo(hash: string): Promise<readonly string[]> {
+    this.#equalTexts ??= readEqualTexts(this.options.api, this.place);
+    try {
+      return (await this.#equalTexts).get(hash) ?? [];
+    } catch (error) {
+      this.#equalTexts = undefined; // it may be readable the next time
+      throw error;
+    }
+  }
+
+  /** Whether a row of this restore already uses this chunk. */
+  isOurs(id: string): boolean {
+    return this.#ours.has(id);
+  }
+
+  /** Remembers a chunk that a write made or changed, or that was there already: no other row counts it. */
+  async remember(hash: string, id: string): Promise<void> {
+    this.#ours.add(id);
+    const known = await this.#equalTexts;
+    known?.set(hash, [...new Set([...(known.get(hash) ?? []), id])]);
+  }
+}
+
+/** The outcome of a row. `there`: nothing needed to be sent. `busy`: the service refused changes of it until time was up. */
+export type Landed =
+  | { readonly kind: "done"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
+  | { readonly kind: "there"; readonly id: string }
+  | { readonly kind: "changed" | "failed" | "busy"; readonly id: string | null; readonly reason: string };
+
+export type Landing = Waiting<Landed>;
+
+/** The entry of the journal for a write to a row. */
+type RowFacts = Pick<
+  Intent,
+  "write" | "old_id" | "target_id" | "parent_id" | "texts_sha256" | "keywords_sha256" | "equal"
+>;
+
+/** A write, and what the journal shall know of it. */
+export interface ReadyWrite {
+  readonly write: PreparedWrite<WrittenRow>;
+  readonly facts: RowFacts;
+}
+
+type Undecided = Exclude<Landed, { readonly kind: "done" | "busy" }>;
+
+/** Reads the row right before it is written: gives the write, or why there is none. */
+export type Prepare = () => Promise<ReadyWrite | Undecided>;
+
+/** Writes one row. Rejects with StopError if the key is refused, and with the reason of the signal. */
+export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
+  const ended = yield* writeOnce(work.options, () => decide(work, prepare));
+  if (ended.kind === "there" || ended.kind === "changed" || ended.kind === "failed") return ended;
+  if (ended.kind === "done") {
+    const {
+      ids: [id = ""],
+      isIndexed,
+      value,
+    } = ended;
+    return { kind: "done", id, isIndexed: isIndexed !== false, error: value?.error ?? "" };
+  }
+  const { reason } = ended;
+  if (ended.kind === "unknown" && mayMakeTwo(ended.open))
+    work.unanswered.set(ended.open.parent_id, mayCome(ended.open, work.options));
+  if (ended.kind !== "refused") return { kind: "failed", id: null, reason };
+  if (ended.meaning === "document") work.refused = `the service takes no writes to this document: ${reason}`;
+  return { kind: ended.meaning === "busy" ? "busy" : "failed", id: null, reason };
+}
+
+async function decide(work: DocumentWork, prepare: Prepare): Promise<PlannedWrite<WrittenRow> | Undecided> {
+  const failed = (reason: string) => ({ kind: "failed", id: null, reason }) as const;
+  const { datasetId: dataset_id, documentId: document_id } = work.place;
+  if (work.refused !== null) return failed(work.refused);
+  try {
+    const ready = await prepare();
+    if (!("write" in ready)) return ready;
+    const unanswered = mayMakeTwo(ready.facts) ? work.unanswered.get(ready.facts.parent_id) : undefined;
+    if (unanswered !== undefined) return failed(unanswered);
+    const facts = { dataset_id, document_id, ...ready.facts };
+    return { facts, request: ready.write, find: () => findRow(work.options.api, work.place, facts) };
+  } catch (error) {
+    if (!(error instanceof SkipError)) throw error;
+    if (error.status !== 404) return failed(error.message);
+    return { kind: "changed", id: null, reason: `the service does not find it any more: ${error.message}` };
+  }
+}
+
+/** Counts of a restore so far; a progress view shows them. */
+interface ApplyProgress {
+  /** Chunks that the plan changes, or whose children it changes. */
+  chunks: number;
+  chunksDone: number;
+  /** Chunks that wait until the service takes changes of them. */
+  waiting: number;
+}
+
+export interface ApplyOptions extends WriteOptions {
+  readonly progress: ApplyProgress;
+}
+
+/** Ids of the chunks of a document, by the hash of their texts. */
+async function readEqualTexts(api: KnowledgeApi, place: Place): Promise<Map<string, string[]>> {
+  const ids = new Map<string, string[]>();
+  for (const { hash, id } of await readHashes(api, place)) ids.set(hash, [...(ids.get(hash) ?? []), id]);
+  return ids;
+}

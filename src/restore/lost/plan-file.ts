@@ -1,0 +1,248 @@
+import { open, readFile } from "node:fs/promises";
+import * as v from "valibot";
+import { parse } from "yaml";
+import type { ComparedRuns } from "../../compare/compare-runs.js";
+import { ofDocument } from "../../compare/load-document-rows.js";
+import type { Decision } from "../../compare/lost/decisions.js";
+import type {
+  ChunkRestore,
+  DocumentPlan,
+  ListedLoss,
+  ManualEdit,
+  RestorePlan,
+} from "../../compare/lost/restore-plan.js";
+import type { Connection } from "../../duckdb/open-duckdb.js";
+import type { Manifest } from "../../dump/manifest.js";
+import { type Problem, UsageError } from "../../errors.js";
+import { fileErrorText } from "../../file-error.js";
+import { isThere } from "../../files/files.js";
+import { check, oneOf, text } from "../../schema.js";
+
+/**
+ * A plan file: YAML, a line per lost row, each with `restore: yes` or `restore: no` and the texts to decide by. It is read back line by
+ * line; of a row, only `restore`, `id`, `now` and `now_answer` count.
+ */
+
+/** UsageError where a file is at this path already: it may hold the owner's decisions. */
+export async function checkFree(path: string): Promise<void> {
+  if (await isThere(path)) throw new UsageError("The plan file cannot be used:", [{ path, message: taken }]);
+}
+
+const taken = "it is there already, and may hold your decisions; name another file";
+
+/** Gives the function that writes a plan file, from the plan and the comparison that it rests on. */
+export function planFileWriter(path: string, { run_id, job }: Manifest) {
+  return async (connection: Connection, compared: ComparedRuns, plan: RestorePlan): Promise<void> => {
+    const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+      throw unusable(path, error, {
+        ENOENT: "its folder does not exist; make it first",
+        EEXIST: taken,
+      });
+    });
+    try {
+      await file.appendFile(headOf(job, run_id));
+      await loadAutomatic(connection, compared);
+      for (const document of plan.documents) {
+        if (document.lost === 0 || document.refused !== null) continue;
+        await file.appendFile(`# ${jsonText(document.document_name ?? "document")} ${document.document_id}\n`);
+        const written = linesOf(document);
+        for (const { line } of written) await file.appendFile(line);
+        const known = new Set(written.map(({ id }) => id));
+        for await (const lines of automaticLines(connection, document, known)) await file.appendFile(lines);
+      }
+    } finally {
+      await file.close();
+    }
+  };
+}
+
+function headOf(job: string, runId: string): string {
+  return `# What run ${runId} of job ${job} had, and the service does not have any more: a line per chunk or child chunk.
+# Change "restore: no" to "restore: yes", or the other way round; the rest is for you to decide by. Then:
+#   kbdump restore ${job}@${runId} --plan THIS_FILE
+# was: what is lost. now: what stands in its place; null: nothing does, and the row is added at the end.
+format: 1
+run: ${runId}
+rows:
+`;
+}
+
+interface PlanLine {
+  readonly id: string;
+  readonly line: string;
+}
+
+function linesOf({ restores, listed, refused }: DocumentPlan): readonly PlanLine[] {
+  if (refused !== null) return [];
+  return [
+    ...restores.flatMap((restore) => [
+      ...(restore.texts || restore.disable ? [restoreLine(restore)] : []),
+      ...restore.children.map(({ child_id: id, position, edit, content, twin }) =>
+        lineOf({
+          restore: "yes",
+          do: twin ? "replace" : "add",
+          level: "child_chunk",
+          id,
+          position,
+          ...editWords(edit),
+          why: "",
+          was: content,
+          now: twin?.content ?? null,
+        }),
+      ),
+    ]),
+    ...listed.map(listedLine),
+  ];
+}
+
+function restoreLine({ chunk_id: id, position, edit, target, texts }: ChunkRestore): PlanLine {
+  const action = texts === null ? "disable" : target === null ? "add" : "replace";
+  const was = texts ?? target;
+  return lineOf({
+    ...{ restore: "yes", do: action, level: "chunk", id, position, ...editWords(edit), why: "" },
+    ...{ was: was?.content ?? "", now: target?.content ?? null, ...answers(was?.answer, target?.answer) },
+  });
+}
+
+/** The answers of a qa_model document, which alone has some. */
+function answers(was: string | null | undefined, now: string | null | undefined) {
+  return was || now ? { answer: was ?? null, now_answer: now ?? null } : {};
+}
+
+function listedLine(loss: ListedLoss): PlanLine {
+  const { level, id, position, edit, why, reason, content, answer, now, now_answer, choice } = loss;
+  const words = { restore: "no", do: choice ?? "nothing", level, id, position, ...editWords(edit) };
+  return lineOf({ ...words, why: `${why}: ${reason}`, was: content, now, ...answers(answer, now_answer) });
+}
+
+function editWords(edit: ManualEdit | null) {
+  return { edit: edit?.kind ?? null, by: edit?.by ?? null, at: edit?.at ?? null };
+}
+
+interface PlanRow {
+  readonly restore: string;
+  readonly id: string;
+}
+
+function lineOf({ restore, ...rest }: PlanRow & Readonly<Record<string, unknown>>): PlanLine {
+  const members = Object.entries(rest).map(([name, value]) => `${name}: ${jsonText(value)}`);
+  return { id: rest.id, line: `- {restore: ${restore}, ${members.join(", ")}}\n` };
+}
+
+/** JSON that is YAML, too, and stays on one line. */
+function jsonText(value: unknown): string {
+  return JSON.stringify(value ?? null).replace(
+    /[\u0085\u2028\u2029\ufeff\u007f]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+const rowsAtOnce = 1_000;
+
+/** Makes `automatic_rows`: the lost rows that no fact of a manual edit speaks of, with their texts. */
+async function loadAutomatic(connection: Connection, { sources: [old] }: ComparedRuns): Promise<void> {
+  const ids = "dataset_id, document_id, id";
+  const selects = (
+    [
+      ["chunk", "chunks"],
+      ["child_chunk", "child_chunks"],
+    ] as const
+  ).map(
+    ([
+      level,
+      kind,
+    ]) => `SELECT dataset_id, document_id, '${level}' AS level, id, position, content AS was FROM ${old[kind].sql}
+      SEMI JOIN (SELECT c.dataset_id, c.document_id, c.id FROM losses l JOIN old_${kind} c ON c.rowid = l.row
+        WHERE l.level = '${level}' AND l.manual_edit IS NULL) USING (${ids})`,
+  );
+  await connection.run(
+    `CREATE TABLE automatic_rows AS SELECT row_number() OVER () AS nr, * FROM (${selects.join(" UNION ALL ")})`,
+  );
+}
+
+async function* automaticLines(
+  connection: Connection,
+  document: DocumentPlan,
+  known: ReadonlySet<string>,
+): AsyncGenerator<string> {
+  const why = "no fact says that a person made or edited it";
+  for (let last = "0"; ; ) {
+    const found = await connection.runAndReadAll(`SELECT nr::VARCHAR,
+        to_json({'level': level, 'id': id, 'position': position, 'was': was})::VARCHAR
+      FROM automatic_rows r WHERE nr > ${last} AND ${ofDocument(document, "r")} ORDER BY nr LIMIT ${rowsAtOnce}`);
+    const rows = found.getRowsJson();
+    const lines = rows.flatMap(([, json]) => {
+      const { level, id, position, was }: AutomaticRow = JSON.parse(String(json));
+      if (known.has(id)) return [];
+      return [lineOf({ restore: "no", do: "add", level, id, position, ...editWords(null), why, was }).line];
+    });
+    if (lines.length > 0) yield lines.join("");
+    if (rows.length < rowsAtOnce) return;
+    last = String(rows.at(-1)?.[0]);
+  }
+}
+
+interface AutomaticRow {
+  readonly level: string;
+  readonly id: string;
+  readonly position: number | null;
+  readonly was: string;
+}
+
+const rowSchema = v.object({
+  restore: oneOf("yes", "no"),
+  id: text,
+  now: v.optional(v.nullable(text)),
+  now_answer: v.optional(v.nullable(text)),
+});
+
+/** Reads the decisions of a plan file, by the ids of their rows. UsageError with every line that is wrong, and where it is for another run. */
+export async function readPlanFile(path: string, runId: string): Promise<ReadonlyMap<string, Decision>> {
+  const content = await readFile(path, "utf8").catch((error: unknown) => {
+    throw unusable(path, error, { ENOENT: "there is no such file" });
+  });
+  const decisions = new Map<string, Decision>();
+  const problems: Problem[] = [];
+  let run: string | undefined;
+  for (const [at, line] of content.split(/\r?\n/).entries()) {
+    const wrong = (message: string) => problems.push({ path: `${path}:${at + 1}`, message });
+    if (/^\s*(#|$)/.test(line) || /^(format: 1|rows:)\s*$/.test(line)) continue;
+    if (line.startsWith("run: ")) run = line.slice("run: ".length).trim();
+    else if (!/^\s*- /.test(line)) wrong('is no line of a plan file; a row begins with "- {restore: "');
+    else {
+      const row = check(rowSchema, parsed(line));
+      if (row.problems)
+        wrong(row.problems.map(({ path: name, message }) => [name, message].filter(Boolean).join(": ")).join("; "));
+      else {
+        const { id, restore, now, now_answer } = row.value;
+        decisions.set(id, { restore: restore === "yes", now, now_answer });
+      }
+    }
+  }
+  if (run !== runId && problems.length === 0)
+    problems.push({
+      path,
+      message: run === undefined ? "names no run, so it is no plan file" : `is for run ${run}, not for ${runId}`,
+    });
+  if (problems.length > 0) throw new UsageError("The plan file cannot be used:", problems.slice(0, mostProblems));
+  return decisions;
+}
+
+const mostProblems = 20;
+
+/** The mapping of a line; a text where it is none. */
+function parsed(line: string): unknown {
+  try {
+    const rows: unknown = parse(line);
+    return Array.isArray(rows) ? rows[0] : rows;
+  } catch {
+    return line;
+  }
+}
+
+/** `missing`: what it means that the path leads nowhere. */
+function unusable(path: string, error: unknown, messages: Readonly<Record<string, string>>): UsageError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const message = messages[code] ?? fileErrorText(error) ?? String(error);
+  return new UsageError("The plan file cannot be used:", [{ path, message }]);
+}

@@ -1,0 +1,240 @@
+import type { KnowledgeApi } from "../../client/knowledge-api.js";
+import { groupRows } from "../../compare/document-rows.js";
+import { dropEqualRows, loadDocumentRows } from "../../compare/load-document-rows.js";
+import type { Decision } from "../../compare/lost/decisions.js";
+import { checkOlder, planLost, planUnread } from "../../compare/lost/plan-lost.js";
+import { countPlan, type Refusals, type TargetDocument } from "../../compare/lost/restore-plan.js";
+import { withSpill } from "../../duckdb/open-duckdb.js";
+import { type Dump, openDump } from "../../dump/open-dump.js";
+import { restoreFolderOf } from "../../dump/run-id.js";
+import { UsageError } from "../../errors.js";
+import { documentKey } from "../../rows/row.js";
+import type { Journal } from "../journal.js";
+import type { WrittenRow } from "../journal-facts.js";
+import { refuseUnread } from "../prove.js";
+import { openSession, type Session } from "../session.js";
+import {
+  dumpTarget,
+  haveChildren,
+  openTarget,
+  openTemporaryFolder,
+  readLive,
+  readRefusals,
+  type TargetService,
+} from "../target.js";
+import { mayMakeTwo } from "../write-once.js";
+import { applyPlan, reconcileLost } from "./apply-plan.js";
+import { checkFree, planFileWriter, readPlanFile } from "./plan-file.js";
+import { proveRestore } from "./prove-lost.js";
+import {
+  type ProofDifference,
+  type RestoreLost,
+  type RestoreOptions,
+  type RestoreResult,
+  statusOf,
+} from "./restore-options.js";
+
+/**
+ * Restores what a re-index took from the documents of a run: plans it and, with `apply`, writes it and proves it. Rejects with
+ * UsageError where it is refused as a whole, BusyError where another restore of the run is at work, StopError where the service or
+ * the disk ends it, and with the reason of `options.signal`.
+ */
+export const restoreLost: RestoreLost = async (given) => {
+  const old = await openDump(given.folder, "nothing was restored");
+  checkOlder(old, given.documents);
+  const options = { ...given, baseUrl: addressOf(old.manifest.service.base_url, given) };
+  const { plan, planOut, against, apply } = options;
+  if (planOut !== undefined) await checkFree(planOut); // before the documents are read
+  const decisions = plan === undefined ? undefined : await readPlanFile(plan, old.manifest.run_id);
+  const context = { old, decisions, options };
+  if (apply) {
+    await using session = await openSession(old, restoreFolderOf(old.folder), options);
+    return await applyLost({ ...context, options: { ...options, signal: session.signal } }, session);
+  }
+  if (against !== undefined)
+    return planned(context, { dump: await openDump(against, "nothing was compared"), refusals: new Map() });
+  await using folder = await openTemporaryFolder();
+  await using service = await openTarget(options, old.manifest.documents);
+  return await planned(context, await readTarget(context, service.client, folder.path));
+};
+
+/** Everything that all steps of a restore go by. */
+interface RestoreContext {
+  /** The older run, whose rows are restored. */
+  readonly old: Dump;
+  /** The decisions of a plan file; undefined where there is none. */
+  readonly decisions: ReadonlyMap<string, Decision> | undefined;
+  /** `baseUrl`: the service that they are restored to. */
+  readonly options: RestoreOptions & TargetService;
+}
+
+/** The documents of the target as they stand. */
+interface Target {
+  /** Undefined where no document may be written. */
+  readonly dump: Dump | undefined;
+  readonly refusals: Refusals;
+}
+
+async function readTarget({ old, options }: RestoreContext, api: KnowledgeApi, dir: string): Promise<Target> {
+  options.progress.step = "reading the documents as they stand";
+  const wanted = old.manifest.documents.filter(
+    ({ document_id, status }) =>
+      status === "complete" && (options.documents.length === 0 || options.documents.includes(document_id)),
+  );
+  const refusals = await readRefusals(api, wanted);
+  const documents = wanted.filter((document) => refusals.get(documentKey(document))?.isReadable !== false);
+  if (documents.length === 0) return { dump: undefined, refusals };
+  const reading = { name: "before", dir, documents, hasChildren: haveChildren(old, documents), details: true } as const;
+  return { dump: await dumpTarget(options, reading, options.progress, "nothing was restored"), refusals };
+}
+
+/** The plan, and nothing written. `decided`: what the owner decided at the terminal. */
+async function planned(
+  context: RestoreContext,
+  { dump, refusals }: Target,
+  decided?: ReadonlyMap<string, Decision>,
+): Promise<RestoreResult> {
+  const { old, options } = context;
+  const { baseUrl, memory, signal, addManualEdits, documents, planOut, apply, against } = options;
+  options.progress.step = "planning";
+  const decisions = decided ?? context.decisions;
+  const onCompared = planOut === undefined || decided ? undefined : planFileWriter(planOut, old.manifest);
+  const wishes = { documents, refusals, memory, signal, decisions, addManualEdits, onCompared };
+  const lost = dump ? await planLost(old, dump, wishes) : { plan: planUnread(old, wishes), warnings: [] };
+  const { job, run_id } = old.manifest;
+  return resultOf({
+    run: { folder: old.folder, job, run_id },
+    base_url: baseUrl,
+    against: apply ? null : (against ?? null),
+    plan: lost.plan,
+    plan_file: onCompared && dump ? (planOut ?? null) : null,
+    warnings: lost.warnings,
+  });
+}
+
+type Facts = Pick<RestoreResult, "run" | "base_url" | "against" | "plan" | "plan_file" | "warnings"> &
+  Partial<Pick<RestoreResult, "applied" | "differences" | "undo" | "journal">>;
+
+function resultOf(facts: Facts): RestoreResult {
+  const whole = { applied: null, differences: null, undo: null, journal: null, ...facts };
+  const sum = (name: "lost" | "manual_edits") =>
+    facts.plan.documents.reduce((all, document) => all + document[name], 0);
+  const numbers = { lost: sum("lost"), manual_edits: sum("manual_edits"), counts: countPlan(facts.plan) };
+  return { ...whole, ...numbers, status: statusOf(whole) };
+}
+
+/** Continues the journal of an earlier process that did not end, or begins one. */
+async function applyLost(context: RestoreContext, session: Session): Promise<RestoreResult> {
+  const { journal, api, folder } = session;
+  const { progress, confirm } = context.options;
+  const writing = { ...session.writing, progress };
+  if (journal.undo !== null) await reconcileLost(writing);
+  const target = await readTarget(context, api, folder);
+  const shown = await planned(context, target);
+  const { go, decisions } = await confirm(shown);
+  if (!go) return shown;
+  const final = decisions ? await planned(context, target, decisions) : shown;
+  if (target.dump && final.counts.writes > 0) journal.beginWith(target.dump.folder);
+  progress.step = "writing";
+  const applied = await applyPlan(final.plan, writing);
+  const differences = journal.written.length > 0 ? await proveWritten(context, session) : null;
+  await journal.end();
+  const undos = undosOf(journal);
+  return resultOf({
+    ...final,
+    warnings: [...final.warnings, ...undos.slice(1).map(alsoUndo)],
+    applied,
+    differences,
+    undo: undos[0] ?? null,
+    journal: journal.undo === null ? null : journal.path,
+  });
+}
+
+/** The dumps from before the first writes, in the order of these: documents that an earlier process did not write have a later one. */
+function undosOf(journal: Journal): readonly string[] {
+  const documents = new Set(journal.written.map(({ document_id }) => document_id));
+  const undos = [...documents].map((id) => journal.undoOf(id));
+  return [...new Set([...undos, ...(undos.length > 0 ? [] : [journal.undo])].filter((each) => each !== null))];
+}
+
+function alsoUndo(folder: string): string {
+  return `${folder} is part of the undo, too: it has the documents that the earlier restore did not write`;
+}
+
+/**
+ * Dumps the documents that were written to, and compares each with what it was before its first write. Gives the unannounced differences.
+ * StopError where one could not be read whole: then nothing is proved.
+ */
+async function proveWritten(
+  { old, options }: RestoreContext,
+  { folder, journal, api }: Session,
+): Promise<readonly ProofDifference[]> {
+  options.progress.step = "proving";
+  const { written } = journal;
+  const ids = new Set(written.map(({ document_id }) => document_id));
+  const pairs = old.manifest.documents
+    .filter(({ document_id }) => ids.has(document_id))
+    .map((live) => ({ old: live, live }));
+  const reading = {
+    name: "after",
+    dir: folder,
+    pairs,
+    hasChildren: haveChildren(
+      old,
+      pairs.map(({ live }) => live),
+    ),
+  } as const;
+  const live = await readLive(api, options, reading, options.progress);
+  const gone = new Set(live.gone.map((pair) => documentKey(pair.live)));
+  const differences = written.filter((row) => gone.has(documentKey(row))).map(goneWith);
+  if (!live.dump) return differences;
+  refuseUnread(live.dump);
+  const left = live.pairs.map((pair) => pair.live);
+  for (const [undo, documents] of groupRows(left, ({ document_id }) => journal.undoOf(document_id) ?? ""))
+    differences.push(
+      ...(await proveDocuments(documents, [await openDump(undo, "nothing was proved"), live.dump], journal, options)),
+    );
+  return differences;
+}
+
+function goneWith({ document_id, level, id }: WrittenRow): ProofDifference {
+  return { document_id, level, id, position: null, reason: "this restore wrote it, and its document is gone" };
+}
+
+/** Compares documents in two dumps, one at a time: of each, only the rows that differ or were written. */
+function proveDocuments(
+  documents: readonly TargetDocument[],
+  [before, after]: readonly [before: Dump, after: Dump],
+  journal: Journal,
+  { memory, signal }: RestoreOptions,
+): Promise<readonly ProofDifference[]> {
+  const { written } = journal;
+  const openAdds = journal.open.filter(mayMakeTwo);
+  return withSpill(":memory:", { memory, signal }, async (connection) => {
+    const readBefore = await loadDocumentRows(connection, "before", before, documents, { signal });
+    const readAfter = await loadDocumentRows(connection, "after", after, documents, { signal });
+    const ids = written.map(({ id }) => id);
+    await dropEqualRows(connection, ["before", "after"], ids);
+    const differences: ProofDifference[] = [];
+    for (const document of documents) {
+      const rows = { before: await readBefore(document), after: await readAfter(document) };
+      differences.push(...proveRestore({ documentId: document.document_id, ...rows, written, openAdds }));
+    }
+    return differences;
+  });
+}
+
+/**
+ * The address of the service to restore to: the one that was named, else the one that the run came from. UsageError where the
+ * owner's settings name another host than the run: a run of somebody else must not decide where the key is sent.
+ */
+export function addressOf(runUrl: string, { to, own }: Pick<RestoreOptions, "to" | "own">): string {
+  if (to !== undefined) return to.replace(/\/+$/, "");
+  if (own === undefined || originOf(own.url) === originOf(runUrl)) return runUrl;
+  const message = `the run came from ${runUrl}, and ${own.place} names ${own.url}; name the service to restore to with --to`;
+  throw new UsageError("It is not clear which service to restore to:", [{ path: "--to", message }]);
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}

@@ -1,0 +1,152 @@
+import * as v from "valibot";
+import type { Decision } from "../../compare/lost/decisions.js";
+import {
+  isMissed,
+  level,
+  planCounts,
+  position,
+  type RestorePlan,
+  restorePlan,
+} from "../../compare/lost/restore-plan.js";
+import type { RunProgress } from "../../job/run-progress.js";
+import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
+import { rowMembers, sharedMembers } from "../result.js";
+import type { SessionOptions } from "../session.js";
+
+/** The settings of `restore`, checked. */
+export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
+  /** Folder of a newer run of the same job, to plan against without a request. */
+  readonly against: string | undefined;
+  /** Whether manual edits without a known place are added at the end of their document. */
+  readonly addManualEdits: boolean;
+  /** A plan file with the owner's decisions. */
+  readonly plan: string | undefined;
+  /** The plan file to write. */
+  readonly planOut: string | undefined;
+  /** Base URL of the service to restore to; undefined: the one that the run came from. */
+  readonly to: string | undefined;
+  /** The service that the owner's own settings name, which a run must come from unless `to` is given; undefined: they name none. */
+  readonly own: OwnService | undefined;
+  /** Updated while the work goes on. */
+  readonly progress: RestoreProgress;
+  /** Asks, before the first write, whether to write the plan. Called only with `apply`. */
+  readonly confirm: (planned: RestoreResult) => Promise<Confirmed>;
+}
+
+/** A service that a job file or the environment names. */
+export interface OwnService {
+  readonly url: string;
+  /** The job file or the variable. */
+  readonly place: string;
+}
+
+/** The answer of the owner to a plan. */
+export interface Confirmed {
+  /** False: nothing is written, and the result is `planned`. */
+  readonly go: boolean;
+  /** The decisions on rows, by their ids; undefined: the plan as it is. */
+  readonly decisions?: ReadonlyMap<string, Decision> | undefined;
+}
+
+/** The restore itself. UsageError where it is refused as a whole; BusyError where another restore of the run is at work. */
+export type RestoreLost = (options: RestoreOptions) => Promise<RestoreResult>;
+
+/** One row of the older run that a restore wrote, or meant to write. */
+const appliedRow = result({
+  document_id: text,
+  level,
+  id: text,
+  position,
+  /** `there`: the document had it already when its turn came. */
+  outcome: oneOf("written", "there", "changed meanwhile", "failed", "still enabled"),
+  /** Id in the target; null where nothing was written. */
+  target_id: orNull(text),
+  /** Why it is not restored, as a sentence; null where it is. */
+  reason: orNull(text),
+});
+export type AppliedRow = v.InferOutput<typeof appliedRow>;
+export type RowOutcome = AppliedRow["outcome"];
+
+/** Everything that the writes of a restore came to. `writes`: requests sent, those of earlier processes of the same journal included. */
+const applied = result({ rows: listOf(appliedRow), writes: count });
+export type Applied = v.InferOutput<typeof applied>;
+
+/** A difference that the proof found and no plan announced; the id is that in the target. */
+const proofDifference = result({ document_id: text, ...rowMembers });
+export type ProofDifference = v.InferOutput<typeof proofDifference>;
+
+/** The result of `restore --json`. Texts may hold anything that a service sends. */
+export const restoreResult = v.pipe(
+  result({
+    /**
+     * `planned`: nothing was written. `nothing to restore`: there is nothing to write or to choose. `proved`: everything is back. `partial`:
+     * some rows are not, or nothing could prove it. `different`: the proof found what was not announced.
+     */
+    status: oneOf("planned", "nothing to restore", "proved", "partial", "different"),
+    ...sharedMembers,
+    against: v.pipe(orNull(text), v.description("null: compared with the documents as they stood at the service")),
+    lost: v.pipe(count, v.description("chunks and child chunks of the run that are lost")),
+    manual_edits: v.pipe(count, v.description("lost rows that a person had made, edited or disabled, as a fact says")),
+    plan: restorePlan,
+    plan_file: v.pipe(orNull(text), v.description("the plan file that was written")),
+    counts: planCounts,
+    applied: v.pipe(orNull(applied), v.description("null where nothing was to be written")),
+    differences: v.pipe(
+      orNull(listOf(proofDifference)),
+      v.description("findings of the proof; null where there was none"),
+    ),
+    undo: v.pipe(orNull(text), v.description("the dump that was made before the first write")),
+  }),
+  v.title("Result of kbdump restore --json"),
+);
+export type RestoreResult = v.InferOutput<typeof restoreResult>;
+type RestoreStatus = RestoreResult["status"];
+
+type Outcome = Pick<RestoreResult, "plan" | "applied" | "differences">;
+
+/** Decides the status from what was planned, written and found. */
+export function statusOf({ plan, applied, differences }: Outcome): RestoreStatus {
+  if (differences !== null && differences.length > 0) return "different";
+  const hasWritten = applied !== null && (applied.rows.length > 0 || applied.writes > 0);
+  if (!hasWritten && isNothingToRestore(plan)) return "nothing to restore";
+  if (applied === null) return "planned";
+  const isUnproved = differences === null && applied.writes > 0;
+  if (isUnproved || applied.rows.some(isMissing) || plan.documents.some(isIncomplete)) return "partial";
+  return hasWritten ? "proved" : "planned";
+}
+
+/** Whether a planned row did not come back. */
+export function isMissing({ outcome }: AppliedRow): boolean {
+  return outcome !== "written" && outcome !== "there";
+}
+
+function isIncomplete({ refused, listed }: RestorePlan["documents"][number]): boolean {
+  return refused !== null || listed.some(isMissed);
+}
+
+/** No manual edit is lost: what else is gone, the service made. */
+function isNothingToRestore({ documents }: RestorePlan): boolean {
+  return documents.every(
+    ({ refused, restores, listed }) => refused === null && restores.length === 0 && listed.length === 0,
+  );
+}
+
+/** The steps of a restore, in their order. */
+type RestoreStep = "reading the run" | "reading the documents as they stand" | "planning" | "writing" | "proving";
+
+/** How far a restore is. */
+export interface RestoreProgress {
+  step: RestoreStep;
+  /** Chunks that the plan changes, or whose children it changes, and those of them that are done. */
+  chunks: number;
+  chunksDone: number;
+  /** Chunks that wait until the service takes changes of them. */
+  waiting: number;
+  /** The dump that is being made of the documents; undefined while there is none. */
+  dump: RunProgress | undefined;
+}
+
+/** A tally of nothing yet. */
+export function emptyRestoreProgress(): RestoreProgress {
+  return { step: "reading the run", chunks: 0, chunksDone: 0, waiting: 0, dump: undefined };
+}

@@ -1,0 +1,160 @@
+import { readlink, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Client } from "../client/open-client.js";
+import { openWriter } from "../client/write/writer.js";
+import type { Dump } from "../dump/open-dump.js";
+import { isRunId, restoreFolderOf } from "../dump/run-id.js";
+import { problemText } from "../file-error.js";
+import { makeFolder, refuseLink } from "../files/files.js";
+import { settingNames } from "../job/open-service.js";
+import type { Log } from "../log.js";
+import { entriesOf } from "../store/folder/fence.js";
+import { lockJob } from "../store/folder/lock.js";
+import { type Journal, openJournal } from "./journal.js";
+import { openTarget, type TargetService, targetLabels } from "./target.js";
+import type { WriteOptions } from "./write-once.js";
+
+/** The settings that a restore and a copy share, checked. Ids are in lower case, times in milliseconds. */
+export interface SessionOptions extends TargetService {
+  /** Folder of the run. */
+  readonly folder: string;
+  /** Ids of documents of the run; none: all of them. */
+  readonly documents: readonly string[];
+  readonly apply: boolean;
+  /** Time that one write may take. */
+  readonly timeout: number;
+  /** Time in which the effect of a lost answer may still show up. */
+  readonly settle: number;
+  /** How long the service may lock a document while it adds chunks. */
+  readonly lockTime: number;
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** A restore or a copy that may write. At the end of its scope, it closes its connections and its journal, and gives up its place. */
+export interface Session extends AsyncDisposable {
+  /** The folder of the journal, and of the dumps from before and after the writes. */
+  readonly folder: string;
+  /** Aborted, too, soon after another process took over. */
+  readonly signal: AbortSignal;
+  readonly journal: Journal;
+  readonly api: Client;
+  readonly writing: WriteOptions;
+}
+
+/**
+ * Opens everything that writes of a run take, with the journal in `folder`. `another`: a journal that is there is replaced. BusyError if
+ * another restore of the run is at work, StopError if a link is in its place, or the journal cannot be used.
+ */
+export async function openSession(
+  run: Dump,
+  folder: string,
+  options: SessionOptions & { readonly another?: boolean },
+): Promise<Session> {
+  const { baseUrl, now, log, another = false, concurrency = 4, settle, lockTime, sleep } = options;
+  const opened: (() => PromiseLike<unknown>)[] = [];
+  const end = async (): Promise<void> => {
+    const close = opened.pop();
+    try {
+      await close?.();
+    } finally {
+      if (close) await end();
+    }
+  };
+  try {
+    const lease = await leaseFolder(run.folder, options);
+    opened.push(() => lease[Symbol.asyncDispose]());
+    const { signal, checkOwn } = lease;
+    const journal = await openJournal(folder, { runId: run.manifest.run_id, baseUrl, now, checkOwn, another });
+    opened.push(() => journal.close());
+    const service = await openTarget({ ...options, signal }, run.manifest.documents);
+    opened.push(() => service[Symbol.asyncDispose]());
+    const api = service.client;
+    const writer = openWriter(writerOptions({ ...options, signal }, api));
+    opened.push(() => writer.close());
+    const times = { now: () => now().getTime(), sleep, settle, lockTime };
+    const writing = { api, writer, journal, signal, log, concurrency, ...times };
+    return { folder, signal, journal, api, writing, [Symbol.asyncDispose]: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** The writer keeps to the pace of the client: both together send no more requests a second than `maxRps`. */
+function writerOptions(options: SessionOptions, { pace }: Client) {
+  const { baseUrl, key = "", keyEnv, env, signal, concurrency = 4, timeout } = options;
+  const names = settingNames(targetLabels);
+  const connecting = { baseUrl, key, keySource: `the variable ${keyEnv}`, concurrency, env, signal, names };
+  return { ...connecting, ...(pace ? { pace } : {}), timeout: timeout / 1_000 };
+}
+
+/** The folder of the restores of a run, until the end of its scope, unless another process takes it over. */
+export interface FolderLease extends AsyncDisposable {
+  readonly path: string;
+  /** Aborted, too, soon after another process took over the lock of this one. */
+  readonly signal: AbortSignal;
+  /** Rejects with LostError if another process has the lock: a process that was frozen learns of it only by looking. */
+  readonly checkOwn: () => Promise<void>;
+}
+
+/**
+ * Leases the folder of the restores of a run; makes it if there is none. BusyError if another restore of the same run is at work,
+ * StopError if a link is in it, or in its place.
+ */
+export async function leaseFolder(
+  runFolder: string,
+  { now, log, signal }: { readonly now: () => Date; readonly log: Log; readonly signal: AbortSignal },
+): Promise<FolderLease> {
+  const path = restoreFolderOf(runFolder);
+  await refuseLinksBeside(runFolder);
+  await makeFolder(path);
+  const lost = new AbortController();
+  const lock = await lockJob(path, now(), {
+    onLost: (error) => lost.abort(error),
+    busy: "another restore of this run is at work",
+  });
+  const checkOwn = async () => {
+    const loss = await lock.lossOf();
+    if (loss) throw loss;
+  };
+  const own = join(path, `.${lock.owner.id}`);
+  await makeFolder(own);
+  await removeFolderOf(lock.replaced?.id ?? "", path);
+  const release = async () => {
+    await lock
+      .release(own)
+      .catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`));
+    await rm(own, { recursive: true, force: true });
+  };
+  return { path, signal: AbortSignal.any([signal, lost.signal]), checkOwn, [Symbol.asyncDispose]: release };
+}
+
+/**
+ * Refuses symbolic links in the folder of the restores of a run, and in its place: a run that you received may carry them, and they
+ * would lead the journal and the dumps elsewhere. StopError names the first. Changes nothing.
+ */
+export async function refuseLinksBeside(runFolder: string): Promise<void> {
+  const folder = restoreFolderOf(runFolder);
+  await refuseLink(folder);
+  await refuseLinksIn(folder);
+}
+
+async function refuseLinksIn(folder: string): Promise<void> {
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await refuseLinksIn(path);
+    else if (entry.isSymbolicLink() && !(await isLatest(path))) await refuseLink(path);
+  }
+}
+
+/** Whether a link is the one that a run makes to its newest dump, which stays inside the folder. */
+async function isLatest(path: string): Promise<boolean> {
+  const target = await readlink(path).catch(() => "");
+  return basename(path) === "latest" && dirname(target) === "runs" && isRunId(basename(target));
+}
+
+/** Removes the folder that a killed restore had of its own. Its id comes from a file: no other text must become a path. */
+async function removeFolderOf(id: string, folder: string): Promise<void> {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
+    await rm(join(folder, `.${id}`), { recursive: true, force: true });
+}

@@ -1,0 +1,384 @@
+import pLimit from "p-limit";
+import type { KnowledgeApi } from "../client/knowledge-api.js";
+import type { PreparedWrite } from "../client/write/operations.js";
+import type { Undone, WrittenRow } from "../client/write/write-outcome.js";
+import type { Writer } from "../client/write/writer.js";
+import { SkipError, StopError } from "../errors.js";
+import type { Log } from "../log.js";
+import type { Journal } from "./journal.js";
+import type { Intent, Made, Write, WriteFacts } from "./journal-lines.js";
+import { isIndexed } from "./standing-rows.js";
+
+/** The rules for writing. Times are in milliseconds. */
+export interface WriteOptions {
+  readonly api: KnowledgeApi;
+  readonly writer: Writer;
+  readonly journal: Journal;
+  /** Ends between two requests; then it rejects with the reason. */
+  readonly signal: AbortSignal;
+  /** Documents that are written at once. */
+  readonly concurrency: number;
+  /** Time for which a lost answer is looked for. */
+  readonly settle: number;
+  /** Time for which the service may lock a document while it adds chunks. */
+  readonly lockTime: number;
+  readonly log: Log;
+  /** Called for each request. */
+  readonly onWrite?: () => void;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** A write that is decided on, but not sent. */
+export interface PlannedWrite<T> {
+  readonly facts: WriteFacts;
+  readonly request: PreparedWrite<T>;
+  readonly find: Find;
+}
+
+/** Looks whether a write was done; undefined if nothing shows it. SkipError if nothing can be read. */
+export type Find = () => Promise<Found | undefined>;
+
+/** The signs that a write was done, as reading shows them. */
+export type Found = Pick<Made, "ids"> & Partial<Made>;
+
+/** Something that has an id at the service; a document has a batch, too. */
+interface Named extends Partial<Omit<WrittenRow, "id">> {
+  readonly id: string;
+  readonly batch?: string;
+}
+
+/** The answer to a write: what it made or changed, a list of it, or nothing. */
+export type Answered = Named | readonly Named[] | null;
+
+/**
+ * The end of a write. `done`: `value` is the answer, null if it was lost and reading showed the write. `refused`: for good, and nothing
+ * was done. `not done`: after all tries. `unknown`: the service could not be read, or may still execute it; the journal keeps the
+ * write open, and nothing more may be written there. `reason` is a sentence. `wasLost`: an answer did not come, so that a write
+ * which counts as not done may still be done, and one that was sent again may be done twice.
+ */
+export type Ended<T> = { readonly wasLost: boolean } & (
+  | ({ readonly kind: "done"; readonly value: T | null } & Made)
+  | (Extract<Undone, { readonly kind: "refused" }> & { readonly meaning: RefusalMeaning })
+  | { readonly kind: "not done"; readonly reason: string }
+  | { readonly kind: "unknown"; readonly reason: string; readonly open: Intent }
+);
+
+/** The reach of a refusal: this write for now, this write for good, its document, or every request with this key. */
+type RefusalMeaning = "busy" | "write" | "document" | "key";
+
+/** Sends of one write at the most, and the wait after the first, which doubles. */
+const mostTries = 3;
+const betweenTries = 1_000;
+/**
+ * The service takes no change of a chunk for 600 s after it was enabled or disabled. The time for that, and the longest wait between two
+ * tries; the first one is shorter, and doubles.
+ */
+const busyTime = 660_000;
+const longestBusyWait = 60_000;
+const firstBusyWait = (write: Write) => (write === "set status" ? 1_000 : 10_000);
+
+/**
+ * Executes one write: decides on it, records it, sends it, and records what became of it. `decide` may read what stands there, and may
+ * end the work instead. A write that surely did nothing is decided and sent again; after a lost answer only once `find` has not shown it
+ * for all the time that the service may take. An add of chunks or of a child, or a new document, is then left to a later command: a lock
+ * of the service may hold it back for ten minutes. While the service is busy, it waits. `tries`: sends at the most. Rejects with StopError if the key is
+ * refused or the disk fails, with SkipError for a file that cannot be read, and with the reason of the signal.
+ */
+export async function* writeOnce<T extends Answered, Other extends { readonly kind: string } = never>(
+  options: WriteOptions,
+  decide: () => Promise<PlannedWrite<T> | Other>,
+  tries = mostTries,
+): Waiting<Ended<T> | Other> {
+  const { now, signal } = options;
+  let lost: Lost | undefined;
+  let busySince: number | undefined;
+  let busyWait = 0;
+  for (let count = 1; ; ) {
+    signal.throwIfAborted();
+    const late = lost && (await findLate(options, lost));
+    if (late) return { ...late, wasLost: true };
+    const planned = await decide();
+    if (!("request" in planned)) return planned;
+    const { intent, isLost, ...ended } = await sendOnce(options, planned, lost !== undefined);
+    if (isLost) lost = { intent, find: planned.find };
+    const wasLost = lost !== undefined;
+    if (ended.kind === "refused" && ended.meaning === "busy") {
+      if (busySince === undefined && noDaemon.test(ended.message))
+        options.log("warn", `${ended.reason}; waiting for it`);
+      busySince ??= now();
+      if (now() - busySince >= busyTime) return { ...ended, wasLost };
+      busyWait = Math.min(longestBusyWait, busyWait * 2 || firstBusyWait(intent.write));
+      yield now() + busyWait;
+    } else if (ended.kind === "not done" && count < tries) {
+      await rest(betweenTries * 2 ** (count - 1), options);
+      count++;
+    } else return { ...ended, wasLost };
+  }
+}
+
+/** Executes one write, and waits while the service is busy. */
+export async function writeNow<T extends Answered>(
+  options: WriteOptions,
+  planned: PlannedWrite<T>,
+  tries?: number,
+): Promise<Ended<T>> {
+  const write = writeOnce<T, never>(options, async () => planned, tries);
+  for (let next = await write.next(); ; next = await write.next()) {
+    if (next.done) return next.value;
+    await rest(next.value - options.now(), options);
+  }
+}
+
+/** A write whose answer was lost, and that counts as not done. */
+interface Lost {
+  readonly intent: Intent;
+  readonly find: Find;
+}
+
+type Done = { readonly kind: "done"; readonly value: null } & Made;
+
+/** A write that counts as not done, and shows up after all. */
+async function findLate(options: WriteOptions, { intent, find }: Lost): Promise<Done | undefined> {
+  const looked = await lookForWrite(find, options.now(), options);
+  return looked.kind === "found" ? concludeFound(options, intent, looked.found) : undefined;
+}
+
+/** Records that a write was found. */
+export async function concludeFound(
+  { journal }: Pick<WriteOptions, "journal">,
+  intent: Intent,
+  found: Found,
+): Promise<Done> {
+  const made = { batch: null, isIndexed: null, ...found };
+  await journal.conclude(intent, "done", made);
+  return { kind: "done", value: null, ...made };
+}
+
+type Sent<T> = Unlost<Ended<T>> & { readonly intent: Intent; readonly isLost: boolean };
+type Unlost<E> = E extends unknown ? Omit<E, "wasLost"> : never;
+
+async function sendOnce<T extends Answered>(
+  options: WriteOptions,
+  { facts, request, find }: PlannedWrite<T>,
+  wasLost: boolean,
+): Promise<Sent<T>> {
+  const { journal, log, now, settle, signal } = options;
+  const intent = await journal.intend(facts, request);
+  options.onWrite?.();
+  const outcome = await request.send({ beforeSend: () => journal.leave(intent) }).catch(async (error: unknown) => {
+    await journal.conclude(intent, "not done"); // one that rejects did nothing
+    throw error;
+  });
+  const isLost = outcome.kind === "unknown";
+  const sent = { intent, isLost };
+  if (outcome.kind === "done") {
+    const refused = await concludeDone(journal, intent, outcome.value);
+    return { ...refused, ...sent };
+  }
+  if (isLost) {
+    signal.throwIfAborted(); // the write stays open for the next process
+    log("warn", `${outcome.reason}; looking for the write in ${placeName(intent)}`);
+  }
+  // A write that is refused after an earlier answer was lost may be refused because it is done already.
+  const isLooked = isLost || (outcome.kind === "refused" && wasLost);
+  const until = now() + (isLost && !outcome.isOver ? settle : 0);
+  const looked: Looked = isLooked ? await lookForWrite(find, until, options) : { kind: "not done" };
+  if (looked.kind === "found") return { ...(await concludeFound(options, intent, looked.found)), ...sent };
+  if (outcome.kind === "refused") {
+    await journal.conclude(intent, "refused");
+    const meaning = meaningOf(intent.write, outcome);
+    if (meaning === "key")
+      throw new StopError(`${outcome.reason}; what was written is in the journal`, { status: outcome.status });
+    return { ...outcome, meaning, ...sent };
+  }
+  if (looked.kind === "unread") {
+    const reason = `the service cannot be read to learn whether it was done: ${outcome.reason}`;
+    return { kind: "unknown", reason, open: intent, ...sent };
+  }
+  if (isLost && !outcome.isOver && mayMakeTwo(intent))
+    return { kind: "unknown", reason: `${outcome.reason}; ${mayCome(intent, options)}`, open: intent, ...sent };
+  await journal.conclude(intent, "not done");
+  return { kind: "not done", reason: outcome.reason, ...sent };
+}
+
+async function concludeDone<T extends Answered>(journal: Journal, intent: Intent, value: T): Promise<Unlost<Ended<T>>> {
+  const made = madeIn(intent.write, value);
+  if (intent.write === "disable chunk" && value !== null && "enabled" in value && value.enabled) {
+    await journal.conclude(intent, "refused");
+    const reason = "the service took the request and left the chunk enabled";
+    return { kind: "refused", status: 200, message: "", reason, meaning: "write" };
+  }
+  await journal.conclude(intent, "done", made);
+  return { kind: "done", value, ...made };
+}
+
+function madeIn(write: Write, value: Answered): Made {
+  const none = { batch: null, isIndexed: null };
+  if (value === null) return { ids: [], ...none };
+  if (!("id" in value)) return { ids: value.map(({ id }) => id), ...none };
+  const { id, batch = null, status = null, enabled = true } = value;
+  const isChunk = write.endsWith("chunk") || write.endsWith("chunks");
+  return { ids: [id], batch, isIndexed: isChunk ? write === "disable chunk" || isIndexed({ status, enabled }) : null };
+}
+
+/** Writes whose answer was lost, and that only a later command may send again: the service may still carry out the first one. */
+export function mayMakeTwo({ write }: Pick<Intent, "write">): boolean {
+  return write === "add chunks" || write === "add child" || write === "create document";
+}
+
+/** Why nothing more is added: only a later command can know what became of an add whose answer never came. */
+export function mayCome(intent: Intent, options: Pick<WriteOptions, "journal" | "settle" | "lockTime">): string {
+  const until = new Date(latestLanding(intent, options)).toISOString();
+  const place = intent.parent_id === null ? "this document" : `chunk ${intent.parent_id}`;
+  const what = intent.write === "create document" ? "it" : `an earlier add to ${place}`;
+  return `${what} may still complete until ${until}; run the same command again after that`;
+}
+
+/**
+ * The latest time at which a write may still be executed, in milliseconds since 1970. An add of a chunk first waits for the lock of its
+ * document, which a server that was killed keeps for 600 s (multi_add_segment_lock_document_id_… in Dify's `SegmentService`).
+ */
+export function latestLanding(
+  intent: Intent,
+  { journal, settle, lockTime }: Pick<WriteOptions, "journal" | "settle" | "lockTime">,
+): number {
+  const sent = journal.sentAt(intent) ?? Date.parse(intent.time);
+  return sent + settle + (mayMakeTwo(intent) ? lockTime : 0);
+}
+
+/** The service needs its plugin daemon for chunks with embeddings; it is away for a while when it restarts. */
+const noDaemon = /^failed to request plugin daemon/i;
+
+/** Reads the service's own words: it has no code for these. A 403 of an archived document is about that alone. */
+function meaningOf(
+  write: Write,
+  { status, message }: { readonly status: number; readonly message: string },
+): RefusalMeaning {
+  if (status === 401 || (status === 403 && !/archived/i.test(message))) return "key";
+  const busy = write === "set status" ? /being indexed|try again later/i : /^segment is indexing/i;
+  if (busy.test(message) || noDaemon.test(message)) return "busy";
+  return /^(document|dataset|knowledge base)\b/i.test(message) ? "document" : "write";
+}
+
+/** The ids of what a write made. SkipError, which says what was to be done, if it was not. */
+export function madeBy(ended: Ended<unknown>, deed: string): readonly string[] {
+  if (ended.kind === "done") return ended.ids;
+  if (ended.kind === "refused") throw new SkipError(`the service refused to ${deed}: ${ended.reason}`);
+  if (ended.kind === "not done") throw new SkipError(`the service did not ${deed}: ${ended.reason}`);
+  throw new SkipError(`it is not known whether the service did ${deed}: ${ended.reason}; restore again later`);
+}
+
+/** The wait between two looks for a lost answer: the first, which doubles, and the longest. A longer wait than `longWait` is reported. */
+const [firstLook, longestLook] = [200, 10_000];
+const longWait = 60_000;
+
+/** The result of looking for a write. */
+export type Looked =
+  | { readonly kind: "found"; readonly found: Found }
+  | { readonly kind: "not done" }
+  /** The service could not be read when time was up. */
+  | { readonly kind: "unread"; readonly reason: string };
+
+/** Looks for a write until `until`. While the service cannot be read, it keeps looking. `onWait`: called once before a long wait. */
+export async function lookForWrite(
+  find: Find,
+  until: number,
+  options: RestOptions,
+  onWait = () => {},
+): Promise<Looked> {
+  let isReported = false;
+  for (let wait = firstLook; ; wait = Math.min(longestLook, wait * 2)) {
+    const left = until - options.now(); // before the look: the last one comes after all the time
+    const looked = await look(find);
+    if (looked.kind === "found" || left <= 0) return looked;
+    if (!isReported && left > longWait) onWait();
+    isReported = true;
+    await rest(Math.min(wait, left), options);
+  }
+}
+
+async function look(find: Find): Promise<Looked> {
+  try {
+    const found = await find();
+    return found ? { kind: "found", found } : { kind: "not done" };
+  } catch (error) {
+    if (!(error instanceof SkipError)) throw error;
+    return error.status === 404 ? { kind: "not done" } : { kind: "unread", reason: error.message };
+  }
+}
+
+/** The dataset or document of a write, as messages name it. */
+export function placeName({ dataset_id, document_id }: Intent): string {
+  return document_id === null ? `dataset ${dataset_id}` : `document ${document_id}`;
+}
+
+/**
+ * Does the work of several documents at once, and gives what they come to, in their order. The first error ends the others, and is the
+ * one that it rejects with.
+ */
+export async function sideBySide<T, Result>(
+  documents: readonly T[],
+  { concurrency, signal }: Pick<WriteOptions, "concurrency" | "signal">,
+  work: (document: T, signal: AbortSignal) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const stop = new AbortController();
+  const ending = AbortSignal.any([signal, stop.signal]);
+  const limit = pLimit(concurrency);
+  const results = documents.map((document) =>
+    limit(async () => {
+      ending.throwIfAborted();
+      return work(document, ending).catch((error: unknown) => {
+        stop.abort(error); // before the next document begins
+        throw error;
+      });
+    }),
+  );
+  await Promise.allSettled(results);
+  ending.throwIfAborted();
+  return Promise.all(results);
+}
+
+/** Work that yields when it must wait, with the time at which to come back to it. */
+export type Waiting<T> = AsyncGenerator<number, T, void>;
+
+type RestOptions = Pick<WriteOptions, "signal" | "now" | "sleep">;
+
+/** Waits. Rejects with the reason of the signal. */
+async function rest(milliseconds: number, { sleep, signal }: RestOptions): Promise<void> {
+  await sleep(milliseconds, signal).catch(() => {});
+  signal.throwIfAborted();
+}
+
+interface InterleaveOptions extends RestOptions {
+  /** Called with how many wait. */
+  readonly onWaiting?: (count: number) => void;
+}
+
+/**
+ * Does one piece of work after the other, never two at once. One that waits is come back to when all have had their turn, so that
+ * their waits overlap. Gives what they come to, in their order.
+ */
+export async function interleave<T>(
+  works: readonly Waiting<T>[],
+  { onWaiting = () => {}, ...options }: InterleaveOptions,
+): Promise<readonly T[]> {
+  const results: T[] = [];
+  const waiting = new Map<number, number>();
+  const goOn = async (index: number, work: Waiting<T> | undefined) => {
+    const next = await work?.next();
+    waiting.delete(index);
+    if (next?.done) results[index] = next.value;
+    else if (next) waiting.set(index, next.value);
+    onWaiting(waiting.size);
+  };
+  for (const [index, work] of works.entries()) await goOn(index, work);
+  while (waiting.size > 0) {
+    const [[index, at] = [0, 0]] = [...waiting].sort(([, one], [, other]) => one - other);
+    const left = at - options.now();
+    if (left > 0) await rest(left, options);
+    await goOn(index, works[index]);
+  }
+  return results;
+}

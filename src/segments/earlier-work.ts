@@ -1,0 +1,254 @@
+import { createHash } from "node:crypto";
+import type { Dirent } from "node:fs";
+import { readdir, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { GenericSchema } from "valibot";
+import * as v from "valibot";
+import { readRunFacts } from "../dump/read-manifest.js";
+import { isRunId, newRunId } from "../dump/run-id.js";
+import { isThere, readJsonFile, readSharedJson, writeJsonFile } from "../files/files.js";
+import { type Job, serviceName } from "../job/job.js";
+import type { Log } from "../log.js";
+import { object, text, valueIf } from "../schema.js";
+import { isToken } from "../store/folder/fence.js";
+import type { JobFolders, LeasedJob } from "../store/folder/job-folders.js";
+import { removeFrom } from "../store/folder/remove-from.js";
+import { tool } from "../tool.js";
+import { requestFile } from "./request-sum.js";
+
+export interface EarlierOptions {
+  readonly now: () => Date;
+  readonly log: Log;
+  /** Start over, whatever an earlier run left. */
+  readonly fresh: boolean;
+  /** Go on from a run that was published although documents failed. */
+  readonly retryFailed: boolean;
+  /** The hash of the list of documents that the run was given; undefined where it asks the service. */
+  readonly list?: string | undefined;
+}
+
+/** Work that can be continued. */
+interface EarlierWork {
+  readonly runId: string;
+  readonly startedAt: Date;
+}
+
+/** Says in the work folder what is being read, and since when. */
+export async function writePlan(
+  work: string,
+  job: Job,
+  { startedAt, list }: { readonly startedAt: Date; readonly list: string | undefined },
+): Promise<void> {
+  await writeJsonFile(join(work, "plan.json"), { plan: planHash(job, list), started_at: startedAt.toISOString() });
+}
+
+/** Whether a work folder says what was being read: no run asks for anything before it does. */
+export async function hasPlan(work: string): Promise<boolean> {
+  return isThere(join(work, "plan.json"));
+}
+
+/** The content of plan.json. */
+const factsSchema = object({
+  plan: text,
+  started_at: v.pipe(
+    text,
+    v.transform((time) => new Date(time)),
+    v.date(),
+  ),
+});
+
+/** The work that can be continued; any other is set aside, and said to be. */
+export async function earlierWork(
+  leased: LeasedJob,
+  job: Job,
+  options: EarlierOptions,
+): Promise<EarlierWork | undefined> {
+  let found: EarlierWork | undefined;
+  for (const name of (await readdir(leased.own)).filter(isRunId).sort()) {
+    const runId = await reconcilePublished(leased, name, job, options);
+    if (runId === undefined) continue;
+    const facts = valueIf(factsSchema, await readJsonFile(join(leased.own, runId, "plan.json")));
+    const why = reasonAgainst(facts, job, options) ?? (await reasonOfNewer(leased, runId));
+    if (why === undefined && facts) found = { runId, startedAt: facts.started_at };
+    else if (!facts && (await isEmpty(join(leased.own, runId, "segments"))))
+      await rm(join(leased.own, runId), { recursive: true, force: true }); // it ended before it had begun
+    else await setAside(leased, runId, `the work of run ${runId} is not continued: ${why}`, options);
+  }
+  if (found) options.log("info", `continuing the run that began at ${found.startedAt.toISOString()}`);
+  else if (options.retryFailed)
+    options.log("warn", "no earlier run left failed documents to continue from: this one starts over");
+  return found;
+}
+
+/** Looks for work that the next run will continue, in the folders of all holders, and changes nothing. */
+export async function findEarlierWork(
+  folders: JobFolders,
+  job: Job,
+  now: () => Date,
+): Promise<EarlierWork | undefined> {
+  let found: EarlierWork | undefined;
+  for (const path of await workIn(folders.private)) {
+    const runId = basename(path);
+    if (await readRunFacts(join(folders.runs, runId))) continue;
+    const facts = valueIf(factsSchema, await readSharedJson(join(path, "plan.json")));
+    if (facts && reasonAgainst(facts, job, { now, fresh: false }) === undefined) {
+      found = { runId, startedAt: facts.started_at };
+    }
+  }
+  return found;
+}
+
+/** The work of every run below `.work`, in the order of run ids. */
+async function workIn(folder: string): Promise<readonly string[]> {
+  const holders = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
+  const found: string[] = [];
+  for (const owner of holders.filter((entry) => entry.isDirectory() && isToken(entry.name))) {
+    const names = await readdir(join(folder, owner.name)).catch((): string[] => []);
+    found.push(...names.filter(isRunId).map((name) => join(folder, owner.name, name)));
+  }
+  return found.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
+}
+
+/**
+ * Ends the work of a run that was published: gives undefined, or, where its failed documents are to be read again, the id of
+ * the new run that the work now is for. Work that was not published stays as it is.
+ */
+async function reconcilePublished(
+  leased: LeasedJob,
+  runId: string,
+  job: Job,
+  { now, retryFailed, list }: EarlierOptions,
+): Promise<string | undefined> {
+  const work = join(leased.own, runId);
+  if (!(await isThere(join(leased.runs, runId)))) return runId;
+  const { status } = (await readRunFacts(join(leased.runs, runId))) ?? {};
+  if (status === undefined) return renamed(leased, runId, now()); // something else lies where it would be published
+  const samePlan = valueIf(factsSchema, await readJsonFile(join(work, "plan.json")))?.plan === planHash(job, list);
+  if (status === "partial" && retryFailed && samePlan) {
+    await forgetOnceRead(work);
+    await rm(join(work, requestFile), { force: true });
+    return renamed(leased, runId, now());
+  }
+  await removeFrom(leased, work);
+  return undefined;
+}
+
+/** Gives work the id of a new run; its start stays that of the work, which may be too old by now. */
+async function renamed(leased: LeasedJob, runId: string, now: Date): Promise<string> {
+  const newId = await newRunId(leased.runs, now);
+  await rename(join(leased.own, runId), join(leased.own, newId));
+  return newId;
+}
+
+function reasonAgainst(
+  facts: v.InferOutput<typeof factsSchema> | undefined,
+  job: Job,
+  { now, fresh, list }: Pick<EarlierOptions, "now" | "fresh" | "list">,
+): string | undefined {
+  if (fresh) return "a fresh start was asked for";
+  if (facts?.plan !== planHash(job, list)) return "the job has changed since";
+  const age = now().getTime() - facts.started_at.getTime();
+  return age > job.resumeWithin * 3_600_000 ? `it is older than ${job.resumeWithin} h` : undefined;
+}
+
+/** Another machine may have published a run of the job since: what was read before that run is older than what it read. */
+async function reasonOfNewer({ runs, remote }: LeasedJob, runId: string): Promise<string | undefined> {
+  const newest = remote && (await readdir(runs)).filter(isRunId).sort().at(-1);
+  return newest !== undefined && newest > runId ? `run ${newest} was published since` : undefined;
+}
+
+/** The last work that was set aside is kept, in case somebody wants it; its time says since when. */
+async function setAside(
+  leased: LeasedJob,
+  runId: string,
+  message: string,
+  { log, now }: EarlierOptions,
+): Promise<void> {
+  const aside = join(leased.private, "set-aside");
+  await removeFrom(leased, aside);
+  await rename(join(leased.own, runId), aside);
+  await utimes(aside, now(), now());
+  log("info", `${message}; it lies in ${aside}`);
+}
+
+async function isEmpty(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch((): string[] => [])).length === 0;
+}
+
+const files = {
+  discovery: "discovery.json",
+  status: "status-before.json",
+  fields: "metadata-fields.json",
+  details: "details.json",
+} as const;
+
+/** The answer to a question that a run asks once. */
+interface OnceRead<T> {
+  /** Checks what an earlier process left; the plan of the work folder vouches for its contents. */
+  readonly schema: GenericSchema<unknown, T>;
+  readonly read: () => Promise<T>;
+  /** Whether a run that is continued may do with this answer; else it asks again. */
+  readonly isWhole: (answer: T) => boolean;
+}
+
+/**
+ * Asks a question once in a run: a run that is continued has the answer already. One that is too long for a text, as the lists of
+ * some 500,000 documents are, is not kept, and is asked for again.
+ */
+export async function readOnce<T>(
+  work: string,
+  what: keyof typeof files,
+  { schema, read, isWhole }: OnceRead<T>,
+): Promise<T> {
+  const path = join(work, files[what]);
+  const earlier = valueIf(schema, await readJsonFile(path));
+  if (earlier !== undefined) return earlier;
+  const answer = await read();
+  if (isWhole(answer)) await writeJsonFile(path, answer).catch(unlessTooLong);
+  return answer;
+}
+
+/** V8 throws a RangeError where a string would be longer than it can be. */
+function unlessTooLong(error: unknown): void {
+  if (!(error instanceof RangeError)) throw error;
+}
+
+/** Forgets all answers: a resumed run asks again. */
+async function forgetOnceRead(work: string): Promise<void> {
+  for (const file of Object.values(files)) await rm(join(work, file), { force: true });
+}
+
+/** To be raised when what lies in a work folder changes. */
+const workFormat = 4;
+
+/**
+ * A hash of everything that decides what is read and how its rows are written: work that an earlier run of the same plan
+ * left can be continued. How fast, with which key, in which loaded formats and as which shard a job runs is not part of it.
+ * `list` is the hash of the list of documents that the run was given; JSON leaves it out where there is none.
+ */
+export function planHash({ service, datasets, childChunks, consistency, output }: Job, list?: string): string {
+  const plan = {
+    version: tool.version,
+    work: workFormat,
+    service: serviceName(service),
+    list,
+    datasets,
+    childChunks,
+    consistency,
+    keepSignatures: output.keepSignatures,
+    csv: output.formats.includes("csv") && { safe: output.csvSafe },
+  };
+  return createHash("sha256").update(JSON.stringify(plan)).digest("hex");
+}
+
+const fileIn = (work: string) => join(work, "handed-out");
+
+/** Notes in the work folder of a run that workers read its documents: from now on it may have results that lie elsewhere. */
+export async function noteDistributed(work: string): Promise<void> {
+  await writeFile(fileIn(work), "", { mode: 0o600 });
+}
+
+/** Whether a run has distributed documents. */
+export async function isDistributed(work: string): Promise<boolean> {
+  return isThere(fileIn(work));
+}

@@ -1,0 +1,96 @@
+import { plainText } from "../../client/plain-text.js";
+import { RetryError, StopError, UsageError } from "../../errors.js";
+
+/** The request that failed. */
+interface Attempt {
+  /** `read`, `write`: stands behind "cannot". */
+  readonly what: string;
+  /** `s3://bucket/key` */
+  readonly url: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+/** The codes of S3 that say what to do: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+const remedies: Readonly<Record<string, string>> = {
+  AccessDenied:
+    "these credentials may not do that. They need s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads",
+  AllAccessDisabled: "the bucket is disabled; ask who owns it",
+  NoSuchBucket: "there is no such bucket. Make it, or correct its name; is AWS_ENDPOINT_URL_S3 right?",
+  InvalidAccessKeyId: "the store does not know this access key. Check AWS_ACCESS_KEY_ID, or AWS_PROFILE",
+  SignatureDoesNotMatch: "the secret key does not belong to the access key. Check AWS_SECRET_ACCESS_KEY",
+  ExpiredToken: "the credentials have expired. Renew them, and start again",
+  InvalidToken: "the session token is wrong. Check AWS_SESSION_TOKEN",
+  RequestTimeTooSkewed:
+    "the clock of this machine differs from that of the store by more than 15 minutes. Set the clock",
+  NotImplemented: "the store does not support this request",
+  SlowDown: "the store asks for fewer requests. Start again later",
+  QuotaExceeded: "the bucket is full. Make room in it",
+  BadDigest:
+    "the bytes that arrived are not those that were sent. Start again; if it comes back, check the network and the memory",
+};
+const sameAs: Readonly<Record<string, string>> = {
+  Forbidden: "AccessDenied",
+  "403": "AccessDenied",
+  XAmzContentChecksumMismatch: "BadDigest",
+  XAmzContentSHA256Mismatch: "BadDigest",
+  InvalidDigest: "BadDigest",
+  TokenRefreshRequired: "ExpiredToken",
+  RequestExpired: "RequestTimeTooSkewed",
+  MethodNotAllowed: "NotImplemented",
+};
+
+const otherRegion =
+  /^(PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException|301|307)$/;
+
+/**
+ * The error of a failed request in plain words: StopError, or UsageError where no credentials are found. It never
+ * shows a key: texts of the store are shown without the secret.
+ */
+export function bucketError(error: unknown, attempt: Attempt): unknown {
+  if (attempt.signal.aborted) return attempt.signal.reason;
+  if (!(error instanceof Error) || error instanceof StopError || error instanceof UsageError) return error;
+  const begin = `cannot ${attempt.what} ${attempt.url}`;
+  if (error instanceof RetryError) return new StopError(`${begin}: ${error.message}`, { cause: error });
+  if (error.name === "CredentialsProviderError" || /credential/i.test(error.name))
+    return new UsageError(
+      `${begin}: no credentials were found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE`,
+      [],
+    );
+  const { status, code, region } = factsOf(error);
+  if (status === undefined) return new StopError(`${begin}: ${plainText(error.message, "")}`, { cause: error });
+  const text = otherRegion.test(code)
+    ? `the bucket is in another region. Set AWS_REGION${region === undefined ? "" : `=${region}`}`
+    : (remedies[sameAs[code] ?? code] ?? unknownText(error, attempt, code, status));
+  return new StopError(`${begin}: ${text} (${[code, status].filter((fact) => fact !== String(status)).join(", ")})`, {
+    status,
+    code,
+  });
+}
+
+/** HTTP status, code and number of tries of an error of the SDK; no status: the request got no answer. */
+export function factsOf(error: unknown) {
+  const {
+    name = "",
+    $metadata,
+    $response,
+  } = (error ?? {}) as {
+    name?: string;
+    $metadata?: { httpStatusCode?: number; attempts?: number };
+    $response?: { headers?: Readonly<Record<string, string>>; statusCode?: number };
+  };
+  const status = $metadata?.httpStatusCode ?? $response?.statusCode;
+  return {
+    status,
+    code: name,
+    attempts: $metadata?.attempts ?? 1,
+    region: $response?.headers?.["x-amz-bucket-region"],
+  };
+}
+
+function unknownText(error: Error, { env }: Attempt, code: string, status: number): string {
+  const text = plainText(plainText(error.message, env.AWS_SECRET_ACCESS_KEY ?? ""), env.AWS_SESSION_TOKEN ?? "");
+  const isKnown = text !== "" && text !== code && text !== "UnknownError";
+  const blame = status >= 500 ? "the store has a fault; start again later" : "the store refuses";
+  return isKnown ? `${blame}: ${text}` : blame;
+}

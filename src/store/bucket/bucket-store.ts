@@ -1,0 +1,298 @@
+import { readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { bytesText } from "../../amounts.js";
+import { type ListedFile, listedFiles, type Manifest, manifestName } from "../../dump/manifest.js";
+import { isRunId } from "../../dump/run-id.js";
+import { StopError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
+import { forEachOf, ifAbsent, makeOwnFolder } from "../../files/files.js";
+import { fingerprint } from "../../files/join-segments.js";
+import type { Log } from "../../log.js";
+import { fetchFiles, fetchRun, manifestOf, type WantedFile } from "../copy/copy-run.js";
+import { pendingDatabase } from "../folder/fence.js";
+import type { LeasedJob, Remote } from "../folder/job-folders.js";
+import { moveAside, removeFrom } from "../folder/remove-from.js";
+import type { JobStore } from "../job-store.js";
+import { type Bucket, removeBelow, removeEach } from "./bucket.js";
+import { type BucketRun, folderOfKey, type Head } from "./head.js";
+import type { BucketLease } from "./lease.js";
+import type { Condition, ObjectFacts } from "./objects.js";
+
+interface Patience {
+  /** Seconds for which the store may be gone. */
+  readonly outage: number;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** The key of the report of a job's newest run that had one. */
+const reportKey = "report.html";
+
+/**
+ * The bucket of a job, for the owner of its lease. Every change happens in the bucket first, and then in the work folder, which has the
+ * runs that the head lists: their manifests, and nothing of other runs.
+ */
+export class BucketStore implements JobStore, Remote {
+  readonly bucket: Bucket;
+  readonly #held: BucketLease;
+  readonly #leased: LeasedJob;
+  readonly #patience: Patience;
+  readonly #databaseKey: string;
+  /** The state in which the database was found, so that a change by a successor is never replaced. */
+  #database: Condition = "absent";
+  #uploaded: BucketRun | undefined;
+
+  private constructor(bucket: Bucket, held: BucketLease, leased: LeasedJob, patience: Patience) {
+    [this.bucket, this.#held, this.#leased, this.#patience] = [bucket, held, leased, patience];
+    this.#databaseKey = `${basename(bucket.url)}.duckdb`;
+  }
+
+  /** Opens it: removes what earlier owners left in the bucket, and lets the work folder follow. */
+  static async open(bucket: Bucket, held: BucketLease, leased: LeasedJob, patience: Patience): Promise<BucketStore> {
+    await cleanUpBucket(bucket, held.head()).catch((error: unknown) => {
+      patience.log("warn", `what earlier runs left in ${bucket.url} could not be removed: ${problemText(error)}`);
+    });
+    await syncManifests(bucket, held.head(), leased, patience);
+    const store = new BucketStore(bucket, held, leased, patience);
+    await store.tidy();
+    return store;
+  }
+
+  readonly confirm = () => this.#held.confirm();
+
+  readonly retryUntilBack = <T>(work: () => Promise<T>) => retryUntilStoreIsBack(work, this.#patience);
+
+  /**
+   * Uploads a staged run into a folder of its owner, the manifest last. Each file must have the SHA-256 of the manifest. If the upload
+   * fails, what was uploaded is removed again, as far as that is possible.
+   */
+  async upload(manifest: Manifest, stage: string, signal: AbortSignal): Promise<void> {
+    const { run_id, status } = manifest;
+    const folder = this.#held.folderOf(run_id);
+    const put = ({ path, sha256 }: Pick<ListedFile, "path" | "sha256">) => {
+      const upload = () => this.bucket.putFile(`${folder}/${path}`, join(stage, path), { sha256, signal });
+      return retryUntilStoreIsBack(upload, { ...this.#patience, signal });
+    };
+    const facts = await fingerprint(join(stage, manifestName));
+    try {
+      await forEachOf(listedFiles(manifest), uploadsAtOnce, async (file) => {
+        signal.throwIfAborted();
+        await put(file);
+      });
+      await put({ path: manifestName, ...facts });
+    } catch (error) {
+      if (!this.#held.lost.aborted) await removeFolder(this.bucket, folder).catch(() => {}); // else the successor removes it
+      throw error;
+    }
+    this.#uploaded = { run_id, status, folder, manifest: facts };
+  }
+
+  /** Lists an uploaded run: from then on it is a dump. */
+  async commit(): Promise<void> {
+    const run = this.#uploaded;
+    if (!run) throw new Error("a run is uploaded before it is committed");
+    const commit = () => this.#held.commit(run, { isComplete: run.status === "complete" });
+    await this.retryUntilBack(commit).catch((error: unknown) => {
+      if (!isTrouble(error)) throw error;
+      const text = `${error.message}. The run may have been published nevertheless: kbdump list ${this.bucket.url} tells`;
+      throw new StopError(text, { cause: error });
+    });
+  }
+
+  async follow(manifest: Manifest, stage: string): Promise<void> {
+    await this.#leased.store.commit(manifest, stage);
+  }
+
+  async fetchRun(runId: string, into: string, signal: AbortSignal): Promise<string> {
+    const run = this.#held.head().runs.find(({ run_id }) => run_id === runId);
+    if (!run) throw new StopError(`${this.bucket.url} has no run ${runId}`);
+    await rm(into, { recursive: true, force: true });
+    await makeOwnFolder(into);
+    await fetchRun(this.bucket, run, into, ({ files }) => files, { signal }); // its originals stay there
+    return into;
+  }
+
+  async fetchDatabase(most?: number): Promise<boolean> {
+    const found = await this.bucket.look(this.#databaseKey);
+    if (found && most !== undefined && found.bytes > most) return false;
+    const local = await fingerprint(this.#leased.database).catch(ifAbsent(undefined));
+    const isSame = local && found ? local.sha256 === found.sha256 : local === found;
+    if (!isSame) await this.#replaceLocal(found);
+    this.#database = conditionOf(found);
+    return true;
+  }
+
+  /**
+   * Replaces the local database by the one that was found. Databases that an earlier run built upon it, and did not publish, go with it.
+   * If there is none in the bucket, the local one is kept aside: it may be the last copy of the history of runs that are gone.
+   */
+  async #replaceLocal(found: ObjectFacts | undefined): Promise<void> {
+    const { own, database, shownDatabase } = this.#leased;
+    const { log, signal } = this.#patience;
+    await forgetBuilt(this.#leased);
+    if (!found) {
+      const aside = await moveAside(this.#leased, database);
+      await this.#removeLocal();
+      const problem = `${shownDatabase} is gone, and is built again from the runs that are left`;
+      return log("warn", `${problem}. Its last copy is kept as ${aside}`);
+    }
+    log("info", `fetching ${this.bucket.url}/${this.#databaseKey} (${bytesText(found.bytes)})`);
+    const aside = join(own, "fetched.duckdb");
+    await rm(aside, { force: true });
+    await this.bucket.fetchFile(this.#databaseKey, aside, { ...found, signal });
+    await this.#removeLocal();
+    await rename(aside, database);
+  }
+
+  /** The write-ahead log goes with its database: DuckDB would replay it on the next one. */
+  async #removeLocal(): Promise<void> {
+    const { database } = this.#leased;
+    for (const path of [`${database}.wal`, database]) await removeFrom(this.#leased, path);
+  }
+
+  async replaceDatabase(built: string, keepsOld: boolean): Promise<string | undefined> {
+    this.#database = await this.#replace(this.#databaseKey, built, this.#database);
+    return this.#leased.store.replaceDatabase(built, keepsOld);
+  }
+
+  async publishReport(path: string): Promise<void> {
+    await this.#replace(reportKey, path, conditionOf(await this.bucket.look(reportKey)));
+  }
+
+  /** The condition was taken while the job was held, so it fails once a successor has written there. */
+  async #replace(key: string, path: string, condition: Condition): Promise<Condition> {
+    const { sha256 } = await fingerprint(path);
+    await this.confirm();
+    const written = await this.bucket.putFile(key, path, { sha256, signal: this.#patience.signal, condition });
+    if (written !== "refused") return written;
+    await this.confirm();
+    throw new StopError(`${this.bucket.url}/${key} was changed by an earlier run that woke late, or by hand`);
+  }
+
+  async pointLatest(runId: string): Promise<void> {
+    await this.#leased.store.pointLatest(runId);
+  }
+
+  /** Takes a run off the list, and then removes its files. */
+  async removeRun(runId: string): Promise<void> {
+    const folder = this.#held.head().runs.find(({ run_id }) => run_id === runId)?.folder;
+    await this.#held.dropRuns([runId]);
+    if (folder !== undefined)
+      await removeFolder(this.bucket, folder).catch((error: unknown) => {
+        const what = `some files of run ${runId} stay until the next run removes them`;
+        this.#patience.log("warn", `${what}: ${problemText(error)}`);
+      });
+    await this.#leased.store.removeRun(runId);
+  }
+
+  /** The originals of the newest run stay, because the next run takes those from there that are unchanged. */
+  async tidy(): Promise<void> {
+    const { runs } = this.#leased;
+    const runIds = (await readdir(runs)).filter(isRunId).sort();
+    for (const runId of runIds) {
+      const needed = [manifestName, ...(runId === runIds.at(-1) ? ["originals"] : [])];
+      const names = (await readdir(join(runs, runId))).filter((name) => !needed.includes(name));
+      for (const name of names) await removeFrom(this.#leased, join(runs, runId, name));
+    }
+  }
+}
+
+/** Files on their way at once. Of a large one, three parts are. */
+const uploadsAtOnce = 3;
+
+function conditionOf(found: ObjectFacts | undefined): Condition {
+  return found ? { etag: found.etag } : "absent";
+}
+
+/**
+ * Removes the folders of runs that an earlier holder left behind: those that the head does not list and whose epoch is below that of
+ * the head. Ends multipart uploads there, too. A holder that woke late has a low epoch, so it never touches files of its successor.
+ * Resolves to the folders that it removed.
+ */
+export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<readonly string[]> {
+  const listed = new Set(head.runs.map(({ folder }) => folder));
+  const leftFolder = (key: string) => {
+    const location = folderOfKey(key);
+    return location && location.epoch < head.epoch && !listed.has(location.folder) ? location.folder : undefined;
+  };
+  const folders = new Set<string>();
+  async function* leftKeys() {
+    for await (const { key } of bucket.list("runs/")) {
+      const folder = leftFolder(key);
+      if (folder === undefined) continue;
+      folders.add(folder);
+      yield key;
+    }
+  }
+  await removeEach(bucket, leftKeys());
+  // Last: some stores do not list uploads, or not to everybody.
+  for await (const upload of bucket.uploads("runs/")) if (leftFolder(upload.key)) await bucket.endUpload(upload);
+  return [...folders];
+}
+
+/** Makes the runs of the work folder those that the head lists: the manifest of each is there, unless it is damaged, and no other run is. */
+async function syncManifests(bucket: Bucket, head: Head, leased: LeasedJob, { log, signal }: Patience): Promise<void> {
+  const listed = new Map(head.runs.map((run) => [run.run_id, run]));
+  for (const runId of (await readdir(leased.runs)).filter(isRunId)) {
+    const found = await fingerprint(join(leased.runs, runId, manifestName)).catch(() => undefined);
+    if (found && found.sha256 === listed.get(runId)?.manifest.sha256) listed.delete(runId);
+    else await removeFrom(leased, join(leased.runs, runId));
+  }
+  const aside = join(leased.own, "manifests");
+  await rm(aside, { recursive: true, force: true });
+  await makeOwnFolder(aside);
+  const missing = [...listed.values()];
+  for (const { run_id } of missing) await makeOwnFolder(join(aside, run_id));
+  const files = missing.map((run) => manifestOf(run, join(aside, run.run_id)));
+  const onDamaged = ({ path }: WantedFile, { message }: Error) =>
+    log("warn", `run ${basename(dirname(path))} is damaged, and stays as it is: ${message}`);
+  await fetchFiles(bucket, files, "reading manifests", { signal, onDamaged });
+  for (const { run_id } of missing) await rename(join(aside, run_id), join(leased.runs, run_id));
+  await rm(aside, { recursive: true, force: true });
+}
+
+/** Removes the files of a run that no head lists, or that none lists any more. */
+async function removeFolder(bucket: Bucket, folder: string): Promise<void> {
+  await removeBelow(bucket, folder);
+  for await (const upload of bucket.uploads(`${folder}/`)) await bucket.endUpload(upload); // last: some stores do not list them
+}
+
+/** Removes databases that an earlier run built and did not publish: the one in the bucket may have changed since. */
+async function forgetBuilt(leased: LeasedJob): Promise<void> {
+  await rm(join(leased.own, pendingDatabase), { force: true });
+  for (const runId of (await readdir(leased.own)).filter(isRunId))
+    await rm(join(leased.own, runId, "scratch"), { recursive: true, force: true });
+}
+
+/** Statuses of a store that has trouble for a while: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+const troubles: readonly unknown[] = [429, 500, 502, 503, 504];
+
+/** The longest time between two tries, in milliseconds. */
+const longest = 15_000;
+
+/**
+ * Does some work again while the store gives no answer, or says that it has trouble, until the outage is over. The work must do no
+ * harm when it is done twice.
+ */
+export async function retryUntilStoreIsBack<T>(work: () => Promise<T>, { outage, log, signal }: Patience): Promise<T> {
+  const end = performance.now() + outage * 1000;
+  for (let wait = 1000; ; wait = Math.min(wait * 2, longest)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTrouble(error) || performance.now() + wait > end) throw error;
+      log("warn", `${error.message}; next try in ${wait / 1000} s`);
+      await delay(wait, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+}
+
+/**
+ * Whether the store gave no answer, or has a fault: what was asked of it may have taken place. An error without a status but with a
+ * cause is that of a request without an answer.
+ */
+function isTrouble(error: unknown): error is StopError {
+  if (!(error instanceof StopError)) return false;
+  return error.status === undefined ? error.cause !== undefined : troubles.includes(error.status);
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { copiesFolder } from "../../dump/run-id.js";
+import { StopError, UsageError } from "../../errors.js";
+import { fileErrorText } from "../../file-error.js";
+import { ifAbsent, makeFolder } from "../../files/files.js";
+import { homeFolder, prefixFromUrl } from "../../job/s3-url.js";
+
+/** The copies that a command makes of what lies in buckets. They are removed at the end of the scope. */
+export interface Copies extends AsyncDisposable {
+  /** The folder for copies of what lies at an address. */
+  readonly folderOf: (url: string) => Promise<string>;
+  /** Copies something to a path, the first time that it is asked to. */
+  readonly once: <T>(path: string, copy: () => Promise<T>) => Promise<T>;
+  /** Settles like the work; says of an error of the disk that copies cannot be kept, and what to do. */
+  readonly explain: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** Opens the copies of a command. Nothing is written before the first is made. `setting` names the folder, in errors. */
+export function openCopies(env: NodeJS.ProcessEnv, home = homeFolder, setting = "KBDUMP_COPIES"): Copies {
+  const root = copiesRoot(env, home);
+  const own = root === undefined ? undefined : join(root, copiesFolder(randomUUID()));
+  const copied = new Map<string, Promise<unknown>>();
+  const once = <T>(path: string, copy: () => Promise<T>) => {
+    const copying = (copied.get(path) as Promise<T> | undefined) ?? copy();
+    copied.set(path, copying);
+    return copying;
+  };
+  const explain = <T>(work: () => Promise<T>) => explained(root ?? "", setting, work);
+  return {
+    folderOf: async (url) => {
+      if (root === undefined || own === undefined)
+        throw new UsageError("This user has no home folder to keep copies of buckets in: set KBDUMP_COPIES", []);
+      await explain(async () => {
+        await once(own, () => makeFolderOfOwner(root, own));
+        await utimes(own, new Date(), new Date()); // it is in use
+      });
+      const { bucket, prefix } = prefixFromUrl(url);
+      return join(own, "s3", bucket, ...prefix.split("/").filter((part) => part !== ""));
+    },
+    once,
+    explain,
+    [Symbol.asyncDispose]: async () => {
+      if (own === undefined || copied.size === 0) return;
+      // What cannot be removed goes with the next command.
+      await rm(own, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
+    },
+  };
+}
+
+/** KBDUMP_COPIES, else `kbdump` in XDG_STATE_HOME, else `~/.local/state/kbdump`; undefined for a user without a home. */
+export function copiesRoot(env: NodeJS.ProcessEnv, home: () => string | undefined): string | undefined {
+  const { KBDUMP_COPIES, XDG_STATE_HOME, HOME } = env;
+  if (KBDUMP_COPIES) return resolve(KBDUMP_COPIES);
+  if (XDG_STATE_HOME) return resolve(XDG_STATE_HOME, "kbdump");
+  const folder = HOME || home();
+  return folder === undefined ? undefined : resolve(folder, ".local", "state", "kbdump");
+}
+
+async function explained<T>(root: string, setting: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = error instanceof StopError ? undefined : fileErrorText(error)?.replace(/: \/.*$/s, "");
+    if (reason === undefined) throw error;
+    throw new StopError(
+      `copies of buckets cannot be kept in ${root}: ${reason}. Solve that, or let ${setting} name another folder`,
+      { cause: error },
+    );
+  }
+}
+
+/** Makes the folder for the copies of this process, and removes those that killed processes left. */
+async function makeFolderOfOwner(root: string, own: string): Promise<void> {
+  const { thisOwner } = await import("../folder/lock-owner.js");
+  await makeFolder(own);
+  await writeFile(join(own, ownerFile), JSON.stringify(await thisOwner(new Date())), { mode: 0o600 });
+  for (const other of await readdir(root))
+    if (isCopiesFolder.test(other) && (await isAbandoned(join(root, other))))
+      await rm(join(root, other), { recursive: true, force: true });
+}
+
+const ownerFile = "owner.json";
+const isCopiesFolder = new RegExp(`^${copiesFolder("[0-9a-f-]{36}").replace(".", "\\.")}$`);
+
+/** Milliseconds after which copies go whose process this machine knows nothing of. */
+const keptFor = 7 * 86_400_000;
+
+async function isAbandoned(folder: string): Promise<boolean> {
+  const { isAlive, ownerFrom } = await import("../folder/lock-owner.js");
+  const owner = ownerFrom(await readFile(join(folder, ownerFile), "utf8").catch(ifAbsent("")));
+  const alive = owner && (await isAlive(owner));
+  if (alive !== undefined) return !alive;
+  const facts = await stat(folder).catch(ifAbsent(undefined));
+  return facts !== undefined && Date.now() - facts.mtimeMs > keptFor;
+}

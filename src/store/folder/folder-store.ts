@@ -1,0 +1,114 @@
+import type { Stats } from "node:fs";
+import { lstat, readlink, rename, rm, stat, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { manifestName } from "../../dump/manifest.js";
+import { readRunFacts } from "../../dump/read-manifest.js";
+import { StopError, UsageError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
+import { ifAbsent, isThere, kindOf } from "../../files/files.js";
+import { type Fingerprint, fingerprint } from "../../files/join-segments.js";
+import type { Log } from "../../log.js";
+import type { JobStore } from "../job-store.js";
+import { pendingDatabase } from "./fence.js";
+import { type LeasedJob, newestComplete, type OwnFolder, runIdsIn } from "./job-folders.js";
+import { moveAside, moveAway } from "./remove-from.js";
+
+/**
+ * A job that publishes into its folder. Each change is one rename with its source or its target in our own folder, so that it fails once a
+ * successor has fenced us.
+ */
+export function folderStore(owned: OwnFolder): JobStore {
+  return {
+    upload: async () => {},
+    commit: ({ run_id }, stage) => commitRun(owned, run_id, stage),
+    follow: async () => {},
+    fetchRun: async (runId) => join(owned.runs, runId),
+    fetchDatabase: async () => true,
+    replaceDatabase: (built, keepsOld) => replaceDatabase(owned, built, keepsOld),
+    publishReport: async () => {},
+    pointLatest: (runId) => pointLatest(owned, runId),
+    removeRun: (runId) => moveAway(owned, join(owned.runs, runId)),
+    tidy: async () => {},
+  };
+}
+
+/** Renames the stage into the folder of runs. StopError when there is a run of this id already. */
+async function commitRun(owned: OwnFolder, runId: string, stage: string): Promise<void> {
+  const folder = join(owned.runs, runId);
+  const manifest = await fingerprint(join(stage, manifestName));
+  try {
+    await refuseTaken(folder);
+    await rename(stage, folder);
+  } catch (error) {
+    // A disk that reports an error may have done it all the same.
+    if (!(await isFile(join(folder, manifestName), manifest).catch(() => false))) throw error;
+  }
+}
+
+/** A rename takes the place of an empty folder; of one with files it fails by itself, also in the moment after this look. */
+async function refuseTaken(folder: string): Promise<void> {
+  const facts = await lstat(folder).catch(ifAbsent(undefined));
+  if (facts) throw new StopError(`${folder} is there already, so this run cannot be published. Move it away`);
+}
+
+/** Whether there is a file with these bytes; anything else that stands there is not opened. */
+async function isFile(path: string, { sha256 }: Fingerprint): Promise<boolean> {
+  return (await lstat(path)).isFile() && (await fingerprint(path)).sha256 === sha256;
+}
+
+/** Removes the old write-ahead log first, because DuckDB would replay it on the new database and delete the wrong rows. */
+async function replaceDatabase(owned: OwnFolder, built: string, keepsOld: boolean): Promise<string | undefined> {
+  const { database, own } = owned;
+  const aside = keepsOld ? await moveAside(owned, database) : undefined;
+  const log = join(own, "database.wal");
+  await rename(`${database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
+  await rename(built, database);
+  // Renaming a file to another link of itself keeps both names. And a waiting database is older than this one.
+  for (const path of [built, join(own, pendingDatabase)]) await rm(path, { force: true });
+  return aside;
+}
+
+/** A symlink cannot be replaced in place: a new one is made in our folder and renamed over it. StopError if `latest` is no link. */
+async function pointLatest({ folder, own }: OwnFolder, runId: string): Promise<void> {
+  const path = join(folder, "latest");
+  const aside = join(own, "latest");
+  await rm(aside, { force: true, recursive: true });
+  await symlink(join("runs", runId), aside);
+  const other = await otherThanLink(path);
+  if (other) throw new StopError(`${path} is ${kindOf(other)}, where a link belongs`);
+  await rename(aside, path);
+}
+
+/**
+ * Points `latest` to the newest complete run of the job, which an earlier run may have failed to do. Anything but a link there,
+ * such as a folder left by copying or unpacking, is moved aside. Throws UsageError, and changes nothing, if that is not possible.
+ */
+export async function mendLatest(leased: LeasedJob, job: string, log: Log): Promise<void> {
+  const path = join(leased.folder, "latest");
+  const other = await otherThanLink(path);
+  if (other) {
+    const run = other.isDirectory() ? await readRunFacts(path) : undefined;
+    const what = run ? `${kindOf(other)}, a copy of run ${run.run_id},` : kindOf(other);
+    const aside = await moveAside(leased, path).catch(async (error: unknown) => {
+      if (!(await isThere(leased.own))) throw error; // we were fenced
+      throw new UsageError(
+        `${path} is ${what} where a link belongs, and it cannot be moved aside (${problemText(error)}). Move it away`,
+        [],
+      );
+    });
+    log("warn", `${path} was ${what} where a link belongs: it was moved to ${aside}`);
+  }
+  const link = await readlink(path).catch(() => undefined);
+  const isElsewhere = link !== undefined && dirname(link) !== "runs";
+  if (isElsewhere && (await stat(path).catch(() => undefined))) return; // a place of the user's own
+  const [last] = await runIdsIn(leased.runs);
+  if (last !== undefined && link === join("runs", last)) return;
+  const newest = await newestComplete(leased, { job });
+  if (newest !== undefined && link !== join("runs", newest)) await leased.store.pointLatest(newest);
+}
+
+/** The file or folder that has the name of `latest` and is no link; undefined if there is nothing, or a link. */
+async function otherThanLink(path: string): Promise<Stats | undefined> {
+  const facts = await lstat(path).catch(ifAbsent(undefined));
+  return facts?.isSymbolicLink() ? undefined : facts;
+}

@@ -1,0 +1,270 @@
+import { lstat, readdir, readlink, rm, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { manifestFormat, manifestName, type RunFacts } from "../dump/manifest.js";
+import { otherFormat, readRunFacts } from "../dump/read-manifest.js";
+import { isRestoreFolder, timeOfRun } from "../dump/run-id.js";
+import { LostError } from "../errors.js";
+import { problemText } from "../file-error.js";
+import { isAbsence, isThere } from "../files/files.js";
+import { flush } from "../files/flush.js";
+import type { Job, Keep } from "../job/job.js";
+import type { Log } from "../log.js";
+import type { JobFolders, LeasedJob } from "./folder/job-folders.js";
+import { clearRemoved, moveAway } from "./folder/remove-from.js";
+
+/** The decisions on a job's runs. */
+export interface PrunePlan {
+  /** Newest first. */
+  readonly runs: readonly (Decision & Pick<RunFolder, "bytes">)[];
+  readonly strangers: readonly Stranger[];
+  /** Whether work that was set aside is too old to be resumed. */
+  readonly setAside: boolean;
+}
+
+/** A run that could not be removed. */
+export interface PruneFailure {
+  readonly runId: string;
+  readonly error: string;
+}
+
+/**
+ * Decides which runs to keep, without changing anything. `current`, the run published just now, stays even if someone put newer
+ * ones next to it.
+ */
+export async function planPrune(
+  job: Job,
+  keep: Keep,
+  folders: Pick<JobFolders, "runs" | "private">,
+  now: Date,
+  current?: string,
+): Promise<PrunePlan> {
+  const { runs, strangers } = await readPastRuns(folders.runs, job.name);
+  const bytes = new Map(runs.map((run) => [run.runId, run.bytes]));
+  const decisions = decideRuns(runs, keep)
+    .map((decision) => ({ ...decision, bytes: bytes.get(decision.runId) ?? 0 }))
+    .map((run) => (run.runId === current && !run.keep ? { ...run, keep: true, reasons: ["published just now"] } : run));
+  const facts = await lstat(join(folders.private, "set-aside")).catch(() => undefined);
+  const age = now.getTime() - (facts?.mtimeMs ?? now.getTime());
+  return { runs: decisions, strangers, setAside: age > job.resumeWithin * 3_600_000 };
+}
+
+/**
+ * Removes what the plan does not keep, logging each removal first. A kill in between leaves nothing half removed, and the next run
+ * deletes the rest. Returns the runs that could not be removed. After `signal` aborts, no further run is removed.
+ */
+export async function pruneRuns(
+  plan: PrunePlan,
+  leased: LeasedJob,
+  log: Log,
+  signal?: AbortSignal,
+): Promise<readonly PruneFailure[]> {
+  await leadLatestAway(plan, leased);
+  if (plan.setAside) {
+    log("info", "removing the work that was set aside: too old to be continued");
+    await moveAway(leased, join(leased.private, "set-aside")).catch(() => {});
+  }
+  const failures: PruneFailure[] = [];
+  for (const { runId, reasons } of plan.runs.filter(({ keep }) => !keep)) {
+    if (signal?.aborted) {
+      failures.push({ runId, error: "interrupted before it was removed" });
+      continue;
+    }
+    log("info", `removing run ${runId}: ${reasons.join(", ")}`);
+    try {
+      await rm(join(leased.own, runId), { recursive: true, force: true }); // work that cannot be retried without it
+      await leased.store.removeRun(runId);
+    } catch (error) {
+      if (error instanceof LostError || !(await isThere(leased.own))) throw error; // fenced: the successor prunes when it ends
+      failures.push({ runId, error: problemText(error) });
+    }
+  }
+  await flush(leased.runs).catch(() => {}); // at worst, a power cut brings a removed run back
+  if (!signal?.aborted) await clearRemoved(leased);
+  return failures;
+}
+
+/** Points `latest` to the newest complete run if it points to a removed run, or nowhere. */
+async function leadLatestAway({ runs }: PrunePlan, leased: LeasedJob): Promise<void> {
+  const latest = join(leased.folder, "latest");
+  const target = await readlink(latest).catch(() => undefined);
+  if (target === undefined) return;
+  const leadsSomewhere = await stat(latest).then(
+    () => true,
+    () => false,
+  );
+  const place = resolve(leased.folder, target);
+  const goes = runs.some(({ runId, keep }) => !keep && resolve(leased.runs, runId) === place);
+  if (leadsSomewhere && !goes) return;
+  const newest = runs.find(({ keep, status }) => keep && status === "complete");
+  if (newest) await leased.store.pointLatest(newest.runId);
+  else await moveAway(leased, latest);
+}
+
+export interface PastRun {
+  /** Contains the time at which the run began (see `timeOfRun`). */
+  readonly runId: string;
+  readonly status: "complete" | "partial";
+  /** Whether it has no documents because the service listed none. */
+  readonly isEmpty?: boolean;
+}
+
+/** A rule of `output.keep`, or `newest`, which always applies: the newest complete run stays. */
+export type KeepRule = "newest" | "last" | "daily" | "weekly" | "monthly";
+
+/** Whether to keep or remove a run, and why. */
+export interface Decision {
+  readonly runId: string;
+  readonly status: PastRun["status"];
+  readonly keep: boolean;
+  /** Every rule that keeps it. */
+  readonly rules: readonly KeepRule[];
+  /** Every rule that keeps it, or one sentence on why none does. */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * Decides which runs to keep, newest first. A run stays if any rule selects it: `last` selects the newest runs; `daily`, `weekly`
+ * and `monthly` select the newest run of each of that many periods with a run. The rules consider only complete runs, so a partial
+ * one never displaces a complete one. The newest complete run always stays, and so does the newest one with documents, so that an
+ * emptied knowledge base does not lose its last dump. Older partial runs are removed, because the complete run has what they lack.
+ * The rules apply separately to newer partial runs.
+ */
+export function decideRuns(runs: readonly PastRun[], keep: Keep): readonly Decision[] {
+  const newestFirst = [...runs].sort((a, b) => (a.runId < b.runId ? 1 : -1));
+  const complete = newestFirst.filter(({ status }) => status === "complete");
+  const [newest] = complete;
+  const filled = complete.find(({ isEmpty = false }) => !isEmpty);
+  const partial = newestFirst.filter(({ runId, status }) => status === "partial" && (!newest || runId > newest.runId));
+  const reasons = new Map([...reasonsFor(complete, keep), ...reasonsFor(partial, keep)]);
+  return newestFirst.map(({ runId, status }) => {
+    const always = [
+      ...(runId === newest?.runId ? ["newest complete run"] : []),
+      ...(runId === filled?.runId && filled !== newest ? ["newest complete run with documents"] : []),
+    ].map((text) => ({ rule: "newest" as const, text }));
+    const why = [...always, ...(reasons.get(runId) ?? [])];
+    const rules = [...new Set(why.map(({ rule }) => rule))];
+    if (why.length > 0) return { runId, status, keep: true, rules, reasons: why.map(({ text }) => text) };
+    return { runId, status, keep: false, rules, reasons: [reasonAgainst({ runId, status }, newest)] };
+  });
+}
+
+function reasonAgainst({ runId, status }: PastRun, newest: PastRun | undefined): string {
+  if (status === "complete") return "no rule keeps it";
+  if (newest && runId < newest.runId) return `partial, and the later run ${newest.runId} is complete`;
+  return "no rule keeps it among the partial runs since the newest complete one";
+}
+
+interface Reason {
+  readonly rule: KeepRule;
+  readonly text: string;
+}
+
+/** The rules that keep each run. The runs must be sorted newest first. */
+function reasonsFor(runs: readonly PastRun[], keep: Keep): ReadonlyMap<string, readonly Reason[]> {
+  const reasons = new Map<string, Reason[]>();
+  const add = (runId: string, rule: KeepRule, text: string) =>
+    reasons.set(runId, [...(reasons.get(runId) ?? []), { rule, text }]);
+  const { last = 0 } = keep;
+  for (const [index, { runId }] of runs.slice(0, last).entries())
+    add(runId, "last", `last ${last}: number ${index + 1}`);
+  for (const rule of ["daily", "weekly", "monthly"] as const) {
+    const seen = new Set<string>();
+    for (const { runId } of runs) {
+      const period = periodOf[rule](timeOfRun(runId) ?? 0);
+      if (seen.size >= (keep[rule] ?? 0) || seen.has(period)) continue;
+      seen.add(period);
+      add(runId, rule, `${rule} ${keep[rule]}: ${period}`);
+    }
+  }
+  return reasons;
+}
+
+const day = 86_400_000;
+
+/** The UTC period of a time: `2026-11-20`, `2026-W47` (ISO 8601), `2026-11`. */
+export const periodOf = {
+  daily: (time: number) => new Date(time).toISOString().slice(0, 10),
+  weekly: isoWeekOf,
+  monthly: (time: number) => new Date(time).toISOString().slice(0, 7),
+} as const;
+
+/** A week starts on Monday and belongs to the year of its Thursday. */
+function isoWeekOf(time: number): string {
+  const sinceMonday = (new Date(time).getUTCDay() + 6) % 7;
+  const thursday = new Date(time + (3 - sinceMonday) * day);
+  const year = thursday.getUTCFullYear();
+  const week = 1 + Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * day));
+  return `${year}-W${String(week).padStart(2, "0")}`;
+}
+
+/** A run of a job in its folder. Null means that the manifest does not say. */
+export interface RunFolder extends PastRun {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly counts: RunFacts["counts"];
+  /** The size of its files, from its manifest. */
+  readonly bytes: number;
+}
+
+/** An entry in the folder of runs that is not a run of the job, and why. It is never touched. */
+export interface Stranger {
+  readonly name: string;
+  readonly why: string;
+}
+
+interface PastRuns {
+  readonly runs: readonly RunFolder[];
+  readonly strangers: readonly Stranger[];
+}
+
+/** Reads the folder of a job's runs. A run is a folder, not a link, with a manifest that matches it. */
+export async function readPastRuns(folder: string, job: string): Promise<PastRuns> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const [runs, strangers]: [RunFolder[], Stranger[]] = [[], []];
+  for (const name of names.filter((name) => !isRestoreFolder(name)).sort()) {
+    const found = await runFrom(folder, name, job); // one by one, because a manifest can have many MB
+    if (typeof found === "string") strangers.push({ name, why: found });
+    else runs.push(found);
+  }
+  return { runs, strangers };
+}
+
+/** The run, or why it is not one. */
+async function runFrom(folder: string, name: string, job: string): Promise<RunFolder | string> {
+  if (timeOfRun(name) === undefined) return "its name is not a run id";
+  const facts = await lstat(join(folder, name));
+  if (facts.isSymbolicLink()) return "it is a symbolic link";
+  if (!facts.isDirectory()) return "it is no folder";
+  const manifest = await readRunFacts(join(folder, name));
+  if (!manifest)
+    return (await hasManifest(join(folder, name))) ? "its manifest.json cannot be read" : "it has no manifest.json";
+  const { format, job: itsJob, run_id: runId, status, files, originals, counts } = manifest;
+  if (format !== manifestFormat) return `its manifest.json ${otherFormat(format)}`;
+  if (itsJob !== job) return "it is a run of another job";
+  if (runId !== name) return "its manifest.json is that of another run";
+  return {
+    runId,
+    status,
+    startedAt: timeFrom(manifest.started_at),
+    finishedAt: timeFrom(manifest.finished_at),
+    counts,
+    bytes: [...files, ...originals].reduce((sum, { bytes }) => sum + bytes, 0),
+    isEmpty: counts.documents === 0,
+  };
+}
+
+function timeFrom(text: string): number | null {
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? null : time;
+}
+
+async function hasManifest(folder: string): Promise<boolean> {
+  return lstat(join(folder, manifestName)).then(
+    () => true,
+    (error: unknown) => !isAbsence(error),
+  );
+}

@@ -1,0 +1,114 @@
+import { readlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { JobLocation } from "../job/job.js";
+import { headKey, mayTakeOver, readHead } from "./bucket/head.js";
+import { copyManifests, type JobCopy, withBucket } from "./copy/copy-run.js";
+import { findShardRuns, foldersOf, type ShardRun, shardOfFolder } from "./folder/job-folders.js";
+import { holderOf, readLock } from "./folder/lock.js";
+import { decideRuns, type KeepRule, type RunFolder, readPastRuns, type Stranger } from "./keep-runs.js";
+
+export interface ListedRun extends RunFolder {
+  readonly folder: string;
+  /** Whether `latest` points to it. */
+  readonly isLatest: boolean;
+  /** The rules of `output.keep` that keep it; empty: the next run removes it; null: no rules are known. */
+  readonly keptBy: readonly KeepRule[] | null;
+}
+
+/** The process of a running run. Null where its lock file does not say. */
+export interface RunAtWork {
+  readonly pid: number | null;
+  readonly host: string | null;
+  readonly since: string | null;
+}
+
+export interface RunList {
+  readonly job: string;
+  readonly folder: string;
+  /** Newest first. */
+  readonly runs: readonly ListedRun[];
+  /** Entries among the runs that are not runs, with the reason. */
+  readonly strangers: readonly Stranger[];
+  readonly atWork: RunAtWork | undefined;
+  readonly shards: readonly ShardSet[];
+}
+
+/**
+ * Lists the runs of a job from their manifests, and its shards from their folders. Reads no other file and changes nothing.
+ * `copy`: the local copy of a job in a bucket.
+ */
+export async function listRuns(location: JobLocation, now: Date, copy?: JobCopy): Promise<RunList> {
+  const folders = foldersOf(location);
+  if (copy) await copyManifests(copy, copy.head.runs);
+  const { runs, strangers } = await readPastRuns(folders.runs, location.name);
+  const url = copy?.url;
+  const latest = basename(await readlink(join(folders.folder, "latest")).catch(() => ""));
+  const { keep } = location.output;
+  const rules = new Map(keep && decideRuns(runs, keep).map(({ runId, rules }) => [runId, rules]));
+  const listed = runs.map((run) => ({
+    ...run,
+    folder: url === undefined ? join(folders.runs, run.runId) : `${url}/runs/${run.runId}`,
+    isLatest: run.runId === latest,
+    keptBy: rules.get(run.runId) ?? null,
+  }));
+  const newestFirst = listed.sort((a, b) => (a.runId < b.runId ? 1 : -1));
+  const atWork = copy ? runInBucket(copy) : await runInFolder(join(folders.private, "lock"), now);
+  const shards = await listShards(location, copy);
+  return { job: location.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork, shards };
+}
+
+/** The lease owner named in the bucket's head, unless the lease is stale. */
+function runInBucket({ head, age }: JobCopy): RunAtWork | undefined {
+  return head.owner === null || mayTakeOver(head, age) ? undefined : runAtWork(head.owner);
+}
+
+async function runInFolder(lock: string, now: Date): Promise<RunAtWork | undefined> {
+  const found = await readLock(lock);
+  const holder = found && (await holderOf(found, now.getTime()));
+  return holder && runAtWork(holder.owner);
+}
+
+function runAtWork({ pid, host, since }: Partial<RunAtWork> = {}): RunAtWork {
+  return { pid: pid ?? null, host: host ?? null, since: since ?? null };
+}
+
+/** The shards of one division of a job, such as `3/16`. */
+export interface ShardSet {
+  /** The number of shards in a run. */
+  readonly count: number;
+  /** Indexes of the shards without a run. */
+  readonly missing: readonly number[];
+  /** The id of the newest run of any of them; undefined if there is none. */
+  readonly newestRunId: string | undefined;
+}
+
+/** The divisions for which the job has shards, smallest first. Reads only folder names and the heads of a bucket. */
+async function listShards(location: JobLocation, copy: JobCopy | undefined): Promise<readonly ShardSet[]> {
+  const runs = copy ? await shardRunsInBucket(copy) : await findShardRuns(location);
+  const counts = new Set(runs.map(({ count }) => count));
+  return [...counts]
+    .sort((one, other) => one - other)
+    .map((count) => {
+      const done = new Map(
+        runs.flatMap(({ index, newest, ...run }) => (run.count === count && newest ? [[index, basename(newest)]] : [])),
+      );
+      const all = Array.from({ length: count }, (_, at) => at + 1);
+      return {
+        count,
+        missing: all.filter((index) => !done.has(index)),
+        newestRunId: [...done.values()].sort().at(-1),
+      };
+    });
+}
+
+async function shardRunsInBucket({ url, options }: JobCopy): Promise<readonly ShardRun[]> {
+  return withBucket(`${url}/shards`, options, async (bucket) => {
+    const found: ShardRun[] = [];
+    for await (const name of bucket.folders("")) {
+      const shard = shardOfFolder(name);
+      const read = shard && (await readHead(bucket, `${name}/${headKey}`));
+      if (read) found.push({ ...shard, newest: read.head.runs.at(-1)?.run_id });
+    }
+    return found;
+  });
+}

@@ -1,0 +1,80 @@
+import { expect, it } from "vitest";
+import type { Dump } from "../../../src/dump/open-dump.js";
+import { JobDatabase } from "../../database/job-database.js";
+import { inFull } from "../../rounds.js";
+import * as sound from "../../verify/sound-tables.js";
+import { child, chunk, dumpOf, lostOf, tablesOf } from "./lost-dumps.js";
+
+const off = { enabled: false };
+const rows = {
+  untouched: [chunk("untouched", "u1", 1, "a")],
+  edited: [chunk("edited", "e1", 1, "a"), chunk("edited", "e2", 2, "b", { updated_by: "ann" })],
+  disabled: [chunk("disabled", "d1", 1, "a", { ...off, disabled_by: "ann" })],
+  failed: [chunk("failed", "f1", 1, "a", { ...off, status: "error" })],
+  enabledAgain: [chunk("enabledAgain", "n1", 1, "a", { disabled_by: "ann" })],
+  children: [chunk("children", "p1", 1, "a")],
+  slow: [chunk("slow", "s1", 1, "a"), chunk("slow", "s2", 2, "a", { created_at: "2025-03-06T05:00:00Z" })],
+  late: [chunk("late", "l1", 1, "a"), chunk("late", "l2", 2, "a", { created_at: "2025-03-06T05:00:00Z" })],
+  ill: [chunk("ill", "i1", 1, "a", { updated_by: "ann" })],
+  off: [chunk("off", "o1", 1, "a", { ...off, disabled_by: "ann" })],
+  history: [chunk("history", "h1", 1, "a", { keywords: ["mine"] })],
+};
+const bare = tablesOf(
+  Object.values(rows).flat(),
+  [child("children", "p1", "k1", "x", "customized"), child("untouched", "u1", "k2", "x")],
+  { ill: { status: "unstable" } },
+);
+/** The indexing of one document ended before its last chunk was made, that of another one then. One document is switched off. */
+const tables = {
+  ...bare,
+  datasets: [sound.settings("d")],
+  document_details: [
+    sound.details("slow", { completed_at: "2025-03-06T05:00:00Z" }),
+    sound.details("late", { completed_at: "2025-03-06T04:59:59Z" }),
+    sound.details("off", { enabled: false }),
+  ],
+};
+const run = "20250306T060000000Z";
+
+/** The documents that a plan against the dump itself names, with their rows that have manual edits. */
+async function worked(dump: Dump, documents: readonly string[] = []) {
+  const { plan, warnings } = await lostOf(dump, dump, { documents });
+  expect(warnings).toEqual([]);
+  return plan.documents.map(({ document_id, present, refused }) => [document_id, refused ?? present]);
+}
+
+const ill = ["ill", "The older run did not read all of it: it is unstable."];
+
+it.runIf(inFull)("finds the documents that people worked on, in the order of the run", async () => {
+  const people = [
+    ["edited", 1],
+    ["disabled", 1],
+    ["children", 1],
+  ];
+  expect(await worked(await dumpOf(tables, run))).toEqual([...people, ["late", 1], ill]);
+  expect(await worked(await dumpOf(bare, run))).toEqual([...people, ill, ["off", 1]]);
+});
+
+it.runIf(inFull)("finds those that the history alone knows, too, as of that run", async () => {
+  const database = await JobDatabase.create();
+  await database.run("20250306T050000000Z", tablesOf([chunk("history", "h1", 1, "a", { keywords: ["machine"] })]));
+  await database.run(run, tables);
+  const later = rows.untouched.map((row) => ({ ...row, content: "edited later" }));
+  await database.run("20250306T070000000Z", tablesOf(later));
+  const found = await worked(await dumpOf(tables, run, { database: database.path }));
+  expect(found.map(([id]) => id)).toEqual(["edited", "disabled", "children", "late", "ill", "history"]);
+});
+
+it("takes the documents that the owner names, and no others", async () => {
+  expect(await worked(await dumpOf(tables, run), ["failed", "edited"])).toEqual([
+    ["edited", 1],
+    ["failed", 0],
+  ]);
+});
+
+it("names every document that the run does not have", async () => {
+  const dump = await dumpOf(tables, run);
+  await expect(worked(dump, ["nobody", "edited", "\u001b[2J"])).rejects.toThrow(
+    `${dump.folder} does not have:\n  document nobody\n  document \\u001b[2J`,
+  );
+});

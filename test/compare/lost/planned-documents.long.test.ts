@@ -1,0 +1,151 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
+import { rounds } from "../../rounds.js";
+import { applyPlan } from "./apply-plan.js";
+import { planAll } from "./planned.js";
+import { type Reindexed, reindexedDocuments } from "./reindexed-knowledge.js";
+import type { MadeDocument } from "./rows.js";
+
+type Plan = DocumentPlan | undefined;
+
+/** Checks many documents, of which one comparison makes the plans. */
+async function checkPlans(
+  texts: "unique" | "few",
+  check: (given: Reindexed, plan: Plan, at: number) => void,
+  further?: (all: readonly Reindexed[], plans: readonly Plan[]) => Promise<void>,
+): Promise<void> {
+  const many = 500; // a comparison of more documents takes little longer
+  const documents = fc.array(reindexedDocuments(texts), { minLength: many, maxLength: many });
+  const numRuns = rounds(1, 10, "KBDUMP_PLANNED_DOCUMENTS");
+  await fc.assert(
+    fc.asyncProperty(documents, async (all) => {
+      const plans = await planAll(all);
+      for (const [at, given] of all.entries()) check(given, plans[at], at);
+      await further?.(all, plans);
+    }),
+    { numRuns, endOnFailure: true },
+  );
+}
+
+const restoresOf = (plan: Plan) => plan?.restores ?? [];
+const listedOf = (plan: Plan) => plan?.listed ?? [];
+const contents = ({ chunks }: MadeDocument) => chunks.map(({ content }) => content);
+const count = (texts: readonly string[], text: string) => texts.filter((each) => each === text).length;
+
+it("brings every text with hard evidence back once if the text before it is there, and lists it otherwise", async () => {
+  await checkPlans("unique", (given, plan) => {
+    const { old, history, target } = given;
+    const after = contents(applyPlan(target, plan));
+    const listed = new Set(listedOf(plan).map(({ id }) => id));
+    for (const { id, content } of old.chunks) {
+      const before = history.chunks.get(id)?.content;
+      const base = target.chunks.find((each) => each.content === before);
+      if (before !== undefined)
+        expect([id, count(after, content), listed.has(id)]).toEqual([
+          id,
+          Number(base?.enabled ?? false),
+          !base?.enabled,
+        ]);
+      if (before !== undefined && base?.enabled) expect(after).not.toContain(before);
+      if (history.added.has(id)) expect([id, count(after, content), listed.has(id)]).toEqual([id, 1, false]);
+    }
+  });
+});
+
+it("brings every child chunk made by hand back once if its parent is there, and lists it otherwise", async () => {
+  await checkPlans("unique", (given, plan) => {
+    const after = applyPlan(given.target, plan).children.map(({ content }) => content);
+    const listed = new Set(listedOf(plan).map(({ id }) => id));
+    for (const { id, content, type } of given.old.children)
+      if (type === "customized") expect([id, count(after, content)]).toEqual([id, Number(!listed.has(id))]);
+    for (const before of given.history.children.values()) expect(count(after, before)).toBeLessThanOrEqual(1);
+    for (const { segment_id, why } of listedOf(plan).filter(({ level }) => level === "child_chunk")) {
+      expect(why).toBe("needs your decision");
+      expect(restoresOf(plan).map(({ chunk_id }) => chunk_id)).not.toContain(segment_id);
+    }
+  });
+});
+
+it("disables what was disabled by hand, and nothing else", async () => {
+  await checkPlans("unique", (given, plan) => {
+    const { old, history, target } = given;
+    const after = applyPlan(target, plan).chunks;
+    const proved = old.chunks.filter(
+      ({ id, enabled, disabled_by }) => !enabled && (disabled_by !== null || history.chunks.has(id)),
+    );
+    const off = new Set(proved.map(({ content }) => content));
+    for (const { id, content, enabled } of after) {
+      const before = target.chunks.find((each) => each.id === id);
+      expect([content, enabled]).toEqual([content, before?.enabled !== false && !off.has(content)]);
+    }
+  });
+});
+
+it("changes nothing that it does not plan, and plans nothing more once it is done", async () => {
+  const afterwards = (given: Reindexed, plan: Plan) => applyPlan(given.target, plan);
+  await checkPlans(
+    "unique",
+    (given, plan) => {
+      const touched = new Set(restoresOf(plan).map(({ target }) => target?.id));
+      const after = afterwards(given, plan).chunks;
+      for (const each of given.target.chunks) if (!touched.has(each.id)) expect(after).toContainEqual(each);
+    },
+    async (all, plans) => {
+      const again = await planAll(all.map((given, at) => ({ ...given, target: afterwards(given, plans[at]) })));
+      expect(again.flatMap(restoresOf)).toEqual([]);
+      const left = (plan: Plan) => listedOf(plan).map(({ id, why }) => [id, why]);
+      expect(again.map(left)).toEqual(plans.map(left));
+    },
+  );
+});
+
+/** Checks the rules that hold for all texts. */
+function checkSafety({ old, history, target }: Reindexed, plan: Plan): void {
+  const targets = restoresOf(plan).flatMap((restore) => (restore.target ? [restore.target.id] : []));
+  expect(new Set(targets).size).toBe(targets.length);
+  const twins = restoresOf(plan).flatMap(({ children }) => children.flatMap(({ twin }) => (twin ? [twin.id] : [])));
+  expect(new Set(twins).size).toBe(twins.length);
+  for (const { chunk_id, target: home, texts, disable, children } of restoresOf(plan)) {
+    const [chunk, first] = [old.chunks.find(({ id }) => id === chunk_id), history.chunks.get(chunk_id)];
+    const now = target.chunks.find(({ id }) => id === home?.id);
+    if (texts && now) {
+      expect(now.enabled).toBe(true);
+      const isBefore = [first?.content, chunk?.content].includes(now.content);
+      expect([chunk_id, first !== undefined, isBefore]).toEqual([chunk_id, true, true]);
+    }
+    if (texts) expect(texts.content.trim()).not.toBe("");
+    if (texts && !now) expect(history.added).toContain(chunk_id);
+    if (disable) expect([chunk?.enabled, chunk?.disabled_by ?? first?.enabled]).toEqual([false, expect.anything()]);
+    for (const { child_id } of children)
+      expect(old.children.find(({ id }) => id === child_id)).toMatchObject({
+        type: "customized",
+        segment_id: chunk_id,
+      });
+  }
+}
+
+it("writes nothing without hard evidence, and over nothing but the text before or the same text, whatever texts stand twice", async () => {
+  await checkPlans("few", checkSafety);
+});
+
+it("does not depend on the order of the rows", async () => {
+  const shuffled = (rows: MadeDocument, seed: number) => ({
+    ...rows,
+    chunks: rows.chunks.toSorted((a, b) => hash(a.id, seed) - hash(b.id, seed)),
+    children: rows.children.toSorted((a, b) => hash(a.id, seed) - hash(b.id, seed)),
+  });
+  const other = (given: Reindexed, seed: number) => ({
+    ...given,
+    old: shuffled(given.old, seed),
+    target: shuffled(given.target, seed + 1),
+  });
+  await checkPlans(
+    "few",
+    () => {},
+    async (all, plans) => expect(await planAll(all.map(other))).toEqual(plans),
+  );
+});
+
+const hash = (id: string, seed: number) =>
+  [...id].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0) * (seed + 7)) % 1_009, seed % 97);

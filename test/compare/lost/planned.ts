@@ -1,0 +1,214 @@
+import { expect, it } from "vitest";
+import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
+import type { Decision, PlanOptions } from "../../../src/compare/lost/decisions.js";
+import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
+import { jsonText } from "../../../src/rows/exact-json.js";
+import type { Row } from "../../../src/rows/row.js";
+import { JobDatabase } from "../../database/job-database.js";
+import { change, quoted } from "../../database/query.js";
+import { noRows, type Tables } from "../../dump/formats/stage.js";
+import * as sound from "../../verify/sound-tables.js";
+import { dumpOf, lostOf } from "./lost-dumps.js";
+import { described, type MadeDocument } from "./rows.js";
+
+/** The values of a chunk before an edit. */
+export type FirstValues = Partial<Pick<ChunkRow, "content" | "answer" | "keywords" | "enabled">>;
+
+/** What earlier runs knew of the rows of a document, by their ids. */
+export interface DocumentHistory {
+  readonly chunks: ReadonlyMap<string, FirstValues>;
+  /** The contents of child chunks before an edit. */
+  readonly children: ReadonlyMap<string, string>;
+  /** Chunks that a person added. */
+  readonly added: ReadonlySet<string>;
+}
+
+export const noHistory: DocumentHistory = { chunks: new Map(), children: new Map(), added: new Set() };
+
+/** A document in the older run and in the newer one. */
+export interface Compared {
+  readonly old: MadeDocument;
+  readonly target: MadeDocument;
+  readonly history?: Partial<DocumentHistory> | undefined;
+}
+
+export interface Wishes extends Partial<PlanOptions> {
+  readonly history?: Partial<DocumentHistory> | undefined;
+}
+
+const runs = {
+  ...{ first: "20250306T010000000Z", second: "20250306T020000000Z" },
+  ...{ old: "20250306T030000000Z", target: "20250307T020000000Z" },
+};
+
+/**
+ * Plans for documents that are all compared at once, as those of one job: writes two dumps and, where there is a history, the database
+ * of the job. Undefined for a document that the plan does not name. The ids of rows are those of the documents.
+ */
+export async function planAll(
+  compared: readonly Compared[],
+  { decisions, addManualEdits = false }: Partial<PlanOptions> = {},
+): Promise<readonly (DocumentPlan | undefined)[]> {
+  const database = await historyOf(compared);
+  const olds = tablesOf(compared.map(({ old }) => old));
+  const from = await dumpOf(olds, runs.old, database === undefined ? {} : { database });
+  const to = await dumpOf(tablesOf(compared.map((each) => each.target)), runs.target);
+  const { plan, warnings } = await lostOf(from, to, { decisions, addManualEdits });
+  expect(warnings.filter((text) => text.startsWith("the history"))).toEqual([]);
+  const plans = new Map(plan.documents.map((each) => [each.document_id, each]));
+  return compared.map((_, at) => withOwnIds(plans.get(`doc${at}`), at));
+}
+
+/** Ids stand in one dump once only. */
+const idIn = (at: number, id: string) => `doc${at}~${id}`;
+
+/** The plan with the ids that its document had before `idIn`. */
+function withOwnIds(plan: DocumentPlan | undefined, at: number): DocumentPlan | undefined {
+  return plan && JSON.parse(JSON.stringify(plan).replaceAll(`"doc${at}~`, '"'));
+}
+
+function tablesOf(documents: readonly MadeDocument[]): Tables {
+  const tables = documents.map(rowsOf);
+  return {
+    ...noRows,
+    chunks: tables.flatMap(({ chunks }) => chunks),
+    child_chunks: tables.flatMap(({ children }) => children),
+    documents: tables.map(({ document }) => document),
+    datasets: [sound.settings("d")],
+    document_details: tables.flatMap(({ details }) => details),
+  };
+}
+
+const timeOf = (seconds: number | null) => (seconds === null ? null : new Date(seconds * 1_000).toISOString());
+
+function rowsOf(document: MadeDocument, at: number) {
+  const { chunks, children, doc_form, source, indexed_at, enabled, archived } = document;
+  const id = `doc${at}`;
+  const chunkRow = ({ attachment_ids, ...more }: ChunkRow): Row =>
+    sound.chunk(id, idIn(at, more.id), {
+      ...inDump(more),
+      document_id: id,
+      id: idIn(at, more.id),
+      attachments: attachment_ids.map((attachment) => ({ id: attachment })),
+      disabled_at: timeOf(more.disabled_at),
+    });
+  const childRow = (child: ChildRow): Row =>
+    sound.child(id, idIn(at, child.segment_id), idIn(at, child.id), {
+      ...inDump(child),
+      id: idIn(at, child.id),
+      segment_id: idIn(at, child.segment_id),
+    });
+  const details = sound.details(id, {
+    data_source_info: { upload_file: { id: source ?? "" } },
+    process_rule: { mode: "custom", rules: {} },
+    completed_at: timeOf(indexed_at),
+    enabled,
+    archived,
+  });
+  const isKnown = source !== null || indexed_at !== null || !enabled || archived;
+  return {
+    chunks: chunks.map(chunkRow),
+    children: children.map(childRow),
+    document: sound.document(id, chunks.length, children.length, { doc_form }),
+    details: isKnown ? [details] : [],
+  };
+}
+
+function inDump<T extends Pick<ChunkRow, "created_at" | "updated_at">>(row: T) {
+  return { ...row, created_at: timeOf(row.created_at), updated_at: timeOf(row.updated_at) };
+}
+
+/** Writes the database of the job, in which the second run saw the work of people; undefined where nothing is known. */
+async function historyOf(compared: readonly Compared[]): Promise<string | undefined> {
+  if (compared.every(({ history }) => history === undefined)) return undefined;
+  const job = await JobDatabase.create();
+  await job.run(runs.first, {}, { run: { started_at: "1970-01-01T00:00:00.000Z" } });
+  await job.run(runs.second, {});
+  await job.run(runs.old, {});
+  const histories = compared.map(({ history }, at) => ({ at, ...noHistory, ...history }));
+  const of = (at: number, id: string) => ({
+    run_id: runs.second,
+    dataset_id: "d",
+    document_id: `doc${at}`,
+    id: idIn(at, id),
+  });
+  const chunks = histories.flatMap(({ at, chunks, added }) => [
+    ...[...chunks].map(([id, had]) => ({ ...of(at, id), change: "edited", differs: Object.keys(had), ...had })),
+    ...[...added].map((id) => ({ ...of(at, id), change: "added" })),
+  ]);
+  const children = histories.flatMap(({ at, children }) =>
+    [...children].map(([id, content]) => ({ ...of(at, id), change: "edited", differs: ["content"], content })),
+  );
+  for (const [table, rows] of [
+    ["chunk_changes", chunks],
+    ["child_chunk_changes", children],
+  ] as const)
+    await change(insertSql(table, rows), job.path);
+  return job.path;
+}
+
+const ids = { run_id: "VARCHAR", dataset_id: "VARCHAR", document_id: "VARCHAR", id: "VARCHAR" };
+const values = { change: "VARCHAR", differs: ["VARCHAR"], content: "VARCHAR" };
+const types = {
+  chunk_changes: { ...ids, ...values, answer: "VARCHAR", keywords: ["VARCHAR"], enabled: "BOOLEAN" },
+  child_chunk_changes: { ...ids, ...values },
+};
+
+function insertSql(table: keyof typeof types, rows: readonly object[]): string {
+  const type = quoted(JSON.stringify([types[table]]));
+  return `INSERT INTO ${table} BY NAME SELECT unnest(from_json(${quoted(jsonText(rows))}::JSON, ${type}), recursive := true)`;
+}
+
+/** A document before and after, and the wishes of its owner. */
+type Given = readonly [old: MadeDocument, target: MadeDocument, wishes?: Wishes];
+
+interface Case {
+  readonly given: Given;
+  /** The lines of the plan: see `described`. */
+  readonly lines: readonly string[];
+}
+
+type Collect = (plans: (given: Given, lines: readonly string[]) => void) => void;
+
+/**
+ * Gives the function that makes a test of some documents and the lines of their plans. The plans of all tests of a file are made together
+ * when the first of them asks for one.
+ */
+export function planning(): (title: string, collect: Collect) => void {
+  const all: Case[] = [];
+  let found: Promise<ReadonlyMap<Case, readonly string[]>> | undefined;
+  return (title, collect) => {
+    const cases: Case[] = [];
+    collect((given, lines) => cases.push({ given, lines }));
+    all.push(...cases);
+    it(title, async () => {
+      found ??= linesOf(all);
+      const lines = await found;
+      expect(cases.map((each) => lines.get(each))).toEqual(cases.map((each) => each.lines));
+    });
+  };
+}
+
+/** Of cases whose owners wish the same kind of thing, one comparison makes the plans. */
+async function linesOf(cases: readonly Case[]): Promise<ReadonlyMap<Case, readonly string[]>> {
+  const lines = new Map<Case, readonly string[]>();
+  const wishesOf = ({ given: [, , wishes = {}] }: Case) => wishes;
+  const groups = Map.groupBy(cases, (each) => {
+    const { decisions, addManualEdits } = wishesOf(each);
+    return `${decisions !== undefined} ${addManualEdits === true}`;
+  });
+  for (const group of groups.values()) {
+    const wishes = group.map(wishesOf);
+    const decided = wishes.flatMap(({ decisions = new Map<string, Decision>() }, at) =>
+      [...decisions].map(([id, decision]) => [idIn(at, id), decision] as const),
+    );
+    const options = {
+      decisions: wishes[0]?.decisions && new Map(decided),
+      addManualEdits: wishes[0]?.addManualEdits === true,
+    };
+    const compared = group.map(({ given: [old, now] }, at) => ({ old, target: now, history: wishes[at]?.history }));
+    const plans = await planAll(compared, options);
+    for (const [at, each] of group.entries()) lines.set(each, described(plans[at]));
+  }
+  return lines;
+}

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { histories, historyKinds, tables } from "../../src/database/tables.js";
+import { historyViews, stateViews } from "../../src/database/views.js";
+import { allKinds, columns, isKind } from "../../src/rows/columns.js";
+
+interface Column {
+  readonly name: string;
+  readonly type?: string;
+  readonly unit?: string | undefined;
+  readonly about: string;
+}
+
+interface Section {
+  readonly name: string;
+  readonly about: string;
+  readonly columns: readonly Column[];
+}
+
+/** Units that the type or the meaning says already. */
+const plain = [undefined, "UTC", "times"];
+
+function lineOf({ name, type, unit, about }: Column): string {
+  const measured = plain.includes(unit) ? type : `${type}, ${unit}`;
+  return `- \`${name}\`${type === undefined ? "" : ` (${measured})`}: ${about}`;
+}
+
+const tableSection = (name: string): Section => ({
+  ...{ name, about: tables[name]?.about ?? "" },
+  columns: tables[name]?.columns.filter((column) => !isOfRow(name, column.name)) ?? [],
+});
+
+const fileSections = allKinds.map((kind) => ({ ...tableSection(kind), columns: columns[kind] }));
+const ownSections = Object.keys(tables).flatMap((name) => (isKind(name) ? [] : [tableSection(name)]));
+const viewSections = Object.entries({ ...stateViews, ...historyViews }).map(([name, view]) => ({
+  ...{ name, about: view.about },
+  columns: Object.entries(view.columns).map(([column, about]) => ({ name: column, about })),
+}));
+
+/** The columns that mean the same in three places or more, as the first one has them. */
+function findCommon(): readonly Column[] {
+  const all: readonly Column[] = [...fileSections, ...ownSections, ...viewSections].flatMap((each) => each.columns);
+  const isSame = (one: Column) => (other: Column) => one.name === other.name && one.about === other.about;
+  return all.filter((column, at) => all.findIndex(isSame(column)) === at && all.filter(isSame(column)).length > 2);
+}
+
+const common = findCommon();
+const isCommon = ({ name, about }: Column) => common.some((other) => other.name === name && other.about === about);
+
+/** A heading, a sentence, and a line for each column; common columns have only their names. */
+function textOf({ name, about, columns: shown }: Section): string {
+  const lines: string[] = [];
+  for (const [at, column] of shown.entries()) {
+    const before = shown[at - 1];
+    if (!isCommon(column)) lines.push(lineOf(column));
+    else if (before && isCommon(before)) lines[lines.length - 1] += `, \`${column.name}\``;
+    else lines.push(`- \`${column.name}\``);
+  }
+  return `### ${name}\n\n${about.charAt(0).toUpperCase()}${about.slice(1)}.\n\n${lines.join("\n")}`;
+}
+
+/** The whole page, from the columns of the files, the tables and the views. */
+function dictionary(): string {
+  const files = [head, common.map(lineOf).join("\n"), "## Files", ...fileSections.map(textOf)];
+  return `${[...files, tablesHead, ...ownSections.map(textOf), viewsHead, ...viewSections.map(textOf)].join("\n\n")}\n`;
+}
+
+/** Whether a column of a table of changes is one of the row that changed. */
+function isOfRow(table: string, name: string): boolean {
+  const kind = historyKinds.find((each) => histories[each].table === table);
+  return kind !== undefined && columns[kind].some((column) => column.name === name);
+}
+
+const head = `# Data dictionary
+
+Every column of the files and of the database, in order. The database has the same texts as comments. Its tables with the names of files have the same columns, and \`run_id\`, the run that
+read the row (\`indexing_status\` has none). [Values](output.md#values) says how each type is written. "Open" after a list of values means that the service may add others.
+
+These columns mean the same wherever their names stand alone:`;
+
+const tablesHead = `## Other tables of the database
+
+\`chunk_changes\` and \`child_chunk_changes\` also have the columns of the row that changed, with their values before the change.`;
+
+const viewsHead = "## Views of the database";
+
+/** To write the page again: `npx vitest run --config test/vitest.config.ts test/docs/dictionary.test.ts -u`. */
+test("docs/dictionary.md has every column, with its type, unit and meaning", async () => {
+  await expect(dictionary()).toMatchFileSnapshot("../../docs/dictionary.md");
+});

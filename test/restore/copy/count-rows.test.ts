@@ -1,0 +1,132 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { DocumentRows } from "../../../src/compare/document-rows.js";
+import { isOf, loadDocumentRows } from "../../../src/compare/load-document-rows.js";
+import { withSpill } from "../../../src/duckdb/open-duckdb.js";
+import type { Dump } from "../../../src/dump/open-dump.js";
+import { canCome, childCanCome } from "../../../src/restore/copy/copy-plan.js";
+import { readDump } from "../../../src/restore/copy/read-dump.js";
+import { documentKey, type Row } from "../../../src/rows/row.js";
+import { child, chunk } from "../../compare/lost/lost-dumps.js";
+import { rounds } from "../../rounds.js";
+import { detailedDump } from "./detailed-dumps.js";
+
+const options = { memory: "200MB", signal: new AbortController().signal };
+
+/** The counts and attachments of every document, and its rows as the writes of a copy see them. */
+async function readBoth(dump: Dump) {
+  const { counts } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
+  return withSpill(":memory:", options, async (connection) => {
+    const read = await loadDocumentRows(connection, "old", dump, dump.manifest.documents, options);
+    const both = [];
+    for (const document of dump.manifest.documents)
+      both.push({ found: counts.get(documentKey(document)), rows: await read(document) });
+    return both;
+  });
+}
+
+/** The same counts, by the functions that the writes of a copy go by. */
+function countsOf({ doc_form, chunks, children }: DocumentRows) {
+  const coming = chunks.filter((each) => canCome(each, doc_form));
+  const parents = new Set(coming.map(({ id }) => id));
+  const own = children.filter(({ segment_id }) => parents.has(segment_id));
+  const below = own.filter(childCanCome);
+  const texts = [
+    ...coming.flatMap(({ content, answer }) => [content, answer ?? ""]),
+    ...below.map((each) => each.content),
+  ];
+  const attached = coming.filter(({ attachment_ids }) => attachment_ids.length > 0);
+  const ids = [...new Set(attached.flatMap(({ attachment_ids }) => attachment_ids))];
+  return {
+    chunks: coming.length,
+    disabled: coming.filter(({ enabled }) => !enabled).length,
+    summaries: coming.filter(({ summary }) => summary !== null).length,
+    lost_chunks: chunks.length - coming.length,
+    children: below.length,
+    lost_children: own.length - below.length,
+    orphans: children.length - own.length,
+    characters: texts.reduce((sum, text) => sum + [...text].length, 0),
+    plans: ids.map((id) => ({ id, file: null })),
+    attached: attached.length,
+    losing: 0,
+  };
+}
+
+const blank = fc.constantFrom(
+  "",
+  " ",
+  "\t",
+  "\n\r",
+  "\v",
+  "\f",
+  "\u00a0",
+  "\u1680",
+  "\u2003\u3000",
+  "\u2028\u2029",
+  "\ufeff",
+);
+const nearlyBlank = fc.constantFrom(
+  "\u200b",
+  "\u0085",
+  "\u180e",
+  "\u2060",
+  " a\ufeff",
+  "\ufeff📗\u3000",
+  "'",
+  "é\u0301",
+);
+const text = fc.oneof(blank, nearlyBlank, fc.string({ unit: "binary", maxLength: 3 }));
+const chunkFields: fc.Arbitrary<Row> = fc.record({
+  content: text,
+  answer: fc.option(text),
+  enabled: fc.constantFrom(true, false, null),
+  summary: fc.constantFrom(null, "", "{}", "[]", "In short", '{"text":"x"}'),
+  attachments: fc.constantFrom(
+    null,
+    [],
+    [{ id: "f1" }],
+    [{ id: "f2" }, { id: "f1" }, { name: "no id" }],
+    [{ id: "f3" }, { id: "f3" }],
+    [7],
+  ),
+});
+const documentsOfRows = fc.array(fc.tuple(chunkFields, fc.array(text, { maxLength: 3 })), {
+  minLength: 40,
+  maxLength: 120,
+});
+
+test("the plan counts what the writes bring, for any blanks", async () => {
+  await fc.assert(
+    fc.asyncProperty(documentsOfRows, async (rows) => {
+      const forms = ["text_model", "qa_model", "hierarchical_model"];
+      const chunks = rows.map(([fields], at) => chunk(`doc${at % 3}`, `c${at}`, at, "", fields));
+      const children = rows.flatMap(([, texts], at) =>
+        texts.map((content, index) => child(`doc${at % 3}`, `c${at}`, `k${at}-${index}`, content)),
+      );
+      const ill = Object.fromEntries(forms.map((doc_form, at) => [`doc${at}`, { doc_form }]));
+      for (const { found, rows } of await readBoth(await detailedDump(chunks, children, { ill })))
+        expect(found).toMatchObject(countsOf(rows));
+    }),
+    { numRuns: rounds(3, 200) },
+  );
+});
+
+test("a chunk of a document that is no qa_model needs no answer, and a child chunk comes with its chunk only", async () => {
+  const chunks = [
+    chunk("text", "t1", 1, "a", { answer: " " }),
+    chunk("qa", "q1", 1, "a question", { answer: "an answer" }),
+    chunk("qa", "q2", 2, "a question", { answer: "\u3000" }),
+  ];
+  const children = [child("qa", "q1", "k1", "x"), child("qa", "q1", "k2", "\ufeff"), child("qa", "q2", "k3", "lost")];
+  const both = await readBoth(await detailedDump(chunks, children, { ill: { qa: { doc_form: "qa_model" } } }));
+  const of = (id: string) => both.find(({ rows }) => isOf({ dataset_id: "d", document_id: id })(rows))?.found;
+  expect(of("text")).toMatchObject({ chunks: 1, lost_chunks: 0, characters: 2 });
+  expect(of("qa")).toMatchObject({
+    chunks: 1,
+    lost_chunks: 1,
+    children: 1,
+    lost_children: 1,
+    orphans: 1,
+    characters: 20,
+  });
+});

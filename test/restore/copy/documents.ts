@@ -1,0 +1,35 @@
+import {
+  type DatasetDetails,
+  type DocumentDetails,
+  datasetFrom,
+  documentFrom,
+} from "../../../src/restore/copy/details.js";
+import { type DocumentFacts, noAttachments, noRows } from "../../../src/restore/copy/plan-document.js";
+
+/** The settings of a dataset: what is given, and nothing else. */
+export function datasetDetails(more: Partial<DatasetDetails> = {}): DatasetDetails {
+  return { ...datasetFrom({ dataset_id: "d", doc_metadata: "[]", tags: "[]" }), name: "Handbook", ...more };
+}
+
+export function documentDetails(more: Partial<DocumentDetails> = {}): DocumentDetails {
+  const known = documentFrom({ dataset_id: "d", document_id: "a", name: "Guide.md", data_source_type: "upload_file" });
+  return { ...known, process_rule: { mode: "automatic" }, ...more };
+}
+
+/** A document of the form `text_model`, complete and without rows. */
+export function documentFacts(more: Partial<DocumentFacts> = {}): DocumentFacts {
+  return {
+    document: {
+      ...{ dataset_id: "d", document_id: "a", doc_form: "text_model", status: "complete", error: null },
+      ...{ total: 0, chunk_count: 0, child_chunk_count: 0, sweeps: 1 },
+    },
+    dataset_key: "d",
+    dataset: datasetDetails(),
+    details: documentDetails(),
+    refusal: null,
+    earlier: null,
+    counts: noRows,
+    attachments: noAttachments,
+    ...more,
+  };
+}

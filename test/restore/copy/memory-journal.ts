@@ -1,0 +1,22 @@
+import { Journal, type JournalOptions } from "../../../src/restore/journal.js";
+import type { JournalLine } from "../../../src/restore/journal-lines.js";
+
+/** A journal on no disk, and the lines that it has noted. */
+export function memoryJournal(lines: readonly JournalLine[] = [], options: Partial<JournalOptions> = {}) {
+  const noted: JournalLine[] = [...lines];
+  const file = {
+    append: async (line: object) => {
+      noted.push(line as JournalLine);
+    },
+    close: async () => {},
+  };
+  const full = {
+    ...{ runId: "20260301T000000000Z", baseUrl: "https://kb.example.com/v1" },
+    ...{ now: () => new Date(0), checkOwn: async () => {} },
+    ...options,
+  };
+  const journal = new Journal("journal.jsonl", file, full);
+  for (const line of lines) journal.take(line);
+  journal.beginWith(null);
+  return { journal, noted };
+}

@@ -1,0 +1,115 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { LostError, StopError } from "../../../src/errors.js";
+import { openJournal, readJournalFacts } from "../../../src/restore/journal.js";
+import { noFacts } from "../../../src/restore/journal-facts.js";
+import { testFolder } from "../../run/job-for.js";
+
+const usual = {
+  ...({ runId: "20260301T000000000Z", baseUrl: "https://kb.example.com/v1" } as const),
+  ...{ now: () => new Date("2026-03-01T02:00:00.123Z"), checkOwn: async () => {}, another: false },
+};
+
+async function openIn(folder: string, options: Partial<Parameters<typeof openJournal>[1]> = {}) {
+  const journal = await openJournal(folder, { ...usual, ...options });
+  journal.beginWith(null);
+  onTestFinished(() => journal.close());
+  return journal;
+}
+
+/** A folder whose journal says that a dataset was adopted, and its path. */
+async function begunFolder() {
+  const folder = join(await testFolder(), "to", "kb.example.com");
+  const journal = await openIn(folder);
+  await journal.noteDataset("set", { id: "there", name: "There" });
+  return { folder, path: join(folder, "journal.jsonl") };
+}
+
+test("a folder without a journal tells nothing, and gets one with the first line", async () => {
+  const folder = join(await testFolder(), "to", "kb.example.com");
+  expect(await readJournalFacts(folder, usual)).toEqual(noFacts);
+  const journal = await openIn(folder);
+  expect([await readdir(folder), journal.path]).toEqual([[], join(folder, "journal.jsonl")]);
+  await journal.finish("one");
+  expect(await readdir(folder)).toEqual(["journal.jsonl"]);
+});
+
+test("the next process knows what the one before did, and goes on in the same file", async () => {
+  const { folder, path } = await begunFolder();
+  const next = await openIn(folder);
+  expect([...next.facts.datasets]).toEqual([["set", { id: "there", name: "There", existed: true }]]);
+  expect(await readJournalFacts(folder, usual)).toEqual({ ...noFacts, datasets: next.facts.datasets, isBegun: true });
+  await next.forget("set");
+  expect((await readFile(path, "utf8")).split("\n")).toHaveLength(5);
+});
+
+test("a torn last line is cut off by whoever goes on, and left alone by whoever reads", async () => {
+  const { folder, path } = await begunFolder();
+  const whole = await readFile(path, "utf8");
+  await writeFile(path, `${whole}{"kind":"forgot`);
+  expect((await readJournalFacts(folder, usual)).datasets.size).toBe(1);
+  expect(await readFile(path, "utf8")).not.toBe(whole);
+  expect((await openIn(folder)).facts.datasets.size).toBe(1);
+  expect(await readFile(path, "utf8")).toBe(whole);
+});
+
+test("a damaged line stops everything, and is named", async () => {
+  const { folder, path } = await begunFolder();
+  await writeFile(path, (await readFile(path, "utf8")).replace("adopted", "adapted"));
+  for (const read of [openIn, readJournalFacts]) {
+    const reading = read(folder, usual);
+    await expect(reading).rejects.toThrow(StopError);
+    await expect(reading).rejects.toThrow("journal.jsonl is damaged in line 2: its checksum is wrong");
+  }
+});
+
+test.each([{ runId: "20260401T000000000Z" }, { baseUrl: "http://kb.example.com/v1" }])(
+  "the journal of another copy is refused: %j",
+  async (other) => {
+    const { folder } = await begunFolder();
+    for (const read of [openIn, readJournalFacts]) {
+      const reading = read(folder, { ...usual, ...other });
+      await expect(reading).rejects.toThrow(StopError);
+      await expect(reading).rejects.toThrow(
+        "the journal of a restore of run 20260301T000000000Z to https://kb.example.com/v1 that did not end, and not of run",
+      );
+    }
+  },
+);
+
+test("another copy sets the journal aside under the time that it began, and begins one of its own", async () => {
+  const { folder, path } = await begunFolder();
+  const before = await readFile(path, "utf8");
+  const journal = await openIn(folder, { another: true });
+  expect(journal.facts.datasets.size).toBe(0);
+  expect(await readdir(folder)).toEqual(["journal.jsonl"]); // nothing was written yet that another copy is made of
+  await journal.noteDataset("set", { id: "other", name: "Other" });
+  expect(await readdir(folder)).toEqual(["journal-20260301T020000123Z.jsonl", "journal.jsonl"]);
+  expect(await readFile(join(folder, "journal-20260301T020000123Z.jsonl"), "utf8")).toBe(before);
+  expect((await readJournalFacts(folder, usual)).datasets.get("set")?.id).toBe("other");
+});
+
+test("another copy where there is no journal is as the first", async () => {
+  const folder = await testFolder();
+  await openIn(folder, { another: true });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a process that another one replaced notes nothing more, so that it sends nothing", async () => {
+  const { folder, path } = await begunFolder();
+  const noted = await readFile(path, "utf8");
+  const journal = await openIn(folder, { checkOwn: () => Promise.reject(new LostError("replaced")) });
+  await expect(journal.finish("one")).rejects.toThrow(LostError);
+  expect(await readFile(path, "utf8")).toBe(noted);
+});
+
+test("a write is not sent that was noted while another process took over", async () => {
+  let looks = 0;
+  const checkOwn = async () => {
+    if (++looks === 3) throw new LostError("replaced"); // after the lines begun and intent
+  };
+  const journal = await openIn(await testFolder(), { checkOwn });
+  const request = { method: "POST", path: "/x", sha256: "a" };
+  await expect(journal.intend({ write: "create tag", dataset_id: "set" }, request)).rejects.toThrow(LostError);
+});

@@ -1,0 +1,17 @@
+import type { Dump } from "../../../src/dump/open-dump.js";
+import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
+import { type PlannedCopy, type PlanOptions, planCopy } from "../../../src/restore/copy/plan-copy.js";
+import { noFacts } from "../../../src/restore/journal-facts.js";
+
+/** Plans a copy of all of a dump into new datasets, unless something else is asked for. */
+export function planOf(
+  dump: Dump,
+  target: Parameters<typeof planCopy>[0],
+  more: Partial<PlanOptions> = {},
+): Promise<PlannedCopy> {
+  return planCopy(target, {
+    ...{ dump, documents: [], dataset: undefined, facts: noFacts },
+    ...{ memory: "200MB", signal: new AbortController().signal, progress: emptyCopyProgress(), isSameService: false },
+    ...more,
+  });
+}

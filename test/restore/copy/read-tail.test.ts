@@ -1,0 +1,29 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { KnowledgeApi } from "../../../src/client/knowledge-api.js";
+import { readTail } from "../../../src/restore/copy/document-copy.js";
+
+const place = { datasetId: "set", documentId: "doc" };
+
+/** Reads the tail of a document of so many chunks; `isPaged`: whether the service takes page and limit at all. */
+async function tailOf(total: number, from: number, isPaged: boolean) {
+  const rows = Array.from({ length: total }, (_, at) => ({ id: `${at}`, content: `${at}` }));
+  let requests = 0;
+  const chunks: KnowledgeApi["chunks"] = async (_, page, limit = 100) => {
+    requests++;
+    const shown = isPaged ? rows.slice((page - 1) * limit, page * limit) : rows;
+    return { rows: shown, total, docForm: null };
+  };
+  const tail = await readTail({ place, options: { api: { chunks } } }, from);
+  return { ids: tail.map(({ id }) => Number(id)), requests };
+}
+
+test("the tail has every chunk behind the first so many, and no page before it is asked for", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(450), fc.nat(450), fc.boolean(), async (total, from, isPaged) => {
+      const { ids, requests } = await tailOf(total, from, isPaged);
+      expect(ids).toEqual(Array.from({ length: Math.max(0, total - from) }, (_, at) => from + at));
+      expect(requests).toBeLessThanOrEqual(Math.floor(Math.max(0, total - from) / 100) + 2);
+    }),
+  );
+});

@@ -1,0 +1,98 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { restoreLost } from "../../../src/restore/lost/restore-lost.js";
+import type { RestoreOptions } from "../../../src/restore/lost/restore-options.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { jobFor, testFolder } from "../../run/job-for.js";
+import { restoring } from "../restoring.js";
+import { type Fault, type Seen, startFlaky } from "./flaky-service.js";
+import { datasetId, smallDatasets, uuid } from "./small-target.js";
+
+const [one, other] = [uuid(2), uuid(3)];
+
+/** Two documents, of each of which a re-index took two edits; and a restore of the one that broke off after its first write. */
+async function brokenOff() {
+  const folder = await testFolder();
+  let faultOf: (seen: Seen) => Fault | undefined = () => undefined;
+  const service = await startFlaky(smallDatasets([{}, {}, {}], { documents: [{}, {}] }), {
+    clock: () => new Date(),
+    faultOf: (seen) => faultOf(seen),
+  });
+  const job = await jobFor(folder, {
+    service: { base_url: service.url },
+    datasets: [{ id: datasetId, documents: [one, other] }],
+    output: { dir: join(folder, "out"), formats: ["jsonl", "duckdb"] },
+  });
+  const run = () => runJob(job, { env: { KNOWLEDGE_API_KEY: service.key } });
+  await run();
+  for (const [document, offset] of [[one, 0] as const, [other, 100_000] as const])
+    for (const number of [1, 2]) {
+      const path = `/datasets/${datasetId}/documents/${document}/segments/${uuid(offset + 100 + number)}`;
+      await service.byOthers("POST", path, { segment: { content: `edited ${number}` } });
+    }
+  const { folder: backedUp } = await run();
+  for (const document of [one, other]) service.store.reindex(document, { seconds: 0 });
+
+  const restore = (documents: readonly string[], more: Partial<RestoreOptions> = {}) =>
+    restoreLost(restoring(backedUp, service.key, { documents, ...more }));
+  const broken = new AbortController();
+  faultOf = ({ method }) => {
+    if (method !== "GET") broken.abort(new Error("broken off"));
+    return undefined;
+  };
+  await expect(restore([one], { signal: broken.signal })).rejects.toThrow("broken off");
+  faultOf = () => undefined;
+  const texts = (document: string) => service.store.read(document).chunks.map(({ row }) => row.content);
+  const failWith = (fault: typeof faultOf) => {
+    faultOf = fault;
+  };
+  return { restore, texts, failWith };
+}
+
+test("a restore goes on with other documents, each with an undo from before its first write", async () => {
+  const { restore, texts } = await brokenOff();
+  const result = await restore([other]);
+  expect([result.status, result.differences]).toEqual(["proved", []]);
+  expect([texts(one), texts(other)]).toEqual([
+    ["edited 1", "chunk 2", "chunk 3"],
+    ["edited 1", "edited 2", "chunk 3"],
+  ]);
+  expect(result.warnings).toEqual([
+    expect.stringMatching(/before.runs.* is part of the undo, too: it has the documents/),
+  ]);
+});
+
+test("a restore whose document is deleted meanwhile comes to its end, and the next one begins anew", async () => {
+  const { restore, texts, failWith } = await brokenOff();
+  const missing = { status: 404, code: "not_found", message: "Document not found." };
+  failWith(({ path }) => (path.includes(one) ? missing : undefined));
+  const { status, differences } = await restore([one, other]);
+  expect(status).toBe("different");
+  expect(differences?.map(({ document_id, reason }) => [document_id, reason])).toEqual([
+    [one, "this restore wrote it, and its document is gone"],
+  ]);
+  expect(texts(other)).toEqual(["edited 1", "edited 2", "chunk 3"]);
+  expect((await restore([other])).status).toBe("nothing to restore");
+});
+
+test("reads and writes together keep to the rate that was asked for", async () => {
+  const { restore, failWith } = await brokenOff();
+  const writes: number[] = [];
+  failWith(({ method }) => {
+    if (method !== "GET") writes.push(performance.now());
+    return undefined;
+  });
+  expect((await restore([other], { maxRps: 40 })).status).toBe("proved");
+  const [first = 0, second = 0] = writes;
+  expect(second - first).toBeGreaterThan(37); // a read is between them: two steps of 25 ms, and one without a pace of writes
+});
+
+test("a write to a URL that the service does not know says to check --to", async () => {
+  const { restore, failWith } = await brokenOff();
+  const unknown = { status: 404, code: "not_found", message: "The requested URL was not found on the server." };
+  failWith(({ method }) => (method === "GET" ? undefined : unknown));
+  const { applied } = await restore([other]);
+  const reasons = applied?.rows.map(({ reason }) => reason) ?? [];
+  expect(reasons).toHaveLength(2);
+  for (const reason of reasons) expect(reason).toMatch(/; the service does not know this URL; check --to$/);
+});

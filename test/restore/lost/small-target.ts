@@ -1,0 +1,198 @@
+import { onTestFinished } from "vitest";
+import { openWriter } from "../../../src/client/write/writer.js";
+import type {
+  ChildRestore,
+  ChunkRestore,
+  ChunkTexts,
+  DocumentPlan,
+  TargetChunk,
+} from "../../../src/compare/lost/restore-plan.js";
+import type { Chunk, StoredDataset } from "../../../src/demo/rows.js";
+import { openJournal } from "../../../src/restore/journal.js";
+import { applyPlan, reconcileLost } from "../../../src/restore/lost/apply-plan.js";
+import type { ApplyOptions } from "../../../src/restore/lost/document-work.js";
+import { type ComparedRows, proveRestore } from "../../../src/restore/lost/prove-lost.js";
+import { haveSameTexts, standingChild, standingChunk } from "../../../src/restore/standing-rows.js";
+import { mayMakeTwo } from "../../../src/restore/write-once.js";
+import { JumpingClock } from "../../client/jumping-clock.js";
+import { openTestClient } from "../../client/open-test-client.js";
+import { testFolder } from "../../run/job-for.js";
+import { type Flaky, type FlakyOptions, startFlaky } from "./flaky-service.js";
+
+/** A UUID that ends in the number. */
+export const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+
+export const datasetId = uuid(1);
+export const documentId = uuid(2);
+export const segments = `/datasets/${datasetId}/documents/${documentId}/segments`;
+
+type Sketch = Partial<Chunk> & { readonly children?: readonly string[] };
+
+export interface Shape {
+  readonly form?: string;
+  readonly technique?: string;
+  /** Further fields of the rows of the documents; the first by default has none. */
+  readonly documents?: readonly Readonly<Record<string, unknown>>[];
+}
+
+/**
+ * A dataset with one document, or several with the same texts: chunks `chunk 1` and so on, from uuid(101) on, their children from
+ * uuid(1001) on, ten for each chunk. The ids of a further document are uuid(3) and so on, 100,000 higher for its rows.
+ */
+export function smallDatasets(sketches: readonly Sketch[], shape: Shape = {}): readonly StoredDataset[] {
+  const { form = "text_model", technique = "economy", documents = [{}] } = shape;
+  const stored = documents.map((fields, at) => {
+    const id = uuid(2 + at);
+    const row = { id, name: `${at}.txt`, doc_form: form, created_at: 1, word_count: 0, tokens: 0, ...fields };
+    return { row, chunks: sketches.map((sketch, index) => chunkFrom(sketch, index, id, at * 100_000)) };
+  });
+  return [{ row: { id: datasetId, name: "Small", indexing_technique: technique }, documents: stored, batches: [] }];
+}
+
+function chunkFrom({ children = [], ...fields }: Sketch, index: number, document_id: string, offset: number) {
+  const id = uuid(offset + 101 + index);
+  return {
+    row: {
+      ...{ id, document_id, position: index + 1, content: `chunk ${index + 1}` },
+      ...{ answer: null, keywords: [], enabled: true, status: "completed", ...fields },
+    },
+    children: children.map((content, child) => ({
+      id: uuid(offset + 1001 + index * 10 + child),
+      segment_id: id,
+      position: child + 1,
+      content,
+      type: "automatic",
+    })),
+  };
+}
+
+/** A plan that restores one chunk of an older run; by default `lost 1` is written over `chunk 1`. */
+export function restoring(number: number, fields: Partial<ChunkRestore> = {}): ChunkRestore {
+  return {
+    chunk_id: uuid(500 + number),
+    position: number,
+    edit: { kind: "edited", by: null, at: null },
+    evidence: ["updated_by"],
+    target: target(number),
+    texts: { content: `lost ${number}`, answer: null, keywords: null },
+    equal: 0,
+    disable: false,
+    children: [],
+    ...fields,
+  };
+}
+
+export function target(number: number, fields: Partial<TargetChunk> = {}): TargetChunk {
+  const texts = { content: `chunk ${number}`, answer: null, keywords: [] };
+  return { id: uuid(100 + number), position: number, enabled: true, status: "completed", ...texts, ...fields };
+}
+
+export function restoringChild(number: number, content: string, twin: ChildRestore["twin"] = null): ChildRestore {
+  const edit = { kind: "customized", by: null, at: null } as const;
+  return { child_id: uuid(600 + number), position: number, edit, evidence: ["customized"], content, twin };
+}
+
+export function planOf(restores: readonly ChunkRestore[], fields: Partial<DocumentPlan> = {}): DocumentPlan {
+  return {
+    dataset_id: datasetId,
+    document_id: documentId,
+    document_name: "one.txt",
+    doc_form: "text_model",
+    lost: restores.length,
+    manual_edits: restores.length,
+    refused: null,
+    restores,
+    listed: [],
+    losses: [],
+    present: 0,
+    ...fields,
+  };
+}
+
+/** A service, and a folder for the journal; `apply` and `settle` are processes that begin anew each time. */
+export async function startTarget(
+  sketches: readonly Sketch[],
+  shape: Shape = {},
+  options: Omit<FlakyOptions, "clock"> = {},
+) {
+  const clock = new JumpingClock(Date.parse("2026-03-01T12:00:00Z"));
+  const folder = await testFolder();
+  const service = await startFlaky(smallDatasets(sketches, shape), { clock: () => new Date(clock.now()), ...options });
+  const before = rowsOf(service);
+  const open = async () => {
+    const now = () => new Date(clock.now());
+    const id = { runId: "20260301T000000000Z", baseUrl: service.url };
+    const journal = await openJournal(folder, { ...id, now, checkOwn: async () => {} });
+    onTestFinished(() => journal.close());
+    return journal;
+  };
+  const withOptions = async <T>(work: (options: ApplyOptions) => Promise<T>, given: Given = {}) => {
+    const { writeTimeout: timeout = 5, ...others } = given;
+    const signal = others.signal ?? new AbortController().signal;
+    const { url: baseUrl, key } = service;
+    const journal = await open();
+    journal.beginWith("before/runs/1");
+    const api = openTestClient(baseUrl, { key, retries: 2 });
+    const writer = openWriter({ baseUrl, key, concurrency: 2, timeout, signal, grace: 100 });
+    try {
+      return await work({
+        ...{ api, writer, journal, signal, concurrency: 4, settle: 60_000, lockTime: 600_000, log: () => {} },
+        ...{ progress: { chunks: 0, chunksDone: 0, waiting: 0 }, now: clock.now, sleep: clock.sleep },
+        ...others,
+      });
+    } finally {
+      await writer.close();
+      await journal.close();
+    }
+  };
+  return {
+    ...service,
+    clock,
+    folder,
+    open,
+    apply: (restores: readonly ChunkRestore[], given?: Given, document: Partial<DocumentPlan> = {}) =>
+      withOptions(
+        (each) => applyPlan({ documents: [planOf(restores.map(countedIn(rowsOf(service))), document)] }, each),
+        given,
+      ),
+    applyAll: (documents: readonly DocumentPlan[], given?: Given) =>
+      withOptions((each) => applyPlan({ documents }, each), given),
+    reconcile: (given?: Given) => withOptions(reconcileLost, given),
+    texts: () => rowsOf(service).chunks.map(({ content }) => content),
+    rows: () => rowsOf(service),
+    prove: async () => {
+      const journal = await open();
+      const { written } = journal;
+      const openAdds = journal.open.filter(mayMakeTwo);
+      const differences = proveRestore({ documentId, before, after: rowsOf(service), written, openAdds });
+      return differences.map(({ id, reason }) => `${id.replace(/^0.*-0+/, "#")}: ${reason}`);
+    },
+  };
+}
+
+type Given = Partial<ApplyOptions> & { readonly writeTimeout?: number };
+
+export type Target = Awaited<ReturnType<typeof startTarget>>;
+
+/** The outcomes of rows, each with the id in the target and the reason. */
+export function outcomesOf({ rows }: Awaited<ReturnType<Target["apply"]>>) {
+  return rows.map(({ level, id, outcome }) => `${level} ${Number(id.slice(-12))}: ${outcome}`);
+}
+
+/** With the number of equal texts, as a plan has it that is made now. */
+function countedIn({ chunks }: ComparedRows): (restore: ChunkRestore) => ChunkRestore {
+  return (restore) => {
+    const { texts } = restore;
+    const isEqual = (chunk: ChunkTexts) => texts !== null && haveSameTexts(chunk, texts);
+    return { ...restore, equal: chunks.filter(isEqual).length };
+  };
+}
+
+/** The rows of the document. */
+function rowsOf({ store }: Pick<Flaky, "store">): ComparedRows {
+  const { chunks } = store.read(documentId);
+  return {
+    chunks: chunks.map(({ row }) => standingChunk(row)),
+    children: chunks.flatMap(({ children }) => children.map(standingChild)),
+  };
+}
