@@ -86,14 +86,20 @@ describe("the bound of a body", () => {
 
 describe("the time of a request", () => {
   it.runIf(inFull)("ends one that still waits for its connection, and does not send it afterwards", async () => {
+    const arrived = Promise.withResolvers<void>();
     const { url, requests } = await serve((request, response) => {
-      if (request.url === "/v1/slow") setTimeout(() => response.end("{}"), 300);
-      else response.end("{}");
+      if (request.url === "/v1/slow") {
+        arrived.resolve();
+        setTimeout(() => response.end("{}"), 300);
+      } else response.end("{}");
     });
     const patient = openTestHttp(url, { connections: 1 });
     await patient.get("/warm");
     const { get } = openTestHttp(url, { connections: 1, timeout: 0.1 });
-    const [first, second] = await Promise.allSettled([get("/slow"), get("/second")]);
+    const both = Promise.allSettled([get("/slow"), get("/second")]);
+    await arrived.promise;
+    for (const start = performance.now(); performance.now() - start < 150; ); // so that both times are up at the same moment
+    const [first, second] = await both;
     expect([first.status, second.status]).toEqual(["rejected", "rejected"]);
     await patient.get("/slow"); // longer than the first one takes
     expect(requests.map((request) => request.url)).not.toContain("/v1/second");
