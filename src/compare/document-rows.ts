@@ -41,6 +41,11 @@ export interface ChildRow {
   readonly updated_at: number | null;
 }
 
+/** A chunk of a dump with its child chunks, in their order. */
+export interface ChunkWithChildren extends ChunkRow {
+  readonly children: readonly ChildRow[];
+}
+
 /** The rows of one document in the order of its dump. */
 export interface DocumentRows extends DocumentId {
   readonly doc_form: string | null;

@@ -9,10 +9,12 @@ import { documentKey } from "../rows/row.js";
 import {
   type ChildRow,
   type ChunkRow,
+  type ChunkWithChildren,
   childFromJson,
   chunkFromJson,
   type DocumentId,
   type DocumentRows,
+  groupRows,
 } from "./document-rows.js";
 
 export interface LoadOptions {
@@ -21,8 +23,15 @@ export interface LoadOptions {
   readonly progress?: ReadProgress | undefined;
 }
 
-/** Reads the rows of one document; there are none of a document that the dump does not have. */
-export type ReadDocumentRows = (document: DocumentId) => Promise<DocumentRows>;
+/** Reads the rows of documents. A document that the dump does not have has none. */
+export interface LoadedRows {
+  /** Reads all rows of a document. */
+  readonly all: (document: DocumentId) => Promise<DocumentRows>;
+  /** Reads the chunks of a document with their child chunks, in order, and keeps `chunksAtOnce` of them in memory. */
+  readonly chunks: ReadChunks;
+}
+
+export type ReadChunks = (document: DocumentId) => AsyncIterable<ChunkWithChildren>;
 
 type RowKind = "chunks" | "child_chunks";
 
@@ -36,9 +45,8 @@ const loaded: Readonly<Record<RowKind, readonly string[]>> = {
 };
 
 /**
- * Loads the rows of some documents of a dump, whatever its format, into the tables `<name>_chunks` and `<name>_child_chunks`. The
- * function that it gives reads one document at a time: no more than that is in the memory of Node. Texts are exactly those that
- * the service sent. UsageError when no file of the dump has them so, StopError when a file is not as its run wrote it, or a document has
+ * Loads the rows of some documents of a dump, whatever its format, into the tables `<name>_chunks` and `<name>_child_chunks`.
+ * Several documents may be read at once. Texts are exactly those that the service sent. UsageError when no file of the dump has them so, StopError when a file is not as its run wrote it, or a document has
  * other than as many rows as the manifest says.
  */
 export async function loadDocumentRows(
@@ -47,7 +55,7 @@ export async function loadDocumentRows(
   dump: Dump,
   documents: readonly DocumentId[],
   options: LoadOptions,
-): Promise<ReadDocumentRows> {
+): Promise<LoadedRows> {
   await loadDocumentIds(connection, `${name}_documents`, documents);
   const forms = new Map(dump.manifest.documents.map((document) => [documentKey(document), document.doc_form]));
   const places: Record<RowKind, RowRanges> = { chunks: new Map(), child_chunks: new Map() };
@@ -61,7 +69,8 @@ export async function loadDocumentRows(
     });
     places[kind] = await findRowRanges(connection, `${name}_${kind}`);
   }
-  return async ({ dataset_id, document_id }) => {
+  const inTurn = oneAtATime();
+  const readAll = async ({ dataset_id, document_id }: DocumentId): Promise<DocumentRows> => {
     options.signal.throwIfAborted();
     const document = { dataset_id, document_id };
     const key = documentKey(document);
@@ -75,6 +84,41 @@ export async function loadDocumentRows(
       chunks,
       children,
     };
+  };
+  async function* readChunks(document: DocumentId): AsyncGenerator<ChunkWithChildren> {
+    const [first, last] = places.chunks.get(documentKey(document)) ?? [1, 0];
+    const below = places.child_chunks.get(documentKey(document));
+    for (let row = first; row <= last; row += chunksAtOnce) {
+      options.signal.throwIfAborted();
+      const page = `FROM ${name}_chunks WHERE row BETWEEN ${row} AND ${Math.min(last, row + chunksAtOnce - 1)} AND ${ofDocument(document)}`;
+      const chunks = await inTurn(() => rowsOf(connection, "chunks", page, chunkFromJson));
+      const children =
+        below === undefined
+          ? []
+          : await inTurn(() =>
+              rowsOf(
+                connection,
+                "child_chunks",
+                `FROM ${name}_child_chunks WHERE row BETWEEN ${below.join(" AND ")} AND ${ofDocument(document)} AND segment_id IN (SELECT id ${page})`,
+                childFromJson,
+              ),
+            );
+      const childrenOf = groupRows(children, ({ segment_id }) => segment_id);
+      for (const chunk of chunks) yield { ...chunk, children: childrenOf.get(chunk.id) ?? [] };
+    }
+  }
+  return { all: readAll, chunks: readChunks };
+}
+
+const chunksAtOnce = 500;
+
+/** Gives a function that does one piece of work after the other, in the order of the calls: a connection runs one statement at a time. */
+function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let before: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = before.then(work);
+    before = done.catch(() => {});
+    return done;
   };
 }
 
@@ -110,7 +154,7 @@ export async function dropEqualRows(
 }
 
 /** The first and the last row of each document, by `documentKey`. */
-type RowRanges = ReadonlyMap<string, readonly [first: string, last: string]>;
+type RowRanges = ReadonlyMap<string, readonly [first: number, last: number]>;
 
 /** Finds the place of each document in a table: DuckDB goes through those rows alone, and not through all for each document. */
 async function findRowRanges(connection: Connection, table: string): Promise<RowRanges> {
@@ -122,7 +166,7 @@ async function findRowRanges(connection: Connection, table: string): Promise<Row
       .getRowsJson()
       .map(([dataset_id, document_id, first, last]) => [
         documentKey({ dataset_id, document_id }),
-        [String(first), String(last)],
+        [Number(first), Number(last)],
       ]),
   );
 }
@@ -161,13 +205,21 @@ async function readRows<T>(
   table: string,
   kind: RowKind,
   document: DocumentId,
-  place: readonly [first: string, last: string] | undefined,
+  place: readonly [first: number, last: number] | undefined,
   fromJson: (text: string) => T,
 ): Promise<readonly T[]> {
   if (!place) return [];
-  const found = await connection.runAndReadAll(
-    `SELECT ${rowJson(kind)} FROM ${table} WHERE row BETWEEN ${place.join(" AND ")} AND ${ofDocument(document)} ORDER BY row`,
-  );
+  const rows = `FROM ${table} WHERE row BETWEEN ${place.join(" AND ")} AND ${ofDocument(document)}`;
+  return rowsOf(connection, kind, rows, fromJson);
+}
+
+async function rowsOf<T>(
+  connection: Connection,
+  kind: RowKind,
+  from: string,
+  fromJson: (text: string) => T,
+): Promise<readonly T[]> {
+  const found = await connection.runAndReadAll(`SELECT ${rowJson(kind)} ${from} ORDER BY row`);
   return found.getRowsJson().map(([text]) => fromJson(String(text)));
 }
 

@@ -97,8 +97,7 @@ export function readChildren(api: KnowledgeApi, place: Place, chunkId: string): 
 }
 
 /** A chunk of the service without its texts, so that those of a whole document need not fit into memory. */
-interface HashedChunk {
-  readonly id: string;
+export interface HashedChunk extends Omit<StandingChunk, "content" | "answer" | "keywords" | "document_id"> {
   readonly hash: string;
   readonly isIndexed: boolean;
 }
@@ -109,7 +108,8 @@ export function readHashes(api: KnowledgeApi, place: Place): Promise<readonly Ha
     () => readChunkPages(api, place),
     (record) => {
       const chunk = standingChunk(record);
-      return { id: chunk.id, hash: textsHash(chunk), isIndexed: isIndexed(chunk) };
+      const { id, enabled, status, attachment_ids, position } = chunk;
+      return { id, enabled, status, attachment_ids, position, hash: textsHash(chunk), isIndexed: isIndexed(chunk) };
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { SendHooks } from "../../client/write/operations.js";
-import type { ChunkRow } from "../../compare/document-rows.js";
+import type { ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
 import { newChunk } from "../lost/mend-chunk.js";
@@ -26,8 +26,9 @@ export async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerat
   const { options } = copy.work;
   const search = new FaultSearch();
   const failures: string[] = [];
-  for (let next = from; next < copy.planned.length; ) {
-    const rows = nextChunks(copy.planned, next, Math.min(options.batchSize.size, search.most(next)));
+  for (let next = from; ; ) {
+    const rows = ofOneRequest(await copy.planned.from(next, Math.min(options.batchSize.size, search.most(next))));
+    if (rows.length === 0) return;
     const added = await addGettingThrough(copy, next, rows);
     if (added.kind === "limited") {
       options.batchSize.keepTo(added.most);
@@ -63,7 +64,7 @@ export async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerat
 type Seen = Exclude<Added, { readonly kind: "unsent" }>;
 
 /** Sends a request until the service sees it. */
-async function addGettingThrough(copy: DocumentCopy, first: number, rows: readonly ChunkRow[]): Promise<Seen> {
+async function addGettingThrough(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Seen> {
   const { sleep, signal } = copy.work.options;
   for (let tries = 1; ; tries++) {
     const added = await addRequest(copy, first, rows);
@@ -76,7 +77,7 @@ async function addGettingThrough(copy: DocumentCopy, first: number, rows: readon
 /** Keeps the chunks before the first that could not be indexed, and deletes the others, from the last on: they come again, in order. */
 async function keepIndexed(
   copy: DocumentCopy,
-  rows: readonly ChunkRow[],
+  rows: readonly ChunkWithChildren[],
   chunks: readonly StoredChunk[],
 ): Promise<readonly ChunkCopy[]> {
   for (const { id } of chunks) copy.ids.add(id);
@@ -123,7 +124,7 @@ type Added =
 const badTexts: readonly number[] = [400, 413, 422];
 
 /** Adds chunks behind the last one. `first`: the number of the first. SkipError where no request will do. */
-async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkRow[]): Promise<Added> {
+async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Added> {
   const { options, place, plan } = copy.work;
   const { batchSize, writer } = options;
   let found: readonly StoredChunk[] = [];
@@ -159,7 +160,7 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
  * Looks for the chunks of a request behind the copies that are there; none where not all of them are there: it is stored as a whole. Those
  * before the last copy came late of an earlier request: taken for these, they would stand in the wrong place.
  */
-async function findAdded(copy: DocumentCopy, rows: readonly ChunkRow[]): Promise<readonly StoredChunk[]> {
+async function findAdded(copy: DocumentCopy, rows: readonly ChunkWithChildren[]): Promise<readonly StoredChunk[]> {
   const all = await readTail(copy.work, copy.ids.size);
   const tail = all.slice(all.findLastIndex(({ id }) => copy.ids.has(id)) + 1);
   const isRun = (at: number) =>
@@ -221,18 +222,14 @@ interface Texts {
   readonly answer: string | null;
 }
 
-/** The chunks of the next request, from chunk number `next` on: `most` of them, or fewer where they are long; one at least. */
-export function nextChunks<T extends Texts>(chunks: readonly T[], next: number, most: number): readonly T[] {
-  const taken: T[] = [];
+/** The first of these chunks, as many as one request takes: fewer where they are long, and one at least. */
+export function ofOneRequest<T extends Texts>(chunks: readonly T[]): readonly T[] {
   let bytes = 0;
-  for (let at = next; at < chunks.length && taken.length < Math.max(1, most); at++) {
-    const chunk = chunks[at];
-    if (!chunk) break;
-    bytes += Buffer.byteLength(chunk.content) + Buffer.byteLength(chunk.answer ?? "");
-    if (taken.length > 0 && bytes > mostBytes) break;
-    taken.push(chunk);
-  }
-  return taken;
+  const tooMany = chunks.findIndex(({ content, answer }, at) => {
+    bytes += Buffer.byteLength(content) + Buffer.byteLength(answer ?? "");
+    return at > 0 && bytes > mostBytes;
+  });
+  return tooMany < 0 ? chunks : chunks.slice(0, tooMany);
 }
 
 /** Deletes a chunk that this copy added. */

@@ -1,5 +1,5 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
-import { loadDocumentRows, type ReadDocumentRows } from "../../compare/load-document-rows.js";
+import { type LoadedRows, loadDocumentRows } from "../../compare/load-document-rows.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import type { Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
@@ -80,7 +80,7 @@ export async function compareDumps(options: CompareOptions): Promise<readonly Co
 
 interface Side {
   readonly details: DumpDetails;
-  readonly rows: ReadDocumentRows;
+  readonly rows: LoadedRows;
 }
 
 interface Sides {
@@ -104,7 +104,7 @@ async function compareRowsOf(
   { old: dump, copies }: CompareOptions,
   { old, live }: Sides,
 ): Promise<ComparedRows & { readonly differing: readonly RowDifference[] }> {
-  const [all, now] = [await old.rows(pair.old), await live.rows(pair.live)];
+  const [all, now] = [await old.rows.all(pair.old), await live.rows.all(pair.live)];
   const hasChildren = dump.manifest.options.child_chunks !== "none";
   const before = copies === null ? all : comingOf(all);
   const compared = { chunks: before.chunks.length, child_chunks: before.children.length };

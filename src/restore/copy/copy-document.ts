@@ -62,7 +62,7 @@ async function copyContents(
   if (hasOpenWrite(options.journal, plan.document_id))
     throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
   const work = await openCopy(plan, id, options);
-  const { failed, reason } = await copyRows(work, await options.readRows(plan));
+  const { failed, reason } = await copyRows(work);
   if (reason !== null) return { outcome: "failed", reason, failed };
   const problems = [
     ...(failed.length > 0 ? [`${countOf(failed.length, "row")} did not come: ${failed[0]?.reason}`] : []),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { ChildRow, ChunkRow, DocumentRows } from "../../compare/document-rows.js";
+import type { ChildRow, ChunkRow, ChunkWithChildren, DocumentRows } from "../../compare/document-rows.js";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 
 /**
@@ -146,6 +146,15 @@ export function canCome({ content, answer }: Pick<ChunkRow, "content" | "answer"
 /** The same for a child chunk. */
 export function childCanCome({ content }: Pick<ChildRow, "content">): boolean {
   return content.trim() !== "";
+}
+
+/** The chunks of a document that can come, with the child chunks that can. */
+export async function* comingChunks(
+  chunks: AsyncIterable<ChunkWithChildren>,
+  docForm: string | null,
+): AsyncGenerator<ChunkWithChildren> {
+  for await (const chunk of chunks)
+    if (canCome(chunk, docForm)) yield { ...chunk, children: chunk.children.filter(childCanCome) };
 }
 
 /** The rows of a document that can come; a child chunk comes only with its chunk. */

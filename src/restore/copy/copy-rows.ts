@@ -1,10 +1,17 @@
-import type { DocumentRows } from "../../compare/document-rows.js";
+import type { ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import type { Addition } from "../journal-facts.js";
 import type { RowDifference } from "../result.js";
-import { haveSameTexts, type StandingChunk, textsHash } from "../standing-rows.js";
+import { type HashedChunk, readHashes, textsHash } from "../standing-rows.js";
 import { addChunks, removeChunk } from "./add-chunks.js";
-import { astray, type ChunkCopy, DocumentCopy, type DocumentWork, largestSize, readCopy } from "./document-copy.js";
+import {
+  astray,
+  type ChunkCopy,
+  DocumentCopy,
+  type DocumentWork,
+  largestSize,
+  plannedChunks,
+} from "./document-copy.js";
 import { Finish } from "./finish-chunks.js";
 
 /** The outcome for the rows of one document. */
@@ -20,12 +27,11 @@ interface CopiedRows {
  * copy is completed, enabled, not archived, and holds no chunk of its stub. Rejects with StopError where the key is refused or the
  * disk fails, and with the reason of the signal.
  */
-export async function copyRows(work: DocumentWork, rows: DocumentRows): Promise<CopiedRows> {
-  const copy = new DocumentCopy(work, rows);
+export async function copyRows(work: DocumentWork): Promise<CopiedRows> {
+  const copy = new DocumentCopy(work);
   try {
-    const { there, next } = await takeUp(copy);
     const finish = new Finish(copy);
-    await finish.finish(there);
+    const next = await resume(copy, finish);
     for await (const added of addChunks(copy, next)) await finish.finish(added);
     await finish.end();
     if (work.options.journal.mayShowUp("add chunks", work.plan.document_id)) await readCopies(copy);
@@ -39,36 +45,44 @@ export async function copyRows(work: DocumentWork, rows: DocumentRows): Promise<
 /** The service adds chunks behind the last one alone. */
 const noPosition = "it failed earlier, or was deleted, and has no place behind the others";
 
-/** The chunks that are there already, and the number of the first that is to be added. */
-interface TakenUp {
-  readonly there: readonly ChunkCopy[];
-  readonly next: number;
-}
-
 /**
- * Takes up the work of an earlier process on a document; there is none of a new one. SkipError where the document holds a chunk that
- * this copy did not make.
+ * Completes the chunks that an earlier process added to a document; a new one has none. Returns the number of the first chunk that is
+ * to be added. SkipError where the document holds a chunk that this copy did not make.
  */
-async function takeUp(copy: DocumentCopy): Promise<TakenUp> {
+async function resume(copy: DocumentCopy, finish: Finish): Promise<number> {
   const copies = await readCopies(copy);
   for (const chunk of copies) if (chunk) copy.ids.add(chunk.id);
   const there = copies.slice(0, await removeUnindexed(copy, copies));
   const next = there.findLastIndex((chunk) => chunk !== undefined) + 1;
-  const chunks: ChunkCopy[] = [];
-  for (const [number, row] of copy.planned.slice(0, next).entries()) {
-    const chunk = there[number];
-    if (!chunk) copy.fail("chunk", row, astray(copy.work, noPosition).message);
-    else if (chunk.status === "error") copy.fail("chunk", row, "the service stored it and could not index it");
-    else chunks.push({ row, id: chunk.id, enabled: chunk.enabled, attachment_ids: chunk.attachment_ids });
+  for (let first = 0; first < next; first += chunksAtOnce) {
+    const rows = await copy.planned.from(first, Math.min(chunksAtOnce, next - first));
+    await finish.finish(rows.flatMap((row, at) => standingCopy(copy, row, there[first + at])));
   }
-  return { there: chunks, next };
+  return next;
+}
+
+/** Chunks that are completed at once. */
+const chunksAtOnce = 100;
+
+/** The copy of a chunk that is to be completed; one that is not there as it should is noted as failed. */
+function standingCopy(
+  copy: DocumentCopy,
+  row: ChunkWithChildren,
+  chunk: HashedChunk | undefined,
+): readonly ChunkCopy[] {
+  if (chunk && chunk.status !== "error") return [{ row, ...chunk }];
+  const reason = chunk ? "the service stored it and could not index it" : astray(copy.work, noPosition).message;
+  copy.fail("chunk", row, reason);
+  return [];
 }
 
 /** The copies of the chunks of the dump, in its order. Chunks that came late are deleted. SkipError where any other chunk is there. */
-async function readCopies(copy: DocumentCopy): Promise<readonly (StandingChunk | undefined)[]> {
+async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | undefined)[]> {
   const { options, place, plan } = copy.work;
   const additions = options.journal.additions(plan.document_id);
-  const { copies, surplus, stranger } = alignChunks(copy.planned, await readCopy(copy.work), additions);
+  const planned: string[] = [];
+  if (additions.length > 0) for await (const chunk of plannedChunks(copy.work)) planned.push(textsHash(chunk));
+  const { copies, surplus, stranger } = alignChunks(planned, await readHashes(options.api, place), additions);
   if (stranger) {
     const chunk = `chunk ${stranger.id}, at position ${stranger.position} of document ${place.documentId}`;
     throw astray(copy.work, `${chunk}, is none that this restore added, or somebody changed it`);
@@ -81,23 +95,16 @@ async function readCopies(copy: DocumentCopy): Promise<readonly (StandingChunk |
  * Deletes the chunks that an earlier process added and the service could not index, and those behind them, so that they come again in
  * order; not if they are more than one request can have added. Gives the number of those that stay.
  */
-async function removeUnindexed(copy: DocumentCopy, copies: readonly (StandingChunk | undefined)[]): Promise<number> {
+async function removeUnindexed(copy: DocumentCopy, copies: readonly (HashedChunk | undefined)[]): Promise<number> {
   const first = copies.findIndex((chunk) => chunk?.status === "error");
   if (first < 0) return copies.length;
-  const removed = copies.flatMap((chunk, number) => (chunk && number >= first ? [{ id: chunk.id, number }] : []));
+  const removed = copies.slice(first).flatMap((chunk) => chunk ?? []);
   if (removed.length > largestSize) return copies.length;
-  for (const { id, number } of removed.toReversed()) await removeChunk(copy, id, copy.planned[number]?.id ?? null);
+  for (const { id } of removed.toReversed()) await removeChunk(copy, id, null);
   return first;
 }
 
-interface Texts {
-  readonly content: string;
-  readonly answer: string | null;
-}
-
-interface ChunkThere extends Texts {
-  readonly id: string;
-}
+type ChunkThere = Pick<HashedChunk, "id" | "hash">;
 
 /** The chunks of the target, each in its place. */
 interface Aligned<T extends ChunkThere> {
@@ -109,9 +116,9 @@ interface Aligned<T extends ChunkThere> {
   readonly stranger: T | undefined;
 }
 
-/** Finds out which chunk of the target is the copy of which chunk of the dump, by the ids in the journal. */
+/** Finds out which chunk of the target is the copy of which chunk of the dump, by the ids in the journal. `planned`: hashes of texts. */
 export function alignChunks<T extends ChunkThere>(
-  planned: readonly Texts[],
+  planned: readonly string[],
   there: readonly T[],
   additions: readonly Addition[],
 ): Aligned<T> {
@@ -119,14 +126,13 @@ export function alignChunks<T extends ChunkThere>(
     additions.flatMap(({ first, ids }) => (ids ?? []).map((id, at) => [id, first + at] as const)),
   );
   const lost = additions.filter(({ ids }) => ids === null);
-  const late = new Set(lost.flatMap(({ first, rows }) => planned.slice(first, first + rows).map(textsHash)));
+  const late = new Set(lost.flatMap(({ first, rows }) => planned.slice(first, first + rows)));
   const copies: (T | undefined)[] = planned.map(() => undefined);
   const surplus: T[] = [];
   for (const chunk of there) {
     const number = numbers.get(chunk.id);
     const row = planned[number ?? -1];
-    if (number === undefined ? !late.has(textsHash(chunk)) : !row || !haveSameTexts(row, chunk))
-      return { copies, surplus, stranger: chunk };
+    if (number === undefined ? !late.has(chunk.hash) : row !== chunk.hash) return { copies, surplus, stranger: chunk };
     if (number === undefined || copies[number]) surplus.push(chunk);
     else copies[number] = chunk;
   }

@@ -1,7 +1,7 @@
 import type { Listed } from "../../client/check-answer.js";
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import type { Client } from "../../client/open-client.js";
-import { loadDocumentRows, type ReadDocumentRows } from "../../compare/load-document-rows.js";
+import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { readList } from "../../crawl/read-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
@@ -13,7 +13,7 @@ import { type JournalFacts, noFacts } from "../journal-facts.js";
 import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { type DocumentPair, openTarget } from "../target.js";
-import { applyCopy } from "./apply-copy.js";
+import { type ApplyCopyOptions, applyCopy } from "./apply-copy.js";
 import { compareLive, copiesOfPlan } from "./compare-dumps.js";
 import { type CopyPlan, type DocumentPlan, datasetIdOf } from "./copy-plan.js";
 import {
@@ -76,27 +76,19 @@ async function applyToTarget(context: CopyContext, session: Session): Promise<Co
   if (!(await confirm(shown)).go) return shown;
   for (const id of planned.gone) await journal.forget(id);
   progress.step = "writing";
-  const applied = await withRows(context, planned.plan, (readRows) =>
-    applyCopy(planned.plan, { ...writing, readRows, progress }),
-  );
+  const applied = await writeCopy(context, planned.plan, { ...writing, progress });
   const proved = await proveCopy(context, session, planned.plan, applied);
   return resultOf(context, planned, { applied: applied.copied, ...proved, journal: journal.path });
 }
 
-/** Lets the rows of the planned documents be read, one document after the other, for as long as `work` takes. */
-function withRows<T>(
+function writeCopy(
   { old, options }: CopyContext,
   plan: CopyPlan,
-  work: (read: ReadDocumentRows) => Promise<T>,
-): Promise<T> {
+  writing: Omit<ApplyCopyOptions, "readChunks">,
+): Promise<AppliedCopy> {
   return withSpill(":memory:", options, async (connection) => {
-    const read = await loadDocumentRows(connection, "old", old, documentsOf(plan), { signal: options.signal });
-    let before: Promise<unknown> = Promise.resolve();
-    return work((document) => {
-      const rows = before.then(() => read(document));
-      before = rows.catch(() => {});
-      return rows;
-    });
+    const { chunks } = await loadDocumentRows(connection, "old", old, documentsOf(plan), { signal: options.signal });
+    return applyCopy(plan, { ...writing, readChunks: chunks });
   });
 }
 

@@ -1,7 +1,7 @@
 import { type KnowledgeApi, pageSize } from "../../client/knowledge-api.js";
 import type { PreparedWrite } from "../../client/write/operations.js";
-import { type ChildRow, type ChunkRow, type DocumentRows, groupRows } from "../../compare/document-rows.js";
-import type { ReadDocumentRows } from "../../compare/load-document-rows.js";
+import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
+import type { ReadChunks } from "../../compare/load-document-rows.js";
 import { SkipError } from "../../errors.js";
 import type { WriteFacts } from "../journal-lines.js";
 import type { RowDifference } from "../result.js";
@@ -15,7 +15,7 @@ import {
   writeNow,
   writeOnce,
 } from "../write-once.js";
-import { comingOf, type DocumentPlan } from "./copy-plan.js";
+import { comingChunks, type DocumentPlan } from "./copy-plan.js";
 import type { CopyProgress } from "./copy-result.js";
 
 /** The facts of a write to a document, but for those that are the same for all of them. */
@@ -23,7 +23,7 @@ export type RowFacts = Omit<WriteFacts, "dataset_id" | "document_id">;
 
 /** A chunk of the target, and the chunk of the dump that it is a copy of. */
 export interface ChunkCopy {
-  readonly row: ChunkRow;
+  readonly row: ChunkWithChildren;
   readonly id: string;
   readonly enabled: boolean;
   readonly attachment_ids: readonly string[];
@@ -36,35 +36,56 @@ export type RowOutcome<T> = Exclude<Ended<T>, { readonly kind: "unknown" }>;
 export class DocumentCopy {
   readonly work: DocumentWork;
   /** The chunks that come, in the order of the dump: their numbers in the journal are their places here. */
-  readonly planned: readonly ChunkRow[];
+  readonly planned: PlannedChunks;
   /** Rows that did not come. */
   readonly failed: RowDifference[] = [];
   /** Ids of the chunks of the target that are copies. */
   readonly ids = new Set<string>();
-  readonly #children: ReadonlyMap<string, readonly ChildRow[]>;
-  readonly #hasChildren: boolean;
 
-  constructor(work: DocumentWork, rows: DocumentRows) {
-    const { doc_form } = work.plan;
-    const coming = comingOf({ ...rows, doc_form });
+  constructor(work: DocumentWork) {
     this.work = work;
-    this.planned = coming.chunks;
-    this.#children = groupRows(coming.children, ({ segment_id }) => segment_id);
-    this.#hasChildren = rows.children.length > 0 || doc_form === "hierarchical_model";
+    this.planned = new PlannedChunks(plannedChunks(work));
   }
 
   /** Whether chunks have children, in the dump or because the service makes them. */
   get hasChildren(): boolean {
-    return this.#hasChildren;
-  }
-
-  /** The children that come below a chunk of the dump, in order. */
-  childrenOf(chunkId: string): readonly ChildRow[] {
-    return this.#children.get(chunkId) ?? [];
+    const { children, doc_form } = this.work.plan;
+    return children > 0 || doc_form === "hierarchical_model";
   }
 
   fail(level: RowDifference["level"], { id, position }: Pick<ChunkRow, "id" | "position">, reason: string): void {
     this.failed.push({ level, id, position, reason });
+  }
+}
+
+/** Reads the chunks of the dump that come, in order. */
+export function plannedChunks({ options, plan }: DocumentWork): AsyncGenerator<ChunkWithChildren> {
+  return comingChunks(options.readChunks(plan), plan.doc_form);
+}
+
+/** The chunks that come, read once from the first to the last: only the next ones are in memory. */
+class PlannedChunks {
+  readonly #left: AsyncIterator<ChunkWithChildren>;
+  /** The number of the first chunk that is in memory. */
+  #first = 0;
+  #ahead: ChunkWithChildren[] = [];
+
+  constructor(chunks: AsyncIterable<ChunkWithChildren>) {
+    this.#left = chunks[Symbol.asyncIterator]();
+  }
+
+  /** Returns at most so many chunks, from number `from` on. Those before it cannot be asked for again. */
+  async from(from: number, most: number): Promise<readonly ChunkWithChildren[]> {
+    const end = from + most;
+    while (this.#first + this.#ahead.length < end) {
+      const next = await this.#left.next();
+      if (next.done) break;
+      if (this.#first + this.#ahead.length < from) this.#first++;
+      else this.#ahead.push(next.value);
+    }
+    this.#ahead = this.#ahead.slice(Math.max(0, from - this.#first));
+    this.#first = Math.max(this.#first, from);
+    return this.#ahead.slice(0, most);
   }
 }
 
@@ -150,8 +171,8 @@ export async function readChunk({ options, place }: DocumentWork, id: string): P
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Reads the rows of one document of the dump; it may be called for several at once. */
-  readonly readRows: ReadDocumentRows;
+  /** Reads the chunks of one document of the dump; several may be read at once. */
+  readonly readChunks: ReadChunks;
   /** Chunks that one request adds; one for all documents of a copy, since they learn it together. */
   readonly batchSize: BatchSize;
   readonly progress: CopyProgress;

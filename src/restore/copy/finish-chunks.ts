@@ -144,8 +144,9 @@ async function copyChildren(copy: DocumentCopy, chunk: ChunkCopy, there: readonl
   const { api, progress } = copy.work.options;
   let now = there;
   for (let round = 1; ; round++) {
-    const fix = planChildren(copy.childrenOf(chunk.row.id), now);
-    const stranger = strangerIn(fix, copy.childrenOf(chunk.row.id));
+    const { children } = chunk.row;
+    const fix = planChildren(children, now);
+    const stranger = strangerIn(fix, children);
     if (stranger) {
       const reason = `child chunk ${stranger.id} of its copy is none that this restore or the service made; the children stay as they are`;
       return copy.fail("chunk", chunk.row, reason);
@@ -153,7 +154,7 @@ async function copyChildren(copy: DocumentCopy, chunk: ChunkCopy, there: readonl
     const onChild = (count: number) => {
       if (round === 1) progress.childrenDone += count;
     };
-    onChild(copy.childrenOf(chunk.row.id).length - fix.customize.length - fix.add.length);
+    onChild(children.length - fix.customize.length - fix.add.length);
     const { failed, wasLost } = await writeChildren(copy, chunk, fix, now, onChild);
     if (!wasLost || round === mostRounds) return void copy.failed.push(...failed);
     now = await readChildren(api, copy.work.place, chunk.id);

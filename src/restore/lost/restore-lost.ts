@@ -211,13 +211,13 @@ function proveDocuments(
   const { written } = journal;
   const openAdds = journal.open.filter(mayMakeTwo);
   return withSpill(":memory:", { memory, signal }, async (connection) => {
-    const readBefore = await loadDocumentRows(connection, "before", before, documents, { signal });
-    const readAfter = await loadDocumentRows(connection, "after", after, documents, { signal });
+    const rowsBefore = await loadDocumentRows(connection, "before", before, documents, { signal });
+    const rowsAfter = await loadDocumentRows(connection, "after", after, documents, { signal });
     const ids = written.map(({ id }) => id);
     await dropEqualRows(connection, ["before", "after"], ids);
     const differences: ProofDifference[] = [];
     for (const document of documents) {
-      const rows = { before: await readBefore(document), after: await readAfter(document) };
+      const rows = { before: await rowsBefore.all(document), after: await rowsAfter.all(document) };
       differences.push(...proveRestore({ documentId: document.document_id, ...rows, written, openAdds }));
     }
     return differences;

@@ -121,7 +121,7 @@ async function restoredFrom(folder: string): Promise<unknown> {
   const document = { dataset_id: "d", document_id: "x" };
   await mkdir(join(base, "spill"), { recursive: true });
   return withDuckDb(":memory:", { memory: "800MB", temporary: join(base, "spill") }, async (connection) => {
-    const rowsOf = await loadDocumentRows(connection, "old", dump, [document], { signal });
+    const { all: rowsOf } = await loadDocumentRows(connection, "old", dump, [document], { signal });
     return rowsOf(document);
   });
 }

@@ -17,7 +17,7 @@ const options = { memory: "200MB", signal: new AbortController().signal };
 async function readBoth(dump: Dump) {
   const { counts } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
   return withSpill(":memory:", options, async (connection) => {
-    const read = await loadDocumentRows(connection, "old", dump, dump.manifest.documents, options);
+    const { all: read } = await loadDocumentRows(connection, "old", dump, dump.manifest.documents, options);
     const both = [];
     for (const document of dump.manifest.documents)
       both.push({ found: counts.get(documentKey(document)), rows: await read(document) });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { inFull, rounds } from "../../rounds.js";
 import type { Fault, Seen } from "../lost/flaky-service.js";
+import { chunksOf } from "./start-copy.js";
 import { type Given, outcomesOf, rowsOf, startCopyRun } from "./start-copy-of-run.js";
 
 /** Two documents of one name, so that it matters which is which. */
@@ -106,16 +107,16 @@ test.each([
 ] as const)("a child whose answer never came, and that %s, is there once", async (_, fault, adds) => {
   const isAdd = ({ path }: Seen) => path.endsWith("/child_chunks");
   let left = 1;
-  const place = await startCopyRun([{ contents: ["parent"] }], {
+  const place = await startCopyRun([{ contents: ["parent"], children: 1 }], {
     faultOf: (seen, write) => (write > 0 && isAdd(seen) && left-- > 0 ? fault : undefined),
   });
-  const readRows: Given["readRows"] = async () => {
+  const readChunks: Given["readChunks"] = () => {
     const rows = rowsOf({ contents: ["parent"] });
     const [{ id: segment_id } = { id: "" }] = rows.chunks;
     const child = { id: "old child", segment_id, position: 1, content: "by hand", type: "customized" };
-    return { ...rows, children: [{ ...child, created_at: 1, updated_at: 1 }] };
+    return chunksOf({ ...rows, children: [{ ...child, created_at: 1, updated_at: 1 }] });
   };
-  const settings = { readRows, settle: 0, lockTime: 60_000 };
+  const settings = { readChunks, settle: 0, lockTime: 60_000 };
   expect(outcomesOf(await place.copy(settings))).toEqual([
     expect.stringMatching(/^one\.txt: failed: .*an earlier add to chunk \S+ may still complete until /),
   ]);

@@ -10,6 +10,7 @@ import { openTestClient } from "../../client/open-test-client.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
 import { type FlakyOptions, startFlaky } from "../lost/flaky-service.js";
 import { memoryJournal } from "./memory-journal.js";
+import { chunksOf } from "./start-copy.js";
 
 /** A document of the dump: the contents of its chunks, and whatever else is not as usual. */
 export interface Sketch extends Partial<DocumentPlan> {
@@ -90,7 +91,7 @@ export async function startCopyRun(
     const full: ApplyCopyOptions = {
       ...{ api, journal: made.journal, signal, concurrency: 1, settle: 1_000, lockTime: 1_000 },
       writer: openTestWriter(url, { key, signal, grace: 50, timeout: 5, concurrency: 4, sleep: clock.sleep }),
-      readRows: async ({ document_id }) => dump.get(document_id) ?? rowsOf({ document_id }),
+      readChunks: ({ document_id }) => chunksOf(dump.get(document_id) ?? rowsOf({ document_id })),
       ...{ log: () => {}, progress: emptyCopyProgress(), now: clock.now },
       sleep: async (milliseconds) => {
         signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
+import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/compare/document-rows.js";
 import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyRows } from "../../../src/restore/copy/copy-rows.js";
@@ -41,6 +41,12 @@ export type Rows = ReturnType<typeof rowsFrom>;
 
 /** So many plain chunks. */
 export const plain = (count: number): Rows => rowsFrom(Array.from({ length: count }, () => ({})));
+
+/** Gives the chunks of a document of a dump one after the other, as DuckDB does. */
+export async function* chunksOf({ chunks, children }: Pick<DocumentRows, "chunks" | "children">) {
+  for (const chunk of chunks)
+    yield { ...chunk, children: children.filter(({ segment_id }) => segment_id === chunk.id) };
+}
 
 function planFor(rows: Rows, fields: Partial<DocumentPlan>): DocumentPlan {
   return {
@@ -100,13 +106,13 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
         progress,
         batchSize,
       },
-      ...{ log: () => {}, readRows: async () => rows, now: clock.now, sleep: clock.sleep },
+      ...{ log: () => {}, readChunks: () => chunksOf(rows), now: clock.now, sleep: clock.sleep },
       onWrite: () => void progress.writes++,
       ...given,
     };
     const work = { options: full, plan: planFor(rows, fields), place: { datasetId, documentId } };
     try {
-      return await copyRows(work, rows);
+      return await copyRows(work);
     } finally {
       noted.splice(0, noted.length, ...lines.noted);
     }
