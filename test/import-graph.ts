@@ -96,7 +96,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   yaml: /^(job\/|restore\/lost\/plan-file\.ts$)/,
   "@valibot/to-json-schema": /^(job\/write-json-schema|cli\/write-schemas)\.ts$/,
   leven: /^job\//,
-  diff: /^(compare\/read-changes|restore\/copy\/compare-rows)\.ts$/,
+  diff: /^compare\/read-changes\.ts$/,
   "string-width": /^cli\/display-width\.ts$/,
   "@clack/prompts": /^cli\/dialogue\.ts$/,
   yargs: /^cli\/(help|command|completion)\.ts$/,

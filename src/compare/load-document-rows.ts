@@ -6,16 +6,7 @@ import { UsageError } from "../errors.js";
 import type { ReadProgress } from "../read-progress.js";
 import { jsonText } from "../rows/exact-json.js";
 import { documentKey } from "../rows/row.js";
-import {
-  type ChildRow,
-  type ChunkRow,
-  type ChunkWithChildren,
-  childFromJson,
-  chunkFromJson,
-  type DocumentId,
-  type DocumentRows,
-  groupRows,
-} from "./document-rows.js";
+import { type ChunkWithChildren, childFromJson, chunkFromJson, type DocumentId, groupRows } from "./document-rows.js";
 
 export interface LoadOptions {
   readonly signal: AbortSignal;
@@ -23,14 +14,7 @@ export interface LoadOptions {
   readonly progress?: ReadProgress | undefined;
 }
 
-/** Reads the rows of documents. A document that the dump does not have has none. */
-export interface LoadedRows {
-  /** Reads all rows of a document. */
-  readonly all: (document: DocumentId) => Promise<DocumentRows>;
-  /** Reads the chunks of a document with their child chunks, in order, and keeps `chunksAtOnce` of them in memory. */
-  readonly chunks: ReadChunks;
-}
-
+/** Reads the chunks of a document with their child chunks, in order: `chunksAtOnce` of them are in memory. */
 export type ReadChunks = (document: DocumentId) => AsyncIterable<ChunkWithChildren>;
 
 type RowKind = "chunks" | "child_chunks";
@@ -55,9 +39,8 @@ export async function loadDocumentRows(
   dump: Dump,
   documents: readonly DocumentId[],
   options: LoadOptions,
-): Promise<LoadedRows> {
+): Promise<ReadChunks> {
   await loadDocumentIds(connection, `${name}_documents`, documents);
-  const forms = new Map(dump.manifest.documents.map((document) => [documentKey(document), document.doc_form]));
   const places: Record<RowKind, RowRanges> = { chunks: new Map(), child_chunks: new Map() };
   for (const [kind, file] of await checkExactFiles(dump, options)) {
     const names = ["dataset_id", ...loaded[kind]].join(", ");
@@ -70,44 +53,21 @@ export async function loadDocumentRows(
     places[kind] = await findRowRanges(connection, `${name}_${kind}`);
   }
   const inTurn = oneAtATime();
-  const readAll = async ({ dataset_id, document_id }: DocumentId): Promise<DocumentRows> => {
-    options.signal.throwIfAborted();
-    const document = { dataset_id, document_id };
-    const key = documentKey(document);
-    const read = <T>(kind: RowKind, fromJson: (text: string) => T): Promise<readonly T[]> =>
-      readRows(connection, `${name}_${kind}`, kind, document, places[kind].get(key), fromJson);
-    const chunks: readonly ChunkRow[] = await read("chunks", chunkFromJson);
-    const children: readonly ChildRow[] = await read("child_chunks", childFromJson);
-    return {
-      ...document,
-      doc_form: forms.get(key) ?? null,
-      chunks,
-      children,
-    };
-  };
-  async function* readChunks(document: DocumentId): AsyncGenerator<ChunkWithChildren> {
+  return async function* (document) {
     const [first, last] = places.chunks.get(documentKey(document)) ?? [1, 0];
-    const below = places.child_chunks.get(documentKey(document));
+    const children = places.child_chunks.get(documentKey(document)) ?? [1, 0];
+    const below = `FROM ${name}_child_chunks WHERE row BETWEEN ${children.join(" AND ")} AND ${ofDocument(document)}`;
     for (let row = first; row <= last; row += chunksAtOnce) {
       options.signal.throwIfAborted();
       const page = `FROM ${name}_chunks WHERE row BETWEEN ${row} AND ${Math.min(last, row + chunksAtOnce - 1)} AND ${ofDocument(document)}`;
-      const chunks = await inTurn(() => rowsOf(connection, "chunks", page, chunkFromJson));
-      const children =
-        below === undefined
-          ? []
-          : await inTurn(() =>
-              rowsOf(
-                connection,
-                "child_chunks",
-                `FROM ${name}_child_chunks WHERE row BETWEEN ${below.join(" AND ")} AND ${ofDocument(document)} AND segment_id IN (SELECT id ${page})`,
-                childFromJson,
-              ),
-            );
-      const childrenOf = groupRows(children, ({ segment_id }) => segment_id);
+      const chunks = await inTurn(() => readRows(connection, "chunks", page, chunkFromJson));
+      const rows = await inTurn(() =>
+        readRows(connection, "child_chunks", `${below} AND segment_id IN (SELECT id ${page})`, childFromJson),
+      );
+      const childrenOf = groupRows(rows, ({ segment_id }) => segment_id);
       for (const chunk of chunks) yield { ...chunk, children: childrenOf.get(chunk.id) ?? [] };
     }
-  }
-  return { all: readAll, chunks: readChunks };
+  };
 }
 
 const chunksAtOnce = 500;
@@ -120,37 +80,6 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
     before = done.catch(() => {});
     return done;
   };
-}
-
-/** The columns of a row that only people or a restore change. */
-const compared: Readonly<Record<RowKind, readonly string[]>> = {
-  chunks: ["content", "answer", "keywords", "enabled", "status", "attachments"],
-  child_chunks: ["segment_id", "content", "type"],
-};
-
-/**
- * Drops the rows that two tables of `loadDocumentRows` have in common, so that only those that differ are read. `kept`: ids of rows that
- * are wanted whether or not they differ.
- */
-export async function dropEqualRows(
-  connection: Connection,
-  [one, other]: readonly [string, string],
-  kept: readonly string[],
-): Promise<void> {
-  const statement = await connection.prepare(
-    `CREATE OR REPLACE TABLE kept_rows AS SELECT unnest(from_json($1::JSON, '["VARCHAR"]')) AS id`,
-  );
-  statement.bindVarchar(1, JSON.stringify(kept));
-  await statement.run();
-  for (const kind of ["chunks", "child_chunks"] as const) {
-    const values = compared[kind].map((name) => `'${name}': "${name}"`).join(", ");
-    const hashed = (name: string) =>
-      `(SELECT row, dataset_id, document_id, id, left(sha256(to_json({${values}})::VARCHAR), 32)::UUID AS hash FROM ${name}_${kind})`;
-    await connection.run(`CREATE OR REPLACE TABLE equal_rows AS SELECT a.row AS one, b.row AS other
-      FROM ${hashed(one)} a JOIN ${hashed(other)} b USING (dataset_id, document_id, id, hash) ANTI JOIN kept_rows USING (id)`);
-    await connection.run(`DELETE FROM ${one}_${kind} WHERE row IN (SELECT one FROM equal_rows);
-      DELETE FROM ${other}_${kind} WHERE row IN (SELECT other FROM equal_rows)`);
-  }
 }
 
 /** The first and the last row of each document, by `documentKey`. */
@@ -202,19 +131,6 @@ export async function loadDocumentIds(
 /** Reads rows as JSON texts: the client takes a byte order mark off the start of a text, which a content may begin with. */
 async function readRows<T>(
   connection: Connection,
-  table: string,
-  kind: RowKind,
-  document: DocumentId,
-  place: readonly [first: number, last: number] | undefined,
-  fromJson: (text: string) => T,
-): Promise<readonly T[]> {
-  if (!place) return [];
-  const rows = `FROM ${table} WHERE row BETWEEN ${place.join(" AND ")} AND ${ofDocument(document)}`;
-  return rowsOf(connection, kind, rows, fromJson);
-}
-
-async function rowsOf<T>(
-  connection: Connection,
   kind: RowKind,
   from: string,
   fromJson: (text: string) => T,
@@ -224,8 +140,11 @@ async function rowsOf<T>(
 }
 
 /** SQL: a row as JSON text, for `chunkFromJson` and `childFromJson`. */
-export function rowJson(kind: RowKind): string {
-  const members = loaded[kind].map((name) => `'${name}': ${name.endsWith("_at") ? `epoch(${name})` : `"${name}"`}`);
+export function rowJson(kind: RowKind, table?: string): string {
+  const of = table === undefined ? "" : `${table}.`;
+  const members = loaded[kind].map(
+    (name) => `'${name}': ${name.endsWith("_at") ? `epoch(${of}${name})` : `${of}"${name}"`}`,
+  );
   return `to_json({${members.join(", ")}})::VARCHAR`;
 }
 

@@ -1,5 +1,6 @@
 import type { Dump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
+import type { RowPair } from "./pair-rows.js";
 import type { RowDifference } from "./result.js";
 
 /** A row of either level. */
@@ -8,32 +9,32 @@ export interface ProvedRow {
   readonly position: number | null;
 }
 
-/** What to say of a row; null: it is as it should be. */
-export interface RowRules<Old, Now> {
-  readonly pair: (old: Old, now: Now) => string | null;
+/** Says in which way a row differs from what it should be; null: it does not. */
+export interface RowRules<Row> {
+  readonly pair: (old: Row, live: Row, isMoved: boolean) => string | null;
   /** Of a row that is not there any more. */
-  readonly gone: (old: Old) => string | null;
+  readonly gone: (old: Row) => string | null;
   /** Of a row that was not there. */
-  readonly fresh: (now: Now) => string | null;
+  readonly fresh: (live: Row) => string | null;
 }
 
-/** Compares rows with what they should be, by their ids. */
-export function compareRows<Old extends ProvedRow, Now extends ProvedRow>(
+/** Judges the pairs of rows of one level. A pair has the id and the position of its old row. */
+export async function* findDifferences<Row extends ProvedRow>(
   level: RowDifference["level"],
-  { old, now }: { readonly old: readonly Old[]; readonly now: readonly Now[] },
-  rules: RowRules<Old, Now>,
-): readonly RowDifference[] {
-  const olds = new Map(old.map((row) => [row.id, row]));
-  const nows = new Map(now.map((row) => [row.id, row]));
-  const differenceOf = ({ id, position }: ProvedRow, reason: string | null) =>
-    reason === null ? [] : [{ level, id, position, reason }];
-  return [
-    ...old.flatMap((row) => {
-      const there = nows.get(row.id);
-      return differenceOf(row, there ? rules.pair(row, there) : rules.gone(row));
-    }),
-    ...now.flatMap((row) => (olds.has(row.id) ? [] : differenceOf(row, rules.fresh(row)))),
-  ];
+  pairs: AsyncIterable<RowPair<Row>>,
+  rules: RowRules<Row>,
+): AsyncGenerator<RowDifference> {
+  for await (const pair of pairs) {
+    const row = pair.old ?? pair.live;
+    const reason = reasonOf(pair, rules);
+    if (row && reason !== null) yield { level, id: row.id, position: row.position, reason };
+  }
+}
+
+function reasonOf<Row>({ old, live, isMoved }: RowPair<Row>, rules: RowRules<Row>): string | null {
+  if (old && live) return rules.pair(old, live, isMoved);
+  if (old) return rules.gone(old);
+  return live && rules.fresh(live);
 }
 
 /** `it differs in text and state`; null where no flaw holds. */

@@ -1,10 +1,12 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
-import { type LoadedRows, loadDocumentRows } from "../../compare/load-document-rows.js";
-import { withSpill } from "../../duckdb/open-duckdb.js";
+import { loadDocumentRows } from "../../compare/load-document-rows.js";
+import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
+import { rowsOf } from "../../duckdb/read-rows.js";
 import type { Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import { countOf } from "../../words.js";
 import type { JournalFacts } from "../journal-facts.js";
+import { pairRows } from "../pair-rows.js";
 import { notProved, refuseUnread } from "../prove.js";
 import type { RowDifference } from "../result.js";
 import {
@@ -15,11 +17,13 @@ import {
   type TargetReading,
   type TargetService,
 } from "../target.js";
+import { keepComing } from "./coming-rows.js";
 import { compareCopy, compareSame } from "./compare-rows.js";
 import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
-import { type CopyPlan, comingOf, datasetIdOf, type Loss, type LossPart } from "./copy-plan.js";
+import { type CopyPlan, datasetIdOf, type Loss, type LossPart } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { type DumpDetails, detailsIn, readDetails } from "./details.js";
+import { formIn } from "./read-dump.js";
 
 /** Dumps documents of a service, and compares them with those of a dump. Rejects as a run does, and as `compareDumps`. */
 export async function compareLive(
@@ -51,74 +55,87 @@ function goneFrom({ old: { document_id } }: DocumentPair): CopyDifference {
  * as its run wrote it: then nothing is proved.
  */
 export async function compareDumps(options: CompareOptions): Promise<readonly CopyDifference[]> {
-  const { pairs, signal } = options;
+  const { old, pairs, copies, signal } = options;
   refuseUnread(options.live);
   return withSpill(":memory:", options, async (connection) => {
-    const open = async (name: "old" | "live"): Promise<Side> => {
+    const open = async (name: "old" | "live"): Promise<DumpDetails> => {
       const documents = pairs.map((pair) => pair[name]);
       const details = await readDetails(connection, options[name], options);
-      return { details, rows: await loadDocumentRows(connection, name, options[name], documents, options) };
+      await loadDocumentRows(connection, name, options[name], documents, options);
+      return details;
     };
     const sides = { old: await open("old"), live: await open("live") };
+    if (old.manifest.options.child_chunks === "none") await connection.run("DELETE FROM live_child_chunks");
+    if (copies) await keepComing(connection, "old", formsIn(old, sides.old));
+    const pairsOf = await pairRows(connection, pairs, copies ? { by: "text", without: copies.failed } : { by: "id" });
+    const counts = await countCompared(connection, options);
     const differences = [...compareDatasets(options, sides)];
-    for (const pair of pairs) {
+    for (const [nr, pair] of pairs.entries()) {
       signal.throwIfAborted();
       const { document_id } = pair.old;
       const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
       const sentences = compareSettings(pair, options, sides);
-      const { differing, ...rows } = await compareRowsOf(pair, options, sides);
-      const { listed, more } = listRows(differing);
+      const rows = copies
+        ? compareCopy(pairsOf(nr), { ...copies, mayBeDisabled: mayBeDisabled(pair, sides) })
+        : compareSame(pairsOf(nr));
+      const { listed, more } = await listRows(rows);
       differences.push(
         ...[...sentences, ...more].map((reason) => ({ ...ofDocument, reason })),
         ...listed.map((difference) => ({ ...difference, document_id })),
       );
-      options.onDocument?.(rows);
+      options.onDocument?.(counts(pair));
     }
     return differences;
   });
 }
 
-interface Side {
-  readonly details: DumpDetails;
-  readonly rows: LoadedRows;
-}
-
 interface Sides {
-  readonly old: Side;
-  readonly live: Side;
+  readonly old: DumpDetails;
+  readonly live: DumpDetails;
 }
 
 function compareSettings(pair: DocumentPair, { copies, live: dump }: CompareOptions, { old, live }: Sides) {
-  const [before, now] = [old, live].map(({ details }, at) =>
-    details.documents.get(documentKey(at ? pair.live : pair.old)),
-  );
+  const [before, now] = [old.documents.get(documentKey(pair.old)), live.documents.get(documentKey(pair.live))];
   if (before && !now && copies) refuseWithoutSettings(dump, `document ${pair.live.document_id}`);
   if (!before || !now) return [];
   if (copies === null) return compareDocument(before, now, null);
   const losses = copies.losses.get(pair.old.document_id) ?? new Set();
-  return compareDocument(before, now, { losses, fields: old.details.datasets.get(pair.old.dataset_id)?.fields });
+  return compareDocument(before, now, { losses, fields: old.datasets.get(pair.old.dataset_id)?.fields });
 }
 
-async function compareRowsOf(
-  pair: DocumentPair,
-  { old: dump, copies }: CompareOptions,
-  { old, live }: Sides,
-): Promise<ComparedRows & { readonly differing: readonly RowDifference[] }> {
-  const [all, now] = [await old.rows.all(pair.old), await live.rows.all(pair.live)];
-  const hasChildren = dump.manifest.options.child_chunks !== "none";
-  const before = copies === null ? all : comingOf(all);
-  const compared = { chunks: before.chunks.length, child_chunks: before.children.length };
-  const refused = {
-    chunks: all.chunks.length - compared.chunks,
-    child_chunks: all.children.length - compared.child_chunks,
+/** The documents of a dump with their forms. */
+function formsIn({ manifest }: Dump, details: DumpDetails) {
+  return manifest.documents.map((document) => ({ ...document, form: formIn(details, document) }));
+}
+
+function mayBeDisabled({ live }: DocumentPair, sides: Sides): boolean {
+  const details = sides.live.documents.get(documentKey(live));
+  return details?.enabled === false || details?.archived === true;
+}
+
+/** Counts the rows that the run has of each document, once those that cannot come are dropped. */
+async function countCompared(
+  connection: Connection,
+  { old: { manifest } }: CompareOptions,
+): Promise<(pair: DocumentPair) => ComparedRows> {
+  const count = async (kind: "chunks" | "child_chunks") => {
+    const found = await rowsOf(
+      connection,
+      `SELECT dataset_id, document_id, count(*)::INTEGER AS rows FROM old_${kind} GROUP BY ALL`,
+    );
+    return new Map(found.map((row) => [documentKey(row), Number(row.rows)]));
   };
-  const details = live.details.documents.get(documentKey(pair.live));
-  const mayBeDisabled = details?.enabled === false || details?.archived === true;
-  const differing =
-    copies === null
-      ? compareSame(before, now, hasChildren)
-      : compareCopy(before, now, { ...copies, hasChildren, mayBeDisabled });
-  return { differing, compared, refused };
+  const [chunks, children] = [await count("chunks"), await count("child_chunks")];
+  const documents = new Map(manifest.documents.map((document) => [documentKey(document), document]));
+  return ({ old }) => {
+    const key = documentKey(old);
+    const compared = { chunks: chunks.get(key) ?? 0, child_chunks: children.get(key) ?? 0 };
+    const { chunk_count = 0, child_chunk_count = 0 } = documents.get(key) ?? {};
+    return {
+      compared,
+      refused: { chunks: chunk_count - compared.chunks, child_chunks: child_chunk_count - compared.child_chunks },
+    };
+  };
 }
 
 /** Compares the settings of every dataset that has one of the documents, each pair of datasets once. */
@@ -129,7 +146,7 @@ function compareDatasets(
   const all = pairs.map((pair) => ({ id: pair.old.dataset_id, liveId: pair.live.dataset_id }));
   const datasets = [...new Map(all.map((each) => [datasetPairKey(each.id, each.liveId), each])).values()];
   return datasets.flatMap(({ id, liveId }) => {
-    const [before, now] = [old.details.datasets.get(id), live.details.datasets.get(liveId)];
+    const [before, now] = [old.datasets.get(id), live.datasets.get(liveId)];
     if (before && !now && copies) refuseWithoutSettings(dump, `dataset ${liveId}`);
     if (!before || !now) return [];
     const sentences = compareDataset(before, now, copies?.datasets.get(datasetPairKey(id, liveId)) ?? null);
@@ -145,20 +162,22 @@ function compareDatasets(
 const mostListed = 100;
 
 /** The first differences of the rows of a document, and a sentence that counts all others. */
-function listRows(differences: readonly RowDifference[]): {
-  readonly listed: readonly RowDifference[];
-  readonly more: readonly string[];
-} {
-  const rest = differences.slice(mostListed);
-  const chunks = rest.filter(({ level }) => level === "chunk").length;
+async function listRows(
+  differences: AsyncIterable<RowDifference>,
+): Promise<{ readonly listed: readonly RowDifference[]; readonly more: readonly string[] }> {
+  const listed: RowDifference[] = [];
+  const rest = { chunk: 0, child_chunk: 0 };
+  for await (const difference of differences) {
+    if (listed.length < mostListed) listed.push(difference);
+    else rest[difference.level]++;
+  }
+  const { chunk, child_chunk: child } = rest;
   const counts = [
-    ...(chunks > 0 ? [countOf(chunks, "more chunk")] : []),
-    ...(rest.length > chunks ? [countOf(rest.length - chunks, "more child chunk")] : []),
+    ...(chunk > 0 ? [countOf(chunk, "more chunk")] : []),
+    ...(child > 0 ? [countOf(child, "more child chunk")] : []),
   ];
-  return {
-    listed: differences.slice(0, mostListed),
-    more: rest.length > 0 ? [`${counts.join(" and ")} of it ${rest.length === 1 ? "differs" : "differ"}`] : [],
-  };
+  const verb = chunk + child === 1 ? "differs" : "differ";
+  return { listed, more: counts.length > 0 ? [`${counts.join(" and ")} of it ${verb}`] : [] };
 }
 
 /** StopError: the service did not show the settings of a dataset or document that this program made. */

@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import type { ChildRow, ChunkRow, ChunkWithChildren, DocumentRows } from "../../compare/document-rows.js";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 
 /**
@@ -133,40 +132,6 @@ export const copyCounts = result({
   writes: v.pipe(count, v.description("write requests to expect; they may become more")),
 });
 export type CopyCounts = v.InferOutput<typeof copyCounts>;
-
-/**
- * Whether a chunk can come: the service refuses a chunk without content, and in qa_model documents one without an answer (400 of
- * POST segments). Plan, writes and proof all go by this.
- */
-export function canCome({ content, answer }: Pick<ChunkRow, "content" | "answer">, docForm: string | null): boolean {
-  if (content.trim() === "") return false;
-  return docForm !== "qa_model" || (answer ?? "").trim() !== "";
-}
-
-/** The same for a child chunk. */
-export function childCanCome({ content }: Pick<ChildRow, "content">): boolean {
-  return content.trim() !== "";
-}
-
-/** The chunks of a document that can come, with the child chunks that can. */
-export async function* comingChunks(
-  chunks: AsyncIterable<ChunkWithChildren>,
-  docForm: string | null,
-): AsyncGenerator<ChunkWithChildren> {
-  for await (const chunk of chunks)
-    if (canCome(chunk, docForm)) yield { ...chunk, children: chunk.children.filter(childCanCome) };
-}
-
-/** The rows of a document that can come; a child chunk comes only with its chunk. */
-export function comingOf(rows: DocumentRows): DocumentRows {
-  const chunks = rows.chunks.filter((chunk) => canCome(chunk, rows.doc_form));
-  const ids = new Set(chunks.map(({ id }) => id));
-  return {
-    ...rows,
-    chunks,
-    children: rows.children.filter((child) => childCanCome(child) && ids.has(child.segment_id)),
-  };
-}
 
 /**
  * The key of a copy: the service refuses a document whose form is not that of its dataset (400 of create-by-text), so that one

@@ -87,8 +87,9 @@ function writeCopy(
   writing: Omit<ApplyCopyOptions, "readChunks">,
 ): Promise<AppliedCopy> {
   return withSpill(":memory:", options, async (connection) => {
-    const { chunks } = await loadDocumentRows(connection, "old", old, documentsOf(plan), { signal: options.signal });
-    return applyCopy(plan, { ...writing, readChunks: chunks });
+    const { signal } = options;
+    const readChunks = await loadDocumentRows(connection, "old", old, documentsOf(plan), { signal });
+    return applyCopy(plan, { ...writing, readChunks });
   });
 }
 

@@ -15,7 +15,8 @@ import {
   writeNow,
   writeOnce,
 } from "../write-once.js";
-import { comingChunks, type DocumentPlan } from "./copy-plan.js";
+import { comingChunks } from "./coming-rows.js";
+import type { DocumentPlan } from "./copy-plan.js";
 import type { CopyProgress } from "./copy-result.js";
 
 /** The facts of a write to a document, but for those that are the same for all of them. */

@@ -6,7 +6,8 @@ import { loadRows } from "../../dump/load.js";
 import type { Manifest } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
-import { type AttachmentPlan, canCome, childCanCome, type FilePlan } from "./copy-plan.js";
+import { canCome, childCanCome } from "./coming-rows.js";
+import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
 import { type DumpDetails, datasetFrom, readDetails } from "./details.js";
 import { type DocumentAttachments, formOf, type RowCounts } from "./plan-document.js";
 

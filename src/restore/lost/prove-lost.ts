@@ -1,7 +1,8 @@
 import { isSameSet } from "../../compare/document-rows.js";
 import type { WrittenRow } from "../journal-facts.js";
 import type { Intent } from "../journal-lines.js";
-import { compareRows, differsIn, type ProvedRow } from "../prove.js";
+import type { RowPair } from "../pair-rows.js";
+import { differsIn, findDifferences, type ProvedRow } from "../prove.js";
 import type { RowDifference } from "../result.js";
 import {
   childHash,
@@ -15,22 +16,18 @@ import type { ProofDifference } from "./restore-options.js";
 
 type Chunk = Omit<StandingChunk, "document_id">;
 
-/** The rows of one document, as far as they are compared. */
-export interface ComparedRows {
-  readonly chunks: readonly Chunk[];
-  readonly children: readonly StandingChild[];
-}
-
 type OpenAdd = Pick<Intent, "write" | "document_id" | "parent_id" | "texts_sha256">;
 
 interface Proof {
   readonly documentId: string;
-  /** From before the first write of the journal. */
-  readonly before: ComparedRows;
-  readonly after: ComparedRows;
+  /** The rows from before the first write of the journal, and those after the last one: by id, those that were written among them. */
+  readonly pairs: {
+    readonly chunks: AsyncIterable<RowPair<Chunk>>;
+    readonly children: AsyncIterable<RowPair<StandingChild>>;
+  };
   /** All that the journal says was written: `journal.written`. */
   readonly written: readonly WrittenRow[];
-  /** Adds whose answer never came: `journal.openAdds`. Each may have brought one chunk or child. */
+  /** Adds whose answer never came. Each may have brought one chunk or child. */
   readonly openAdds?: readonly OpenAdd[];
 }
 
@@ -39,43 +36,41 @@ interface Proof {
  * that the service makes by itself below an added chunk are expected. Rows that the service could not index are not looked at: they
  * are reported as failed.
  */
-export function proveRestore({ documentId, before, after, written, openAdds = [] }: Proof): readonly ProofDifference[] {
-  const ours = written.filter(({ document_id }) => document_id === documentId);
-  const known = new Set([...before.chunks, ...before.children, ...ours].map(({ id }) => id));
-  const isFresh = ({ id }: ProvedRow) => !known.has(id);
-  const adds = openAdds.filter(({ document_id }) => document_id === documentId);
-  const late = new Set([
-    ...lateRows(after.chunks.filter(isFresh), adds, isChunkOf),
-    ...lateRows(after.children.filter(isFresh), adds, isChildOf),
-  ]);
-  const added = ours.filter(({ level, is_added }) => level === "chunk" && is_added).map(({ id }) => id);
-  const newParents = new Set([...added, ...late]);
-  const found = [
-    ...proveRows("chunk", [before.chunks, after.chunks], ours, {
-      flawsOf: flawsOfChunk,
-      isExpected: ({ id }) => late.has(id),
-    }),
-    ...proveRows("child_chunk", [before.children, after.children], ours, {
-      flawsOf: flawsOfChild,
-      isExpected: ({ id, segment_id, type }) =>
-        late.has(id) || (newParents.has(segment_id ?? "") && type !== "customized"),
-    }),
-  ];
-  return found.map((difference) => ({ document_id: documentId, ...difference }));
+export async function* proveRestore({
+  documentId: document_id,
+  pairs,
+  written,
+  openAdds = [],
+}: Proof): AsyncGenerator<ProofDifference> {
+  const ours = written.filter((row) => row.document_id === document_id);
+  const adds = openAdds.filter((add) => add.document_id === document_id);
+  const newParents = new Set(ours.filter(({ level, is_added }) => level === "chunk" && is_added).map(({ id }) => id));
+  const isLate = takeOnce(adds);
+  const chunks = proveRows("chunk", pairs.chunks, ours, {
+    flawsOf: flawsOfChunk,
+    isExpected: (chunk) => {
+      if (!isLate((add) => isChunkOf(chunk, add))) return false;
+      newParents.add(chunk.id);
+      return true;
+    },
+  });
+  const children = proveRows("child_chunk", pairs.children, ours, {
+    flawsOf: flawsOfChild,
+    isExpected: (child) =>
+      isLate((add) => isChildOf(child, add)) || (newParents.has(child.segment_id ?? "") && child.type !== "customized"),
+  });
+  for await (const difference of chunks) yield { document_id, ...difference };
+  for await (const difference of children) yield { document_id, ...difference };
 }
 
-/** The new rows that adds without an answer brought: one for each add. */
-function lateRows<T extends ProvedRow>(
-  fresh: readonly T[],
-  adds: readonly OpenAdd[],
-  isOf: (row: T, add: OpenAdd) => boolean,
-): ReadonlySet<string> {
-  const late = new Set<string>();
-  for (const add of adds) {
-    const row = fresh.find((each) => !late.has(each.id) && isOf(each, add));
-    if (row) late.add(row.id);
-  }
-  return late;
+/** Returns a function that says whether one of these is a match, and counts each of them once. */
+function takeOnce<T>(all: readonly T[]): (isMatch: (one: T) => boolean) => boolean {
+  const left = [...all];
+  return (isMatch) => {
+    const at = left.findIndex(isMatch);
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  };
 }
 
 function isChunkOf(chunk: Chunk, { write, texts_sha256 }: OpenAdd): boolean {
@@ -88,45 +83,42 @@ function isChildOf({ segment_id, content }: StandingChild, { write, parent_id, t
 
 interface Rules<T> {
   /** The columns in which a row differs, as `differsIn` says it. */
-  readonly flawsOf: (before: T | undefined, after: T, written: WrittenRow | undefined) => string | null;
+  readonly flawsOf: (before: T | null, after: T, written: WrittenRow | undefined) => string | null;
   /** Whether a new row that we did not write is the service's own. */
   readonly isExpected: (after: T) => boolean;
 }
 
-function proveRows<T extends ProvedRow>(
+async function* proveRows<T extends ProvedRow>(
   level: WrittenRow["level"],
-  [old, now]: readonly [readonly T[], readonly T[]],
+  pairs: AsyncIterable<RowPair<T>>,
   ours: readonly WrittenRow[],
   { flawsOf, isExpected }: Rules<T>,
-): readonly RowDifference[] {
+): AsyncGenerator<RowDifference> {
   const written = new Map(ours.filter((row) => row.level === level).map((row) => [row.id, row]));
-  const judged = (before: T | undefined, after: T) => {
+  const missing = new Set(written.keys());
+  const judged = (before: T | null, after: T) => {
     const own = written.get(after.id);
+    missing.delete(after.id);
     const flaws = own?.is_indexed === false ? null : flawsOf(before, after, own);
     return flaws && `${flaws}: ${own ? "it is not as this restore wrote it" : "this restore did not change it"}`;
   };
-  const there = new Set([...old, ...now].map(({ id }) => id));
-  const lost = [...written.keys()].filter((id) => !there.has(id));
-  return [
-    ...compareRows(
-      level,
-      { old, now },
-      {
-        pair: judged,
-        gone: () => "it is gone",
-        fresh: (row) => {
-          if (written.has(row.id)) return judged(undefined, row);
-          return isExpected(row) ? null : "it is new, and this restore did not write it";
-        },
-      },
-    ),
-    ...lost.map((id) => ({ level, id, position: null, reason: "this restore added it, and it is not there" })),
-  ];
+  yield* findDifferences(level, pairs, {
+    pair: judged,
+    gone: ({ id }) => {
+      missing.delete(id);
+      return "it is gone";
+    },
+    fresh: (row) => {
+      if (written.has(row.id)) return judged(null, row);
+      return isExpected(row) ? null : "it is new, and this restore did not write it";
+    },
+  });
+  for (const id of missing) yield { level, id, position: null, reason: "this restore added it, and it is not there" };
 }
 
-function flawsOfChunk(before: Chunk | undefined, after: Chunk, written: WrittenRow | undefined): string | null {
+function flawsOfChunk(before: Chunk | null, after: Chunk, written: WrittenRow | undefined): string | null {
   const hash = written?.texts_sha256 ?? null;
-  const isSameText = hash === null ? before !== undefined && haveSameTexts(before, after) : textsHash(after) === hash;
+  const isSameText = hash === null ? before !== null && haveSameTexts(before, after) : textsHash(after) === hash;
   const enabled = written ? !written.is_disabled : before?.enabled;
   const isStatus = after.status === before?.status || (hash !== null && after.status === "completed");
   const attachments = before?.attachment_ids ?? [];
@@ -140,7 +132,7 @@ function flawsOfChunk(before: Chunk | undefined, after: Chunk, written: WrittenR
 }
 
 /** A write without keywords leaves them to the service, which may make some of its own. */
-function haveExpectedKeywords(before: Chunk | undefined, after: Chunk, written: WrittenRow | undefined): boolean {
+function haveExpectedKeywords(before: Chunk | null, after: Chunk, written: WrittenRow | undefined): boolean {
   if (written && written.texts_sha256 !== null) {
     return written.keywords_sha256 === null || keywordsHash(after.keywords) === written.keywords_sha256;
   }
@@ -148,7 +140,7 @@ function haveExpectedKeywords(before: Chunk | undefined, after: Chunk, written: 
 }
 
 function flawsOfChild(
-  before: StandingChild | undefined,
+  before: StandingChild | null,
   after: StandingChild,
   written: WrittenRow | undefined,
 ): string | null {

@@ -1,6 +1,6 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { groupRows } from "../../compare/document-rows.js";
-import { dropEqualRows, loadDocumentRows } from "../../compare/load-document-rows.js";
+import { loadDocumentRows } from "../../compare/load-document-rows.js";
 import type { Decision } from "../../compare/lost/decisions.js";
 import { checkOlder, planLost, planUnread } from "../../compare/lost/plan-lost.js";
 import { countPlan, type Refusals, type TargetDocument } from "../../compare/lost/restore-plan.js";
@@ -11,6 +11,7 @@ import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import type { Journal } from "../journal.js";
 import type { WrittenRow } from "../journal-facts.js";
+import { pairRows } from "../pair-rows.js";
 import { refuseUnread } from "../prove.js";
 import { openSession, type Session } from "../session.js";
 import {
@@ -211,15 +212,14 @@ function proveDocuments(
   const { written } = journal;
   const openAdds = journal.open.filter(mayMakeTwo);
   return withSpill(":memory:", { memory, signal }, async (connection) => {
-    const rowsBefore = await loadDocumentRows(connection, "before", before, documents, { signal });
-    const rowsAfter = await loadDocumentRows(connection, "after", after, documents, { signal });
-    const ids = written.map(({ id }) => id);
-    await dropEqualRows(connection, ["before", "after"], ids);
+    await loadDocumentRows(connection, "old", before, documents, { signal });
+    await loadDocumentRows(connection, "live", after, documents, { signal });
+    const same = documents.map((document) => ({ old: document, live: document }));
+    const pairsOf = await pairRows(connection, same, { by: "id", kept: written.map(({ id }) => id) });
     const differences: ProofDifference[] = [];
-    for (const document of documents) {
-      const rows = { before: await rowsBefore.all(document), after: await rowsAfter.all(document) };
-      differences.push(...proveRestore({ documentId: document.document_id, ...rows, written, openAdds }));
-    }
+    for (const [nr, { document_id: documentId }] of documents.entries())
+      for await (const difference of proveRestore({ documentId, pairs: pairsOf(nr), written, openAdds }))
+        differences.push(difference);
     return differences;
   });
 }

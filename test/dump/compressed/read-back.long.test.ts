@@ -12,6 +12,7 @@ import { renderReport } from "../../../src/report/render-report.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { runHere } from "../../cli/run-here.js";
 import { query } from "../../database/query.js";
+import { allOf } from "../../restore/paired.js";
 import { read } from "../../serve/ask.js";
 import { served } from "../../serve/redump.js";
 import { nastyDump } from "../../verify/nasty-dump.js";
@@ -121,7 +122,7 @@ async function restoredFrom(folder: string): Promise<unknown> {
   const document = { dataset_id: "d", document_id: "x" };
   await mkdir(join(base, "spill"), { recursive: true });
   return withDuckDb(":memory:", { memory: "800MB", temporary: join(base, "spill") }, async (connection) => {
-    const { all: rowsOf } = await loadDocumentRows(connection, "old", dump, [document], { signal });
-    return rowsOf(document);
+    const rowsOf = await loadDocumentRows(connection, "old", dump, [document], { signal });
+    return allOf(rowsOf(document));
   });
 }

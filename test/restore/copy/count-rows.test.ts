@@ -1,35 +1,36 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { DocumentRows } from "../../../src/compare/document-rows.js";
 import { isOf, loadDocumentRows } from "../../../src/compare/load-document-rows.js";
 import { withSpill } from "../../../src/duckdb/open-duckdb.js";
 import type { Dump } from "../../../src/dump/open-dump.js";
-import { canCome, childCanCome } from "../../../src/restore/copy/copy-plan.js";
+import { canCome, childCanCome } from "../../../src/restore/copy/coming-rows.js";
 import { readDump } from "../../../src/restore/copy/read-dump.js";
 import { documentKey, type Row } from "../../../src/rows/row.js";
 import { child, chunk } from "../../compare/lost/lost-dumps.js";
 import { rounds } from "../../rounds.js";
+import { allOf } from "../paired.js";
 import { detailedDump } from "./detailed-dumps.js";
 
 const options = { memory: "200MB", signal: new AbortController().signal };
 
-/** The counts and attachments of every document, and its rows as the writes of a copy see them. */
+/** The counts and attachments of every document, and the chunks that its writes bring. */
 async function readBoth(dump: Dump) {
   const { counts } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
   return withSpill(":memory:", options, async (connection) => {
-    const { all: read } = await loadDocumentRows(connection, "old", dump, dump.manifest.documents, options);
+    const read = await loadDocumentRows(connection, "old", dump, dump.manifest.documents, options);
     const both = [];
     for (const document of dump.manifest.documents)
-      both.push({ found: counts.get(documentKey(document)), rows: await read(document) });
+      both.push({ document, found: counts.get(documentKey(document)), chunks: await allOf(read(document)) });
     return both;
   });
 }
 
+type Both = Awaited<ReturnType<typeof readBoth>>[number];
+
 /** The same counts, by the functions that the writes of a copy go by. */
-function countsOf({ doc_form, chunks, children }: DocumentRows) {
+function countsOf({ document: { doc_form, chunk_count, child_chunk_count }, chunks }: Both) {
   const coming = chunks.filter((each) => canCome(each, doc_form));
-  const parents = new Set(coming.map(({ id }) => id));
-  const own = children.filter(({ segment_id }) => parents.has(segment_id));
+  const own = coming.flatMap(({ children }) => children);
   const below = own.filter(childCanCome);
   const texts = [
     ...coming.flatMap(({ content, answer }) => [content, answer ?? ""]),
@@ -41,10 +42,10 @@ function countsOf({ doc_form, chunks, children }: DocumentRows) {
     chunks: coming.length,
     disabled: coming.filter(({ enabled }) => !enabled).length,
     summaries: coming.filter(({ summary }) => summary !== null).length,
-    lost_chunks: chunks.length - coming.length,
+    lost_chunks: chunk_count - coming.length,
     children: below.length,
     lost_children: own.length - below.length,
-    orphans: children.length - own.length,
+    orphans: child_chunk_count - own.length,
     characters: texts.reduce((sum, text) => sum + [...text].length, 0),
     plans: ids.map((id) => ({ id, file: null })),
     attached: attached.length,
@@ -104,8 +105,8 @@ test("the plan counts what the writes bring, for any blanks", async () => {
         texts.map((content, index) => child(`doc${at % 3}`, `c${at}`, `k${at}-${index}`, content)),
       );
       const ill = Object.fromEntries(forms.map((doc_form, at) => [`doc${at}`, { doc_form }]));
-      for (const { found, rows } of await readBoth(await detailedDump(chunks, children, { ill })))
-        expect(found).toMatchObject(countsOf(rows));
+      for (const both of await readBoth(await detailedDump(chunks, children, { ill })))
+        expect(both.found).toMatchObject(countsOf(both));
     }),
     { numRuns: rounds(3, 200) },
   );
@@ -119,7 +120,7 @@ test("a chunk of a document that is no qa_model needs no answer, and a child chu
   ];
   const children = [child("qa", "q1", "k1", "x"), child("qa", "q1", "k2", "\ufeff"), child("qa", "q2", "k3", "lost")];
   const both = await readBoth(await detailedDump(chunks, children, { ill: { qa: { doc_form: "qa_model" } } }));
-  const of = (id: string) => both.find(({ rows }) => isOf({ dataset_id: "d", document_id: id })(rows))?.found;
+  const of = (id: string) => both.find(({ document }) => isOf({ dataset_id: "d", document_id: id })(document))?.found;
   expect(of("text")).toMatchObject({ chunks: 1, lost_chunks: 0, characters: 2 });
   expect(of("qa")).toMatchObject({
     chunks: 1,

@@ -8,6 +8,7 @@ import {
   standingChunk,
   textsHash,
 } from "../../../src/restore/standing-rows.js";
+import { allOf, paired } from "../paired.js";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -58,13 +59,17 @@ const before = {
   children: [child("x"), child("y")],
 };
 
-const standing = ({ chunks, children }: typeof before) => ({
-  chunks: chunks.map(standingChunk),
-  children: children.map(standingChild),
-});
+/** What the proof finds where these rows stand in place of those of `before`. */
+function proved(after: Record<"chunks" | "children", readonly Row[]>, writes: readonly WrittenRow[]) {
+  const pairs = {
+    chunks: paired(before.chunks.map(standingChunk), after.chunks.map(standingChunk)),
+    children: paired(before.children.map(standingChild), after.children.map(standingChild)),
+  };
+  return allOf(proveRestore({ documentId: "doc", pairs, written: writes }));
+}
 
 /** The differences between `before` and a document with these rows in place of, or beside, its own. */
-function differences(
+async function differences(
   changed: Partial<Record<"chunks" | "children", readonly Row[]>>,
   writes: readonly WrittenRow[] = [],
 ) {
@@ -76,9 +81,7 @@ function differences(
     chunks: merged(before.chunks, changed.chunks),
     children: merged(before.children, changed.children),
   };
-  return proveRestore({ documentId: "doc", before: standing(before), after: standing(after), written: writes }).map(
-    ({ id, reason }) => `${id}: ${reason}`,
-  );
+  return (await proved(after, writes)).map(({ id, reason }) => `${id}: ${reason}`);
 }
 
 const gone = { gone: true };
@@ -143,7 +146,7 @@ describe("nothing differs", () => {
       [writtenChild("z", { is_added: true })],
     ],
     ["a write to another document", {}, [written("q", { document_id: "other" })]],
-  ])("%s", (_, changed, writes) => expect(differences(changed, writes)).toEqual([]));
+  ])("%s", async (_, changed, writes) => expect(await differences(changed, writes)).toEqual([]));
 });
 
 describe("a difference", () => {
@@ -244,12 +247,11 @@ describe("a difference", () => {
       [writtenChild("z", { is_added: true })],
       `z: it differs in chunk: ${ours}`,
     ],
-  ])("%s", (_, changed, writes, difference) => expect(differences(changed, writes)).toContain(difference));
+  ])("%s", async (_, changed, writes, difference) => expect(await differences(changed, writes)).toContain(difference));
 
-  test("has its place in the document", () => {
+  test("has its place in the document", async () => {
     const after = { ...before, chunks: [chunk("a", { content: "x" }), ...before.chunks.slice(1)] };
-    const compared = { documentId: "doc", before: standing(before), after: standing(after), written: [] };
-    expect(proveRestore(compared)).toEqual([
+    expect(await proved(after, [])).toEqual([
       { document_id: "doc", level: "chunk", id: "a", position: 1, reason: `it differs in text: ${theirs}` },
     ]);
   });

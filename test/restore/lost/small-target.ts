@@ -11,12 +11,13 @@ import type { Chunk, StoredDataset } from "../../../src/demo/rows.js";
 import { openJournal } from "../../../src/restore/journal.js";
 import { applyPlan, reconcileLost } from "../../../src/restore/lost/apply-plan.js";
 import type { ApplyOptions } from "../../../src/restore/lost/document-work.js";
-import { type ComparedRows, proveRestore } from "../../../src/restore/lost/prove-lost.js";
+import { proveRestore } from "../../../src/restore/lost/prove-lost.js";
 import { haveSameTexts, standingChild, standingChunk } from "../../../src/restore/standing-rows.js";
 import { mayMakeTwo } from "../../../src/restore/write-once.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { testFolder } from "../../run/job-for.js";
+import { allOf, paired } from "../paired.js";
 import { type Flaky, type FlakyOptions, startFlaky } from "./flaky-service.js";
 
 /** A UUID that ends in the number. */
@@ -164,7 +165,12 @@ export async function startTarget(
       const journal = await open();
       const { written } = journal;
       const openAdds = journal.open.filter(mayMakeTwo);
-      const differences = proveRestore({ documentId, before, after: rowsOf(service), written, openAdds });
+      const after = rowsOf(service);
+      const pairs = {
+        chunks: paired(before.chunks, after.chunks),
+        children: paired(before.children, after.children),
+      };
+      const differences = await allOf(proveRestore({ documentId, pairs, written, openAdds }));
       return differences.map(({ id, reason }) => `${id.replace(/^0.*-0+/, "#")}: ${reason}`);
     },
   };
@@ -180,7 +186,7 @@ export function outcomesOf({ rows }: Awaited<ReturnType<Target["apply"]>>) {
 }
 
 /** With the number of equal texts, as a plan has it that is made now. */
-function countedIn({ chunks }: ComparedRows): (restore: ChunkRestore) => ChunkRestore {
+function countedIn({ chunks }: ReturnType<typeof rowsOf>): (restore: ChunkRestore) => ChunkRestore {
   return (restore) => {
     const { texts } = restore;
     const isEqual = (chunk: ChunkTexts) => texts !== null && haveSameTexts(chunk, texts);
@@ -189,7 +195,7 @@ function countedIn({ chunks }: ComparedRows): (restore: ChunkRestore) => ChunkRe
 }
 
 /** The rows of the document. */
-function rowsOf({ store }: Pick<Flaky, "store">): ComparedRows {
+function rowsOf({ store }: Pick<Flaky, "store">) {
   const { chunks } = store.read(documentId);
   return {
     chunks: chunks.map(({ row }) => standingChunk(row)),

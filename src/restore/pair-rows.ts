@@ -1,0 +1,212 @@
+import { type ChildRow, type ChunkRow, childFromJson, chunkFromJson } from "../compare/document-rows.js";
+import { rowJson } from "../compare/load-document-rows.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import type { DocumentPair } from "./target.js";
+
+/** A row of one document and the row of the other that it is paired with; null where there is none. */
+export interface RowPair<Row> {
+  readonly old: Row | null;
+  readonly live: Row | null;
+  /** Both are there, and in another order than the other pairs. */
+  readonly isMoved: boolean;
+}
+
+/** The pairs of two documents that may differ. */
+export interface DocumentPairs {
+  readonly chunks: AsyncIterable<RowPair<ChunkRow>>;
+  readonly children: AsyncIterable<RowPair<ChildRow>>;
+}
+
+export interface PairOptions {
+  /**
+   * `id`: rows with one id. `text`: the k-th row with a text and the k-th with the same text of the other document; a row of another text
+   * and the row at its place, where neither has a partner. Child chunks are then paired below paired chunks only.
+   */
+  readonly by: "id" | "text";
+  /** Ids of rows whose pairs are read even if they are equal. */
+  readonly kept?: Iterable<string>;
+  /** Ids of chunks of the old document whose child chunks are not paired. */
+  readonly without?: Iterable<string>;
+}
+
+/**
+ * Pairs the rows of documents in the tables of `loadDocumentRows` that have the names `old` and `live`. Returns a function that
+ * reads the pairs of the document pair with this number: only those that differ in something, or are moved. They come in the order
+ * of the old document, then rows of the live one without a partner. Texts stay in DuckDB, so memory does not grow with a document.
+ */
+export async function pairRows(
+  connection: Connection,
+  documents: readonly DocumentPair[],
+  { by, kept = [], without = [] }: PairOptions,
+): Promise<(nr: number) => DocumentPairs> {
+  const numbered = documents.map(({ old, live }, nr) => ({
+    ...{ nr, old_dataset: old.dataset_id, old_document: old.document_id },
+    ...{ live_dataset: live.dataset_id, live_document: live.document_id },
+  }));
+  const text = "VARCHAR";
+  const columns = { nr: "INTEGER", old_dataset: text, old_document: text, live_dataset: text, live_document: text };
+  await loadList(connection, "document_pairs", numbered, columns);
+  await loadList(
+    connection,
+    "kept_rows",
+    [...kept].map((id) => ({ id })),
+    { id: text },
+  );
+  await loadList(
+    connection,
+    "childless_rows",
+    [...without].map((id) => ({ id })),
+    { id: text },
+  );
+  await pairKind(connection, "chunks", by);
+  await pairKind(connection, "child_chunks", by);
+  const chunks = await readerOf(connection, "chunks", by, chunkFromJson);
+  const children = await readerOf(connection, "child_chunks", by, childFromJson);
+  return (nr) => ({ chunks: chunks(nr), children: children(nr) });
+}
+
+type RowKind = "chunks" | "child_chunks";
+type Side = "old" | "live";
+
+/** The columns of a row that are compared. Ids of copies are other ones, and their positions have no gaps. */
+const compared: Readonly<Record<PairOptions["by"], Readonly<Record<RowKind, readonly string[]>>>> = {
+  id: {
+    chunks: ["content", "answer", "keywords", "enabled", "status", "attachments", "position"],
+    child_chunks: ["segment_id", "content", "type", "position"],
+  },
+  text: {
+    chunks: ["content", "answer", "keywords", "enabled", "status", "attachments"],
+    child_chunks: ["content", "type"],
+  },
+};
+
+/** Makes `<kind>_pairs`: the rows of both sides by their numbers, and their places in `grp`, within which rows are paired. */
+async function pairKind(connection: Connection, kind: RowKind, by: PairOptions["by"]): Promise<void> {
+  for (const side of ["old", "live"] as const)
+    await connection.run(`CREATE OR REPLACE TABLE ${side}_ranked AS SELECT *,
+        row_number() OVER (PARTITION BY grp ORDER BY row) AS place, row_number() OVER (PARTITION BY grp, key ORDER BY row) AS k
+      FROM (SELECT nr, grp, row, id, ${by === "id" ? "id" : textKey(kind)} AS key FROM ${groupedRows(kind, side, by)})`);
+  await connection.run(`CREATE OR REPLACE TABLE by_key AS SELECT coalesce(o.nr, l.nr) AS nr, coalesce(o.grp, l.grp) AS grp,
+      o.row AS old, l.row AS live, o.place AS old_place, l.place AS live_place, coalesce(o.id, l.id) AS id
+    FROM old_ranked o FULL JOIN live_ranked l ON o.grp = l.grp AND o.key = l.key AND o.k = l.k`);
+  await connection.run(`CREATE OR REPLACE TABLE by_place AS
+    SELECT o.nr, o.grp, o.old, l.live, o.old_place, l.live_place, o.id FROM by_key o JOIN by_key l
+    ON o.grp = l.grp AND o.old_place = l.live_place AND o.live IS NULL AND l.old IS NULL AND ${by === "text"}`);
+  await connection.run(`CREATE OR REPLACE TABLE ${kind}_pairs AS SELECT *, false AS moved FROM by_place
+    UNION ALL SELECT *, false FROM by_key WHERE NOT (live IS NULL AND old IN (SELECT old FROM by_place))
+      AND NOT (old IS NULL AND live IN (SELECT live FROM by_place))`);
+  if (by === "text") await markMoved(connection, `${kind}_pairs`);
+}
+
+/** SQL: the rows of a side with the number of their document pair, and their group: the document, or the chunk of child chunks by text. */
+function groupedRows(kind: RowKind, side: Side, by: PairOptions["by"]): string {
+  const own = `SELECT nr, c.* FROM ${side}_${kind} c JOIN document_pairs p
+    ON c.dataset_id = p.${side}_dataset AND c.document_id = p.${side}_document`;
+  if (by === "id" || kind === "chunks") return `(SELECT *, nr AS grp FROM (${own}))`;
+  const parents = `SELECT p.nr, t.id, p.old FROM chunks_pairs p JOIN ${side}_chunks t ON t.row = p.${side}
+    WHERE p.old IS NOT NULL AND p.live IS NOT NULL AND p.id NOT IN (SELECT id FROM childless_rows)`;
+  return `(SELECT c.*, parent.old AS grp FROM (${own}) c JOIN (${parents}) parent ON c.nr = parent.nr AND c.segment_id = parent.id)`;
+}
+
+/** SQL: no answer and an empty one are the same, as services send either. */
+function textKey(kind: RowKind): string {
+  const texts = kind === "chunks" ? "[content, coalesce(answer, '')]" : "[content]";
+  return `left(sha256(to_json(${texts})::VARCHAR), 32)::UUID`;
+}
+
+/** Marks the pairs that are in another order than the others of their group: as few as possible. */
+async function markMoved(connection: Connection, table: string): Promise<void> {
+  const before = "(PARTITION BY grp ORDER BY old_place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)";
+  const both = `${table} WHERE old IS NOT NULL AND live IS NOT NULL`;
+  const found =
+    await connection.runAndReadAll(`SELECT grp::DOUBLE, old::DOUBLE, live_place::DOUBLE FROM ${both} AND grp IN
+      (SELECT grp FROM (SELECT grp, live_place < max(live_place) OVER ${before} AS is_back FROM ${both}) WHERE is_back)
+    ORDER BY grp, old_place`);
+  const moved: { row: number }[] = [];
+  let group: { readonly row: number; readonly place: number }[] = [];
+  const endGroup = () => {
+    const [rows, staying] = [group, longestRise(group.map(({ place }) => place))];
+    moved.push(...rows.filter((_, at) => !staying.has(at)).map(({ row }) => ({ row })));
+    group = [];
+  };
+  let current: unknown;
+  for (const [grp, row, place] of found.getRowsJson()) {
+    if (grp !== current) endGroup();
+    current = grp;
+    group.push({ row: Number(row), place: Number(place) });
+  }
+  endGroup();
+  if (moved.length === 0) return;
+  await loadList(connection, "moved_rows", moved, { row: "BIGINT" });
+  await connection.run(`UPDATE ${table} SET moved = true WHERE old IN (SELECT row FROM moved_rows)`);
+}
+
+/** The indexes of a longest rising subsequence of different numbers. */
+export function longestRise(numbers: readonly number[]): ReadonlySet<number> {
+  const ends: number[] = []; // by length: the index of the smallest number at which a rise of this length ends
+  const before = numbers.map((number, at) => {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((numbers[ends[middle] ?? 0] ?? 0) < number) low = middle + 1;
+      else high = middle;
+    }
+    ends[low] = at;
+    return low > 0 ? ends[low - 1] : undefined;
+  });
+  const rise = new Set<number>();
+  for (let at = ends.at(-1); at !== undefined; at = before[at]) rise.add(at);
+  return rise;
+}
+
+const pairsAtOnce = 500;
+
+/** Makes `<kind>_differing`, and returns the function that reads it. */
+async function readerOf<Row>(
+  connection: Connection,
+  kind: RowKind,
+  by: PairOptions["by"],
+  fromJson: (json: string) => Row,
+): Promise<(nr: number) => AsyncGenerator<RowPair<Row>>> {
+  const values = (side: string) => `row(${compared[by][kind].map((name) => `${side}.${name}`).join(", ")})`;
+  const isUnsound = kind === "chunks" ? "l.status IS DISTINCT FROM 'completed'" : "false";
+  const rows = `${kind}_pairs p LEFT JOIN old_${kind} o ON o.row = p.old LEFT JOIN live_${kind} l ON l.row = p.live`;
+  await connection.run(`CREATE OR REPLACE TABLE ${kind}_differing AS
+    SELECT nr, old, live, moved, row_number() OVER (ORDER BY nr, old NULLS LAST, live) AS place
+    FROM (SELECT p.* FROM ${rows} WHERE old IS NULL OR live IS NULL OR moved OR ${isUnsound}
+      OR p.id IN (SELECT id FROM kept_rows) OR ${values("o")} IS DISTINCT FROM ${values("l")})`);
+  const ranges = await connection.runAndReadAll(
+    `SELECT nr, min(place)::DOUBLE, max(place)::DOUBLE FROM ${kind}_differing GROUP BY nr`,
+  );
+  const rangeOf = new Map(ranges.getRowsJson().map(([nr, first, last]) => [Number(nr), [Number(first), Number(last)]]));
+  return async function* (nr) {
+    const [first = 1, last = 0] = rangeOf.get(nr) ?? [];
+    for (let at = first; at <= last; at += pairsAtOnce) {
+      const page = `${kind}_differing WHERE place BETWEEN ${at} AND ${Math.min(last, at + pairsAtOnce - 1)}`;
+      const found =
+        await connection.runAndReadAll(`SELECT ${rowJson(kind, "o")}, ${rowJson(kind, "l")}, p.old, p.live, moved
+        FROM (FROM ${page}) p LEFT JOIN old_${kind} o ON o.row = p.old LEFT JOIN live_${kind} l ON l.row = p.live ORDER BY place`);
+      for (const [oldRow, liveRow, old, live, isMoved] of found.getRowsJson())
+        yield {
+          old: old === null ? null : fromJson(String(oldRow)),
+          live: live === null ? null : fromJson(String(liveRow)),
+          isMoved: isMoved === true,
+        };
+    }
+  };
+}
+
+/** Makes a table of these rows. `columns`: their types in DuckDB. */
+async function loadList(
+  connection: Connection,
+  table: string,
+  rows: readonly object[],
+  columns: Readonly<Record<string, string>>,
+): Promise<void> {
+  const statement = await connection.prepare(
+    `CREATE OR REPLACE TABLE ${table} AS SELECT unnest(from_json($1::JSON, $2), recursive := true)`,
+  );
+  statement.bindVarchar(1, JSON.stringify(rows));
+  statement.bindVarchar(2, JSON.stringify([columns]));
+  await statement.run();
+}
