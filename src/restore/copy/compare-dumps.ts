@@ -23,7 +23,7 @@ import { type CopiedDataset, compareDataset, compareDocument } from "./compare-s
 import { type CopyPlan, datasetIdOf, type Loss, type LossPart } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { type DumpDetails, detailsIn, readDetails } from "./details.js";
-import { formIn } from "./read-dump.js";
+import { formsIn } from "./read-dump.js";
 
 /** Dumps documents of a service, and compares them with those of a dump. Rejects as a run does, and as `compareDumps`. */
 export async function compareLive(
@@ -101,11 +101,6 @@ function compareSettings(pair: DocumentPair, { copies, live: dump }: CompareOpti
   if (copies === null) return compareDocument(before, now, null);
   const losses = copies.losses.get(pair.old.document_id) ?? new Set();
   return compareDocument(before, now, { losses, fields: old.datasets.get(pair.old.dataset_id)?.fields });
-}
-
-/** The documents of a dump with their forms. */
-function formsIn({ manifest }: Dump, details: DumpDetails) {
-  return manifest.documents.map((document) => ({ ...document, form: formIn(details, document) }));
 }
 
 function mayBeDisabled({ live }: DocumentPair, sides: Sides): boolean {

@@ -4,14 +4,7 @@ import type { Addition } from "../journal-facts.js";
 import type { RowDifference } from "../result.js";
 import { type HashedChunk, readHashes, textsHash } from "../standing-rows.js";
 import { addChunks, removeChunk } from "./add-chunks.js";
-import {
-  astray,
-  type ChunkCopy,
-  DocumentCopy,
-  type DocumentWork,
-  largestSize,
-  plannedChunks,
-} from "./document-copy.js";
+import { astray, type ChunkCopy, DocumentCopy, type DocumentWork, largestSize } from "./document-copy.js";
 import { Finish } from "./finish-chunks.js";
 
 /** The outcome for the rows of one document. */
@@ -81,7 +74,7 @@ async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | u
   const { options, place, plan } = copy.work;
   const additions = options.journal.additions(plan.document_id);
   const planned: string[] = [];
-  if (additions.length > 0) for await (const chunk of plannedChunks(copy.work)) planned.push(textsHash(chunk));
+  if (additions.length > 0) for await (const chunk of options.readChunks(plan)) planned.push(textsHash(chunk));
   const { copies, surplus, stranger } = alignChunks(planned, await readHashes(options.api, place), additions);
   if (stranger) {
     const chunk = `chunk ${stranger.id}, at position ${stranger.position} of document ${place.documentId}`;

@@ -14,6 +14,7 @@ import { reconcile } from "../reconcile.js";
 import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { type DocumentPair, openTarget } from "../target.js";
 import { type ApplyCopyOptions, applyCopy } from "./apply-copy.js";
+import { chunkReader, keepComing } from "./coming-rows.js";
 import { compareLive, copiesOfPlan } from "./compare-dumps.js";
 import { type CopyPlan, type DocumentPlan, datasetIdOf } from "./copy-plan.js";
 import {
@@ -88,8 +89,10 @@ function writeCopy(
 ): Promise<AppliedCopy> {
   return withSpill(":memory:", options, async (connection) => {
     const { signal } = options;
-    const readChunks = await loadDocumentRows(connection, "old", old, documentsOf(plan), { signal });
-    return applyCopy(plan, { ...writing, readChunks });
+    const documents = documentsOf(plan).map((document) => ({ ...document, form: document.doc_form }));
+    await loadDocumentRows(connection, "old", old, documents, { signal });
+    await keepComing(connection, "old", documents);
+    return applyCopy(plan, { ...writing, readChunks: await chunkReader(connection, "old", signal) });
   });
 }
 

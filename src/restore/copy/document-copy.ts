@@ -1,11 +1,10 @@
 import { type KnowledgeApi, pageSize } from "../../client/knowledge-api.js";
 import type { PreparedWrite } from "../../client/write/operations.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
-import type { ReadChunks } from "../../compare/load-document-rows.js";
 import { SkipError } from "../../errors.js";
 import type { WriteFacts } from "../journal-lines.js";
 import type { RowDifference } from "../result.js";
-import { type Place, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
+import { ifThere, type Place, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
 import {
   type Answered,
   type Ended,
@@ -15,7 +14,7 @@ import {
   writeNow,
   writeOnce,
 } from "../write-once.js";
-import { comingChunks } from "./coming-rows.js";
+import type { ReadChunks } from "./coming-rows.js";
 import type { DocumentPlan } from "./copy-plan.js";
 import type { CopyProgress } from "./copy-result.js";
 
@@ -45,7 +44,7 @@ export class DocumentCopy {
 
   constructor(work: DocumentWork) {
     this.work = work;
-    this.planned = new PlannedChunks(plannedChunks(work));
+    this.planned = new PlannedChunks(work.options.readChunks(work.plan));
   }
 
   /** Whether chunks have children, in the dump or because the service makes them. */
@@ -57,11 +56,6 @@ export class DocumentCopy {
   fail(level: RowDifference["level"], { id, position }: Pick<ChunkRow, "id" | "position">, reason: string): void {
     this.failed.push({ level, id, position, reason });
   }
-}
-
-/** Reads the chunks of the dump that come, in order. */
-export function plannedChunks({ options, plan }: DocumentWork): AsyncGenerator<ChunkWithChildren> {
-  return comingChunks(options.readChunks(plan), plan.doc_form);
 }
 
 /** The chunks that come, read once from the first to the last: only the next ones are in memory. */
@@ -163,16 +157,12 @@ export async function readTail(
 
 /** A chunk of the document; undefined where it is gone. */
 export async function readChunk({ options, place }: DocumentWork, id: string): Promise<StandingChunk | undefined> {
-  try {
-    return standingChunk(await options.api.chunk(place, id));
-  } catch (error) {
-    if (error instanceof SkipError && error.status === 404) return undefined;
-    throw error;
-  }
+  const chunk = await ifThere(() => options.api.chunk(place, id));
+  return chunk && standingChunk(chunk);
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Reads the chunks of one document of the dump; several may be read at once. */
+  /** Reads the chunks of one document of the dump that come. */
   readonly readChunks: ReadChunks;
   /** Chunks that one request adds; one for all documents of a copy, since they learn it together. */
   readonly batchSize: BatchSize;

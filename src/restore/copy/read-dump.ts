@@ -1,15 +1,15 @@
-import { type ChildRow, type ChunkRow, childFromJson, chunkFromJson } from "../../compare/document-rows.js";
+import { attachmentIds, membersOf, textIn } from "../../compare/document-rows.js";
 import { checkExactFiles } from "../../compare/load-document-rows.js";
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
-import { streamTexts } from "../../duckdb/read-rows.js";
+import { rowsOf, type SqlRow, streamTexts } from "../../duckdb/read-rows.js";
 import { loadRows } from "../../dump/load.js";
 import type { Manifest } from "../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
-import { canCome, childCanCome } from "./coming-rows.js";
+import { isRefused, isRefusedChild, loadQuestions } from "./coming-rows.js";
 import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
 import { type DumpDetails, datasetFrom, readDetails } from "./details.js";
-import { type DocumentAttachments, formOf, type RowCounts } from "./plan-document.js";
+import { type DocumentAttachments, formOf, noAttachments, noRows, type RowCounts } from "./plan-document.js";
 
 /** Everything of a dump that a plan goes by; no texts of chunks. */
 export interface DumpReading extends DumpDetails {
@@ -29,46 +29,23 @@ interface ReadingOptions {
 
 /** Reads the settings in a dump, and counts its rows. StopError when a file is not as its run wrote it. */
 export async function readDump(dump: Dump, { memory, signal, ...source }: ReadingOptions): Promise<DumpReading> {
-  const files = attachmentFiles(dump);
   return withSpill(":memory:", { memory, signal }, async (connection) => {
     const details = await readDetails(connection, dump, { signal });
-    const counts = new Map(
-      dump.manifest.documents.map((document) => [
-        documentKey(document),
-        new CountedRows(formIn(details, document), { ...source, files }),
-      ]),
-    );
-    await countRows(connection, dump, counts, signal);
-    return { ...details, counts };
+    await loadQuestions(connection, formsIn(dump, details));
+    await loadCounted(connection, dump, signal);
+    const rows = await countRows(connection);
+    const attachments = await findAttachments(connection, { ...source, files: attachmentFiles(dump) });
+    const counts = dump.manifest.documents.map(documentKey).map((key) => {
+      const counted = { ...noRows, ...rows.get(key) };
+      return [key, { ...counted, ...(attachments.get(key) ?? noAttachments) }] as const;
+    });
+    return { ...details, counts: new Map(counts) };
   });
 }
 
-const columns = {
-  chunks: ["dataset_id", "document_id", "id", "content", "answer", "enabled", "attachments", "summary"],
-  child_chunks: ["dataset_id", "document_id", "segment_id", "content"],
-} as const;
-
-/** Counts one row after the other, chunks before child chunks. */
-async function countRows(
-  connection: Connection,
-  dump: Dump,
-  counts: ReadonlyMap<string, CountedRows>,
-  signal: AbortSignal,
-) {
-  for (const [kind, file] of await checkExactFiles(dump, { signal })) {
-    const names = columns[kind];
-    const statement = (rows: string) => `SELECT ${names.join(", ")} FROM ${rows}`;
-    await loadRows(connection, dump, file, { name: kind, statement, counted: dump.manifest.documents });
-    const json = `to_json({${names.map((name) => `'${name}': "${name}"`).join(", ")}})::VARCHAR`;
-    for await (const texts of streamTexts(connection, json, kind)) {
-      signal.throwIfAborted();
-      for (const text of texts) {
-        const own = counts.get(documentKey(JSON.parse(text)));
-        if (kind === "chunks") own?.addChunk(chunkFromJson(text));
-        else own?.addChild(childFromJson(text));
-      }
-    }
-  }
+/** The documents of a dump with their forms. */
+export function formsIn({ manifest }: Dump, details: DumpDetails) {
+  return manifest.documents.map((document) => ({ ...document, form: formIn(details, document) }));
 }
 
 export function formIn({ datasets, documents }: DumpDetails, document: Manifest["documents"][number]): string {
@@ -76,66 +53,80 @@ export function formIn({ datasets, documents }: DumpDetails, document: Manifest[
   return formOf({ document, details: documents.get(documentKey(document)), dataset });
 }
 
+/** SQL: a row as far as it counts, without its texts. Characters are code points. */
+const counted = {
+  chunks: `id, ${isRefused} AS refused, enabled IS NOT DISTINCT FROM false AS disabled, attachments,
+    coalesce(summary, '') NOT IN ('', '{}', '[]') AS has_summary, length(content) + length(coalesce(answer, '')) AS characters`,
+  child_chunks: `segment_id, ${isRefusedChild} AS refused, length(content) AS characters`,
+};
+
+async function loadCounted(connection: Connection, dump: Dump, signal: AbortSignal): Promise<void> {
+  for (const [kind, file] of await checkExactFiles(dump, { signal }))
+    await loadRows(connection, dump, file, {
+      name: kind,
+      statement: (rows) => `SELECT row_number() OVER () AS row, dataset_id, document_id, ${counted[kind]} FROM ${rows}`,
+      counted: dump.manifest.documents,
+    });
+}
+
+/** Counts the rows of each document. A child chunk comes only with its chunk. */
+async function countRows(connection: Connection): Promise<ReadonlyMap<string, Partial<RowCounts>>> {
+  const chunks = await rowsOf(
+    connection,
+    `SELECT dataset_id, document_id, count(*) FILTER (refused) AS lost_chunks, count(*) FILTER (NOT refused) AS chunks,
+      count(*) FILTER (NOT refused AND disabled) AS disabled, count(*) FILTER (NOT refused AND has_summary) AS summaries,
+      sum(characters) FILTER (NOT refused) AS characters FROM chunks GROUP BY ALL`,
+  );
+  const children = await rowsOf(
+    connection,
+    `SELECT k.dataset_id, k.document_id, count(*) FILTER (c.id IS NOT NULL) AS orphans,
+      count(*) FILTER (c.id IS NULL AND k.refused) AS lost_children, count(*) FILTER (c.id IS NULL AND NOT k.refused) AS children,
+      sum(k.characters) FILTER (c.id IS NULL AND NOT k.refused) AS characters
+    FROM child_chunks k LEFT JOIN (FROM chunks WHERE refused) c
+      ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id GROUP BY ALL`,
+  );
+  const below = new Map(children.map((row) => [documentKey(row), row]));
+  return new Map(
+    chunks.map((row) => {
+      const own = below.get(documentKey(row)) ?? {};
+      const count = (name: keyof RowCounts, from: SqlRow = row) => Number(from[name] ?? 0);
+      const counts: RowCounts = {
+        ...{ chunks: count("chunks"), disabled: count("disabled"), summaries: count("summaries") },
+        ...{ lost_chunks: count("lost_chunks"), orphans: count("orphans", own) },
+        ...{ children: count("children", own), lost_children: count("lost_children", own) },
+        characters: count("characters") + count("characters", own),
+      };
+      return [documentKey(row), counts];
+    }),
+  );
+}
+
 interface AttachmentSource extends Pick<ReadingOptions, "isSameService" | "canUpload"> {
   /** The files that the dump has, by the ids of the attachments. */
   readonly files: ReadonlyMap<string, FilePlan>;
 }
 
-/** The counts of a document while its rows are read. Whether a row comes, `canCome` and `childCanCome` say, as for its write. */
-class CountedRows implements RowCounts, DocumentAttachments {
-  chunks = 0;
-  disabled = 0;
-  summaries = 0;
-  lost_chunks = 0;
-  children = 0;
-  lost_children = 0;
-  orphans = 0;
-  characters = 0;
-  attached = 0;
-  losing = 0;
-  readonly reason: string;
-  readonly #form: string;
-  readonly #source: AttachmentSource;
-  /** Ids of chunks that do not come. */
-  readonly #lost = new Set<string>();
-  readonly #plans = new Map<string, AttachmentPlan>();
-
-  constructor(form: string, source: AttachmentSource) {
-    this.#form = form;
-    this.#source = source;
-    this.reason = source.canUpload ? noFiles : noRoute;
-  }
-
-  get plans(): readonly AttachmentPlan[] {
-    return [...this.#plans.values()];
-  }
-
-  addChunk(chunk: ChunkRow): void {
-    const { id, content, answer, enabled, summary, attachment_ids } = chunk;
-    if (!canCome(chunk, this.#form)) {
-      this.lost_chunks++;
-      this.#lost.add(id);
-      return;
+/** Finds the attachments of the chunks that come, by `documentKey`. */
+async function findAttachments(
+  connection: Connection,
+  source: AttachmentSource,
+): Promise<ReadonlyMap<string, DocumentAttachments>> {
+  const found = new Map<string, { plans: Map<string, AttachmentPlan>; attached: number; losing: number }>();
+  const json = "to_json({'dataset_id': dataset_id, 'document_id': document_id, 'attachments': attachments})::VARCHAR";
+  const rows = "(FROM chunks WHERE NOT refused AND coalesce(attachments, '') NOT IN ('', '[]') ORDER BY row)";
+  for await (const texts of streamTexts(connection, json, rows))
+    for (const text of texts) {
+      const row = membersOf(JSON.parse(text));
+      const own = found.get(documentKey(row)) ?? { plans: new Map(), attached: 0, losing: 0 };
+      found.set(documentKey(row), own);
+      const ids = attachmentIds(textIn(row.attachments));
+      const plans = ids.map((id) => planOf(id, source)).filter((plan) => plan !== undefined);
+      if (plans.length > 0) own.attached++;
+      if (plans.length < ids.length) own.losing++;
+      for (const plan of plans) own.plans.set(plan.id, plan);
     }
-    this.chunks++;
-    if (!enabled) this.disabled++;
-    if (summary !== null) this.summaries++;
-    this.characters += lengthOf(content) + lengthOf(answer ?? "");
-    const plans = attachment_ids.map((each) => planOf(each, this.#source)).filter((plan) => plan !== undefined);
-    if (plans.length > 0) this.attached++;
-    if (plans.length < attachment_ids.length) this.losing++;
-    for (const plan of plans) this.#plans.set(plan.id, plan);
-  }
-
-  /** A child chunk comes only with its chunk. */
-  addChild(child: ChildRow): void {
-    if (this.#lost.has(child.segment_id)) this.orphans++;
-    else if (!childCanCome(child)) this.lost_children++;
-    else {
-      this.children++;
-      this.characters += lengthOf(child.content);
-    }
-  }
+  const reason = source.canUpload ? noFiles : noRoute;
+  return new Map([...found].map(([key, own]) => [key, { ...own, plans: [...own.plans.values()], reason }]));
 }
 
 const noFiles = "The run does not have the files of attachments.";
@@ -145,11 +136,4 @@ function planOf(id: string, { isSameService, files, canUpload }: AttachmentSourc
   if (isSameService) return { id, file: null };
   const file = canUpload ? files.get(id) : undefined;
   return file && { id, file };
-}
-
-/** Characters as code points. */
-function lengthOf(text: string): number {
-  let length = 0;
-  for (const _ of text) length++;
-  return length;
 }

@@ -9,6 +9,7 @@ import { withDuckDb } from "../../../src/duckdb/open-duckdb.js";
 import { openDump } from "../../../src/dump/open-dump.js";
 import type { Compression } from "../../../src/files/compression.js";
 import { renderReport } from "../../../src/report/render-report.js";
+import { chunkReader } from "../../../src/restore/copy/coming-rows.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { runHere } from "../../cli/run-here.js";
 import { query } from "../../database/query.js";
@@ -122,7 +123,7 @@ async function restoredFrom(folder: string): Promise<unknown> {
   const document = { dataset_id: "d", document_id: "x" };
   await mkdir(join(base, "spill"), { recursive: true });
   return withDuckDb(":memory:", { memory: "800MB", temporary: join(base, "spill") }, async (connection) => {
-    const rowsOf = await loadDocumentRows(connection, "old", dump, [document], { signal });
-    return allOf(rowsOf(document));
+    await loadDocumentRows(connection, "old", dump, [document], { signal });
+    return allOf((await chunkReader(connection, "old", signal))(document));
   });
 }

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { ChunkWithChildren } from "../../../src/compare/document-rows.js";
 import { isOf, loadDocumentRows } from "../../../src/compare/load-document-rows.js";
 import { withSpill } from "../../../src/duckdb/open-duckdb.js";
 import type { Dump } from "../../../src/dump/open-dump.js";
-import { canCome, childCanCome } from "../../../src/restore/copy/coming-rows.js";
+import { chunkReader, keepComing } from "../../../src/restore/copy/coming-rows.js";
 import { readDump } from "../../../src/restore/copy/read-dump.js";
 import { documentKey, type Row } from "../../../src/rows/row.js";
 import { child, chunk } from "../../compare/lost/lost-dumps.js";
@@ -13,36 +14,48 @@ import { detailedDump } from "./detailed-dumps.js";
 
 const options = { memory: "200MB", signal: new AbortController().signal };
 
-/** The counts and attachments of every document, and the chunks that its writes bring. */
+/** The counts and attachments of every document, its chunks, and those that its writes bring. */
 async function readBoth(dump: Dump) {
   const { counts } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
   return withSpill(":memory:", options, async (connection) => {
-    const read = await loadDocumentRows(connection, "old", dump, dump.manifest.documents, options);
+    const documents = dump.manifest.documents.map((document) => ({ ...document, form: document.doc_form ?? "" }));
+    await loadDocumentRows(connection, "old", dump, documents, options);
+    const read = await chunkReader(connection, "old", options.signal);
+    const all = new Map<string, readonly ChunkWithChildren[]>();
+    for (const document of documents) all.set(documentKey(document), await allOf(read(document)));
+    await keepComing(connection, "old", documents);
     const both = [];
-    for (const document of dump.manifest.documents)
-      both.push({ document, found: counts.get(documentKey(document)), chunks: await allOf(read(document)) });
+    for (const document of documents) {
+      const found = counts.get(documentKey(document));
+      both.push({ document, found, chunks: all.get(documentKey(document)) ?? [], coming: await allOf(read(document)) });
+    }
     return both;
   });
 }
 
 type Both = Awaited<ReturnType<typeof readBoth>>[number];
 
-/** The same counts, by the functions that the writes of a copy go by. */
-function countsOf({ document: { doc_form, chunk_count, child_chunk_count }, chunks }: Both) {
-  const coming = chunks.filter((each) => canCome(each, doc_form));
+/** What the service refuses. */
+const isBlank = (text: string | null) => (text ?? "").trim() === "";
+
+/** The same rows and counts, from all chunks. */
+function expected({ document: { doc_form, child_chunk_count }, chunks }: Both) {
+  const coming = chunks.filter(
+    ({ content, answer }) => !isBlank(content) && (doc_form !== "qa_model" || !isBlank(answer)),
+  );
   const own = coming.flatMap(({ children }) => children);
-  const below = own.filter(childCanCome);
+  const below = own.filter(({ content }) => !isBlank(content));
   const texts = [
     ...coming.flatMap(({ content, answer }) => [content, answer ?? ""]),
     ...below.map((each) => each.content),
   ];
   const attached = coming.filter(({ attachment_ids }) => attachment_ids.length > 0);
   const ids = [...new Set(attached.flatMap(({ attachment_ids }) => attachment_ids))];
-  return {
+  const counts = {
     chunks: coming.length,
     disabled: coming.filter(({ enabled }) => !enabled).length,
     summaries: coming.filter(({ summary }) => summary !== null).length,
-    lost_chunks: chunk_count - coming.length,
+    lost_chunks: chunks.length - coming.length,
     children: below.length,
     lost_children: own.length - below.length,
     orphans: child_chunk_count - own.length,
@@ -50,6 +63,10 @@ function countsOf({ document: { doc_form, chunk_count, child_chunk_count }, chun
     plans: ids.map((id) => ({ id, file: null })),
     attached: attached.length,
     losing: 0,
+  };
+  return {
+    counts,
+    coming: coming.map((row) => ({ ...row, children: row.children.filter((each) => below.includes(each)) })),
   };
 }
 
@@ -105,8 +122,11 @@ test("the plan counts what the writes bring, for any blanks", async () => {
         texts.map((content, index) => child(`doc${at % 3}`, `c${at}`, `k${at}-${index}`, content)),
       );
       const ill = Object.fromEntries(forms.map((doc_form, at) => [`doc${at}`, { doc_form }]));
-      for (const both of await readBoth(await detailedDump(chunks, children, { ill })))
-        expect(both.found).toMatchObject(countsOf(both));
+      for (const both of await readBoth(await detailedDump(chunks, children, { ill }))) {
+        const { counts, coming } = expected(both);
+        expect(both.found).toMatchObject(counts);
+        expect(both.coming).toEqual(coming);
+      }
     }),
     { numRuns: rounds(3, 200) },
   );
