@@ -102,9 +102,10 @@ export class Journal {
     return this.#writes;
   }
 
-  /** Whether a write of this kind to a document counts as not done, and may yet show up: also one of an earlier process. */
-  mayShowUp(write: Write, documentId: string): boolean {
-    return [...this.#uncertain.values()].some((intent) => intent.write === write && intent.document_id === documentId);
+  /** The writes of this kind to a document that count as not done, and may yet show up: also those of earlier processes. */
+  mayShowUp(write: Write, documentId: string): readonly Intent[] {
+    const all = [...this.#uncertain.values()];
+    return all.filter((intent) => intent.write === write && intent.document_id === documentId);
   }
 
   /** The time at which a write was sent, in milliseconds since 1970; undefined if it was not. */

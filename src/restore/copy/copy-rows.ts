@@ -27,7 +27,7 @@ export async function copyRows(work: DocumentWork): Promise<CopiedRows> {
     const next = await resume(copy, finish);
     for await (const added of addChunks(copy, next)) await finish.finish(added);
     await finish.end();
-    if (work.options.journal.mayShowUp("add chunks", work.plan.document_id)) await readCopies(copy);
+    if (work.options.journal.mayShowUp("add chunks", work.plan.document_id).length > 0) await readCopies(copy);
     return { failed: copy.failed, reason: null };
   } catch (error) {
     if (error instanceof SkipError) return { failed: copy.failed, reason: error.message };

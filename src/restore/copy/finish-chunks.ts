@@ -26,6 +26,8 @@ export class Finish {
   readonly #attachments: Attachments;
   /** Work on chunks that the service does not let be disabled yet. */
   readonly #waiting: Waiting<void>[] = [];
+  /** Chunks below which a child chunk may yet show up that counts as not added. */
+  readonly #unsettled: ChunkCopy[] = [];
 
   constructor(copy: DocumentCopy) {
     this.#copy = copy;
@@ -43,15 +45,24 @@ export class Finish {
     }
   }
 
-  /** Disables the chunks that the service did not let be disabled before, and waits until it does. */
+  /** Looks for child chunks that came late, and disables the chunks that the service did not let be disabled before. */
   async end(): Promise<void> {
-    await interleave(this.#waiting, this.#copy.work.options);
+    const { options, place } = this.#copy.work;
+    for (const chunk of this.#unsettled)
+      await copyChildren(this.#copy, chunk, await readChildren(options.api, place, chunk.id), () => {});
+    await interleave(this.#waiting, options);
   }
 
   async #finishChunk(chunk: ChunkCopy, children: Awaited<ReturnType<typeof readChildren>> | undefined): Promise<void> {
     const failures = this.#copy.failed.length;
+    const { options, plan } = this.#copy.work;
     const now = await this.#attachments.bind(chunk);
-    if (children) await copyChildren(this.#copy, now, children);
+    const onChild = (count: number) => {
+      options.progress.childrenDone += count;
+    };
+    if (children) await copyChildren(this.#copy, now, children, onChild);
+    const unsettled = options.journal.mayShowUp("add child", plan.document_id);
+    if (unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
     const isWhole = this.#copy.failed.length === failures;
     if (!now.row.enabled && now.enabled) {
       const disabling = this.#disable(now, isWhole);
@@ -139,9 +150,17 @@ class Attachments {
 /** Comparisons at the most: another one follows if an answer was lost, since its child may be there twice. */
 const mostRounds = 3;
 
-/** Makes the children of a chunk those of the dump. `there`: those that it has now. What fails is noted as such. */
-async function copyChildren(copy: DocumentCopy, chunk: ChunkCopy, there: readonly StandingChild[]): Promise<void> {
-  const { api, progress } = copy.work.options;
+/**
+ * Makes the children of a chunk those of the dump. `there`: those that it has now. What fails is noted as such. `onDone`: called with
+ * the children that are done, each once.
+ */
+async function copyChildren(
+  copy: DocumentCopy,
+  chunk: ChunkCopy,
+  there: readonly StandingChild[],
+  onDone: (count: number) => void,
+): Promise<void> {
+  const { api } = copy.work.options;
   let now = there;
   for (let round = 1; ; round++) {
     const { children } = chunk.row;
@@ -152,7 +171,7 @@ async function copyChildren(copy: DocumentCopy, chunk: ChunkCopy, there: readonl
       return copy.fail("chunk", chunk.row, reason);
     }
     const onChild = (count: number) => {
-      if (round === 1) progress.childrenDone += count;
+      if (round === 1) onDone(count);
     };
     onChild(children.length - fix.customize.length - fix.add.length);
     const { failed, wasLost } = await writeChildren(copy, chunk, fix, now, onChild);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { inFull, rounds } from "../../rounds.js";
 import type { Fault, Seen } from "../lost/flaky-service.js";
 import { chunksOf } from "./start-copy.js";
-import { type Given, outcomesOf, rowsOf, startCopyRun } from "./start-copy-of-run.js";
+import { type Given, outcomesOf, rowsOf, type Started, startCopyRun } from "./start-copy-of-run.js";
 
 /** Two documents of one name, so that it matters which is which. */
 const two = [
@@ -101,6 +101,38 @@ describe.each(writes.slice(0, rounds(0, writes.length)))("the %s, write %i", (ki
   );
 });
 
+const parentWithChild: Given["readChunks"] = () => {
+  const rows = rowsOf({ contents: ["parent"] });
+  const [{ id: segment_id } = { id: "" }] = rows.chunks;
+  const child = { id: "old child", segment_id, position: 1, content: "by hand", type: "customized" };
+  return chunksOf({ ...rows, children: [{ ...child, created_at: 1, updated_at: 1 }] });
+};
+
+/** The children that stand in the service. */
+const childrenIn = ({ store }: Started) =>
+  store
+    .datasets()
+    .flatMap(({ id }) => store.documents(id))
+    .flatMap(({ chunks }) => chunks.flatMap(({ children }) => children.map(({ content }) => content)));
+
+test("a child that comes after all the time for it, together with the one that took its place, is there once", async () => {
+  const adds: Seen[] = [];
+  const place: Started = await startCopyRun([{ contents: ["parent"], children: 1 }], {
+    faultOf: async (seen, write) => {
+      if (write === 0 || !seen.path.endsWith("/child_chunks")) return undefined;
+      const [first] = adds;
+      adds.push(seen);
+      if (first === undefined) return "cut";
+      await place.byOthers("POST", first.path.replace("/v1", ""), JSON.parse(first.body));
+      return undefined;
+    },
+  });
+  const settings = { readChunks: parentWithChild, settle: 0, lockTime: 60_000 };
+  await place.copy(settings);
+  expect(outcomesOf(await place.copy(settings))).toEqual(["one.txt: restored"]);
+  expect([adds.length, childrenIn(place)]).toEqual([2, ["by hand"]]);
+});
+
 test.each([
   ["is done while the next one waits for it", { late: 8 }, 1],
   ["is never done", "cut", 2],
@@ -110,22 +142,17 @@ test.each([
   const place = await startCopyRun([{ contents: ["parent"], children: 1 }], {
     faultOf: (seen, write) => (write > 0 && isAdd(seen) && left-- > 0 ? fault : undefined),
   });
-  const readChunks: Given["readChunks"] = () => {
-    const rows = rowsOf({ contents: ["parent"] });
-    const [{ id: segment_id } = { id: "" }] = rows.chunks;
-    const child = { id: "old child", segment_id, position: 1, content: "by hand", type: "customized" };
-    return chunksOf({ ...rows, children: [{ ...child, created_at: 1, updated_at: 1 }] });
-  };
-  const settings = { readChunks, settle: 0, lockTime: 60_000 };
+  const settings = { readChunks: parentWithChild, settle: 0, lockTime: 60_000 };
   expect(outcomesOf(await place.copy(settings))).toEqual([
     expect.stringMatching(/^one\.txt: failed: .*an earlier add to chunk \S+ may still complete until /),
   ]);
   const begun = place.clock.now();
   expect(outcomesOf(await place.copy(settings))).toEqual(["one.txt: restored"]);
   expect(place.clock.now() - begun < 60_000).toBe(fault !== "cut");
-  const [document] = place.store.datasets().flatMap(({ id }) => place.store.documents(id));
-  const children = document?.chunks.flatMap((chunk) => chunk.children.map(({ content }) => content));
-  expect([children, place.sent().filter((what) => what.endsWith("/child_chunks")).length]).toEqual([["by hand"], adds]);
+  expect([childrenIn(place), place.sent().filter((what) => what.endsWith("/child_chunks")).length]).toEqual([
+    ["by hand"],
+    adds,
+  ]);
 });
 
 test("a process that is killed before it noted that a document is done sends nothing more for it", async () => {
