@@ -46,13 +46,6 @@ export interface ChunkWithChildren extends ChunkRow {
   readonly children: readonly ChildRow[];
 }
 
-/** The rows of one document in the order of its dump. */
-export interface DocumentRows extends DocumentId {
-  readonly doc_form: string | null;
-  readonly chunks: readonly ChunkRow[];
-  readonly children: readonly ChildRow[];
-}
-
 /** A chunk from the JSON text of its columns. A column without a value is as empty as the service shows it. */
 export function chunkFromJson(json: string): ChunkRow {
   const row = membersOf(JSON.parse(json));

@@ -1,10 +1,10 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { sqlText } from "../duckdb/sql.js";
-import { type CheckedRows, checkRows, loadRows, type ReadRowsOptions } from "../dump/load.js";
+import { type CheckedRows, checkRows, loadList, loadRows, type ReadRowsOptions } from "../dump/load.js";
 import type { Dump } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
 import type { ReadProgress } from "../read-progress.js";
-import { jsonText } from "../rows/exact-json.js";
+import { documentKey } from "../rows/row.js";
 import type { DocumentId } from "./document-rows.js";
 
 export interface LoadOptions {
@@ -67,13 +67,9 @@ export async function loadDocumentIds(
   table: string,
   documents: readonly DocumentId[],
 ): Promise<void> {
-  const ids = documents.map(({ dataset_id, document_id }) => ({ dataset_id, document_id }));
-  const types = sqlText('[{"dataset_id": "VARCHAR", "document_id": "VARCHAR"}]');
-  const statement = await connection.prepare(
-    `CREATE TABLE ${table} AS SELECT DISTINCT * FROM (SELECT unnest(from_json($1::JSON, ${types}), recursive := true))`,
-  );
-  statement.bindVarchar(1, jsonText(ids));
-  await statement.run();
+  const ids = [...new Map(documents.map((document) => [documentKey(document), document])).values()];
+  const rows = ids.map(({ dataset_id, document_id }) => ({ dataset_id, document_id }));
+  await loadList(connection, table, rows, { dataset_id: "VARCHAR", document_id: "VARCHAR" });
 }
 
 /**
@@ -97,9 +93,4 @@ export function rowColumns(kind: RowKind): string {
 export function ofDocument({ dataset_id, document_id }: DocumentId, table?: string): string {
   const of = table === undefined ? "" : `${table}.`;
   return `${of}dataset_id = ${sqlText(dataset_id)} AND ${of}document_id = ${sqlText(document_id)}`;
-}
-
-/** That something is of a document. */
-export function isOf(document: DocumentId): (other: DocumentId) => boolean {
-  return (other) => other.dataset_id === document.dataset_id && other.document_id === document.document_id;
 }

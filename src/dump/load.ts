@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { rowsOf } from "../duckdb/read-rows.js";
 import type { ReadProgress } from "../read-progress.js";
+import { jsonText } from "../rows/exact-json.js";
 import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { unguardedRows } from "./formats/csv.js";
@@ -120,4 +121,19 @@ export async function checkRowCounts(
     const expected = left.get(documentKey({ dataset_id, document_id })) ?? 0;
     if (expected > 0) throw refuse(document_id, 0, expected);
   }
+}
+
+/** Makes a table of these rows, in place of one that is there. `columns`: their types in DuckDB. */
+export async function loadList(
+  connection: Connection,
+  name: string,
+  rows: readonly object[],
+  columns: Readonly<Record<string, string>>,
+): Promise<void> {
+  const statement = await connection.prepare(
+    `CREATE OR REPLACE TABLE ${name} AS SELECT unnest(from_json($1::JSON, $2), recursive := true)`,
+  );
+  statement.bindVarchar(1, jsonText(rows));
+  statement.bindVarchar(2, JSON.stringify([columns]));
+  await statement.run();
 }

@@ -1,6 +1,7 @@
 import { type ChildRow, type ChunkRow, childFromJson, chunkFromJson } from "../compare/document-rows.js";
 import { rowJson } from "../compare/load-document-rows.js";
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { loadList } from "../dump/load.js";
 import type { DocumentPair } from "./target.js";
 
 /** A row of one document and the row of the other that it is paired with; null where there is none. */
@@ -194,19 +195,4 @@ async function readerOf<Row>(
         };
     }
   };
-}
-
-/** Makes a table of these rows. `columns`: their types in DuckDB. */
-async function loadList(
-  connection: Connection,
-  table: string,
-  rows: readonly object[],
-  columns: Readonly<Record<string, string>>,
-): Promise<void> {
-  const statement = await connection.prepare(
-    `CREATE OR REPLACE TABLE ${table} AS SELECT unnest(from_json($1::JSON, $2), recursive := true)`,
-  );
-  statement.bindVarchar(1, JSON.stringify(rows));
-  statement.bindVarchar(2, JSON.stringify([columns]));
-  await statement.run();
 }

@@ -109,7 +109,7 @@ async function findAdded(
 ): Promise<Found | undefined> {
   const chunks = await readHashes(api, place);
   const added = chunks.findLast(({ id, hash }) => hash === texts_sha256 && !equal.includes(id));
-  return added && { ids: [added.id], isIndexed: added.isIndexed };
+  return added && { ids: [added.id], isIndexed: isIndexed(added) };
 }
 
 async function findChanged(api: KnowledgeApi, place: Place, write: WriteToRow): Promise<Found | undefined> {

@@ -99,7 +99,6 @@ export function readChildren(api: KnowledgeApi, place: Place, chunkId: string): 
 /** A chunk of the service without its texts, so that those of a whole document need not fit into memory. */
 export interface HashedChunk extends Omit<StandingChunk, "content" | "answer" | "keywords" | "document_id"> {
   readonly hash: string;
-  readonly isIndexed: boolean;
 }
 
 /** The chunks of a document, in order, by the hashes of their texts. */
@@ -109,7 +108,7 @@ export function readHashes(api: KnowledgeApi, place: Place): Promise<readonly Ha
     (record) => {
       const chunk = standingChunk(record);
       const { id, enabled, status, attachment_ids, position } = chunk;
-      return { id, enabled, status, attachment_ids, position, hash: textsHash(chunk), isIndexed: isIndexed(chunk) };
+      return { id, enabled, status, attachment_ids, position, hash: textsHash(chunk) };
     },
   );
 }

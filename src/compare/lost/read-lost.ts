@@ -1,5 +1,6 @@
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { sqlText } from "../../duckdb/sql.js";
+import { loadList } from "../../dump/load.js";
 import { documentKey } from "../../rows/row.js";
 import type { ComparedRuns } from "../compare-runs.js";
 import {
@@ -78,11 +79,8 @@ export async function loadLostRows(
   chosen: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<(documents: readonly LostDocument[]) => Promise<ReadonlyMap<string, LostRows>>> {
-  const statement = await connection.prepare(
-    `CREATE TABLE chosen_rows AS SELECT unnest(from_json($1::JSON, '["VARCHAR"]')) AS id`,
-  );
-  statement.bindVarchar(1, JSON.stringify([...chosen]));
-  await statement.run();
+  const chosenRows = [...chosen].map((id) => ({ id }));
+  await loadList(connection, "chosen_rows", chosenRows, { id: "VARCHAR" });
   const wholeSql = (side: "old" | "new", kind: "chunks" | "child_chunks") => {
     const key = kind === "chunks" ? "id" : "segment_id";
     return `CREATE TABLE ${side}_${kind}_whole AS SELECT DISTINCT ON (${ids}, ${key}, id) ${rowColumns(kind)}

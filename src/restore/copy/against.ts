@@ -14,7 +14,7 @@ import {
   openTemporaryFolder,
   type TargetService,
 } from "../target.js";
-import { type ComparedRows, compareLive, copiesOfJournal, type RowCounts } from "./compare-dumps.js";
+import { type ComparedRows, compareLive, copiesOfJournal, type RowCounts } from "./compare-with-target.js";
 import { type Against, copyFolderOf, isSameService, plainBaseUrl } from "./copy-result.js";
 import { detailsIn } from "./details.js";
 

@@ -15,7 +15,7 @@ import { openSession, refuseLinksBeside, type Session } from "../session.js";
 import { type DocumentPair, openTarget } from "../target.js";
 import { type ApplyCopyOptions, applyCopy } from "./apply-copy.js";
 import { chunkReader, keepComing } from "./coming-rows.js";
-import { compareLive, copiesOfPlan } from "./compare-dumps.js";
+import { compareLive, copiesOfPlan } from "./compare-with-target.js";
 import { type CopyPlan, type DocumentPlan, datasetIdOf } from "./copy-plan.js";
 import {
   type AppliedCopy,

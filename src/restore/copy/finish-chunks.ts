@@ -61,9 +61,9 @@ export class Finish {
       options.progress.childrenDone += count;
     };
     if (children) await copyChildren(this.#copy, now, children, onChild);
-    const unsettled = options.journal.mayShowUp("add child", plan.document_id);
-    if (unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
     const isWhole = this.#copy.failed.length === failures;
+    const unsettled = options.journal.mayShowUp("add child", plan.document_id);
+    if (isWhole && unsettled.some(({ parent_id }) => parent_id === chunk.id)) this.#unsettled.push(now);
     if (!now.row.enabled && now.enabled) {
       const disabling = this.#disable(now, isWhole);
       const next = await disabling.next();

@@ -1,4 +1,4 @@
-import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/compare/document-rows.js";
+import type { ChildRow, ChunkRow, DocumentId } from "../../../src/compare/document-rows.js";
 import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 
 /** A chunk as the indexer makes it; its position is the number in its id. */
@@ -32,6 +32,13 @@ export function child(
   created_at = 1_000,
 ): ChildRow {
   return { id, segment_id, position: Number(id.replace(/\D/g, "")), content, type, created_at, updated_at: null };
+}
+
+/** The rows of one document in the order of its dump. */
+export interface DocumentRows extends DocumentId {
+  readonly doc_form: string | null;
+  readonly chunks: readonly ChunkRow[];
+  readonly children: readonly ChildRow[];
 }
 
 /** A document of a dump, and what its details tell of it. */

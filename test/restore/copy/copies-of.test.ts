@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { copiesOfJournal, copiesOfPlan } from "../../../src/restore/copy/compare-dumps.js";
+import { copiesOfJournal, copiesOfPlan } from "../../../src/restore/copy/compare-with-target.js";
 import type { DatasetPlan, DocumentPlan, LossPart } from "../../../src/restore/copy/copy-plan.js";
 import { noFacts } from "../../../src/restore/journal-facts.js";
 

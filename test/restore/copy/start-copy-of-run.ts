@@ -1,5 +1,4 @@
 import type { KnowledgeApi } from "../../../src/client/knowledge-api.js";
-import type { DocumentRows } from "../../../src/compare/document-rows.js";
 import { type ApplyCopyOptions, applyCopy } from "../../../src/restore/copy/apply-copy.js";
 import type { CopyPlan, DatasetPlan, DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { type Copied, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
@@ -8,6 +7,7 @@ import { reconcile } from "../../../src/restore/reconcile.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
+import type { DocumentRows } from "../../compare/lost/rows.js";
 import { type FlakyOptions, startFlaky } from "../lost/flaky-service.js";
 import { memoryJournal } from "./memory-journal.js";
 import { chunksOf } from "./start-copy.js";

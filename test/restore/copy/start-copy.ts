@@ -1,4 +1,4 @@
-import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/compare/document-rows.js";
+import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
 import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyRows } from "../../../src/restore/copy/copy-rows.js";
@@ -7,6 +7,7 @@ import type { JournalLine } from "../../../src/restore/journal-lines.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
+import type { DocumentRows } from "../../compare/lost/rows.js";
 import { type FlakyOptions, startFlaky } from "../lost/flaky-service.js";
 import { memoryJournal } from "./memory-journal.js";
 
