@@ -76,11 +76,8 @@ export async function loadDocumentIds(
  * SQL: a row as JSON text, for `chunkFromJson` and `childFromJson`. The client would take a byte order mark off the start of a text,
  * which a content may begin with.
  */
-export function rowJson(kind: RowKind, table?: string): string {
-  const of = table === undefined ? "" : `${table}.`;
-  const members = loaded[kind].map(
-    (name) => `'${name}': ${name.endsWith("_at") ? `epoch(${of}${name})` : `${of}"${name}"`}`,
-  );
+export function rowJson(kind: RowKind): string {
+  const members = loaded[kind].map((name) => `'${name}': ${name.endsWith("_at") ? `epoch(${name})` : `"${name}"`}`);
   return `to_json({${members.join(", ")}})::VARCHAR`;
 }
 

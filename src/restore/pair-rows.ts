@@ -61,8 +61,8 @@ export async function pairRows(
   );
   await pairKind(connection, "chunks", by);
   await pairKind(connection, "child_chunks", by);
-  const chunks = await readerOf(connection, "chunks", by, chunkFromJson);
-  const children = await readerOf(connection, "child_chunks", by, childFromJson);
+  const chunks = await readerOf(connection, "chunks", chunkFromJson);
+  const children = await readerOf(connection, "child_chunks", childFromJson);
   return (nr) => ({ chunks: chunks(nr), children: children(nr) });
 }
 
@@ -86,12 +86,14 @@ async function pairKind(connection: Connection, kind: RowKind, by: PairOptions["
   for (const side of ["old", "live"] as const)
     await connection.run(`CREATE OR REPLACE TABLE ${side}_ranked AS SELECT *,
         row_number() OVER (PARTITION BY grp ORDER BY row) AS place, row_number() OVER (PARTITION BY grp, key ORDER BY row) AS k
-      FROM (SELECT nr, grp, row, id, ${by === "id" ? "id" : textKey(kind)} AS key FROM ${groupedRows(kind, side, by)})`);
+      FROM (SELECT nr, grp, row, id, ${by === "id" ? "id" : textKey(kind)} AS key, ${valueHash(kind, by)} AS value,
+        ${kind === "chunks" ? "status IS DISTINCT FROM 'completed'" : "false"} AS unsound FROM ${groupedRows(kind, side, by)})`);
   await connection.run(`CREATE OR REPLACE TABLE by_key AS SELECT coalesce(o.nr, l.nr) AS nr, coalesce(o.grp, l.grp) AS grp,
-      o.row AS old, l.row AS live, o.place AS old_place, l.place AS live_place, coalesce(o.id, l.id) AS id
+      o.row AS old, l.row AS live, o.place AS old_place, l.place AS live_place, coalesce(o.id, l.id) AS id,
+      l.unsound OR o.value IS DISTINCT FROM l.value AS differs
     FROM old_ranked o FULL JOIN live_ranked l ON o.grp = l.grp AND o.key = l.key AND o.k = l.k`);
   await connection.run(`CREATE OR REPLACE TABLE by_place AS
-    SELECT o.nr, o.grp, o.old, l.live, o.old_place, l.live_place, o.id FROM by_key o JOIN by_key l
+    SELECT o.nr, o.grp, o.old, l.live, o.old_place, l.live_place, o.id, true AS differs FROM by_key o JOIN by_key l
     ON o.grp = l.grp AND o.old_place = l.live_place AND o.live IS NULL AND l.old IS NULL AND ${by === "text"}`);
   await connection.run(`CREATE OR REPLACE TABLE ${kind}_pairs AS SELECT *, false AS moved FROM by_place
     UNION ALL SELECT *, false FROM by_key WHERE NOT (live IS NULL AND old IN (SELECT old FROM by_place))
@@ -113,6 +115,12 @@ function groupedRows(kind: RowKind, side: Side, by: PairOptions["by"]): string {
 function textKey(kind: RowKind): string {
   const texts = kind === "chunks" ? "[content, coalesce(answer, '')]" : "[content]";
   return `left(sha256(to_json(${texts})::VARCHAR), 32)::UUID`;
+}
+
+/** SQL: a hash of the columns that are compared, so that no text is joined. */
+function valueHash(kind: RowKind, by: PairOptions["by"]): string {
+  const values = compared[by][kind].map((name) => `'${name}': ${name}`).join(", ");
+  return `left(sha256(to_json({${values}})::VARCHAR), 32)::UUID`;
 }
 
 /** Marks the pairs that are in another order than the others of their group: as few as possible. */
@@ -166,33 +174,39 @@ const pairsAtOnce = 500;
 async function readerOf<Row>(
   connection: Connection,
   kind: RowKind,
-  by: PairOptions["by"],
   fromJson: (json: string) => Row,
 ): Promise<(nr: number) => AsyncGenerator<RowPair<Row>>> {
-  const values = (side: string) => `row(${compared[by][kind].map((name) => `${side}.${name}`).join(", ")})`;
-  const isUnsound = kind === "chunks" ? "l.status IS DISTINCT FROM 'completed'" : "false";
-  const rows = `${kind}_pairs p LEFT JOIN old_${kind} o ON o.row = p.old LEFT JOIN live_${kind} l ON l.row = p.live`;
   await connection.run(`CREATE OR REPLACE TABLE ${kind}_differing AS
-    SELECT nr, old, live, moved, row_number() OVER (ORDER BY nr, old NULLS LAST, live) AS place
-    FROM (SELECT p.* FROM ${rows} WHERE old IS NULL OR live IS NULL OR moved OR ${isUnsound}
-      OR p.id IN (SELECT id FROM kept_rows) OR ${values("o")} IS DISTINCT FROM ${values("l")})`);
+    SELECT nr, old, live, moved, row_number() OVER (ORDER BY nr, old NULLS LAST, live) AS place FROM ${kind}_pairs
+    WHERE old IS NULL OR live IS NULL OR moved OR differs OR id IN (SELECT id FROM kept_rows)`);
   const ranges = await connection.runAndReadAll(
     `SELECT nr, min(place)::DOUBLE, max(place)::DOUBLE FROM ${kind}_differing GROUP BY nr`,
   );
   const rangeOf = new Map(ranges.getRowsJson().map(([nr, first, last]) => [Number(nr), [Number(first), Number(last)]]));
+  const rowsOf = async (side: Side, rows: readonly unknown[]): Promise<ReadonlyMap<unknown, Row>> => {
+    const list = rows.filter((row) => row !== null).join(", ") || "NULL";
+    const sql = `SELECT row::DOUBLE, ${rowJson(kind)} FROM ${side}_${kind} WHERE row IN (${list})`;
+    const found = await connection.runAndReadAll(sql);
+    return new Map(found.getRowsJson().map(([row, json]) => [row, fromJson(String(json))]));
+  };
   return async function* (nr) {
     const [first = 1, last = 0] = rangeOf.get(nr) ?? [];
-    for (let at = first; at <= last; at += pairsAtOnce) {
-      const page = `${kind}_differing WHERE place BETWEEN ${at} AND ${Math.min(last, at + pairsAtOnce - 1)}`;
-      const found =
-        await connection.runAndReadAll(`SELECT ${rowJson(kind, "o")}, ${rowJson(kind, "l")}, p.old, p.live, moved
-        FROM (FROM ${page}) p LEFT JOIN old_${kind} o ON o.row = p.old LEFT JOIN live_${kind} l ON l.row = p.live ORDER BY place`);
-      for (const [oldRow, liveRow, old, live, isMoved] of found.getRowsJson())
-        yield {
-          old: old === null ? null : fromJson(String(oldRow)),
-          live: live === null ? null : fromJson(String(liveRow)),
-          isMoved: isMoved === true,
-        };
+    for (let place = first; place <= last; place += pairsAtOnce) {
+      const range = `${place} AND ${Math.min(last, place + pairsAtOnce - 1)}`;
+      const found = await connection.runAndReadAll(
+        `SELECT old::DOUBLE, live::DOUBLE, moved FROM ${kind}_differing WHERE place BETWEEN ${range} ORDER BY place`,
+      );
+      const page = found.getRowsJson();
+      const olds = await rowsOf(
+        "old",
+        page.map(([old]) => old),
+      );
+      const lives = await rowsOf(
+        "live",
+        page.map(([, live]) => live),
+      );
+      for (const [old, live, isMoved] of page)
+        yield { old: olds.get(old) ?? null, live: lives.get(live) ?? null, isMoved: isMoved === true };
     }
   };
 }

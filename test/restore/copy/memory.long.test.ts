@@ -5,12 +5,12 @@ import { smallDatasets } from "../../demo/small-knowledge.js";
 import { peakMemory } from "../../run/peak-memory.js";
 import { dumped, serve } from "./compared-service.js";
 
-const chunks = 15_000;
-const characters = 16_000;
+const chunks = 20_000;
+const characters = 8_000;
 /** MB. The texts alone, kept in Node by writes and proof, would be more. */
 const bound = 700;
 
-const textOf = (at: number) => createHash("sha512").update(`${at}`).digest("hex").repeat(130).slice(0, characters);
+const textOf = (at: number) => createHash("sha512").update(`${at}`).digest("hex").repeat(70).slice(0, characters);
 
 test.runIf(process.platform === "linux")(
   `a document of ${chunks} chunks is copied and proved within ${bound} MB`,
