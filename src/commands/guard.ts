@@ -99,7 +99,9 @@ async function checkedTimes(args: GuardArguments, { openTerminal }: Environment)
   const interval = durationFrom("--interval", args.interval, intervalBounds);
   const problems = [
     ...checkIds("--document", itemsOf(args.document)),
-    ...(itemsOf(args.document).length === 0 ? [{ path: "--document", message: "name the documents to guard" }] : []),
+    ...(itemsOf(args.document).length === 0
+      ? [{ path: "--document", message: "name the documents to guard by their UUIDs, as kbdump plan lists them" }]
+      : []),
     ...(typeof interval === "number" ? [] : [interval]),
     ...(args.yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }]),
   ];
