@@ -72,10 +72,10 @@ function isOfRow(table: string, name: string): boolean {
 
 const head = `# Data dictionary
 
-Every column of the files and of the database, in order. The database has the same texts as comments. Its tables with the names of files have the same columns, and \`run_id\`, the run that
+Every column of the files and of the database, in order. The database has the same texts as comments. A table with the name of a file has the columns of that file and \`run_id\`, the run that
 read the row (\`indexing_status\` has none). [Values](output.md#values) says how each type is written. "Open" after a list of values means that the service may add others.
 
-These columns mean the same wherever their names stand alone:`;
+Below, a column without a description is one of these:`;
 
 const tablesHead = `## Other tables of the database
 
