@@ -25,6 +25,6 @@ test("docs/commands.md has the exit codes that are used, and README.md names the
   const { complete, failed, usage, partial, differences, busy } = exitCodes;
   for (const code of [complete, failed, usage, partial, differences, busy, "130, 143"]) {
     expect(page).toMatch(new RegExp(`^\\| ${code} \\| `, "m"));
-    expect(readme).toMatch(new RegExp(`[ ·] ${code} \\w`));
+    expect(readme).toMatch(new RegExp(`\\b${code} \\w`));
   }
 });

@@ -45,7 +45,11 @@ const options = {
     ...guardedJob.out,
     describe: "output folder; overrides output.dir of the job file; default: output",
   },
-  document: { ...jobOptions.document, group: "Options", describe: "UUIDs of documents to guard, with commas or repeated" },
+  document: {
+    ...jobOptions.document,
+    group: "Options",
+    describe: "UUIDs of documents to guard, with commas or repeated",
+  },
   yes: { type: "boolean", default: false, describe: "restore without a question; needed where there is no terminal" },
   "key-env": writeOptions["key-env"],
   interval: {

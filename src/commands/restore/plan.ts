@@ -26,8 +26,7 @@ const mostDocuments = 100;
 export function renderPlan(result: RestoreResult, page: Page, invocation?: Invocation): string {
   const { run, base_url, against, plan, counts } = result;
   const wrapped = (text: string) => wrapToWidth(text, page.columns, "  ");
-  const target =
-    against === null ? `the current documents at ${terminalText(base_url)}` : terminalText(against, 400);
+  const target = against === null ? `the current documents at ${terminalText(base_url)}` : terminalText(against, 400);
   const head = wrapped(`Run ${run.run_id} of job ${run.job}, compared with ${target}.`);
   if (result.status === "nothing to restore")
     return [

@@ -44,7 +44,9 @@ export function renderRestored(result: RestoreResult, page: Page, invocation: In
       ? []
       : [
           "",
-          ...wrapped("The next re-index loses all of it again. To keep a text for good, put it into the source document."),
+          ...wrapped(
+            "The next re-index loses all of it again. To keep a text for good, put it into the source document.",
+          ),
         ]),
   ].join("\n");
 }
