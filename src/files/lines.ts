@@ -4,23 +4,40 @@ import { pipeline } from "node:stream";
 import { compressionOf, isCompressed, openDecompressor } from "./compression.js";
 import { UnreadableError } from "./files.js";
 
+const lineFeed = 10;
+const quote = 34;
+
 /** The longest line to read, in bytes: far above any real row, and below the longest JavaScript string. */
 const longest = 256 * 1024 * 1024;
 
-/** Yields the lines of a file in batches, without line feeds. Holds one piece or line in memory. */
-export async function* splitLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[]> {
+/**
+ * Yields the lines of a file in batches, without line feeds. With `quoted`, as in CSV, a line feed between quotes does not end a
+ * line. Holds one piece or line in memory.
+ */
+export async function* splitLines(
+  pieces: AsyncIterable<Buffer>,
+  { quoted = false } = {},
+): AsyncGenerator<readonly Buffer[]> {
   let begun: Buffer[] = [];
   let size = 0;
+  let inQuotes = false;
   for await (const piece of pieces) {
     const lines: Buffer[] = [];
     let start = 0;
-    for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, start)) {
+    let nextQuote = quoted ? piece.indexOf(quote) : -1;
+    const passQuotes = (end: number) => {
+      for (; nextQuote >= 0 && nextQuote < end; nextQuote = piece.indexOf(quote, nextQuote + 1)) inQuotes = !inQuotes;
+    };
+    for (let end = piece.indexOf(lineFeed); end >= 0; end = piece.indexOf(lineFeed, end + 1)) {
+      passQuotes(end);
+      if (inQuotes) continue;
       const rest = piece.subarray(start, end);
       lines.push(begun.length > 0 ? Buffer.concat([...begun, rest]) : rest);
       begun = [];
       size = 0;
       start = end + 1;
     }
+    passQuotes(piece.length);
     if (start < piece.length) begun.push(piece.subarray(start));
     size += piece.length - start;
     if (size > longest) throw new UnreadableError(`a row is longer than ${longest >> 20} MB`);
@@ -29,7 +46,6 @@ export async function* splitLines(pieces: AsyncIterable<Buffer>): AsyncGenerator
   if (begun.length > 0) yield [Buffer.concat(begun)];
 }
 
-const lineFeed = 10;
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const widest = 3;
 /** Maximum bytes to keep: a megabyte of text, which may wait for the disk, and some more rows. */
