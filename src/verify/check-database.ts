@@ -11,9 +11,9 @@ import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { compareRows } from "./compare-rows.js";
 import type { CheckedDatabase } from "./findings.js";
+import { databaseRows, type Loaded, manifestRows } from "./readers/sources.js";
 import { unreadable } from "./readers/sql-rows.js";
-import { databaseRows, manifestRows } from "./readers/table-rows.js";
-import { isGuarded, type Loaded, type RowStore } from "./row-store.js";
+import { isGuarded, type RowStore } from "./row-store.js";
 
 /** The path of the database: beside the runs folder unless one is given. UsageError when there is none. */
 export async function databasePath(folder: string, { job }: Manifest, given: true | string): Promise<string> {

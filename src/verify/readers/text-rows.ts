@@ -3,9 +3,7 @@ import { CsvError, parse } from "csv-parse/sync";
 import { UnreadableError } from "../../files/files.js";
 import { readTextPieces, splitLines } from "../../files/lines.js";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
-import { shortText } from "./cells.js";
-import { isObject, type ParsedJson, parseJson } from "./json-text.js";
-import { RowError, type Rows, type RowText } from "./rows.js";
+import { isObject, type ParsedJson, parseJson, RowError, type Rows, type RowText, shortText } from "./cells.js";
 
 /** The rows of a CSV file by the letter of RFC 4180, below its header. An empty cell without quotes is null. */
 export async function* csvRows(path: string, kind: Kind): Rows {
