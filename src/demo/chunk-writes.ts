@@ -1,8 +1,10 @@
 import { hash } from "node:crypto";
+import * as v from "valibot";
+import { listOf, object, text, truth } from "../schema.js";
 import type { DocumentStore, Located } from "./document-store.js";
 import { findAttachment } from "./files.js";
+import { automaticChildren, makesChildren } from "./indexing.js";
 import { type Details, invalidParam, notFound, Refusal } from "./knowledge.js";
-import type { AddedChunk, ChunkChange } from "./requests.js";
 import {
   type Attachment,
   accounts,
@@ -20,13 +22,32 @@ import {
   stableId,
   withChildren,
 } from "./rows.js";
-import { automaticChildren, makesChildren } from "./source.js";
 
 /** The answer to a write, or to a read of one chunk. */
 interface Answer<Data> {
   readonly data: Data;
   readonly doc_form: string;
 }
+
+const optionalText = v.nullish(text);
+const optionalTexts = v.nullish(listOf(text));
+const texts = { content: optionalText, answer: optionalText, keywords: optionalTexts, attachment_ids: optionalTexts };
+
+/** As in the service, file ids are checked and then ignored. */
+const added = object(texts);
+const change = object({
+  ...texts,
+  ...{ enabled: v.nullish(truth), regenerate_child_chunks: v.nullish(truth), summary: optionalText },
+});
+
+/** A chunk to add, as sent. Its rules are checked later. */
+export type AddedChunk = Readonly<v.InferOutput<typeof added>>;
+
+export type ChunkChange = Readonly<v.InferOutput<typeof change>>;
+
+export const addRequest = object({ segments: listOf(added) });
+export const changeRequest = object({ segment: change });
+export const childRequest = object({ content: text });
 
 /** The path ids of a chunk that has child chunks. */
 export interface ParentIds {

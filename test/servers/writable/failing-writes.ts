@@ -1,7 +1,6 @@
-import { ChunkWrites, type ParentIds } from "../../../src/demo/chunk-writes.js";
+import { type AddedChunk, type ChunkChange, ChunkWrites, type ParentIds } from "../../../src/demo/chunk-writes.js";
 import type { DocumentStore } from "../../../src/demo/document-store.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
-import type { AddedChunk, ChunkChange } from "../../../src/demo/requests.js";
 import type { Chunk } from "../../../src/demo/rows.js";
 
 /** How the service takes writes to chunks. */
