@@ -14,21 +14,23 @@ export function writeRoutes(writes: ChunkWrites, store: DocumentStore): readonly
   const children = `${segment}/child_chunks`;
   const child = `${children}/:child`;
   const shown = (chunk: Listed) => signChunk(chunk, store.now());
+  const answer = ({ id }: Asked, data: object) => {
+    const { doc_form } = store.readIn(id("dataset"), id("document")).row;
+    return jsonReply(200, { data, doc_form });
+  };
   return [
     route("POST", segments, async (asked) => {
       const { segments } = await bodyOf(addRequest, asked);
-      const { data, doc_form } = writes.addChunks(asked.id("dataset"), asked.id("document"), segments);
-      return jsonReply(200, { data: data.map(shown), doc_form });
+      return answer(asked, writes.addChunks(asked.id("dataset"), asked.id("document"), segments).map(shown));
     }),
-    route("GET", segment, async ({ id }) => {
-      const { data, doc_form } = writes.readChunk(id("dataset"), id("document"), id("segment"));
-      return jsonReply(200, { data: shown(data), doc_form });
+    route("GET", segment, async (asked) => {
+      store.readIn(asked.id("dataset"), asked.id("document"));
+      return answer(asked, shown(store.locate(asked.id("segment")).chunk.row));
     }),
     route("POST", segment, async (asked) => {
       const { segment } = await bodyOf(changeRequest, asked);
       const { datasetId, documentId, chunkId } = parentOf(asked);
-      const { data, doc_form } = writes.updateChunk(datasetId, documentId, chunkId, segment);
-      return jsonReply(200, { data: shown(data), doc_form });
+      return answer(asked, shown(writes.updateChunk(datasetId, documentId, chunkId, segment)));
     }),
     route("DELETE", segment, async ({ id }) => {
       writes.deleteChunk(id("dataset"), id("document"), id("segment"));
