@@ -216,18 +216,12 @@ function batchName(time: Date, number: number): string {
 /** Converts a stored dataset to one with documents that can change. */
 function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
   const dataset: HeldDataset = { row, documents: new Map(), batches: new Map(batches.map((each) => [each.id, each])) };
-  for (const document of documents) {
-    const version = { ...document, embedsChildren: document.embedsChildren ?? embedsAny(document) };
-    dataset.documents.set(document.row.id, { dataset, version, source: sourceOf(document), jobs: [] });
-  }
+  for (const document of documents)
+    dataset.documents.set(document.row.id, { dataset, version: document, source: sourceOf(document), jobs: [] });
   return dataset;
 }
 
 /** Sorts documents as in their list. */
 function newestFirst({ row: a }: StoredDocument, { row: b }: StoredDocument): number {
   return b.created_at - a.created_at || Number(b.position ?? 0) - Number(a.position ?? 0);
-}
-
-function embedsAny({ chunks }: StoredDocument): boolean {
-  return chunks.some(({ row }) => Array.isArray(row.child_chunks) && row.child_chunks.length > 0);
 }

@@ -120,7 +120,7 @@ export function reindexedDocument(
 ): StoredDocument {
   const chunks = source.map((piece, index) => {
     const id = stableId(`${document.row.id}/reindexed ${generation}/${index + 1}`);
-    return chunkOf(piece, { id, position: index + 1, startedAt }, document.embedsChildren ?? false);
+    return chunkOf(piece, { id, position: index + 1, startedAt }, document.embedsChildren);
   });
   const rows = chunks.map(({ row }) => row);
   const counts = { tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count"), hit_count: 0 };
