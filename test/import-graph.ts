@@ -104,5 +104,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // Schemas of results describe what goes out: types come from them, and the build makes JSON Schemas of them.
   valibot:
-    /^(schema\.ts|store\/|demo\/requests\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(result|journal-(lines|file)|lost\/(plan-file|restore-options)|copy\/(copy-(plan|result)|details))\.ts$|compare\/(diff-result|lost\/restore-plan)\.ts$|plan\/job-plan\.ts$|report\/report-result\.ts$|verify\/findings\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
+    /^(schema\.ts|store\/|demo\/(chunk-writes|write-routes)\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(result|journal-(lines|file)|lost\/(plan-file|restore-options)|copy\/(copy-(plan|result)|details))\.ts$|compare\/(diff-result|lost\/restore-plan)\.ts$|plan\/job-plan\.ts$|report\/report-result\.ts$|verify\/findings\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
 };

@@ -9,21 +9,16 @@ import { UnreadableError } from "../files/files.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
-import { canonicalRow, unguardedRow, unguardedText } from "./readers/cells.js";
-import { type ReadSource, RowError, type RowSource, type RowText } from "./readers/rows.js";
-import { tableRows } from "./readers/table-rows.js";
-
-/** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */
-export interface Loaded extends ReadSource {
-  readonly table: string;
-  /** Rows, those that could not be read included. */
-  readonly rows: number;
-}
+import { canonicalRow, RowError, type RowText, unguardedRow, unguardedText } from "./readers/cells.js";
+import { type Loaded, type RowSource, tableRows } from "./readers/sources.js";
 
 /** The identity of a row, under the same names for every kind. */
 export const locationColumns = ["dataset_id", "document_id", "parent", "id"] as const;
 
 interface RowStoreOptions {
+  /** The most memory that both DuckDBs may use together, such as `800MB`. */
+  readonly memory: string;
+  readonly signal: AbortSignal;
   /** Also hash every row without the apostrophes of `csv_safe`. */
   readonly unguarded: boolean;
   /** Gets what is wrong with rows. */
@@ -32,18 +27,12 @@ interface RowStoreOptions {
   readonly onRows: (source: RowSource, rows: number) => void;
 }
 
-interface WithRowStoreOptions extends RowStoreOptions {
-  /** The most memory that both may use together, such as `800MB`. */
-  readonly memory: string;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Runs `work` with a DuckDB that reads and another that stores, because one that streams can do nothing else meanwhile.
  * Their spill files go to the system's temporary folder, and are removed.
  */
 export async function withRowStore<T>(
-  options: WithRowStoreOptions,
+  options: RowStoreOptions,
   work: (reader: Connection, store: RowStore) => Promise<T>,
 ): Promise<T> {
   const { memory, signal } = options;
