@@ -113,7 +113,7 @@ export class Coordinator {
     const isRefused = reason?.startsWith(refusal) === true;
     for (const name of open.namesIn(id)) this.#hinted.add(name);
     workersProgress.ended(id);
-    if (isRefused && open.queued.includes(id) && !this.#refusals.has(reason)) {
+    if (isRefused && open.namesIn(id).length > 0 && !this.#refusals.has(reason)) {
       this.#refusals.add(reason);
       log("warn", `a worker gave documents back: ${reason.slice(refusal.length)}`);
     }
@@ -183,8 +183,8 @@ export class Coordinator {
       const what = `document ${document.ref.documentId}`;
       if (submitted === "damaged")
         return log("warn", `the result of ${what} is damaged: this run reads it itself later`);
-      const { worker, result } = submitted;
-      const { status, error } = result.row;
+      const { worker, stored } = submitted;
+      const { status, error } = stored.state.row;
       workersProgress.submitted(submitted, status === "complete");
       if (status === "complete") this.#names.read(worker);
       else log("info", `${what}: worker ${worker} found it ${status}: ${error}; this run reads it itself later`);

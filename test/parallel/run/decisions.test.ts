@@ -204,7 +204,7 @@ test("the progress of workers is that of the run, whatever is reported twice, re
   const row = { chunk_count: 50, child_chunk_count: 3 };
   const requests = { sent: 4, answered: 4, retried: 0, throttled: 0, bytes: 9, retriedBy: { 429: 1 } };
   closed.add("a");
-  const submitted = { worker: "w", result: { row }, pages: 6, requests } as unknown as SubmittedResult;
+  const submitted = { worker: "w", stored: { state: { row } }, pages: 6, requests } as unknown as SubmittedResult;
   workersProgress.submitted(submitted, true);
   expect(progress).toMatchObject({ chunks: 60, child_chunks: 4, pagesExpected: 11, pagesDone: 7, documentsBegun: 2 });
   expect(progress).toMatchObject({ documentsDone: 1, requestsElsewhere: 2, requests });
