@@ -72,8 +72,8 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const newest = newestOf(facts);
   if (!newest) throw new UsageError("There is no shard to join", []);
   const out = options.out ?? found.dir;
-  const segments = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
-  const command = runCommand(newest.job, segments);
+  const made = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
+  const command = runCommand(newest.job, made);
   const problems = problemsOfSet(facts, command);
   if (problems.length > 0) throw refusal(problems);
   const workFolder = options.out === undefined ? found.workFolder : undefined;
@@ -97,7 +97,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   }
   return {
     ...result,
-    mend: mendingCommands(shards, merged, runCommand(newest.job, { ...segments, program: options.program })),
+    mend: mendingCommands(shards, merged, runCommand(newest.job, { ...made, program: options.program })),
     shards: shards.map(({ dump, shard }) => ({
       index: shard.index,
       run_id: dump.manifest.run_id,
@@ -164,8 +164,9 @@ function mendingCommands(
   { list, unlisted }: MergedList,
   command: RunCommand,
 ): readonly string[] {
-  const missed = [...documentsIn(list)].filter(({ key }) => unlisted.has(key));
-  const stale = new Set(missed.map(({ datasetId, documentId }) => shardOf(datasetId, documentId, shards.length)));
+  const stale = new Set<number>();
+  for (const { key, datasetId, documentId } of documentsIn(list))
+    if (unlisted.has(key)) stale.add(shardOf(datasetId, documentId, shards.length));
   return shards.flatMap(({ dump, shard }) => {
     if (stale.has(shard.index)) return [command(shard)];
     return dump.manifest.status === "partial" ? [`${command(shard)} --retry-failed`] : [];
