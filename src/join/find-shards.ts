@@ -64,11 +64,11 @@ async function findOfWord(word: string, options: FindOptions): Promise<FoundShar
 
 async function runInFolder(folder: string): Promise<FoundShards> {
   const runs = dirname(await realpath(folder));
-  return oneRun(folder, basename(runs) === "runs" ? dirname(runs) : runs);
+  return oneRun(folder, basename(runs) === "runs" ? dirname(runs) : undefined);
 }
 
-/** `shard`: the folder of the shard, or its address in a bucket: `<job>/shards/<index>-of-<count>`. */
-function oneRun(folder: string, shard: string): FoundShards {
+/** `shard`: the folder of the shard, or its address in a bucket: `<job>/shards/<index>-of-<count>`; undefined for a gathered run. */
+function oneRun(folder: string, shard = ""): FoundShards {
   const shards = dirname(shard);
   const isShard = shardOfFolder(basename(shard)) !== undefined && basename(shards) === "shards";
   return { folders: [folder], dir: isShard ? dirname(dirname(shards)) : undefined, notes: [] };
