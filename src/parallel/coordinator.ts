@@ -95,7 +95,7 @@ export class Coordinator {
       if (open.size === 0 && open.queued.length === 0) return;
       if (performance.now() - this.#readAt > longestEnd || this.#isAlone()) break;
       if (this.#isLost) await this.#startOver();
-      else if (performance.now() >= this.#quietUntil) await this.#queueNext();
+      else if (this.#hinted.size === 0 && performance.now() >= this.#quietUntil) await this.#queueNext();
       await this.#waitForHint();
     }
     await this.#watch.ask(() => this.#wipe());
