@@ -242,7 +242,7 @@ export interface ShardFacts extends Pick<Manifest, "job" | "run_id" | "tool" | "
 }
 
 /** The command that makes a shard. */
-export type RunCommand = (shard: Shard) => string;
+type RunCommand = (shard: Shard) => string;
 
 /** The command that makes a shard of a job. The name of the job file is a guess where none was given. */
 export function runCommand(job: string, { jobFile, out, program = "kbdump" }: CommandParts): RunCommand {
@@ -267,15 +267,13 @@ export function problemsOfSet(shards: readonly ShardFacts[], command: RunCommand
   const newest = newestOf(shards);
   if (!newest) return ["there is none"];
   const { count } = newest.shard;
-  const wanted = factsOf(newest).set("version of kbdump", tool.version);
   const all = Array.from({ length: count }, (_, at) => ({ index: at + 1, count }));
   return [
     ...shards.flatMap((shard) => {
-      const names = differing(factsOf(shard), wanted);
-      if (names.length === 0) return [];
-      const others = `${shard.folder}: it differs from ${newest.folder}, the newest, in its ${listText(names)}`;
+      const difference = differenceOf(shard, newest);
+      if (difference === undefined) return [];
       const isOfSet = shard.job === newest.job && shard.shard.count === count;
-      return [isOfSet ? `${others}; make it again: ${command(shard.shard)}` : others];
+      return [`${shard.folder}: ${difference}${isOfSet ? `; make it again: ${command(shard.shard)}` : ""}`];
     }),
     ...all.flatMap((shard) => {
       const found = shards.filter((other) => other.shard.index === shard.index && other.shard.count === count);
@@ -286,26 +284,31 @@ export function problemsOfSet(shards: readonly ShardFacts[], command: RunCommand
   ];
 }
 
+/** Says why a shard is not of the same run as the newest one, or of another version than this; undefined where it is. */
+function differenceOf(shard: ShardFacts, newest: ShardFacts): string | undefined {
+  const { version } = shard.tool;
+  if (version !== tool.version) return `kbdump ${version} made it, and this is version ${tool.version}`;
+  const [these, those] = [factsOf(shard), factsOf(newest)];
+  const names = [...new Set([...these.keys(), ...those.keys()])];
+  const differing = names.filter((name) => !isDeepStrictEqual(these.get(name), those.get(name)));
+  return differing.length > 0
+    ? `it differs from ${newest.folder}, the newest, in its ${listText(differing)}`
+    : undefined;
+}
+
 /** Options that machines may set for themselves. */
 const ownOptions = ["service", "resume_within", "output.keep", "output.memory", "output.metrics_file"];
 
 /** Everything that the shards of a run have in common, by its name for people. The embedded service has another port at every start. */
-function factsOf({ job, shard, tool: { version }, service, options }: ShardFacts): Map<string, unknown> {
+function factsOf({ job, shard, service, options }: ShardFacts): Map<string, unknown> {
   const { output, ...others } = options;
   const ofOutput = Object.entries(output).map(([name, value]) => [`output.${name}`, value] as const);
   const isDemo = isMapping(options.service) && options.service.demo === true;
   return new Map<string, unknown>([
     ["job", job],
     ["number of shards", shard.count],
-    ["version of kbdump", version],
     ["service", isDemo ? "demo" : service.base_url],
     ["plan", shard.plan],
     ...[...Object.entries(others), ...ofOutput].filter(([name]) => !ownOptions.includes(name)),
   ]);
-}
-
-/** The names of the facts that differ. */
-function differing(one: ReadonlyMap<string, unknown>, other: ReadonlyMap<string, unknown>): readonly string[] {
-  const names = new Set([...one.keys(), ...other.keys()]);
-  return [...names].filter((name) => !isDeepStrictEqual(one.get(name), other.get(name)));
 }

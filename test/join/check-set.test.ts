@@ -47,7 +47,7 @@ test.each<[string, Partial<ShardFacts> & { readonly count?: number; readonly pla
   [
     "another version",
     { tool: { ...tool, version: "0.1.9" } },
-    "s1: it differs from s3, the newest, in its version of kbdump; make it again: ",
+    `s1: kbdump 0.1.9 made it, and this is version ${tool.version}; make it again: `,
   ],
   ["another plan", { plan: "q" }, "s1: it differs from s3, the newest, in its plan; make it again: "],
   [
