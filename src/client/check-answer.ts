@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { RetryError, SkipError, StopError, UnknownRouteError } from "../errors.js";
 import { parseJson } from "../rows/exact-json.js";
 import type { RawRecord } from "../rows/row.js";
+import { plainText } from "../safe-text.js";
 import { count, isMapping, object, text } from "../schema.js";
 import { hintFor, isUnknownUrl, jobFileNames, keyHint, type Refusal, type SettingNames } from "./failed-request.js";
-import { plainText } from "./plain-text.js";
 import type { Answer } from "./send.js";
 
 const transient = new Set([408, 425, 429]);

@@ -1,7 +1,7 @@
 import { errors } from "undici";
 import { RetryError, StopError } from "../errors.js";
+import { plainText } from "../safe-text.js";
 import { codeOf, isGone, lacksTls } from "./error-codes.js";
-import { plainText } from "./plain-text.js";
 import { type ProxyHost, proxyTrouble } from "./proxy.js";
 import type { Answer } from "./send.js";
 

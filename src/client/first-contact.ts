@@ -1,9 +1,9 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
+import { plainText } from "../safe-text.js";
 import { errorFromAnswer, ownError, refusalOf, textOf, titleOf } from "./check-answer.js";
 import { isSilence } from "./error-codes.js";
 import { baseUrlHint, isUnknownUrl, jobFileNames, type SettingNames } from "./failed-request.js";
 import { absenceOfError, unreachable } from "./outage-gate.js";
-import { plainText } from "./plain-text.js";
 import type { Answer, Send } from "./send.js";
 
 interface FirstContactOptions {

@@ -1,6 +1,5 @@
 import type { Download } from "../client/download.js";
 import type { Client } from "../client/open-client.js";
-import { plainText } from "../client/plain-text.js";
 import { countRetry } from "../client/request-counts.js";
 import { discoverDocuments } from "../crawl/discover-documents.js";
 import {
@@ -29,11 +28,11 @@ import { isTooLongForFolder } from "../dump/formats/format.js";
 import { StopError } from "../errors.js";
 import type { Shard } from "../job/job.js";
 import { readingDocuments } from "../job/run-progress.js";
-
 import { wantedFiles } from "../originals/ask-for-file.js";
 import { type HeldOriginal, listOriginals, originalWarnings, saveOriginals } from "../originals/save-originals.js";
 import type { Row } from "../rows/row.js";
 import { sumOfDrift } from "../rows/row-from-record.js";
+import { plainText } from "../safe-text.js";
 import type { DocumentResult, DumpedDocument } from "../segments/document-result.js";
 import { readOnce } from "../segments/earlier-work.js";
 import { prefetchOf, type ReadOptions, readDocuments } from "../segments/read-documents.js";
