@@ -7,7 +7,7 @@ import { type ExchangeOptions, exchangeWith } from "./exchange.js";
 import { jobFileNames } from "./failed-request.js";
 import { firstContact } from "./first-contact.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Scheduler } from "./knowledge-api.js";
-import { neverAnswered, OutageGate } from "./outage-gate.js";
+import { OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
 import { paced, pause, waitForPace } from "./paced.js";
 import { counted, countRetry, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
@@ -158,8 +158,7 @@ export function openClient(options: ClientOptions): Client {
           waitForService,
         });
       } catch (error) {
-        const gone = options.patient ? undefined : neverAnswered(error, progress, names);
-        const reason = gone ?? error;
+        const reason = outageGate?.neverAnswered(error) ?? error;
         if (reason instanceof StopError) stop(reason);
         signal.throwIfAborted(); // the same reason for all
         throw reason;
