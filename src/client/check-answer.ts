@@ -7,7 +7,6 @@ import { count, isMapping, object, text } from "../schema.js";
 import { hintFor, isUnknownUrl, jobFileNames, keyHint, type Refusal, type SettingNames } from "./failed-request.js";
 import type { Answer } from "./send.js";
 
-const transient = new Set([408, 425, 429]);
 const planLimit = /reached the knowledge base request rate limit/i;
 
 /** Parses the JSON of a 200 answer. For any other status it throws the error from `errorFromAnswer`; for a broken body, RetryError. */
@@ -45,7 +44,7 @@ export function errorFromAnswer(
   const failure = { status, ...(code ? { code } : {}) };
   if (isPluginGone(answer)) return new RetryError(`GET ${url}: ${said}`, { ...failure, trouble: "gone" });
   const limited = status === 403 && planLimit.test(message);
-  if (transient.has(status) || status >= 500 || limited) {
+  if (isTransient(status) || limited) {
     const after = retryAfter(answer.headers["retry-after"]);
     const throttled = status === 429 || limited || (status === 503 && after !== undefined);
     return new RetryError(`GET ${url}: ${said}`, {
@@ -58,6 +57,11 @@ export function errorFromAnswer(
   const refused = `GET ${url}: ${said}${hintFor(answer, { code, message }, key, names)}`;
   const isUnknownRoute = status === 404 && isUnknownUrl({ code, message });
   return isUnknownRoute ? new UnknownRouteError(refused, failure) : new SkipError(refused, failure);
+}
+
+/** Whether a request that got this status may succeed if it is sent again. */
+export function isTransient(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
 /** Returns the wait that the service asks for, in milliseconds, if it refused because of too many requests; otherwise undefined. */
