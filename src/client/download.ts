@@ -1,7 +1,6 @@
 import { PassThrough } from "node:stream";
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { tool } from "../tool.js";
-import { isTransient, retryAfter } from "./check-answer.js";
 import {
   type ConnectionOptions,
   type Connections,
@@ -11,6 +10,7 @@ import {
 } from "./connections.js";
 import { failedRequest } from "./failed-request.js";
 import type { Client } from "./open-client.js";
+import { isTransient, retryAfter } from "./refused-answer.js";
 import type { RequestCounts } from "./request-counts.js";
 
 /** The key is sent only to the origin of the base URL. */

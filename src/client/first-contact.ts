@@ -1,9 +1,8 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { plainText } from "../safe-text.js";
-import { errorFromAnswer, ownError, refusalOf, textOf, titleOf } from "./check-answer.js";
-import { isReset, isSilence } from "./error-codes.js";
-import { baseUrlHint, isUnknownUrl, jobFileNames, type SettingNames } from "./failed-request.js";
+import { isReset, isSilence, jobFileNames, type SettingNames } from "./failed-request.js";
 import { unreachable } from "./outage-gate.js";
+import { baseUrlHint, errorFromAnswer, isUnknownUrl, ownError, refusalOf, textOf, titleOf } from "./refused-answer.js";
 import type { Answer, Send } from "./send.js";
 
 interface FirstContactOptions {

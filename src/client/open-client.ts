@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { connect } from "node:tls";
 import { RetryError, StopError } from "../errors.js";
-import { errorFromAnswer, throttleOf } from "./check-answer.js";
 import { openConnections, type ServiceOptions } from "./connections.js";
 import { type ExchangeOptions, exchangeWith } from "./exchange.js";
 import { jobFileNames } from "./failed-request.js";
@@ -10,6 +9,7 @@ import { type Attempt, type KnowledgeApi, knowledgeApi, type Scheduler } from ".
 import { OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
 import { paced, pause, waitForPace } from "./paced.js";
+import { errorFromAnswer, throttleOf } from "./refused-answer.js";
 import { counted, countRetry, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
 import { type Answer, type Request, retrying, type Send, targetOf } from "./send.js";
 

@@ -1,7 +1,6 @@
 import { GaveUpError, RetryError, SkipError, StopError } from "../errors.js";
-import { errorFromAnswer, isPluginGone, ownError } from "./check-answer.js";
-import { isReset } from "./error-codes.js";
-import type { SettingNames } from "./failed-request.js";
+import { isReset, type SettingNames } from "./failed-request.js";
+import { errorFromAnswer, isPluginGone, ownError } from "./refused-answer.js";
 import type { Answer, Request, Send } from "./send.js";
 
 /**

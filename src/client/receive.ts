@@ -24,61 +24,23 @@ interface ReceiveHooks {
 
 /** Bodies with more bytes count as long. */
 export const long = 4_000_000;
-/** Block size of the buffer for long bodies, in bytes. */
-const blockSize = 1_000_000;
 
-/** Receives long bodies one at a time into the same buffer, because several at once would fill the memory. */
+/** Receives long bodies one at a time, because several at once would fill the memory. */
 export class LongBodies {
-  readonly #waiting: LongBody[] = [];
-  readonly #blocks: Buffer[] = [];
-  #length = 0;
-  #current: LongBody | undefined;
+  readonly #queue: Dispatcher.DispatchController[] = [];
 
-  /** Admits a body, at once or when its turn comes. */
-  enter(controller: Dispatcher.DispatchController): LongBody {
-    const body = { controller };
-    if (this.#current) {
-      controller.pause();
-      this.#waiting.push(body);
-    } else this.#current = body;
-    return body;
+  /** Pauses a body until its turn comes. */
+  enter(controller: Dispatcher.DispatchController): void {
+    if (this.#queue.push(controller) > 1) controller.pause();
   }
 
-  /** Stores a piece of the current body. Returns false for another body. */
-  keep(body: LongBody | undefined, piece: Buffer): boolean {
-    if (!body || body !== this.#current) return false;
-    for (let at = 0; at < piece.length; ) {
-      const [index, start] = [Math.floor(this.#length / blockSize), this.#length % blockSize];
-      const block = this.#blocks[index] ?? Buffer.allocUnsafeSlow(blockSize);
-      this.#blocks[index] = block;
-      const copied = piece.copy(block, start, at);
-      at += copied;
-      this.#length += copied;
-    }
-    return true;
+  /** Lets the next body continue if this one was received. Has no effect for one that did not enter. */
+  leave(controller: Dispatcher.DispatchController): void {
+    const index = this.#queue.indexOf(controller);
+    if (index >= 0) this.#queue.splice(index, 1);
+    const [next] = this.#queue;
+    if (index === 0 && next) setImmediate(() => next.resume()); // undici may still be parsing the previous body
   }
-
-  /** A copy of the stored pieces. */
-  taken(body: LongBody | undefined): readonly Buffer[] {
-    return body && body === this.#current ? [Buffer.concat(this.#blocks, this.#length)] : [];
-  }
-
-  leave(body: LongBody): void {
-    if (body !== this.#current) {
-      this.#waiting.splice(this.#waiting.indexOf(body), 1);
-      return;
-    }
-    this.#length = 0;
-    const next = this.#waiting.shift();
-    this.#current = next;
-    if (!next) this.#blocks.length = 0;
-    setImmediate(() => next?.controller.resume()); // undici may still be parsing the previous body
-  }
-}
-
-/** A long body being received or waiting for its turn. */
-interface LongBody {
-  readonly controller: Dispatcher.DispatchController;
 }
 
 /** A running request. */
@@ -113,7 +75,6 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #joined: Buffer[] = [];
   #pieces: Buffer[] = [];
   #length = 0;
-  #longBody: LongBody | undefined;
 
   constructor(hooks: ReceiveHooks) {
     this.#hooks = hooks;
@@ -143,9 +104,9 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     this.#hooks.onPiece(piece, this.status);
+    const isLong = this.#length > long;
     this.#length += piece.length;
-    if (this.#length > long) this.#longBody ??= this.#hooks.longBodies.enter(controller);
-    if (this.#hooks.longBodies.keep(this.#longBody, piece)) return;
+    if (!isLong && this.#length > long) this.#hooks.longBodies.enter(controller);
     this.#pieces.push(piece);
     if (this.#pieces.length < piecesToJoin) return;
     this.#joined.push(Buffer.concat(this.#pieces));
@@ -153,9 +114,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const kept = this.#hooks.longBodies.taken(this.#longBody);
-    const pieces = [...this.#joined, ...this.#pieces, ...kept];
-    this.#resolve({ status: this.status, headers: this.#headers, pieces });
+    this.#resolve({ status: this.status, headers: this.#headers, pieces: [...this.#joined, ...this.#pieces] });
     this.#drop();
   }
 
@@ -172,7 +131,6 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #drop(): void {
     this.#joined = [];
     this.#pieces = [];
-    if (this.#longBody) this.#hooks.longBodies.leave(this.#longBody);
-    this.#longBody = undefined;
+    if (this.#length > long && this.#controller) this.#hooks.longBodies.leave(this.#controller);
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { GaveUpError, RetryError } from "../errors.js";
-import { codeOf } from "./error-codes.js";
+import { codeOf } from "./failed-request.js";
 
 /** One GET request, relative to the base URL. */
 export interface Request {

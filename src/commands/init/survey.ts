@@ -1,4 +1,4 @@
-import { typedKey } from "../../client/failed-request.js";
+import { typedKey } from "../../client/refused-answer.js";
 import { discoverDocuments, listDatasets } from "../../crawl/discover-documents.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { StopError } from "../../errors.js";
