@@ -6,10 +6,10 @@ import { type ExchangeOptions, exchangeWith } from "./exchange.js";
 import { jobFileNames } from "./failed-request.js";
 import { firstContact } from "./first-contact.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Scheduler } from "./knowledge-api.js";
+import { limitRequests, pause, waitForPace } from "./limit-requests.js";
 import { OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
-import { paced, pause, waitForPace } from "./paced.js";
-import { errorFromAnswer, throttleOf } from "./refused-answer.js";
+import { throttleOf } from "./refused-answer.js";
 import { counted, countRetry, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
 import { type Answer, type Request, retrying, type Send, targetOf } from "./send.js";
 
@@ -39,7 +39,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly outage?: number;
   /** Reports that the service went down or came back. */
   readonly say?: (text: string) => void;
-  /** Called for every retry outside of an outage, with the failure and the milliseconds until the next try. */
+  /** Called for retries outside of an outage, except brief ones of refusals, with the failure and the milliseconds until the next try. */
   readonly onRetry?: (reason: string, wait: number) => void;
   /** Called for every answer, with its milliseconds from getting a slot to the last byte. */
   readonly onAnswer?: OnAnswer | undefined;
@@ -71,8 +71,6 @@ export interface Client extends KnowledgeApi {
   readonly pause: (milliseconds: number) => void;
   /** Opens a lane beside the others. */
   readonly openLane: (options: LaneOptions) => Lane;
-  /** Closes the connections until the next request. */
-  readonly closeConnections: () => Promise<void>;
   /** Rejects every current and later request with this reason. */
   readonly stop: (reason: unknown) => void;
   /** Closes all connections. Current and later requests reject. */
@@ -120,7 +118,8 @@ export function openClient(options: ClientOptions): Client {
   signal.addEventListener("abort", () => outageGate?.end(), { once: true });
   const onRetry = (error: RetryError, wait: number) => {
     countRetry(error, progress);
-    if (!outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
+    const isBrief = error.throttled && wait < briefWait;
+    if (!isBrief && !outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
   };
   const waitForService = async (error: unknown) => {
     if (error instanceof RetryError && error.throttled) progress.throttled++;
@@ -181,16 +180,12 @@ export function openClient(options: ClientOptions): Client {
       stop, // before the slot is handed on
       speaksTls: http.speaksTls,
     });
-    const send = paced(outageGate?.guard(countedSend) ?? countedSend, {
+    const send = limitRequests(outageGate?.guard(countedSend) ?? countedSend, {
       concurrency: connections,
       pace,
       onPause: options.onPause,
       signal,
       refusal: throttleOf,
-      onAgain: (answer) => {
-        progress.throttled++;
-        countRetry(errorFromAnswer(answer, options.key), progress);
-      },
       now,
       sleep,
     });
@@ -217,7 +212,6 @@ export function openClient(options: ClientOptions): Client {
       };
       return { ...api, signal: ends.signal, close };
     },
-    closeConnections: async () => http.closeConnections?.(),
     signal,
     stop,
     close: () => {
@@ -226,6 +220,9 @@ export function openClient(options: ClientOptions): Client {
     },
   };
 }
+
+/** A refusal that is retried after fewer milliseconds is not reported: some services refuse a share of all requests at random. */
+const briefWait = 1_000;
 
 /** Bytes of bodies to process in one turn of the event loop. A larger body gets a turn of its own. */
 const bytesPerSlice = 65_536;
@@ -272,8 +269,6 @@ export interface HttpOptions extends ExchangeOptions {
 
 interface Http {
   readonly send: Send;
-  /** Closes the connections until the next request. */
-  readonly closeConnections: () => Promise<void>;
   readonly close: () => Promise<void>;
   /** Whether the host speaks TLS although the base URL says http. */
   readonly speaksTls: () => Promise<boolean>;
@@ -287,26 +282,18 @@ export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
   const { caFile, env = {}, names } = options;
   const timeout = Math.min(options.timeout, 10) * 1000;
-  const openPool = () => openConnections(base, { connections: options.connections, timeout, caFile, env, names });
-  let pool = openPool();
+  const pool = openConnections(base, { connections: options.connections, timeout, caFile, env, names });
   const exchange = exchangeWith(options);
-  const send: Send = (request) => exchange({ method: "GET", target: targetOf(request) }, pool);
-
   let isTls: Promise<boolean> | undefined;
-  const speaksTlsThere = async () => {
-    isTls ??= base.protocol === "http:" && !pool.proxy() ? speaksTls(base) : Promise.resolve(false);
-    return isTls;
+  return {
+    send: (request) => exchange({ method: "GET", target: targetOf(request) }, pool),
+    close: () => pool.dispatcher.destroy(),
+    speaksTls: async () => {
+      isTls ??= base.protocol === "http:" && !pool.proxy() ? speaksTls(base) : Promise.resolve(false);
+      return isTls;
+    },
   };
-  const closeConnections = async () => {
-    const { dispatcher } = pool;
-    pool = openPool();
-    await dispatcher.close();
-  };
-  return { send, closeConnections, close: () => pool.dispatcher.destroy(), speaksTls: speaksTlsThere };
 }
-
-/** Timeout of the handshake in milliseconds. */
-const longest = 1_000;
 
 /** Whether this address speaks TLS. Only the handshake is sent, so the certificate does not matter. */
 function speaksTls({ hostname, port }: URL): Promise<boolean> {
@@ -317,7 +304,7 @@ function speaksTls({ hostname, port }: URL): Promise<boolean> {
       resolve(isSpoken);
       socket.destroy();
     };
-    socket.setTimeout(longest, () => end(false));
+    socket.setTimeout(1_000, () => end(false));
     socket.on("secureConnect", () => end(true)).on("error", () => end(false));
     socket.on("close", () => resolve(false));
   });

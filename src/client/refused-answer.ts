@@ -42,11 +42,11 @@ export function isTransient(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
-/** Returns the wait that the service asks for, in milliseconds, if it refused because of too many requests; otherwise undefined. */
-export function throttleOf(answer: Answer): { readonly retryAfter: number | undefined } | undefined {
+/** The error of an answer, if the service refused the request because of too many. */
+export function throttleOf(answer: Answer): RetryError | undefined {
   if (answer.status === 200) return undefined;
   const error = errorFromAnswer(answer, "");
-  return error instanceof RetryError && error.throttled ? { retryAfter: error.retryAfter } : undefined;
+  return error instanceof RetryError && error.throttled ? error : undefined;
 }
 
 /** The code and message of the service's error; if there is none, the title or start of the body. */
