@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { connect } from "node:tls";
-import { RetryError, StopError } from "../errors.js";
+import { type RetryError, StopError } from "../errors.js";
 import { openConnections, type ServiceOptions } from "./connections.js";
 import { type ExchangeOptions, exchangeWith } from "./exchange.js";
 import { jobFileNames } from "./failed-request.js";
@@ -95,26 +95,19 @@ export interface LaneOptions {
 
 /** Opens the service for reading. HTTP is wrapped by the pace, and that by the retries, so that waiting for a retry holds no slot. */
 export function openClient(options: ClientOptions): Client {
-  const { progress = emptyRequestCounts(), concurrency = 8, retries: mostRetries = 6, environment = {} } = options;
-  const { names = jobFileNames } = options;
+  const { key, keySource, patient = false, names = jobFileNames, progress = emptyRequestCounts() } = options;
+  const { concurrency = 8, timeout = 60, silence = 10, retries: mostRetries = 6, environment = {} } = options;
   const { openHttp: open = openHttp, turn = sliceScheduler(), random = Math.random } = environment;
   const { now = () => performance.now(), sleep = pause } = environment;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   setMaxListeners(0, signal); // every running request listens
-  const { timeout = 60, silence = 10 } = options;
   const contact = { isMet: false };
-  const outageGate = options.patient
+  const patience = (options.outage ?? 300) * 1_000;
+  const waiting = { now, sleep: (milliseconds: number) => sleep(milliseconds, signal), patience };
+  const outageGate = patient
     ? undefined
-    : new OutageGate({
-        concurrency,
-        key: options.key,
-        names,
-        now,
-        sleep: (milliseconds) => sleep(milliseconds, signal),
-        patience: (options.outage ?? 300) * 1_000,
-        say: options.say ?? (() => {}),
-      });
+    : new OutageGate({ ...waiting, concurrency, key, names, say: options.say ?? (() => {}) });
   signal.addEventListener("abort", () => outageGate?.end(), { once: true });
   const onRetry = (error: RetryError, wait: number) => {
     countRetry(error, progress);
@@ -122,9 +115,8 @@ export function openClient(options: ClientOptions): Client {
     if (!isBrief && !outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
   };
   const waitForService = async (error: unknown) => {
-    if (error instanceof RetryError && error.throttled) progress.throttled++;
     const hasWaited = (await outageGate?.waitForService(error)) ?? false;
-    if (hasWaited && error instanceof RetryError) countRetry(error, progress);
+    if (hasWaited) countRetry(error, progress);
     return hasWaited;
   };
   const pace = new Pace(options.maxRps);
@@ -132,30 +124,19 @@ export function openClient(options: ClientOptions): Client {
 
   const openLaneFor = ({ connections, signal, beforeSending = () => {} }: LaneOptions) => {
     const http = open({
-      baseUrl: options.baseUrl,
-      key: options.key,
-      connections,
-      timeout,
-      silence: () => (contact.isMet || options.patient ? undefined : Math.min(silence, timeout)),
+      ...{ baseUrl: options.baseUrl, key, names, connections, timeout, signal },
+      silence: () => (contact.isMet || patient ? undefined : Math.min(silence, timeout)),
       maxBody: options.maxBody ?? 64_000_000,
       caFile: options.caFile,
       env: options.env ?? process.env,
-      signal,
-      names,
       onBytes: (bytes) => {
         progress.bytes += bytes;
       },
     });
-    const attempt: Attempt = async (read, retries = mostRetries) => {
+    const attempt: Attempt = async (read, most = mostRetries) => {
+      const retries = Math.min(most, mostRetries);
       try {
-        return await retrying(read, {
-          sleep,
-          random,
-          retries: Math.min(retries, mostRetries),
-          signal,
-          onRetry,
-          waitForService,
-        });
+        return await retrying(read, { sleep, random, retries, signal, onRetry, waitForService });
       } catch (error) {
         const reason = outageGate?.neverAnswered(error) ?? error;
         if (reason instanceof StopError) stop(reason);
@@ -170,26 +151,20 @@ export function openClient(options: ClientOptions): Client {
       options.onAnswer?.(request, answer, performance.now() - sentAt);
       return answer;
     };
-    const countedSend = firstContact(counted(sendOnce, progress, signal), {
-      key: options.key,
-      keySource: options.keySource,
-      names,
-      signal,
-      contact,
-      patient: options.patient,
+    const judgedSend = firstContact(counted(sendOnce, progress, signal), {
+      ...{ key, keySource, names, signal, contact, patient },
       stop, // before the slot is handed on
       speaksTls: http.speaksTls,
     });
-    const send = limitRequests(outageGate?.guard(countedSend) ?? countedSend, {
-      concurrency: connections,
-      pace,
-      onPause: options.onPause,
-      signal,
-      refusal: throttleOf,
-      now,
-      sleep,
+    const send = limitRequests(outageGate?.guard(judgedSend) ?? judgedSend, {
+      ...{ concurrency: connections, pace, signal, now, sleep, onPause: options.onPause },
+      refusal: (answer) => {
+        const refusal = throttleOf(answer);
+        if (refusal) progress.throttled++;
+        return refusal;
+      },
     });
-    return { http, api: knowledgeApi(send, attempt, turn, { key: options.key, names }) };
+    return { http, api: knowledgeApi(send, attempt, turn, { key, names }) };
   };
 
   const { http, api } = openLaneFor({ connections: concurrency, signal });

@@ -90,7 +90,6 @@ export class Pace {
   #refusals = 0;
   #letThrough = 0;
   #stretchStart: number | undefined;
-  #tooFew: { readonly count: number; readonly start: number } | undefined;
 
   /** `maxRps`: the maximum requests per second, or a function if it changes. It may return 0 for a while. */
   constructor(maxRps: number | (() => number) = Number.POSITIVE_INFINITY) {
@@ -135,8 +134,8 @@ export class Pace {
     this.#probeUntil = 0;
     this.#enoughPause = this.#lastPause;
     const { count, start } = this.#stretch(now);
-    this.#tooFew = count < enough ? { count, start } : undefined;
-    if (count >= enough) this.#adjust(now, count, start);
+    if (count < enough) return; // the next stretch adds to this one
+    this.#adjust(now, count, start);
     this.#letThrough = 0;
     this.#stretchStart = now;
   }
@@ -225,11 +224,9 @@ export class Pace {
     this.#firstPause = isSure || count < enough ? firstPause : Math.min(firstPause, took);
   }
 
-  /** How many requests got through, and since when. Adds the previous stretch if this one has too few requests for a rate. */
+  /** How many requests got through, and since when. */
   #stretch(now: number): { readonly count: number; readonly start: number } {
-    const start = this.#stretchStart ?? now;
-    const before = this.#letThrough < enough ? this.#tooFew : undefined;
-    return { count: this.#letThrough + (before?.count ?? 0), start: before?.start ?? start };
+    return { count: this.#letThrough, start: this.#stretchStart ?? now };
   }
 
   /**

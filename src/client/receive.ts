@@ -25,21 +25,36 @@ interface ReceiveHooks {
 /** Bodies with more bytes count as long. */
 export const long = 4_000_000;
 
-/** Receives long bodies one at a time, because several at once would fill the memory. */
+/** Receives long bodies one at a time into the same buffer, because several at once would fill the memory. */
 export class LongBodies {
   readonly #queue: Dispatcher.DispatchController[] = [];
+  readonly #longest: number;
+  #buffer: Buffer | undefined;
+
+  /** `longest`: the maximum bytes of a body. */
+  constructor(longest: number) {
+    this.#longest = longest;
+  }
 
   /** Pauses a body until its turn comes. */
   enter(controller: Dispatcher.DispatchController): void {
     if (this.#queue.push(controller) > 1) controller.pause();
   }
 
-  /** Lets the next body continue if this one was received. Has no effect for one that did not enter. */
+  /** The buffer of the body whose turn it is; undefined for others. */
+  bufferOf(controller: Dispatcher.DispatchController): Buffer | undefined {
+    if (controller !== this.#queue[0]) return undefined;
+    this.#buffer ??= Buffer.allocUnsafeSlow(this.#longest);
+    return this.#buffer;
+  }
+
+  /** Lets the next body continue if this one had its turn. */
   leave(controller: Dispatcher.DispatchController): void {
     const index = this.#queue.indexOf(controller);
     if (index >= 0) this.#queue.splice(index, 1);
     const [next] = this.#queue;
-    if (index === 0 && next) setImmediate(() => next.resume()); // undici may still be parsing the previous body
+    if (!next) this.#buffer = undefined;
+    if (index === 0) setImmediate(() => next?.resume()); // undici may still be parsing the previous body
   }
 }
 
@@ -75,6 +90,8 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #joined: Buffer[] = [];
   #pieces: Buffer[] = [];
   #length = 0;
+  /** Bytes in the buffer for long bodies. */
+  #buffered = 0;
 
   constructor(hooks: ReceiveHooks) {
     this.#hooks = hooks;
@@ -103,18 +120,30 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    this.#hooks.onPiece(piece, this.status);
-    const isLong = this.#length > long;
+    const { onPiece, longBodies } = this.#hooks;
+    onPiece(piece, this.status);
+    const wasLong = this.#length > long;
     this.#length += piece.length;
-    if (!isLong && this.#length > long) this.#hooks.longBodies.enter(controller);
+    if (this.#length > long) {
+      if (!wasLong) longBodies.enter(controller);
+      const buffer = longBodies.bufferOf(controller);
+      if (buffer) this.#buffered += piece.copy(buffer, this.#buffered);
+      if (buffer) return;
+    }
     this.#pieces.push(piece);
     if (this.#pieces.length < piecesToJoin) return;
     this.#joined.push(Buffer.concat(this.#pieces));
     this.#pieces = [];
   }
 
-  onResponseEnd(): void {
-    this.#resolve({ status: this.status, headers: this.#headers, pieces: [...this.#joined, ...this.#pieces] });
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    const buffer = this.#buffered > 0 ? this.#hooks.longBodies.bufferOf(controller) : undefined;
+    const pieces = [
+      ...this.#joined,
+      ...this.#pieces,
+      ...(buffer ? [Buffer.from(buffer.subarray(0, this.#buffered))] : []),
+    ];
+    this.#resolve({ status: this.status, headers: this.#headers, pieces });
     this.#drop();
   }
 

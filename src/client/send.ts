@@ -62,7 +62,7 @@ export interface RetryOptions {
 const longestWait = 30_000;
 /** The upper bound of the first wait. It also applies to refusals, which then wait for the pace of the run. */
 const firstWait = 500;
-const firstRefusedWait = 10;
+const firstRefusedWait = 2;
 export const longestRetryAfter = 600_000;
 
 /**
