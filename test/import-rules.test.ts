@@ -91,7 +91,12 @@ test("only client/write sends a write, only restore uses it, and reads and write
   const sending = files.filter((file) =>
     /\.(request|dispatch)\(|\bfetch\(/.test(readFileSync(join("src", file), "utf8")),
   );
-  const senders = ["client/download.ts", "client/receive.ts", "notify/notifier.ts", "store/bucket/request-handler.ts"];
+  const senders = [
+    "client/receive.ts",
+    "notify/notifier.ts",
+    "originals/download.ts",
+    "store/bucket/request-handler.ts",
+  ];
   expect(sending.sort()).toEqual(senders);
 });
 

@@ -100,7 +100,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
       return { url, status: received.status, headers: received.headers, body: bytes };
     } catch (error) {
       options.signal.throwIfAborted();
-      const status = isLate ? undefined : receiving.status();
+      const status = isLate || receiving.status === 0 ? undefined : receiving.status;
       throw failedRequest(error, url, { method, status, proxy: proxy(), names: options.names });
     } finally {
       clearTimeout(timer);

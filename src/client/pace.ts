@@ -4,12 +4,10 @@ import { longestRetryAfter } from "./send.js";
 
 /**
  * Refusals without Retry-After may be random, independent of the rate. A level rises by one with every refusal and falls by one
- * with every other answer; at the first of these levels, kbdump assumes a limit. Random refusals with probability p get this far
- * with a probability of about (p / (1 - p)) ** 7: 2e-7 for p = 0.1. If a limit is known and the rate has grown above it, the
- * second level is enough.
+ * with every other answer; at this level, kbdump assumes a limit. Random refusals with probability p get this far with a
+ * probability of about (p / (1 - p)) ** 7: 2e-7 for p = 0.1.
  */
 const limitLevel = 7;
-const knownLimitLevel = 3;
 /**
  * The first pause at a limit without Retry-After: 1 s. If other answers came between the refusals, or few before them, they may be random
  * after all, and the pause is as long as the last 100 requests took, if that is less. It doubles with every further refusal. At a limit that was
@@ -169,8 +167,7 @@ export class Pace {
   #showsLimit(sentAt: number, now: number): boolean {
     this.#level++;
     this.#inARow++;
-    const isAboveLimit = this.#floor !== undefined && this.#foundRateAt(now) > this.#floor / lowered;
-    if (this.#level >= (isAboveLimit ? knownLimitLevel : limitLevel)) {
+    if (this.#level >= limitLevel) {
       this.#level = 0;
       return true;
     }

@@ -1,20 +1,20 @@
 import { PassThrough } from "node:stream";
-import { RetryError, SkipError, StopError } from "../errors.js";
-import { tool } from "../tool.js";
 import {
   type ConnectionOptions,
   type Connections,
   openConnections,
   type ServiceOptions,
   unlessAborted,
-} from "./connections.js";
-import { failedRequest } from "./failed-request.js";
-import type { Client } from "./open-client.js";
-import { isTransient, retryAfter } from "./refused-answer.js";
-import type { RequestCounts } from "./request-counts.js";
+} from "../client/connections.js";
+import { failedRequest } from "../client/failed-request.js";
+import type { Client } from "../client/open-client.js";
+import { isTransient, retryAfter } from "../client/refused-answer.js";
+import type { RequestCounts } from "../client/request-counts.js";
+import { RetryError, SkipError, StopError } from "../errors.js";
+import { tool } from "../tool.js";
 
 /** The key is sent only to the origin of the base URL. */
-interface DownloadOptions extends ServiceOptions, Omit<ConnectionOptions, "timeout"> {
+export interface DownloadOptions extends ServiceOptions, Omit<ConnectionOptions, "timeout"> {
   /** A download is given up after this many seconds without a byte. There is no limit on the total time. */
   readonly timeout: number;
   readonly progress: RequestCounts;
@@ -35,9 +35,9 @@ export interface IncomingFile {
  */
 export type Download = <T>(address: string, take: (file: IncomingFile) => Promise<T>) => Promise<T>;
 
-interface Downloads {
+/** Downloads over connections that close at the end of the scope. */
+interface Downloads extends AsyncDisposable {
   readonly download: Download;
-  readonly close: () => Promise<void>;
 }
 
 const mostRedirects = 5;
@@ -137,7 +137,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
 
   return {
     download,
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       await Promise.all([...pools.values()].map(({ dispatcher }) => dispatcher.destroy()));
     },
   };
