@@ -39,7 +39,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly outage?: number;
   /** Reports that the service went down or came back. */
   readonly say?: (text: string) => void;
-  /** Called for retries outside of an outage, except brief ones of refusals, with the failure and the milliseconds until the next try. */
+  /** Called for retries outside of an outage, except after refusals that may be random, with the failure and the milliseconds until the next try. */
   readonly onRetry?: (reason: string, wait: number) => void;
   /** Called for every answer, with its milliseconds from getting a slot to the last byte. */
   readonly onAnswer?: OnAnswer | undefined;
@@ -109,10 +109,9 @@ export function openClient(options: ClientOptions): Client {
     ? undefined
     : new OutageGate({ ...waiting, concurrency, key, names, say: options.say ?? (() => {}) });
   signal.addEventListener("abort", () => outageGate?.end(), { once: true });
-  const onRetry = (error: RetryError, wait: number) => {
+  const onRetry = (error: RetryError, wait: number, isScattered: boolean) => {
     countRetry(error, progress);
-    const isBrief = error.throttled && wait < briefWait;
-    if (!isBrief && !outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
+    if (!isScattered && !outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
   };
   const waitForService = async (error: unknown) => {
     const hasWaited = (await outageGate?.waitForService(error)) ?? false;
@@ -195,9 +194,6 @@ export function openClient(options: ClientOptions): Client {
     },
   };
 }
-
-/** A refusal that is retried after fewer milliseconds is not reported: some services refuse a share of all requests at random. */
-const briefWait = 1_000;
 
 /** Bytes of bodies to process in one turn of the event loop. A larger body gets a turn of its own. */
 const bytesPerSlice = 65_536;
