@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
-import { openRequestHandler } from "../../client/request-handler.js";
 import { UsageError } from "../../errors.js";
 import { type BucketPrefix, homeFolder, urlOfPrefix, wholeKey } from "../../job/s3-url.js";
 import { bucketError } from "./bucket-error.js";
+import { openRequestHandler } from "./request-handler.js";
 
 /** How the client of a bucket is opened. */
 export interface ClientOptions {
