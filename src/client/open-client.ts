@@ -71,6 +71,8 @@ export interface Client extends KnowledgeApi {
   readonly pause: (milliseconds: number) => void;
   /** Opens a lane beside the others. */
   readonly openLane: (options: LaneOptions) => Lane;
+  /** Closes the connections until the next request. */
+  readonly closeConnections: () => Promise<void>;
   /** Rejects every current and later request with this reason. */
   readonly stop: (reason: unknown) => void;
   /** Closes all connections. Current and later requests reject. */
@@ -186,6 +188,7 @@ export function openClient(options: ClientOptions): Client {
       };
       return { ...api, signal: ends.signal, close };
     },
+    closeConnections: async () => http.closeConnections?.(),
     signal,
     stop,
     close: () => {
@@ -240,6 +243,8 @@ export interface HttpOptions extends ExchangeOptions {
 
 interface Http {
   readonly send: Send;
+  /** Closes the connections until the next request. */
+  readonly closeConnections: () => Promise<void>;
   readonly close: () => Promise<void>;
   /** Whether the host speaks TLS although the base URL says http. */
   readonly speaksTls: () => Promise<boolean>;
@@ -253,11 +258,17 @@ export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
   const { caFile, env = {}, names } = options;
   const timeout = Math.min(options.timeout, 10) * 1000;
-  const pool = openConnections(base, { connections: options.connections, timeout, caFile, env, names });
+  const openPool = () => openConnections(base, { connections: options.connections, timeout, caFile, env, names });
+  let pool = openPool();
   const exchange = exchangeWith(options);
   let isTls: Promise<boolean> | undefined;
   return {
     send: (request) => exchange({ method: "GET", target: targetOf(request) }, pool),
+    closeConnections: async () => {
+      const { dispatcher } = pool;
+      pool = openPool();
+      await dispatcher.close();
+    },
     close: () => pool.dispatcher.destroy(),
     speaksTls: async () => {
       isTls ??= base.protocol === "http:" && !pool.proxy() ? speaksTls(base) : Promise.resolve(false);

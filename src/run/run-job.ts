@@ -76,6 +76,7 @@ async function read({ client, baseUrl, connecting }: OpenService, options: ReadO
     const exchange = await ownExchange(workspace, workspace.runId);
     const ends = AbortSignal.any([signal, client.signal]); // a rejected key ends the run at once
     const { pause } = client;
+    await client.closeConnections(); // its workers open theirs
     const options = { job, workspace, formats, progress, log, signal: ends, workers, exchange, pause };
     await distribute(discovery, { ...options, list: list?.sha256 });
   };
