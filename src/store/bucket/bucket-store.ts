@@ -208,18 +208,13 @@ function conditionOf(found: ObjectFacts | undefined): Condition {
 /**
  * Removes the folders of runs that an earlier holder left behind: those that the head does not list and whose epoch is below that of
  * the head. Ends multipart uploads there, too. A holder that woke late has a low epoch, so it never touches files of its successor.
- * Resolves to the folders that it removed.
  */
-export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<readonly string[]> {
+export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<void> {
   const listed = new Set(head.runs.map(({ folder }) => folder));
-  const folders = new Set<string>();
   await removeWithUploads(bucket, "runs", (key) => {
     const location = folderOfKey(key);
-    const isLeft = location !== undefined && location.epoch < head.epoch && !listed.has(location.folder);
-    if (isLeft) folders.add(location.folder);
-    return isLeft;
+    return location !== undefined && location.epoch < head.epoch && !listed.has(location.folder);
   });
-  return [...folders];
 }
 
 /** Makes the runs of the work folder those that the head lists: the manifest of each is there, unless it is damaged, and no other run is. */

@@ -27,7 +27,16 @@ export function openCopies(env: NodeJS.ProcessEnv, home = homeFolder, setting = 
     copied.set(path, copying);
     return copying;
   };
-  const explain = <T>(work: () => Promise<T>) => explained(root ?? "", setting, work);
+  const explain = async <T>(work: () => Promise<T>) => {
+    try {
+      return await work();
+    } catch (error) {
+      const reason = error instanceof StopError ? undefined : fileErrorText(error)?.replace(/: \/.*$/s, "");
+      if (reason === undefined) throw error;
+      const remedy = `Solve that, or let ${setting} name another folder`;
+      throw new StopError(`copies of buckets cannot be kept in ${root}: ${reason}. ${remedy}`, { cause: error });
+    }
+  };
   return {
     folderOf: async (url) => {
       if (root === undefined || own === undefined)
@@ -58,19 +67,6 @@ export function copiesRoot(env: NodeJS.ProcessEnv, home: () => string | undefine
   if (XDG_STATE_HOME) return resolve(XDG_STATE_HOME, "kbdump");
   const folder = HOME || home();
   return folder === undefined ? undefined : resolve(folder, ".local", "state", "kbdump");
-}
-
-async function explained<T>(root: string, setting: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const reason = error instanceof StopError ? undefined : fileErrorText(error)?.replace(/: \/.*$/s, "");
-    if (reason === undefined) throw error;
-    throw new StopError(
-      `copies of buckets cannot be kept in ${root}: ${reason}. Solve that, or let ${setting} name another folder`,
-      { cause: error },
-    );
-  }
 }
 
 /** Makes the folder for the copies of this process, and removes those that killed processes left. */
