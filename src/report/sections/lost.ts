@@ -4,7 +4,6 @@ import type { SqlRow } from "../../duckdb/read-rows.js";
 import { documentKey } from "../../rows/row.js";
 import type { LostCard, LostFacts } from "../lost.js";
 import { foreign, foreignText, type Html, type HtmlValue, html } from "../page/html.js";
-import { renderNotes } from "../page/notes.js";
 import {
   column,
   commandBlock,
@@ -13,6 +12,7 @@ import {
   idText,
   numberOf,
   renderFitting,
+  renderNotes,
   renderRest,
   renderTable,
   stateText,
