@@ -58,7 +58,9 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
   };
   const unguarded = manifest.options.output.csv_safe;
   return withRowStore({ memory, signal, unguarded, findings, onRows }, async (reader, store) => {
-    const loaded = await loadTables(reader, store, folder, tables);
+    const isCompared = ({ kind }: DumpTable) =>
+      database !== undefined || kind === "documents" || tables.filter((table) => table.kind === kind).length > 1;
+    const loaded = await loadTables(reader, store, folder, tables, isCompared);
     const firsts = firstOfKinds(loaded, manifest);
     progress.step = "comparing the formats";
     await compareFormats(store, manifest, loaded, firsts);
