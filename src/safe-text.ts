@@ -16,3 +16,34 @@ export function blankControls(text: string): string {
 export function cutText(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }
+
+/** Makes text of the service safe for a message: no key, one line, no control characters, truncated. */
+export function plainText(text: string, key: string, length = 300): string {
+  const line = blankControls(withoutKey(text, key)).replace(/\s+/g, " ").trim();
+  return cutText(line, length);
+}
+
+/** Removes the key from a text, in plain, percent-encoded and base64 forms. */
+export function withoutKey(text: string, key: string): string {
+  if (!key) return text;
+  const encoded = encodeURIComponent(key);
+  const forms = [key, encoded, encoded.replace(/%../g, (hex) => hex.toLowerCase()), ...inBase64(key)];
+  return forms.reduce((rest, secret) => rest.replaceAll(secret, "[key]"), text);
+}
+
+/** Forms shorter than this could occur in any text. */
+const shortestForm = 8;
+
+/**
+ * The key in both base64 alphabets, at each of the three offsets in a group, because it looks different at each. The first and
+ * last characters also encode neighboring bytes, so they are left out.
+ */
+function inBase64(key: string): readonly string[] {
+  const bytes = Buffer.from(key);
+  const forms = [0, 1, 2].flatMap((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    const whole = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+    return [whole, whole.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+  return forms.filter((form) => form.length >= shortestForm);
+}

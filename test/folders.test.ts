@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
+import { namesBelow } from "./documentation.js";
 
 const foldersIn = (path: string) =>
   readdirSync(path, { withFileTypes: true })
@@ -7,7 +8,6 @@ const foldersIn = (path: string) =>
     .map(({ name }) => name);
 
 test("the folders of test are those of src, and those that CONTRIBUTING.md describes", () => {
-  const rows = readFileSync("CONTRIBUTING.md", "utf8").matchAll(/^\| (`[^|]+`) \|/gm);
-  const described = [...rows].flatMap(([, cell = ""]) => [...cell.matchAll(/`([\w/]+)`/g)].map(([, name]) => name));
+  const described = namesBelow("CONTRIBUTING.md", "The map");
   expect(foldersIn("test").filter((name) => ![...foldersIn("src"), ...described].includes(name))).toEqual([]);
 });

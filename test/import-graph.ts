@@ -89,7 +89,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "@aws-sdk/client-s3": /^store\/bucket\/client\.ts$/,
   bullmq: /^parallel\/(broker|queue|batch-lock|worker)\.ts$/,
   ioredis: /^parallel\/broker\.ts$/,
-  "p-limit": /^(client\/(exchange|paced)|serve\/dump-database|restore\/(write-once|copy\/apply-copy))\.ts$/,
+  "p-limit": /^(client\/(exchange|limit-requests)|serve\/dump-database|restore\/(write-once|copy\/apply-copy))\.ts$/,
   "csv-parse": /^verify\/readers\/text-rows\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
@@ -104,5 +104,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // Schemas of results describe what goes out: types come from them, and the build makes JSON Schemas of them.
   valibot:
-    /^(schema\.ts|store\/|demo\/requests\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(result|journal-(lines|file)|lost\/(plan-file|restore-options)|copy\/(copy-(plan|result)|details))\.ts$|compare\/(diff-result|lost\/restore-plan)\.ts$|plan\/job-plan\.ts$|report\/report-result\.ts$|verify\/findings\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
+    /^(schema\.ts|store\/|demo\/(chunk-writes|write-routes)\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(result|journal-(lines|file)|lost\/(plan-file|restore-options)|copy\/(copy-(plan|result)|details))\.ts$|compare\/(diff-result|lost\/restore-plan)\.ts$|plan\/job-plan\.ts$|report\/report-result\.ts$|verify\/findings\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
 };

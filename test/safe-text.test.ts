@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { jsonLine, terminalText } from "../src/cli/text.js";
-import { plainText } from "../src/client/plain-text.js";
 import { quotedText } from "../src/job/findings.js";
-import { blankControls, cutText, escapeControls } from "../src/safe-text.js";
+import { blankControls, cutText, escapeControls, plainText } from "../src/safe-text.js";
 
 /** Control characters of each kind, and what stands beside them in texts. */
 const nasty = [

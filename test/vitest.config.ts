@@ -33,7 +33,7 @@ class LongestFirst extends BaseSequencer {
 
 /** The largest number of a file that may be a timeout in milliseconds. */
 function timeoutOf({ moduleId }: TestSpecification): number {
-  const numbers = readFileSync(moduleId, "utf8").match(/\b\d+(_000)+\b/g) ?? [];
+  const numbers = readFileSync(moduleId, "utf8").match(/\b\d+(_\d{3})+\b/g) ?? [];
   return Math.max(0, ...numbers.map((number) => Number(number.replaceAll("_", ""))));
 }
 
@@ -44,7 +44,7 @@ export default defineConfig({
     env: { http_proxy: "", https_proxy: "" }, // the servers of the tests are on this machine, which no proxy can reach
     testTimeout: inFull ? 240_000 : 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 4, // on two cores: tests wait for servers and processes half of the time
+    maxWorkers: inFull ? 6 : 4, // on two cores: tests wait for servers and processes half of the time, and long ones more
     maxConcurrency: 2,
     sequence: { sequencer: LongestFirst },
     projects: [

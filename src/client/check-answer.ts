@@ -1,14 +1,12 @@
 import * as v from "valibot";
-import { RetryError, SkipError, StopError, UnknownRouteError } from "../errors.js";
+import { RetryError } from "../errors.js";
 import { parseJson } from "../rows/exact-json.js";
 import type { RawRecord } from "../rows/row.js";
+import { plainText } from "../safe-text.js";
 import { count, isMapping, object, text } from "../schema.js";
-import { hintFor, isUnknownUrl, jobFileNames, keyHint, type Refusal, type SettingNames } from "./failed-request.js";
-import { plainText } from "./plain-text.js";
+import type { SettingNames } from "./failed-request.js";
+import { errorFromAnswer, textOf } from "./refused-answer.js";
 import type { Answer } from "./send.js";
-
-const transient = new Set([408, 425, 429]);
-const planLimit = /reached the knowledge base request rate limit/i;
 
 /** Parses the JSON of a 200 answer. For any other status it throws the error from `errorFromAnswer`; for a broken body, RetryError. */
 export function checkAnswer(answer: Answer, key: string, names?: SettingNames): unknown {
@@ -26,97 +24,6 @@ export function jsonOf(answer: Answer, key: string): unknown {
     const start = plainText(textOf(answer), key, 60).replace(/\?.*/s, "?…") || "(empty)";
     throw new RetryError(`GET ${answer.url}: the body is not valid JSON: ${start}`, { status: answer.status });
   }
-}
-
-/**
- * Turns an answer into the error that says what to do next: retry what may pass, stop at a wrong key, skip everything else. Adds a
- * hint if there is one. A 404 for a route that the service lacks becomes an UnknownRouteError. `keyPlace`: where the key came
- * from, if known. `names`: the setting names to use in hints.
- */
-export function errorFromAnswer(
-  answer: Answer,
-  key: string,
-  keySource?: string,
-  names: SettingNames = jobFileNames,
-): RetryError | SkipError | StopError {
-  const { status, url } = answer;
-  const { code, message } = refusalOf(answer, key);
-  const said = [status, code, message].filter(Boolean).join(" ");
-  const failure = { status, ...(code ? { code } : {}) };
-  if (isPluginGone(answer)) return new RetryError(`GET ${url}: ${said}`, { ...failure, trouble: "gone" });
-  const limited = status === 403 && planLimit.test(message);
-  if (transient.has(status) || status >= 500 || limited) {
-    const after = retryAfter(answer.headers["retry-after"]);
-    const throttled = status === 429 || limited || (status === 503 && after !== undefined);
-    return new RetryError(`GET ${url}: ${said}`, {
-      ...failure,
-      throttled,
-      ...(after === undefined ? {} : { retryAfter: after }),
-    });
-  }
-  if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(key, keySource)}`, failure);
-  const refused = `GET ${url}: ${said}${hintFor(answer, { code, message }, key, names)}`;
-  const isUnknownRoute = status === 404 && isUnknownUrl({ code, message });
-  return isUnknownRoute ? new UnknownRouteError(refused, failure) : new SkipError(refused, failure);
-}
-
-/** Returns the wait that the service asks for, in milliseconds, if it refused because of too many requests; otherwise undefined. */
-export function throttleOf(answer: Answer): { readonly retryAfter: number | undefined } | undefined {
-  if (answer.status === 200) return undefined;
-  const error = errorFromAnswer(answer, "");
-  return error instanceof RetryError && error.throttled ? { retryAfter: error.retryAfter } : undefined;
-}
-
-/** The code and message of the service's error; if there is none, the title or start of the body. */
-export function refusalOf(answer: Answer, key: string): Refusal {
-  const text = textOf(answer);
-  const { code, message } = ownError(answer);
-  const [name, words] = [typeof code === "string" ? code : "", wordsOf(message)];
-  if (name || words) return { code: plainText(name, key, 60), message: plainText(words, key) };
-  const title = titleOf(text) ?? text;
-  return { code: "", message: plainText(title, key, 100).replace(new RegExp(`^${answer.status}\\b *`), "") };
-}
-
-/** The title of a web page. */
-export function titleOf(text: string): string | undefined {
-  return /<title>([^<]*)<\/title>/i.exec(text)?.[1];
-}
-
-/** Whether a 400 says that the service's plugin daemon is down. The request is not at fault then. */
-export function isPluginGone(answer: Answer): boolean {
-  if (answer.status !== 400) return false;
-  const { code, message } = ownError(answer);
-  return code === "invalid_param" && typeof message === "string" && /^Failed to request plugin daemon\b/.test(message);
-}
-
-/** The service's own error; empty if a proxy answered instead. */
-export function ownError(answer: Answer): { readonly code?: unknown; readonly message?: unknown } {
-  try {
-    const value: unknown = JSON.parse(textOf(answer));
-    return typeof value === "object" && value !== null ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-/** Some services send an object with one message per wrong parameter. */
-function wordsOf(message: unknown): string {
-  if (typeof message === "string") return message;
-  return message === undefined || message === null ? "" : JSON.stringify(message);
-}
-
-/** The part of the body that a message can need. */
-export function textOf({ body }: Answer): string {
-  return Buffer.from(body.subarray(0, 100_000)).toString();
-}
-
-/** Milliseconds from a Retry-After header, given in seconds or as a date; undefined if unusable. */
-export function retryAfter(header: string | string[] | undefined, now = Date.now()): number | undefined {
-  const text = (Array.isArray(header) ? header[0] : header)?.trim();
-  if (!text) return undefined;
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  const date = /\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN; // Date.parse accepts even "-5"
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 export type Listed = RawRecord & { readonly id: string };

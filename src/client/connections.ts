@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { UsageError } from "../errors.js";
-import { jobFileNames, type SettingNames } from "./failed-request.js";
-import { type ProxyHost, proxyFor } from "./proxy.js";
+import { jobFileNames, type ProxyHost, type SettingNames } from "./failed-request.js";
 
 /** The service to send requests to. */
 export interface ServiceOptions {
@@ -124,4 +123,44 @@ function textOf(caFile: string, setting: string): string {
 
 function wrongFile(message: string, setting: string): UsageError {
   return new UsageError("The job cannot run:", [{ path: setting, message }]);
+}
+
+/**
+ * The proxy for an address, assuming that NO_PROXY does not list it (undici checks that). Follows undici's rules: the lower-case
+ * variable wins, even if empty, and https uses HTTP_PROXY if HTTPS_PROXY is unset. Throws UsageError if the variable is not a
+ * proxy URL. Its value is not shown, because it may contain a password.
+ */
+export function proxyFor({ protocol }: URL, env: NodeJS.ProcessEnv): ProxyHost | undefined {
+  for (const name of protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"]) {
+    const variable = env[name.toLowerCase()] === undefined ? name : name.toLowerCase();
+    const text = env[variable]?.trim();
+    if (text) return proxyFrom(text, variable);
+  }
+  return undefined;
+}
+
+function proxyFrom(text: string, variable: string): ProxyHost {
+  const address = text.includes("://") ? text : `http://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") {
+    const message = "expected the URL of a proxy such as http://proxy.example.com:3128 (its value is not shown)";
+    throw new UsageError("The proxy cannot be used:", [{ path: variable, message }]);
+  }
+  const { origin, username, password, hostname, port, protocol } = url;
+  const login = [username, password].map(decoded).join(":");
+  return {
+    origin,
+    host: `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`,
+    authorization: username === "" ? undefined : `Basic ${Buffer.from(login).toString("base64")}`,
+    variable,
+  };
+}
+
+/** Decodes a password, which may contain a bare percent sign. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

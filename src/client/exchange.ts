@@ -64,7 +64,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
   // An array, not a Set: when a Set grows, its old hash table links to the new one, and so to all later answers. Once V8 moves
   // such a table to the old generation, all answers stay in memory until the next full collection: 2 kB for each of 20,000.
   const underWay: Receiving[] = [];
-  const longBodies = new LongBodies();
+  const longBodies = new LongBodies(options.maxBody);
   const oneByOne = pLimit(1);
   options.signal.addEventListener("abort", () => {
     for (const one of underWay) one.end(options.signal.reason);
@@ -85,31 +85,23 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     };
     const receiving = receive(dispatcher, request, { onPiece, onStart, longBodies });
     let isLate = false;
-    const late = (error: Error) => {
-      isLate = true;
-      receiving.end(error);
-    };
-    const { timeout } = options;
+    const endAfter = (seconds: number, code: string, what: string) =>
+      setTimeout(() => {
+        isLate = true;
+        receiving.end(Object.assign(new Error(`no ${what} within ${seconds} s`), { code }));
+      }, seconds * 1000);
     const silence = options.silence?.();
-    const silent =
-      silence === undefined ? undefined : setTimeout(() => late(new SilenceError(silence)), silence * 1000);
-    const timer = setTimeout(() => late(new TimeoutError(timeout)), timeout * 1000);
+    const silent = silence === undefined ? undefined : endAfter(silence, "SILENCE", "answer");
+    const timer = endAfter(options.timeout, "TIMEOUT", "complete answer");
     underWay.push(receiving);
     try {
-      const { status, headers: received, pieces } = await receiving.answer;
-      const encoding = String(received["content-encoding"] ?? "identity");
-      const wrapped = { pieces, status, encoding: encoding.trim().toLowerCase() };
-      const bytes = await decompressed(wrapped, what, oneByOne, options);
-      return { url, status, headers: received, body: bytes };
+      const received = await receiving.answer;
+      const bytes = await decompressed(received, what, oneByOne, options);
+      return { url, status: received.status, headers: received.headers, body: bytes };
     } catch (error) {
       options.signal.throwIfAborted();
-      const proxyUsed = proxy();
-      throw failedRequest(error, url, {
-        method,
-        status: isLate ? undefined : receiving.status(),
-        proxy: proxyUsed,
-        names: options.names,
-      });
+      const status = isLate || receiving.status === 0 ? undefined : receiving.status;
+      throw failedRequest(error, url, { method, status, proxy: proxy(), names: options.names });
     } finally {
       clearTimeout(timer);
       clearTimeout(silent);
@@ -118,30 +110,18 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
   };
 }
 
-class TimeoutError extends Error {
-  readonly code = "TIMEOUT";
-  constructor(seconds: number) {
-    super(`no complete answer within ${seconds} s`);
-  }
-}
-
-/** No byte arrived for this long. */
-class SilenceError extends Error {
-  readonly code = "SILENCE";
-  constructor(seconds: number) {
-    super(`no answer within ${seconds} s`);
-  }
-}
-
 /** The whole body of an answer. Long bodies are decompressed one at a time, because several at once would fill the memory. */
 async function decompressed(
-  { pieces, status, encoding }: Pick<Received, "pieces" | "status"> & { readonly encoding: string },
+  { pieces, status, headers }: Received,
   what: string,
   oneByOne: LimitFunction,
   options: ExchangeOptions,
 ): Promise<Uint8Array> {
   const [first] = pieces;
   const bytes = pieces.length === 1 && first ? first : Buffer.concat(pieces);
+  const encoding = String(headers["content-encoding"] ?? "identity")
+    .trim()
+    .toLowerCase();
   if (encoding === "identity" || bytes.length === 0) return bytes;
   const decompress = decompressors.get(encoding);
   if (!decompress) throw unreadable(status, what, `has the unknown encoding ${JSON.stringify(encoding.slice(0, 40))}`);

@@ -1,9 +1,6 @@
 import { errors } from "undici";
 import { RetryError, StopError } from "../errors.js";
-import { codeOf, isGone, lacksTls } from "./error-codes.js";
-import { plainText } from "./plain-text.js";
-import { type ProxyHost, proxyTrouble } from "./proxy.js";
-import type { Answer } from "./send.js";
+import { plainText } from "../safe-text.js";
 
 const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 const wrongCertificate = /^(CERT_|ERR_TLS_CERT_)/;
@@ -69,10 +66,92 @@ function sentenceOf(error: unknown, url: string): string {
   return sentences[code] ?? (plainText(error instanceof Error ? error.message : String(error), "") || code);
 }
 
-/** An error answer, as the service words it. */
-export interface Refusal {
-  readonly code: string;
-  readonly message: string;
+/** The environment's proxy for a scheme. */
+export interface ProxyHost {
+  /** Without user and password. */
+  readonly origin: string;
+  /** As shown in messages: `proxy.example.com:3128`. */
+  readonly host: string;
+  /** The header made from user and password. */
+  readonly authorization: string | undefined;
+  /** The variable that sets it. */
+  readonly variable: string;
+}
+
+/** undici's error code if the proxy closed the connection during CONNECT. */
+const tunnelClosed = "UND_ERR_PRX_CONN";
+
+/** The proxy's answer to CONNECT, as undici words it. */
+const refused = /^Proxy response \((\d+)\)/;
+
+/** A failure of the proxy: a sentence without user and password, and what to do next. */
+interface ProxyTrouble {
+  readonly text: string;
+  readonly trouble: "no proxy" | "no service" | "gone";
+}
+
+/** The failure of a request at the proxy; undefined if it failed beyond the proxy. `words`: the error in words. */
+export function proxyTrouble(
+  error: unknown,
+  origin: string,
+  { host, variable, authorization }: ProxyHost,
+  words: string,
+): ProxyTrouble | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const failure = (what: string, trouble: ProxyTrouble["trouble"]) => ({ text: `the proxy ${host} ${what}`, trouble });
+  const code = codeOf(error);
+  if (code === tunnelClosed)
+    return failure(`closed the connection on CONNECT; is it a proxy? check ${variable}`, "no proxy");
+  if ((isGone(error) && !isReset(error)) || code === "UND_ERR_HEADERS_TIMEOUT") {
+    const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may mention the service
+    return failure(`cannot be reached: ${why}; check ${variable}`, "no proxy");
+  }
+  const status = Number(refused.exec(error.message)?.[1] ?? 0);
+  if (status === 0) return undefined;
+  if (status === 407) {
+    const wants = authorization ? "does not take the user and password" : "wants a user and password";
+    return failure(`${wants} (407); ${variable} holds them, as in http://user:password@${host}`, "no service");
+  }
+  if (status >= 500) return failure(`cannot reach ${origin} (${status})`, "gone");
+  const hint = "is it allowed there? NO_PROXY names hosts that need no proxy";
+  return failure(`refuses a connection to ${origin} (${status}); ${hint}`, "no service");
+}
+
+/** The code of an error; empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/** There was no connection, so nothing was sent. ETIMEDOUT does not qualify: it also occurs on open connections. */
+const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
+const wrongProtocol = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
+const reset = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
+const silent = /^(SILENCE|UND_ERR_(CONNECT|HEADERS)_TIMEOUT)$/;
+
+/** Whether no connection was made, so that nothing was sent. */
+export function isUnsent(error: unknown): boolean {
+  const code = codeOf(error);
+  return unsent.test(code) || code === "ERR_SSL_WRONG_VERSION_NUMBER";
+}
+
+/** Whether the other end closed the connection, perhaps because of a single page. */
+export function isReset(error: unknown): boolean {
+  return reset.test(codeOf(error));
+}
+
+/** Whether the service is down, or closed the connection. Timeouts of an answer do not count: one slow page can cause them. */
+export function isGone(error: unknown): boolean {
+  return unsent.test(codeOf(error)) || isReset(error) || codeOf(error) === "ETIMEDOUT";
+}
+
+/** Whether the server speaks no TLS. */
+export function lacksTls(error: unknown): boolean {
+  return wrongProtocol.test(codeOf(error));
+}
+
+/** Whether the connection or the first byte of an answer timed out. */
+export function isSilence(error: unknown): boolean {
+  return silent.test(codeOf(error));
 }
 
 /** How users know the settings: by flag or by job-file key. Null: the command has no such setting. */
@@ -91,83 +170,3 @@ export const jobFileNames: SettingNames = {
   maxBody: "service.max_body",
   outage: "service.outage",
 };
-
-/** What to do about a refusal, after a semicolon; empty if nothing helps. */
-export function hintFor(answer: Answer, refusal: Refusal, key: string, names: SettingNames): string {
-  const { status, url, headers } = answer;
-  if (status === 400 && lacksModel(refusal.code, refusal.message))
-    return "; configure the embedding model of this dataset in the service";
-  if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
-  if (status >= 300 && status < 400) return redirectHint(headers.location, url, key, names);
-  const isChunk = /\/segments\/[^/?]+$/.test(url);
-  if (isChunk && (status === 405 || (status === 404 && isUnknownUrl(refusal))))
-    return "; an older service does not give a single chunk";
-  if (status === 404) return notFoundHint(url, refusal, names);
-  if (status === 403 && /\/datasets\?/.test(url)) {
-    return "; a key of one dataset may not list them: name the datasets by id in the job file";
-  }
-  if (status === 403) return "; is API access on for this dataset, and may the key read it?";
-  return "";
-}
-
-/** Whether a 400 says that the dataset's embedding model is missing. Then the service refuses all lists of the dataset. */
-export function lacksModel(code: string | undefined, message: string): boolean {
-  return code === "provider_not_initialize" || /\bProvider .* does not exist/.test(message);
-}
-
-/** Whether a 404 is about the URL itself. If the service knows the URL, but not the thing, it sends a code. */
-export function isUnknownUrl({ code, message }: Refusal): boolean {
-  return code === "" || /^The requested URL was not found/i.test(message);
-}
-
-/** Says where to look if the base URL may be wrong. */
-export function baseUrlHint(url: string, names: SettingNames): string {
-  const hint = baseOf(url)?.endsWith("/v1") ? "" : ", which usually ends in /v1";
-  return `; check ${names.baseUrl}${hint}`;
-}
-
-/** The source of a key that was typed at a prompt. */
-export const typedKey = "the key you typed";
-
-/** Says what is wrong with a refused key, without showing it. */
-export function keyHint(key: string, place: string | undefined): string {
-  const from = place === undefined ? "" : `, which comes from ${place}`;
-  const hint =
-    place === typedKey ? `; the service does not take ${typedKey}` : `; the service does not take this key${from}`;
-  if (/^["'`].*["'`]$/.test(key)) return `${hint}: it has quotes around it, remove them`;
-  if (!key.startsWith("app-")) return hint;
-  return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;
-}
-
-/** Says where to look if the service does not know a URL. */
-export function unknownUrlHint(url: string, names: SettingNames): string {
-  return `; the service does not know this URL${baseUrlHint(url, names)}`;
-}
-
-function notFoundHint(url: string, refusal: Refusal, names: SettingNames): string {
-  const [path = ""] = url.split("?");
-  if (isUnknownUrl(refusal) || path.endsWith("/datasets")) {
-    if (path.endsWith("/child_chunks")) return "; an older service has no child lists: set child_chunks: none";
-    return unknownUrlHint(url, names);
-  }
-  if (/^Dataset\b/.test(refusal.message) || path.endsWith("/documents"))
-    return "; check the id of the dataset, and that the key may read it";
-  return path.endsWith("/segments") ? "; check the id of the document" : "";
-}
-
-/** If a redirect points to the same list elsewhere, suggests the base URL to use. */
-function redirectHint(location: string | string[] | undefined, url: string, key: string, names: SettingNames): string {
-  if (typeof location !== "string") return "; it redirects, which is not followed";
-  const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
-  const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
-  const base = target && baseOf(target.href);
-  if (!base) return `${hint}${baseUrlHint(url, names)}`;
-  if (base === baseOf(url)) return `${hint}; this address is not the Knowledge API${baseUrlHint(url, names)}`;
-  if (url.startsWith("https:") && target.protocol !== "https:") return hint; // never suggest sending the key unencrypted
-  return `${hint}; ${names.baseUrl} should probably be ${plainText(base, key, 200)}`;
-}
-
-/** The part of a URL before the path of an operation. */
-function baseOf(url: string): string | undefined {
-  return /^(.*?)\/datasets([/?]|$)/.exec(url)?.[1];
-}

@@ -1,9 +1,8 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
-import { errorFromAnswer, ownError, refusalOf, textOf, titleOf } from "./check-answer.js";
-import { isSilence } from "./error-codes.js";
-import { baseUrlHint, isUnknownUrl, jobFileNames, type SettingNames } from "./failed-request.js";
-import { absenceOfError, unreachable } from "./outage-gate.js";
-import { plainText } from "./plain-text.js";
+import { plainText } from "../safe-text.js";
+import { isReset, isSilence, jobFileNames, type SettingNames } from "./failed-request.js";
+import { unreachable } from "./outage-gate.js";
+import { baseUrlHint, errorFromAnswer, isUnknownUrl, ownError, refusalOf, textOf, titleOf } from "./refused-answer.js";
 import type { Answer, Send } from "./send.js";
 
 interface FirstContactOptions {
@@ -114,16 +113,12 @@ async function judgeFailure(
   speaksTls: FirstContactOptions["speaksTls"],
 ): Promise<StopError | undefined> {
   if (!(error instanceof RetryError) || error.status !== undefined) return undefined;
-  const isTls = mayBeTls(error) && (await speaksTls?.());
+  const isTls = (error.trouble === "no service" || isReset(error.cause)) && (await speaksTls?.());
   if (isTls)
     return new StopError(`${error.message}; the server speaks TLS: ${names.baseUrl} begins with https`, {
       cause: error,
     });
   return error.trouble === "no service" ? new StopError(error.message, { cause: error }) : undefined;
-}
-
-function mayBeTls(error: RetryError): boolean {
-  return error.trouble === "no service" || absenceOfError(error)?.isSure === false;
 }
 
 function noService({ url, status }: Answer, what: string, names: SettingNames): StopError {

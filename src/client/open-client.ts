@@ -1,15 +1,15 @@
 import { setMaxListeners } from "node:events";
 import { connect } from "node:tls";
-import { RetryError, StopError } from "../errors.js";
-import { errorFromAnswer, throttleOf } from "./check-answer.js";
+import { type RetryError, StopError } from "../errors.js";
 import { openConnections, type ServiceOptions } from "./connections.js";
 import { type ExchangeOptions, exchangeWith } from "./exchange.js";
 import { jobFileNames } from "./failed-request.js";
 import { firstContact } from "./first-contact.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Scheduler } from "./knowledge-api.js";
-import { neverAnswered, OutageGate } from "./outage-gate.js";
+import { limitRequests, pause, waitForPace } from "./limit-requests.js";
+import { OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
-import { paced, pause, waitForPace } from "./paced.js";
+import { throttleOf } from "./refused-answer.js";
 import { counted, countRetry, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
 import { type Answer, type Request, retrying, type Send, targetOf } from "./send.js";
 
@@ -39,7 +39,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly outage?: number;
   /** Reports that the service went down or came back. */
   readonly say?: (text: string) => void;
-  /** Called for every retry outside of an outage, with the failure and the milliseconds until the next try. */
+  /** Called for retries outside of an outage, except after refusals that may be random, with the failure and the milliseconds until the next try. */
   readonly onRetry?: (reason: string, wait: number) => void;
   /** Called for every answer, with its milliseconds from getting a slot to the last byte. */
   readonly onAnswer?: OnAnswer | undefined;
@@ -97,35 +97,27 @@ export interface LaneOptions {
 
 /** Opens the service for reading. HTTP is wrapped by the pace, and that by the retries, so that waiting for a retry holds no slot. */
 export function openClient(options: ClientOptions): Client {
-  const { progress = emptyRequestCounts(), concurrency = 8, retries: mostRetries = 6, environment = {} } = options;
-  const { names = jobFileNames } = options;
+  const { key, keySource, patient = false, names = jobFileNames, progress = emptyRequestCounts() } = options;
+  const { concurrency = 8, timeout = 60, silence = 10, retries: mostRetries = 6, environment = {} } = options;
   const { openHttp: open = openHttp, turn = sliceScheduler(), random = Math.random } = environment;
   const { now = () => performance.now(), sleep = pause } = environment;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   setMaxListeners(0, signal); // every running request listens
-  const { timeout = 60, silence = 10 } = options;
   const contact = { isMet: false };
-  const outageGate = options.patient
+  const patience = (options.outage ?? 300) * 1_000;
+  const waiting = { now, sleep: (milliseconds: number) => sleep(milliseconds, signal), patience };
+  const outageGate = patient
     ? undefined
-    : new OutageGate({
-        concurrency,
-        key: options.key,
-        names,
-        now,
-        sleep: (milliseconds) => sleep(milliseconds, signal),
-        patience: (options.outage ?? 300) * 1_000,
-        say: options.say ?? (() => {}),
-      });
+    : new OutageGate({ ...waiting, concurrency, key, names, say: options.say ?? (() => {}) });
   signal.addEventListener("abort", () => outageGate?.end(), { once: true });
-  const onRetry = (error: RetryError, wait: number) => {
+  const onRetry = (error: RetryError, wait: number, isScattered: boolean) => {
     countRetry(error, progress);
-    if (!outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
+    if (!isScattered && !outageGate?.isAbsence(error)) options.onRetry?.(error.message, wait);
   };
   const waitForService = async (error: unknown) => {
-    if (error instanceof RetryError && error.throttled) progress.throttled++;
     const hasWaited = (await outageGate?.waitForService(error)) ?? false;
-    if (hasWaited && error instanceof RetryError) countRetry(error, progress);
+    if (hasWaited) countRetry(error, progress);
     return hasWaited;
   };
   const pace = new Pace(options.maxRps);
@@ -133,33 +125,21 @@ export function openClient(options: ClientOptions): Client {
 
   const openLaneFor = ({ connections, signal, beforeSending = () => {} }: LaneOptions) => {
     const http = open({
-      baseUrl: options.baseUrl,
-      key: options.key,
-      connections,
-      timeout,
-      silence: () => (contact.isMet || options.patient ? undefined : Math.min(silence, timeout)),
+      ...{ baseUrl: options.baseUrl, key, names, connections, timeout, signal },
+      silence: () => (contact.isMet || patient ? undefined : Math.min(silence, timeout)),
       maxBody: options.maxBody ?? 64_000_000,
       caFile: options.caFile,
       env: options.env ?? process.env,
-      signal,
-      names,
       onBytes: (bytes) => {
         progress.bytes += bytes;
       },
     });
-    const attempt: Attempt = async (read, retries = mostRetries) => {
+    const attempt: Attempt = async (read, most = mostRetries) => {
+      const retries = Math.min(most, mostRetries);
       try {
-        return await retrying(read, {
-          sleep,
-          random,
-          retries: Math.min(retries, mostRetries),
-          signal,
-          onRetry,
-          waitForService,
-        });
+        return await retrying(read, { sleep, random, retries, signal, onRetry, waitForService });
       } catch (error) {
-        const gone = options.patient ? undefined : neverAnswered(error, progress, names);
-        const reason = gone ?? error;
+        const reason = outageGate?.neverAnswered(error) ?? error;
         if (reason instanceof StopError) stop(reason);
         signal.throwIfAborted(); // the same reason for all
         throw reason;
@@ -172,30 +152,20 @@ export function openClient(options: ClientOptions): Client {
       options.onAnswer?.(request, answer, performance.now() - sentAt);
       return answer;
     };
-    const countedSend = firstContact(counted(sendOnce, progress, signal), {
-      key: options.key,
-      keySource: options.keySource,
-      names,
-      signal,
-      contact,
-      patient: options.patient,
+    const judgedSend = firstContact(counted(sendOnce, progress, signal), {
+      ...{ key, keySource, names, signal, contact, patient },
       stop, // before the slot is handed on
       speaksTls: http.speaksTls,
     });
-    const send = paced(outageGate?.guard(countedSend) ?? countedSend, {
-      concurrency: connections,
-      pace,
-      onPause: options.onPause,
-      signal,
-      refusal: throttleOf,
-      onAgain: (answer) => {
-        progress.throttled++;
-        countRetry(errorFromAnswer(answer, options.key), progress);
+    const send = limitRequests(outageGate?.guard(judgedSend) ?? judgedSend, {
+      ...{ concurrency: connections, pace, signal, now, sleep, onPause: options.onPause },
+      refusal: (answer) => {
+        const refusal = throttleOf(answer);
+        if (refusal) progress.throttled++;
+        return refusal;
       },
-      now,
-      sleep,
     });
-    return { http, api: knowledgeApi(send, attempt, turn, { key: options.key, names }) };
+    return { http, api: knowledgeApi(send, attempt, turn, { key, names }) };
   };
 
   const { http, api } = openLaneFor({ connections: concurrency, signal });
@@ -291,23 +261,21 @@ export function openHttp(options: HttpOptions): Http {
   const openPool = () => openConnections(base, { connections: options.connections, timeout, caFile, env, names });
   let pool = openPool();
   const exchange = exchangeWith(options);
-  const send: Send = (request) => exchange({ method: "GET", target: targetOf(request) }, pool);
-
   let isTls: Promise<boolean> | undefined;
-  const speaksTlsThere = async () => {
-    isTls ??= base.protocol === "http:" && !pool.proxy() ? speaksTls(base) : Promise.resolve(false);
-    return isTls;
+  return {
+    send: (request) => exchange({ method: "GET", target: targetOf(request) }, pool),
+    closeConnections: async () => {
+      const { dispatcher } = pool;
+      pool = openPool();
+      await dispatcher.close();
+    },
+    close: () => pool.dispatcher.destroy(),
+    speaksTls: async () => {
+      isTls ??= base.protocol === "http:" && !pool.proxy() ? speaksTls(base) : Promise.resolve(false);
+      return isTls;
+    },
   };
-  const closeConnections = async () => {
-    const { dispatcher } = pool;
-    pool = openPool();
-    await dispatcher.close();
-  };
-  return { send, closeConnections, close: () => pool.dispatcher.destroy(), speaksTls: speaksTlsThere };
 }
-
-/** Timeout of the handshake in milliseconds. */
-const longest = 1_000;
 
 /** Whether this address speaks TLS. Only the handshake is sent, so the certificate does not matter. */
 function speaksTls({ hostname, port }: URL): Promise<boolean> {
@@ -318,7 +286,7 @@ function speaksTls({ hostname, port }: URL): Promise<boolean> {
       resolve(isSpoken);
       socket.destroy();
     };
-    socket.setTimeout(longest, () => end(false));
+    socket.setTimeout(1_000, () => end(false));
     socket.on("secureConnect", () => end(true)).on("error", () => end(false));
     socket.on("close", () => resolve(false));
   });

@@ -1,8 +1,6 @@
 import { GaveUpError, RetryError, SkipError, StopError } from "../errors.js";
-import { errorFromAnswer, isPluginGone, ownError } from "./check-answer.js";
-import { isReset } from "./error-codes.js";
-import type { SettingNames } from "./failed-request.js";
-import type { RequestCounts } from "./request-counts.js";
+import { isReset, type SettingNames } from "./failed-request.js";
+import { errorFromAnswer, isPluginGone, ownError } from "./refused-answer.js";
 import type { Answer, Request, Send } from "./send.js";
 
 /**
@@ -24,15 +22,6 @@ interface OutageGateOptions {
   readonly say: (text: string) => void;
 }
 
-/** A request that was not sent, because another one is probing the service. */
-class HeldBack extends Error {
-  readonly outage: Outage;
-  constructor(outage: Outage) {
-    super("the service is down");
-    this.outage = outage;
-  }
-}
-
 /**
  * Waits for a service that is down for a while, and for its plugin daemon. Requests are sent through `guard`; `waitForService`
  * gets the error of a failed one. Only some lists of some datasets need the daemon: a kind of request that failed because of it
@@ -41,37 +30,49 @@ class HeldBack extends Error {
  */
 export class OutageGate {
   readonly #options: OutageGateOptions;
-  readonly #service: Outage;
-  readonly #daemon: Outage;
+  readonly #contact = { isReached: false };
+  readonly #service: Gate;
+  readonly #daemon: Gate;
   readonly #needDaemon = new Set<string>();
-  readonly #outages = new WeakMap<Error, Outage>();
-  #isReached = false;
+  /** The gate of each error that comes from an outage, or from a request that was held back. */
+  readonly #gates = new WeakMap<Error, Gate>();
 
   constructor(options: OutageGateOptions) {
     this.#options = options;
-    const { patience } = options;
-    const forService = (isSure: boolean) => {
-      if (this.#isReached) return patience;
-      return Math.min(patience, isSure ? atStart : atStartUnsure);
-    };
-    const isReached = () => this.#isReached;
-    this.#service = new Outage({ ...options, who: "the service", patience: forService, isReached });
-    this.#daemon = new Outage({ ...options, who: "the plugin daemon", patience: () => patience, isReached });
+    this.#service = new Gate("the service", options, this.#contact);
+    this.#daemon = new Gate("the plugin daemon", options, this.#contact);
   }
 
   guard(send: Send): Send {
+    const { now, key } = this.#options;
     return async (request) => {
-      const probed: Outage[] = [];
-      try {
-        for (const outage of this.#needsDaemon(request) ? [this.#service, this.#daemon] : [this.#service]) {
-          const turn = outage.take();
-          if (turn === "wait") throw new HeldBack(outage);
-          if (turn === "probe") probed.push(outage);
-        }
-        return await this.#sendAndLook(send, request, probed);
-      } finally {
-        for (const outage of probed) outage.probed();
+      const gates = this.#needsDaemon(request) ? [this.#service, this.#daemon] : [this.#service];
+      const closed = gates.find(({ isClosed }) => isClosed);
+      if (closed) throw this.#errorOf(closed, new Error("the request waits for the end of an outage"));
+      const probed = gates.filter((gate) => gate.takeProbe());
+      const sentAt = now();
+      const missed = (gate: Gate, error: Error, isSure: boolean) => {
+        gate.missed(error.message, { page: pageOf(request), isSure, sentAt, isProbe: probed.includes(gate) });
+        return this.#errorOf(gate, error);
+      };
+      const answer = await send(request).catch((error: unknown) => {
+        const isSilent = probed.includes(this.#service) && error instanceof RetryError && error.status === undefined;
+        throw isGone(error) || isSilent ? missed(this.#service, error, isGone(error) && !isReset(error.cause)) : error;
+      });
+      const isDaemonGone = isPluginGone(answer);
+      const isGateway = !isDaemonGone && isFromGateway(answer, now() - sentAt);
+      if (!isGateway) {
+        this.#contact.isReached = true;
+        this.#service.met();
       }
+      if (isDaemonGone) this.#needDaemon.add(kindOfList(request));
+      if (isDaemonGone) throw missed(this.#daemon, errorFromAnswer(answer, key), true);
+      if (isGateway) throw missed(this.#service, errorFromAnswer(answer, key), false);
+      if (answer.status === 200 && this.#needsDaemon(request)) {
+        this.#needDaemon.clear();
+        this.#daemon.met();
+      }
+      return answer;
     };
   }
 
@@ -80,69 +81,45 @@ export class OutageGate {
    * outage lasts too long.
    */
   async waitForService(error: unknown): Promise<boolean> {
-    if (!(error instanceof Error)) return false;
-    const outage = error instanceof HeldBack ? error.outage : this.#outages.get(error);
-    if (!outage) return false;
-    if (!(error instanceof HeldBack)) {
-      if (outage.isOver) throw this.#givenUp(outage, error);
-      if (!outage.isOn) return false;
-    }
-    await outage.wait();
+    const gate = error instanceof Error ? this.#gates.get(error) : undefined;
+    if (!gate) return false;
+    if (error instanceof RetryError && gate.isGivenUp) throw this.#givenUp(gate, error);
+    if (error instanceof RetryError && gate.isOpen) return false;
+    await gate.wait();
     return true;
   }
 
   /** Ends all waiting. */
   end(): void {
-    this.#service.end();
-    this.#daemon.end();
+    this.#service.giveUp();
+    this.#daemon.giveUp();
   }
 
   /** Whether the error belongs to an outage, or may belong to one. */
   isAbsence(error: Error): boolean {
-    return this.#outages.has(error);
+    return this.#gates.has(error);
   }
 
-  async #sendAndLook(send: Send, request: Request, probed: readonly Outage[]): Promise<Answer> {
-    const sentAt = this.#options.now();
-    const missed = (absence: Absence, error: unknown) => {
-      if (!(error instanceof Error)) return;
-      const outage = absence.who === "service" ? this.#service : this.#daemon;
-      if (absence.who === "plugin daemon") this.#needDaemon.add(kindOfList(request));
-      outage.missed(pathOf(request), absence.isSure, sentAt, error.message, probed.includes(outage));
-      this.#outages.set(error, outage);
-    };
-    const answer = await send(request).catch((error: unknown) => {
-      const isSilent = probed.includes(this.#service) && error instanceof RetryError && error.status === undefined;
-      const absence = absenceOfError(error) ?? (isSilent ? { who: "service" as const, isSure: false } : undefined);
-      if (absence) missed(absence, error);
-      throw error;
-    });
-    const absence = absenceOfAnswer(answer, this.#options.now() - sentAt);
-    if (absence?.who !== "service") {
-      this.#isReached = true;
-      this.#service.met();
-    }
-    if (absence) {
-      const error = errorFromAnswer(answer, this.#options.key);
-      missed(absence, error);
-      throw error;
-    }
-    if (answer.status === 200 && this.#needsDaemon(request)) {
-      this.#needDaemon.clear();
-      this.#daemon.met();
-    }
-    return answer;
+  /** The error if a request was given up before the service ever answered, because trying the rest would take hours. */
+  neverAnswered(error: unknown): StopError | undefined {
+    if (!(error instanceof GaveUpError) || error.status !== undefined || this.#contact.isReached) return undefined;
+    return unreachable(error, this.#options.names);
+  }
+
+  #errorOf(gate: Gate, error: Error): Error {
+    this.#gates.set(error, gate);
+    return error;
   }
 
   #needsDaemon(request: Request): boolean {
     return this.#needDaemon.size > 0 && this.#needDaemon.has(kindOfList(request));
   }
 
-  #givenUp(outage: Outage, error: Error): StopError | SkipError {
+  #givenUp(gate: Gate, error: Error): StopError | SkipError {
     const seconds = secondsText(this.#options.patience);
-    outage.end();
-    if (outage === this.#daemon) return new SkipError(`${error.message} (down for ${seconds})`, { cause: error });
-    if (!this.#isReached) return unreachable(error, this.#options.names);
+    gate.giveUp();
+    if (gate === this.#daemon) return new SkipError(`${error.message} (down for ${seconds})`, { cause: error });
+    if (!this.#contact.isReached) return unreachable(error, this.#options.names);
     const { outage: setting } = this.#options.names;
     const patience = setting === null ? seconds : `${seconds}, which ${setting} sets`;
     const what = `the service was down for ${patience}: ${error.message}; what was read is kept`;
@@ -158,164 +135,158 @@ function secondsText(milliseconds: number): string {
 const firstProbe = 500;
 const longestProbe = 5_000;
 /** Failures on this many different pages mean that the service is down, rather than one page being bad. */
-const manyPaths = 3;
+const manyPages = 3;
 
-interface OutageOptions extends Pick<OutageGateOptions, "concurrency" | "now" | "sleep" | "say"> {
-  readonly who: string;
-  /** Milliseconds until an outage ends the run. `isSure`: the service is surely down. */
-  readonly patience: (isSure: boolean) => number;
-  /** Whether the service ever answered. If not, the outage is reported at once, before a probe confirms it. */
-  readonly isReached: () => boolean;
+/** Failures since the last answer. */
+interface Outage {
+  /** When the first of the failed requests was sent. */
+  readonly since: number;
+  readonly pages: Set<string>;
+  misses: number;
+  isSure: boolean;
+  isReported: boolean;
 }
 
-/** An outage: one request probes the service, and the others wait. */
-class Outage {
-  readonly #options: OutageOptions;
-  #since: number | undefined;
-  #isSure = false;
-  #misses = 0;
-  readonly #paths = new Set<string>();
-  #isOn = false;
-  #isReported = false;
-  #isOver = false;
+/** A request that did not reach the service. `isSure`: the service is surely down. If not, this page may be the cause. */
+interface Miss {
+  readonly page: string;
+  readonly isSure: boolean;
+  readonly sentAt: number;
+  readonly isProbe: boolean;
+}
+
+/** Holds requests back during an outage, except one probe at a time. */
+class Gate {
+  readonly #who: string;
+  readonly #options: OutageGateOptions;
+  /** Whether the service ever answered. If not, an outage is reported at once, before a probe confirms it. */
+  readonly #contact: { readonly isReached: boolean };
+  #outage: Outage | undefined;
+  /** given up: the outage lasted too long, so requests are sent and fail. */
+  #state: "open" | "closed" | "given up" = "open";
   #isProbeDue = false;
-  #wait = firstProbe;
   #waiting: (() => void)[] = [];
 
-  constructor(options: OutageOptions) {
+  constructor(who: string, options: OutageGateOptions, contact: { readonly isReached: boolean }) {
+    this.#who = who;
     this.#options = options;
+    this.#contact = contact;
   }
 
-  /** Whether requests wait, so that the tries of failed ones do not count. */
-  get isOn(): boolean {
-    return this.#isOn;
+  get isOpen(): boolean {
+    return this.#state === "open";
   }
 
-  /** Whether the outage lasted too long. */
-  get isOver(): boolean {
-    return this.#isOver;
+  /** Whether no request may be sent, not even as a probe. */
+  get isClosed(): boolean {
+    return this.#state === "closed" && !this.#isProbeDue;
   }
 
-  /** go: send. probe: send, as the probe for all. wait: another request is probing. */
-  take(): "go" | "probe" | "wait" {
-    if (!this.#isOn || this.#isOver) return "go";
-    if (!this.#isProbeDue) return "wait";
+  get isGivenUp(): boolean {
+    return this.#state === "given up";
+  }
+
+  /** Returns whether the request that is being sent is the probe. */
+  takeProbe(): boolean {
+    const isProbe = this.#isProbeDue;
     this.#isProbeDue = false;
-    return "probe";
-  }
-
-  /** The probe has ended. If it did not show that the service is back, another one follows. */
-  probed(): void {
-    if (this.#isOn && !this.#isOver) void this.#probeLater();
+    return isProbe;
   }
 
   /** The service answered, which ends the outage. */
   met(): void {
-    if (this.#since === undefined) return;
-    const { who, now, say } = this.#options;
-    if (this.#isReported && !this.#isOver) say(`${who} is back after ${secondsText(now() - this.#since)}`);
-    this.#since = undefined;
-    this.#misses = 0;
-    this.#wait = firstProbe;
-    this.#paths.clear();
-    [this.#isSure, this.#isOn, this.#isReported, this.#isOver, this.#isProbeDue] = [false, false, false, false, false];
-    this.#wake();
+    if (!this.#outage) return;
+    const { now, say } = this.#options;
+    const { since, isReported } = this.#outage;
+    if (isReported && this.#state === "closed") say(`${this.#who} is back after ${secondsText(now() - since)}`);
+    this.#outage = undefined;
+    this.#open("open");
   }
 
-  /** Reports that a request to this page, sent at `sentAt`, did not reach the service. */
-  missed(page: string, isSure: boolean, sentAt: number, reason: string, isProbe: boolean): void {
-    if (this.#isOver) return;
-    this.#since ??= sentAt;
-    this.#isSure ||= isSure;
-    this.#misses++;
-    this.#paths.add(page);
-    const isNew = !this.#isOn && this.#isOutage();
-    this.#isOn ||= isNew;
-    if (!this.#isOn) return;
-    const { patience, now } = this.#options;
-    if (now() - this.#since >= patience(this.#isSure))
-      this.#isOver = true; // this failure ends the wait for all requests
-    else this.#report(reason, isProbe);
-    if (isNew && !this.#isOver) void this.#probeLater();
+  /** Reports a failed request. `reason`: a sentence. */
+  missed(reason: string, { page, isSure, sentAt, isProbe }: Miss): void {
+    if (this.#state === "given up") return;
+    this.#outage ??= { since: sentAt, pages: new Set(), misses: 0, isSure: false, isReported: false };
+    const outage = this.#outage;
+    outage.misses++;
+    outage.pages.add(page);
+    outage.isSure ||= isSure;
+    if (this.#state === "open" && !this.#isConfirmed(outage)) return;
+    const { say, now } = this.#options;
+    const patience = this.#patience(outage);
+    if (now() - outage.since >= patience) {
+      this.#state = "given up"; // by this failure, for all requests
+      return;
+    }
+    if (!outage.isReported && (isProbe || !this.#contact.isReached) && patience > atStart) {
+      outage.isReported = true;
+      say(`${this.#who} is down: ${reason}; waiting for up to ${secondsText(patience)}`);
+    }
+    if (this.#state === "open") void this.#probe(outage);
+    this.#state = "closed";
   }
 
   /** Ends the wait for all requests. */
-  end(): void {
-    this.#isOver = true;
-    this.#wake();
+  giveUp(): void {
+    this.#open("given up");
   }
 
-  /** Resolves when this request may probe, the service is back, or the outage lasted too long. */
-  wait(): Promise<void> {
-    if (!this.#isOn || this.#isOver || (this.#isProbeDue && this.#waiting.length === 0)) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  /** Resolves when the request may be sent: as the probe, or because the gate is not closed any more. */
+  async wait(): Promise<void> {
+    if (this.isClosed) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Milliseconds until an outage ends the run. */
+  #patience({ isSure }: Outage): number {
+    const { patience } = this.#options;
+    if (this.#contact.isReached) return patience;
+    return Math.min(patience, isSure ? atStart : atStartUnsure);
   }
 
   /** A few failures in a row may be the fault of one page, unless the service has never answered. */
-  #isOutage(): boolean {
-    const { concurrency, isReached } = this.#options;
-    if (this.#isSure || (!isReached() && this.#misses >= 3)) return true;
-    return this.#paths.size >= manyPaths && this.#misses >= Math.max(3, Math.min(9, concurrency + 1));
+  #isConfirmed({ isSure, misses, pages }: Outage): boolean {
+    if (isSure || (!this.#contact.isReached && misses >= 3)) return true;
+    return pages.size >= manyPages && misses >= Math.max(3, Math.min(9, this.#options.concurrency + 1));
   }
 
-  /** Reports the outage once: when a probe has confirmed it, or at once if the service has never answered. */
-  #report(reason: string, isProbe: boolean): void {
-    const { who, patience, isReached, say } = this.#options;
-    const left = patience(this.#isSure);
-    if (this.#isReported || (isReached() && !isProbe) || left <= atStart) return;
-    this.#isReported = true;
-    say(`${who} is down: ${reason}; waiting for up to ${secondsText(left)}`);
-  }
-
-  async #probeLater(): Promise<void> {
-    const { now, sleep, patience } = this.#options;
-    const since = this.#since ?? now();
-    const left = patience(this.#isSure) - (now() - since);
-    const wait = Math.max(1, Math.min(this.#wait, left));
-    this.#wait = Math.min(longestProbe, 2 * this.#wait);
-    await sleep(wait).catch(() => {});
-    if (!this.#isOn || since !== this.#since) return;
-    this.#isProbeDue = true;
-    // One whose request was cancelled meanwhile does not probe: then the next one does.
-    while (this.#isProbeDue && this.#waiting.length > 0) {
+  /** Lets one request probe the service after every interval. If it was cancelled meanwhile, the next one does. */
+  async #probe(outage: Outage): Promise<void> {
+    const { now, sleep } = this.#options;
+    for (let interval = firstProbe; ; interval = Math.min(longestProbe, 2 * interval)) {
+      const left = outage.since + this.#patience(outage) - now();
+      await sleep(left > 0 ? Math.min(interval, left) : interval).catch(() => {});
+      if (this.#state !== "closed" || this.#outage !== outage) return;
+      this.#isProbeDue = true;
       this.#waiting.shift()?.();
-      await sleep(firstProbe).catch(() => {});
     }
   }
 
-  #wake(): void {
+  #open(state: "open" | "given up"): void {
+    this.#state = state;
+    this.#isProbeDue = false;
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const go of waiting) go();
   }
 }
 
-/** What is down: the service, or the plugin daemon that some datasets need for their lists. */
-interface Absence {
-  readonly who: "service" | "plugin daemon";
-  /** Whether the service is surely down. If not, one page may be the cause. */
-  readonly isSure: boolean;
+/** Whether a request got no answer because the service is down. */
+function isGone(error: unknown): error is RetryError {
+  return error instanceof RetryError && (error.trouble === "gone" || error.trouble === "no proxy");
 }
 
 /** If a proxy takes longer than this many milliseconds to answer, it reached the service, but got no answer in time. */
 const atOnce = 5_000;
 
-/** Whether a request got no answer because the service is down. */
-export function absenceOfError(error: unknown): Absence | undefined {
-  if (!(error instanceof RetryError) || (error.trouble !== "gone" && error.trouble !== "no proxy")) return undefined;
-  return { who: "service", isSure: !isReset(error.cause) };
-}
-
-/** Whether an answer means that the service or its plugin daemon is down. A proxy reports this immediately. */
-function absenceOfAnswer(answer: Answer, milliseconds: number): Absence | undefined {
+/** Whether a proxy answered, because the service is down. It does so immediately. */
+function isFromGateway(answer: Answer, milliseconds: number): boolean {
   const { status, headers } = answer;
-  if (isPluginGone(answer)) return { who: "plugin daemon", isSure: true };
   const isProxy = [502, 503, 504].includes(status) && headers["retry-after"] === undefined && milliseconds < atOnce;
-  return isProxy && typeof ownError(answer).code !== "string" ? { who: "service", isSure: false } : undefined;
+  return isProxy && typeof ownError(answer).code !== "string";
 }
 
 /** The page that a request is for. A page and its halves count as one. */
-function pathOf({ path, query }: Request): string {
+function pageOf({ path, query }: Request): string {
   const numberOf = (name: string) => Number(query.find(([key]) => key === name)?.[1] ?? 0);
   return `${path} ${Math.floor(((numberOf("page") - 1) * numberOf("limit")) / 100)}`;
 }
@@ -333,10 +304,4 @@ export function unreachable(error: Error, { baseUrl }: SettingNames): StopError 
   const hint = isRefused ? `check that the service runs and that ${baseUrl} is right` : `check ${baseUrl}`;
   const advice = trouble === "no proxy" ? "" : `; ${hint}`; // it is the proxy that cannot be reached
   return new StopError(`the service cannot be reached: ${error.message}${advice}`, { cause: error });
-}
-
-/** The error if a request was given up and the service never answered, because trying the rest would take hours. */
-export function neverAnswered(error: unknown, progress: RequestCounts, names: SettingNames): StopError | undefined {
-  if (!(error instanceof GaveUpError) || error.status !== undefined || progress.answered > 0) return undefined;
-  return unreachable(error, names);
 }

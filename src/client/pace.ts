@@ -4,12 +4,10 @@ import { longestRetryAfter } from "./send.js";
 
 /**
  * Refusals without Retry-After may be random, independent of the rate. A level rises by one with every refusal and falls by one
- * with every other answer; at the first of these levels, kbdump assumes a limit. Random refusals with probability p get this far
- * with a probability of about (p / (1 - p)) ** 7: 2e-7 for p = 0.1. If a limit is known and the rate has grown above it, the
- * second level is enough.
+ * with every other answer; at this level, kbdump assumes a limit. Random refusals with probability p get this far with a
+ * probability of about (p / (1 - p)) ** 7: 2e-7 for p = 0.1.
  */
 const limitLevel = 7;
-const knownLimitLevel = 3;
 /**
  * The first pause at a limit without Retry-After: 1 s. If other answers came between the refusals, or few before them, they may be random
  * after all, and the pause is as long as the last 100 requests took, if that is less. It doubles with every further refusal. At a limit that was
@@ -90,7 +88,6 @@ export class Pace {
   #refusals = 0;
   #letThrough = 0;
   #stretchStart: number | undefined;
-  #tooFew: { readonly count: number; readonly start: number } | undefined;
 
   /** `maxRps`: the maximum requests per second, or a function if it changes. It may return 0 for a while. */
   constructor(maxRps: number | (() => number) = Number.POSITIVE_INFINITY) {
@@ -135,8 +132,8 @@ export class Pace {
     this.#probeUntil = 0;
     this.#enoughPause = this.#lastPause;
     const { count, start } = this.#stretch(now);
-    this.#tooFew = count < enough ? { count, start } : undefined;
-    if (count >= enough) this.#adjust(now, count, start);
+    if (count < enough) return; // the next stretch adds to this one
+    this.#adjust(now, count, start);
     this.#letThrough = 0;
     this.#stretchStart = now;
   }
@@ -170,8 +167,7 @@ export class Pace {
   #showsLimit(sentAt: number, now: number): boolean {
     this.#level++;
     this.#inARow++;
-    const isAboveLimit = this.#floor !== undefined && this.#foundRateAt(now) > this.#floor / lowered;
-    if (this.#level >= (isAboveLimit ? knownLimitLevel : limitLevel)) {
+    if (this.#level >= limitLevel) {
       this.#level = 0;
       return true;
     }
@@ -225,11 +221,9 @@ export class Pace {
     this.#firstPause = isSure || count < enough ? firstPause : Math.min(firstPause, took);
   }
 
-  /** How many requests got through, and since when. Adds the previous stretch if this one has too few requests for a rate. */
+  /** How many requests got through, and since when. */
   #stretch(now: number): { readonly count: number; readonly start: number } {
-    const start = this.#stretchStart ?? now;
-    const before = this.#letThrough < enough ? this.#tooFew : undefined;
-    return { count: this.#letThrough + (before?.count ?? 0), start: before?.start ?? start };
+    return { count: this.#letThrough, start: this.#stretchStart ?? now };
   }
 
   /**

@@ -11,11 +11,9 @@ export interface Received {
 /** Join this many pieces into one. Each piece costs a hundred extra bytes, and some services send bodies byte by byte. */
 const piecesToJoin = 1024;
 
-/** Called with each piece of the body and the status. If it throws, the request ends. */
-type OnPiece = (piece: Buffer, status: number) => void;
-
 interface ReceiveHooks {
-  readonly onPiece: OnPiece;
+  /** Called with each piece of the body and the status. If it throws, the request ends. */
+  readonly onPiece: (piece: Buffer, status: number) => void;
   /** Called right before the request is sent. If it throws, the request ends. */
   readonly onStart?: (() => void) | undefined;
   /** Receives long bodies one at a time. */
@@ -24,71 +22,38 @@ interface ReceiveHooks {
 
 /** Bodies with more bytes count as long. */
 export const long = 4_000_000;
-/** Block size of the buffer for long bodies, in bytes. */
-const blockSize = 1_000_000;
 
 /** Receives long bodies one at a time into the same buffer, because several at once would fill the memory. */
 export class LongBodies {
-  readonly #waiting: LongBody[] = [];
-  readonly #blocks: Buffer[] = [];
-  #length = 0;
-  #current: LongBody | undefined;
+  readonly #queue: Dispatcher.DispatchController[] = [];
+  readonly #longest: number;
+  #buffer: Buffer | undefined;
 
-  /** Admits a body, at once or when its turn comes. */
-  enter(controller: Dispatcher.DispatchController): LongBody {
-    const body = { controller };
-    if (this.#current) {
-      controller.pause();
-      this.#waiting.push(body);
-    } else this.#current = body;
-    return body;
+  /** `longest`: the maximum bytes of a body. */
+  constructor(longest: number) {
+    this.#longest = longest;
   }
 
-  /** Stores a piece of the current body. Returns false for another body. */
-  keep(body: LongBody | undefined, piece: Buffer): boolean {
-    if (!body || body !== this.#current) return false;
-    for (let at = 0; at < piece.length; ) {
-      const [index, start] = [Math.floor(this.#length / blockSize), this.#length % blockSize];
-      const block = this.#blocks[index] ?? Buffer.allocUnsafeSlow(blockSize);
-      this.#blocks[index] = block;
-      const copied = piece.copy(block, start, at);
-      at += copied;
-      this.#length += copied;
-    }
-    return true;
+  /** Pauses a body until its turn comes. */
+  enter(controller: Dispatcher.DispatchController): void {
+    if (this.#queue.push(controller) > 1) controller.pause();
   }
 
-  /** A copy of the stored pieces. */
-  taken(body: LongBody | undefined): readonly Buffer[] {
-    return body && body === this.#current ? [Buffer.concat(this.#blocks, this.#length)] : [];
+  /** The buffer of the body whose turn it is; undefined for others. */
+  bufferOf(controller: Dispatcher.DispatchController): Buffer | undefined {
+    if (controller !== this.#queue[0]) return undefined;
+    this.#buffer ??= Buffer.allocUnsafeSlow(this.#longest);
+    return this.#buffer;
   }
 
-  leave(body: LongBody): void {
-    if (body !== this.#current) {
-      this.#waiting.splice(this.#waiting.indexOf(body), 1);
-      return;
-    }
-    this.#length = 0;
-    const next = this.#waiting.shift();
-    this.#current = next;
-    if (!next) this.#blocks.length = 0;
-    setImmediate(() => next?.controller.resume()); // undici may still be parsing the previous body
+  /** Lets the next body continue if this one had its turn. */
+  leave(controller: Dispatcher.DispatchController): void {
+    const index = this.#queue.indexOf(controller);
+    if (index >= 0) this.#queue.splice(index, 1);
+    const [next] = this.#queue;
+    if (!next) this.#buffer = undefined;
+    if (index === 0) setImmediate(() => next?.resume()); // undici may still be parsing the previous body
   }
-}
-
-/** A long body being received or waiting for its turn. */
-interface LongBody {
-  readonly controller: Dispatcher.DispatchController;
-}
-
-/** A running request. */
-export interface Receiving {
-  /** Rejects with the connection error or the reason given to `end`. */
-  readonly answer: Promise<Received>;
-  /** The status of the answer, once its headers are in. */
-  readonly status: () => number | undefined;
-  /** Ends the request, even if it still waits for its connection. Has no effect after the answer. */
-  readonly end: (reason: Error) => void;
 }
 
 /**
@@ -96,13 +61,16 @@ export interface Receiving {
  * 5 kB took 92 µs of CPU time with it, and takes 53 µs with this handler.
  */
 export function receive(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions, hooks: ReceiveHooks): Receiving {
-  const handler = new AnswerHandler(hooks);
-  dispatcher.dispatch(request, handler);
-  return { answer: handler.answer, status: () => handler.status || undefined, end: (reason) => handler.end(reason) };
+  const receiving = new Receiving(hooks);
+  dispatcher.dispatch(request, receiving);
+  return receiving;
 }
 
-class AnswerHandler implements Dispatcher.DispatchHandler {
+/** A running request. */
+export class Receiving implements Dispatcher.DispatchHandler {
+  /** Rejects with the connection error or the reason given to `end`. */
   readonly answer: Promise<Received>;
+  /** The status of the answer, once its headers are in; otherwise 0. */
   status = 0;
   readonly #hooks: ReceiveHooks;
   #resolve!: (answer: Received) => void;
@@ -113,7 +81,8 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #joined: Buffer[] = [];
   #pieces: Buffer[] = [];
   #length = 0;
-  #longBody: LongBody | undefined;
+  /** Bytes in the buffer for long bodies. */
+  #buffered = 0;
 
   constructor(hooks: ReceiveHooks) {
     this.#hooks = hooks;
@@ -123,6 +92,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     });
   }
 
+  /** Ends the request, even if it still waits for its connection. Has no effect after the answer. */
   end(reason: Error): void {
     this.#reason = reason;
     this.#fail(reason);
@@ -142,19 +112,29 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    this.#hooks.onPiece(piece, this.status);
+    const { onPiece, longBodies } = this.#hooks;
+    onPiece(piece, this.status);
+    const wasLong = this.#length > long;
     this.#length += piece.length;
-    if (this.#length > long) this.#longBody ??= this.#hooks.longBodies.enter(controller);
-    if (this.#hooks.longBodies.keep(this.#longBody, piece)) return;
+    if (this.#length > long) {
+      if (!wasLong) longBodies.enter(controller);
+      const buffer = longBodies.bufferOf(controller);
+      if (buffer) this.#buffered += piece.copy(buffer, this.#buffered);
+      if (buffer) return;
+    }
     this.#pieces.push(piece);
     if (this.#pieces.length < piecesToJoin) return;
     this.#joined.push(Buffer.concat(this.#pieces));
     this.#pieces = [];
   }
 
-  onResponseEnd(): void {
-    const kept = this.#hooks.longBodies.taken(this.#longBody);
-    const pieces = [...this.#joined, ...this.#pieces, ...kept];
+  onResponseEnd(controller: Dispatcher.DispatchController): void {
+    const buffer = this.#buffered > 0 ? this.#hooks.longBodies.bufferOf(controller) : undefined;
+    const pieces = [
+      ...this.#joined,
+      ...this.#pieces,
+      ...(buffer ? [Buffer.from(buffer.subarray(0, this.#buffered))] : []),
+    ];
     this.#resolve({ status: this.status, headers: this.#headers, pieces });
     this.#drop();
   }
@@ -172,7 +152,6 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #drop(): void {
     this.#joined = [];
     this.#pieces = [];
-    if (this.#longBody) this.#hooks.longBodies.leave(this.#longBody);
-    this.#longBody = undefined;
+    if (this.#length > long && this.#controller) this.#hooks.longBodies.leave(this.#controller);
   }
 }

@@ -50,7 +50,7 @@ export function counted(send: Send, progress: RequestCounts, signal: AbortSignal
 }
 
 /** Counts a retry and its reason. Ignores other errors. */
-export function countRetry(error: Error, progress: RequestCounts): void {
+export function countRetry(error: unknown, progress: RequestCounts): void {
   if (!(error instanceof RetryError)) return;
   progress.retried++;
   const reason = retryReason(error);

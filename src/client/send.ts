@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { GaveUpError, RetryError } from "../errors.js";
-import { codeOf } from "./error-codes.js";
+import { codeOf } from "./failed-request.js";
 
 /** One GET request, relative to the base URL. */
 export interface Request {
@@ -50,7 +50,8 @@ export interface RetryOptions {
   readonly retries: number;
   /** Ends a wait at once. */
   readonly signal: AbortSignal;
-  readonly onRetry: (error: RetryError, wait: number) => void;
+  /** Called before every retry. `isScattered`: after a refusal that may be random, so the try does not count. */
+  readonly onRetry: (error: RetryError, wait: number, isScattered: boolean) => void;
   /** Called with every error. If the service is down, it waits until it is back and returns true; the try then does not count. */
   readonly waitForService?: (error: unknown) => Promise<boolean>;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -60,10 +61,12 @@ export interface RetryOptions {
 
 /** The longest wait that we choose, and the longest that the service may ask for, in milliseconds. */
 const longestWait = 30_000;
-/** The upper bound of the first wait. It also applies to refusals, which then wait for the pace of the run. */
+/** The upper bounds of the first wait: after a failure, and after a refusal, because refused requests also wait for the pace. */
 const firstWait = 500;
-const firstRefusedWait = 10;
+const firstRefusedWait = 2;
 export const longestRetryAfter = 600_000;
+/** Refusals without Retry-After that count as one try together with the failure after them. Some services refuse at random. */
+const mostScattered = 3;
 
 /**
  * Runs `read` until it succeeds, with at most `retries` retries after a RetryError. Does not retry a body that was too large,
@@ -71,7 +74,7 @@ export const longestRetryAfter = 600_000;
  */
 export async function retrying<T>(read: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { sleep = (ms, signal) => delay(ms, undefined, { signal }), random = Math.random } = options;
-  for (let tries = 1; ; ) {
+  for (let tries = 1, scattered = 0; ; ) {
     try {
       return await read();
     } catch (error) {
@@ -80,14 +83,22 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
         continue;
       }
       if (!(error instanceof RetryError)) throw error;
-      if (tries > options.retries || error.trouble === "too large") throw new GaveUpError(error, tries);
-      const wait = retryDelay(tries, error.retryAfter, random(), error.throttled ? firstRefusedWait : firstWait);
-      options.onRetry(error, wait);
+      const isScattered = error.throttled && error.retryAfter === undefined && scattered < mostScattered;
+      if (!isScattered && (tries > options.retries || error.trouble === "too large"))
+        throw new GaveUpError(error, tries);
+      const wait = retryDelay(
+        tries + scattered,
+        error.retryAfter,
+        random(),
+        error.throttled ? firstRefusedWait : firstWait,
+      );
+      options.onRetry(error, wait, isScattered);
       await sleep(wait, options.signal).catch((reason: unknown) => {
         options.signal.throwIfAborted();
         throw reason;
       });
-      tries++;
+      if (isScattered) scattered++;
+      else [tries, scattered] = [tries + 1, 0];
     }
   }
 }

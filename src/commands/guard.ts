@@ -33,7 +33,7 @@ const epilog = `Examples:
   kbdump guard nightly.yaml --document UUID
   kbdump guard --base-url https://kb.example.com/v1 --dataset UUID --document UUID,UUID
 
-guard backs up the documents now, waits until you have indexed them again, backs them up once more, shows what was lost, and brings it back after you said yes. It writes nothing before that. The backups are runs of a job of their own, such as nightly-guard. Reading takes the key of the job, writing the one of --key-env.
+guard backs up the documents now, waits until you have indexed them again, backs them up again, shows what was lost, and restores it once you confirm. It writes nothing before that. The backups are runs of a separate job, such as nightly-guard. It reads with the key of the job, and writes with the key in --key-env.
 
 Exit codes: 0 nothing was lost, or all is back and proved · 1 failed · 2 wrong usage or job file, no key, or no such document · 3 some rows need your decision, or could not be restored · 4 the proof found a difference · 5 another backup or restore is at work · 130, 143 interrupted, or answered with no; the backups stay`;
 
@@ -45,14 +45,18 @@ const options = {
     ...guardedJob.out,
     describe: "output folder; overrides output.dir of the job file; default: output",
   },
-  document: { ...jobOptions.document, group: "Options", describe: "documents to guard, with commas or repeated" },
+  document: {
+    ...jobOptions.document,
+    group: "Options",
+    describe: "UUIDs of documents to guard, with commas or repeated",
+  },
   yes: { type: "boolean", default: false, describe: "restore without a question; needed where there is no terminal" },
   "key-env": writeOptions["key-env"],
   interval: {
     type: "string",
     default: "5",
     value: "TIME",
-    describe: "time between two looks at the documents; default: 5 seconds",
+    describe: "time between two polls of the documents; default: 5 seconds",
   },
   "max-rps": writeOptions["max-rps"],
   timeout: writeOptions.timeout,
@@ -99,7 +103,9 @@ async function checkedTimes(args: GuardArguments, { openTerminal }: Environment)
   const interval = durationFrom("--interval", args.interval, intervalBounds);
   const problems = [
     ...checkIds("--document", itemsOf(args.document)),
-    ...(itemsOf(args.document).length === 0 ? [{ path: "--document", message: "name the documents to guard" }] : []),
+    ...(itemsOf(args.document).length === 0
+      ? [{ path: "--document", message: "name the documents to guard by their UUIDs, as kbdump plan lists them" }]
+      : []),
     ...(typeof interval === "number" ? [] : [interval]),
     ...(args.yes || openTerminal !== undefined ? [] : [{ path: "--yes", message: noTerminal }]),
   ];

@@ -11,7 +11,7 @@ import { renderPaths, shortPath } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
-import type { ReportRequest } from "../report/render-report.js";
+import type { ReportRequest } from "../report/report-options.js";
 import { type ReportResult, reportResult } from "../report/report-result.js";
 
 const epilog = `Examples:

@@ -17,11 +17,11 @@ const epilog = `Examples:
   kbdump serve output/nightly/runs/20261120T020000123Z --port 8080 --key-env BACKUP_KEY
   kbdump serve --demo --port 8080 --key local-key
 
-To index a document of the sample data again, as if somebody had changed its chunk settings:
+To re-index a document of the sample data, as a change of its chunk settings does:
   curl -X POST -H "Authorization: Bearer local-key" http://127.0.0.1:8080/demo/reindex/ID
-This replaces every chunk and loses what was made or edited by hand. It takes 5 seconds, or as many as ?seconds= says. The answer names the new batch; with -H "Accept: text/plain" it is nothing else.
+This replaces every chunk and loses every manual edit. It takes 5 seconds, or as many as ?seconds= says. The answer contains the new batch; with -H "Accept: text/plain", it is only the batch.
 
-With --demo, the service also takes writes to chunks and child chunks. They are gone when it ends.
+With --demo, the service also accepts writes to chunks and child chunks, until it ends.
 
 Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port is taken, or the dump is not as a run left it · 2 wrong usage, no such run, or no key in the variable`;
 

@@ -46,7 +46,7 @@ export const command = defineCommand({
     const job = await jobFrom(args, {}, environment);
     if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
       throw new UsageError(
-        "the job names no batch: set datasets[0].batches, or give --batch: the string that creating the documents returned",
+        "the job names no batch: set datasets[0].batches, or give --batch; the service returns a batch when it creates or updates a document",
         [],
       );
     }

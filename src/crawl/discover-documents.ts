@@ -1,10 +1,10 @@
 import type { Listed } from "../client/check-answer.js";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
-import { plainText } from "../client/plain-text.js";
 import { SkipError, StopError } from "../errors.js";
 import { type DatasetJob, type Job, namedDatasets } from "../job/job.js";
 import type { Row } from "../rows/row.js";
 import { DriftCount, rowFromRecord, sumOfDrift } from "../rows/row-from-record.js";
+import { plainText } from "../safe-text.js";
 import { countOf, nameAndId } from "../words.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
 import { Prefetch } from "./prefetch.js";

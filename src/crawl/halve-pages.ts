@@ -1,6 +1,6 @@
 import type { Listed, ListPage } from "../client/check-answer.js";
-import { lacksModel } from "../client/failed-request.js";
 import { pageSize } from "../client/knowledge-api.js";
+import { lacksModel } from "../client/refused-answer.js";
 import { GaveUpError, SkipError } from "../errors.js";
 import { type PageRead, type ReadPage, type ReportProblem, rowsOn } from "./read-list.js";
 

@@ -1,8 +1,10 @@
 import { hash } from "node:crypto";
+import * as v from "valibot";
+import { listOf, object, text, truth } from "../schema.js";
 import type { DocumentStore, Located } from "./document-store.js";
 import { findAttachment } from "./files.js";
-import { type Details, invalidParam, notFound, Refusal } from "./knowledge.js";
-import type { AddedChunk, ChunkChange } from "./requests.js";
+import { automaticChildren, makesChildren } from "./indexing.js";
+import { invalidParam, notFound, Refusal } from "./knowledge.js";
 import {
   type Attachment,
   accounts,
@@ -20,13 +22,26 @@ import {
   stableId,
   withChildren,
 } from "./rows.js";
-import { automaticChildren, makesChildren } from "./source.js";
 
-/** The answer to a write, or to a read of one chunk. */
-interface Answer<Data> {
-  readonly data: Data;
-  readonly doc_form: string;
-}
+const optionalText = v.nullish(text);
+const optionalTexts = v.nullish(listOf(text));
+const texts = { content: optionalText, answer: optionalText, keywords: optionalTexts, attachment_ids: optionalTexts };
+
+/** As in the service, file ids are checked and then ignored. */
+const added = object(texts);
+const change = object({
+  ...texts,
+  ...{ enabled: v.nullish(truth), regenerate_child_chunks: v.nullish(truth), summary: optionalText },
+});
+
+/** A chunk to add, as sent. Its rules are checked later. */
+export type AddedChunk = Readonly<v.InferOutput<typeof added>>;
+
+export type ChunkChange = Readonly<v.InferOutput<typeof change>>;
+
+export const addRequest = object({ segments: listOf(added) });
+export const changeRequest = object({ segment: change });
+export const childRequest = object({ content: text });
 
 /** The path ids of a chunk that has child chunks. */
 export interface ParentIds {
@@ -53,12 +68,7 @@ export class ChunkWrites {
     this.#lockSeconds = lockSeconds;
   }
 
-  readChunk(datasetId: string, documentId: string, chunkId: string): Answer<Chunk> {
-    const { row } = this.store.readIn(datasetId, documentId);
-    return { data: this.store.locate(chunkId).chunk.row, doc_form: row.doc_form };
-  }
-
-  addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]): Answer<readonly Chunk[]> {
+  addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]): readonly Chunk[] {
     const document = this.store.readIn(datasetId, documentId);
     checkReady(document.row);
     const texts = checkTexts(added, document.row);
@@ -71,21 +81,20 @@ export class ChunkWrites {
       return withChildren({ row, children: [] }, children, document);
     });
     this.store.writeChunks(document, [...document.chunks, ...chunks]);
-    return { data: chunks.map(({ row }) => row), doc_form: document.row.doc_form };
+    return chunks.map(({ row }) => row);
   }
 
-  updateChunk(datasetId: string, documentId: string, chunkId: string, change: ChunkChange): Answer<Chunk> {
-    const { row } = this.store.readIn(datasetId, documentId);
+  updateChunk(datasetId: string, documentId: string, chunkId: string, change: ChunkChange): Chunk {
+    this.store.readIn(datasetId, documentId);
     const located = this.store.locate(chunkId);
     const { id, enabled } = located.chunk.row;
     const now = this.store.now();
     if (now < (this.#busyUntil.get(id) ?? 0)) throw invalidParam("Segment is indexing, please try again later");
-    const fileOf: FileOf = (file) => this.store.upload(file)?.facts ?? findAttachment(this.store, file);
-    const changed = changedChunk(located, change, { time: this.time(), round: ++this.#written, fileOf });
+    const changed = this.#changed(located, change);
     this.store.writeChunk(located.document, changed);
     const isSwitched = typeof change.enabled === "boolean" && change.enabled !== (enabled !== false);
     if (isSwitched) this.#busyUntil.set(id, now + this.#lockSeconds);
-    return { data: changed.row, doc_form: row.doc_form };
+    return changed.row;
   }
 
   deleteChunk(datasetId: string, documentId: string, chunkId: string): void {
@@ -132,6 +141,40 @@ export class ChunkWrites {
     return Math.floor(this.store.now());
   }
 
+  /**
+   * Applies a change to a chunk. `enabled: false` only disables it. Throws a 400 for a disabled chunk unless the change sets
+   * `enabled: true`.
+   */
+  #changed({ document, dataset, chunk }: Located, change: ChunkChange): StoredChunk {
+    const time = this.time();
+    const round = ++this.#written;
+    const isEnabled = chunk.row.enabled !== false;
+    if (change.enabled === false && isEnabled) {
+      const disabled = { enabled: false, disabled_at: time, disabled_by: accounts.owner };
+      return { ...chunk, row: { ...chunk.row, ...disabled } };
+    }
+    if (!isEnabled && change.enabled !== true) throw invalidParam("Can't update disabled segment");
+    const { attachments } = chunk.row;
+    const files = attachments && this.#boundFiles(attachments, change.attachment_ids ?? []);
+    const row = { ...changedTexts({ document, dataset, chunk }, change, time), ...(files && { attachments: files }) };
+    if (!change.regenerate_child_chunks || !makesChildren(document, dataset)) return { ...chunk, row };
+    return withChildren({ ...chunk, row }, automaticChildren(row, document, dataset, { time, round }), document);
+  }
+
+  /** The files with these ids: those already attached to the chunk first, then the others. Throws a 400 for an unknown file. */
+  #boundFiles(present: readonly Attachment[], ids: readonly string[]): readonly Attachment[] {
+    const named = [...new Set(ids.map((id) => id.toLowerCase()))];
+    const kept = present.filter(({ id }) => named.includes(String(id)));
+    const others = named.filter((id) => !kept.some((file) => file.id === id));
+    const added = others.map((id) => {
+      const file = this.store.upload(id)?.facts ?? findAttachment(this.store, id);
+      if (!file) throw invalidParam(`Attachment ${id} not found.`);
+      const { name, size, extension, mime_type } = file;
+      return { id, name, size, extension, mime_type, source_url: `/files/${id}/file-preview` };
+    });
+    return [...kept, ...added];
+  }
+
   #parent({ datasetId, documentId, chunkId }: ParentIds): Located {
     const { row } = this.store.readIn(datasetId, documentId);
     const parent = this.store.locate(chunkId);
@@ -154,50 +197,15 @@ function childOf({ children }: StoredChunk, childId: string): ChildChunk {
   return child;
 }
 
-/** Finds a file by id, either uploaded or attached to a chunk. */
-type FileOf = (id: string) => Details | undefined;
-
-/** `time` is in Unix seconds; `round` is the number of the write, from 1. */
-interface Circumstances {
-  readonly time: number;
-  readonly round: number;
-  readonly fileOf: FileOf;
-}
-
-/**
- * Applies a change to a chunk. `enabled: false` only disables it. Throws a 400 for a disabled chunk unless the change sets
- * `enabled: true`.
- */
-function changedChunk(located: Located, change: ChunkChange, circumstances: Circumstances): StoredChunk {
-  const { document, dataset, chunk } = located;
-  const { time, round, fileOf } = circumstances;
-  const isEnabled = chunk.row.enabled !== false;
-  if (change.enabled === false && isEnabled) {
-    const disabled = { enabled: false, disabled_at: time, disabled_by: accounts.owner };
-    return { ...chunk, row: { ...chunk.row, ...disabled } };
-  }
-  if (!isEnabled && change.enabled !== true) throw invalidParam("Can't update disabled segment");
-  const row = changedRow(located, change, time, fileOf);
-  if (!change.regenerate_child_chunks || !makesChildren(document, dataset)) return { ...chunk, row };
-  return withChildren({ ...chunk, row }, automaticChildren(row, document, dataset, { time, round }), document);
-}
-
 /** As in the service, a change without an answer removes the answer, and a change without files detaches them. */
-function changedRow(
-  { dataset, document, chunk: { row } }: Located,
-  change: ChunkChange,
-  time: number,
-  fileOf: FileOf,
-): Chunk {
+function changedTexts({ dataset, document, chunk: { row } }: Located, change: ChunkChange, time: number): Chunk {
   const content = change.content || row.content;
   const answer = isQa(document.row) ? (change.answer ?? null) : row.answer;
   const { word_count, tokens } = countsOf(content, answer, isHighQuality(dataset));
-  const attachments = row.attachments && boundFiles(row.attachments, change.attachment_ids ?? [], fileOf);
   const same: Chunk = {
     ...row,
     ...(answer !== undefined && { answer }),
     word_count,
-    ...(attachments && { attachments }),
     ...(typeof change.summary === "string" && { summary: change.summary }),
     ...{ enabled: true, disabled_at: null, disabled_by: null },
   };
@@ -211,20 +219,6 @@ function changedRow(
     ...{ content, ...signed, tokens, index_node_hash: hash("sha256", content), status: "completed" },
     ...{ indexing_at: time, completed_at: time, updated_by: accounts.owner, updated_at: time },
   };
-}
-
-/** The files with these ids: those already attached to the chunk first, then the others. Throws a 400 for an unknown file. */
-function boundFiles(present: readonly Attachment[], ids: readonly string[], fileOf: FileOf): readonly Attachment[] {
-  const named = [...new Set(ids.map((id) => id.toLowerCase()))];
-  const kept = present.filter(({ id }) => named.includes(String(id)));
-  const others = named.filter((id) => !kept.some((file) => file.id === id));
-  const added = others.map((id) => {
-    const file = fileOf(id);
-    if (!file) throw invalidParam(`Attachment ${id} not found.`);
-    const { name, size, extension, mime_type } = file;
-    return { id, name, size, extension, mime_type, source_url: `/files/${id}/file-preview` };
-  });
-  return [...kept, ...added];
 }
 
 /** Throws a 404 or 400 if the document accepts no new chunks. */

@@ -1,10 +1,19 @@
-import { ChunkWrites, type ParentIds } from "./chunk-writes.js";
-import { type DocumentStore, reindexRoute } from "./document-store.js";
+import { ChunkWrites } from "./chunk-writes.js";
+import type { DocumentStore } from "./document-store.js";
 import { fileRoutes, signChunk } from "./files.js";
-import type { Knowledge, Listed } from "./knowledge.js";
-import { addRequest, bodyOf, changeRequest, childRequest } from "./requests.js";
-import { type Asked, jsonReply, noContent, type Route, route } from "./routes.js";
-import { storeKnowledge } from "./store-knowledge.js";
+import {
+  type Details,
+  type Knowledge,
+  type Listed,
+  type MetadataField,
+  notFound,
+  pageOf,
+  shownStatus,
+  statusFilter,
+} from "./knowledge.js";
+import { jsonReply, type Route, route } from "./routes.js";
+import type { ChildChunk, Chunk, Dataset, StoredDocument } from "./rows.js";
+import { reindexRoute, writeRoutes } from "./write-routes.js";
 
 /** An in-memory knowledge base that changes: chunks can be written, and documents re-indexed. */
 export interface DemoKnowledge {
@@ -32,49 +41,104 @@ export function demoKnowledge(store: DocumentStore, writes = new ChunkWrites(sto
   return { reads, routes, writes, store };
 }
 
-const segments = "/v1/datasets/:dataset/documents/:document/segments";
-
-/** The routes for writing chunks and child chunks, and for reading a single chunk. */
-function writeRoutes(writes: ChunkWrites, store: DocumentStore): readonly Route[] {
-  const segment = `${segments}/:segment`;
-  const children = `${segment}/child_chunks`;
-  const child = `${children}/:child`;
-  const shown = (chunk: Listed) => signChunk(chunk, store.now());
-  return [
-    route("POST", segments, async (asked) => {
-      const { segments } = await bodyOf(addRequest, asked);
-      const { data, doc_form } = writes.addChunks(asked.id("dataset"), asked.id("document"), segments);
-      return jsonReply(200, { data: data.map(shown), doc_form });
-    }),
-    route("GET", segment, async ({ id }) => {
-      const { data, doc_form } = writes.readChunk(id("dataset"), id("document"), id("segment"));
-      return jsonReply(200, { data: shown(data), doc_form });
-    }),
-    route("POST", segment, async (asked) => {
-      const { segment } = await bodyOf(changeRequest, asked);
-      const { datasetId, documentId, chunkId } = parentOf(asked);
-      const { data, doc_form } = writes.updateChunk(datasetId, documentId, chunkId, segment);
-      return jsonReply(200, { data: shown(data), doc_form });
-    }),
-    route("DELETE", segment, async ({ id }) => {
-      writes.deleteChunk(id("dataset"), id("document"), id("segment"));
-      return noContent;
-    }),
-    route("POST", children, async (asked) => {
-      const { content } = await bodyOf(childRequest, asked);
-      return jsonReply(200, { data: writes.addChild(parentOf(asked), content) });
-    }),
-    route("PATCH", child, async (asked) => {
-      const { content } = await bodyOf(childRequest, asked);
-      return jsonReply(200, { data: writes.updateChild(parentOf(asked), asked.id("child"), content) });
-    }),
-    route("DELETE", child, async (asked) => {
-      writes.deleteChild(parentOf(asked), asked.id("child"));
-      return noContent;
-    }),
-  ];
+/** The reads of a store. Links are signed again on every read. */
+function storeKnowledge(store: DocumentStore): Knowledge {
+  return {
+    metadataFields(datasetId) {
+      store.dataset(datasetId);
+      return builtInFields;
+    },
+    chunks(datasetId, documentId, query) {
+      const { row, chunks } = store.readIn(datasetId, documentId);
+      const wanted = new Set(query.statuses);
+      const all = chunks.map((chunk) => chunk.row).sort(byPositionThenId);
+      const { rows, total } = pageOf(
+        wanted.size === 0 ? all : all.filter(({ status }) => wanted.has(status)),
+        query,
+        contentOf,
+      );
+      return { doc_form: row.doc_form, rows: rows.map((chunk) => signChunk(chunk, store.now())), total };
+    },
+    childChunks(datasetId, documentId, chunkId, query) {
+      const { chunks } = store.readIn(datasetId, documentId);
+      const parent = chunks.find(({ row }) => row.id === chunkId.toLowerCase());
+      if (!parent) throw notFound("Segment");
+      return pageOf(parent.children.toSorted(byPositionThenId), query, contentOf);
+    },
+    indexingStatus: (datasetId, batchId) => store.statusEntries(datasetId, batchId),
+    datasets: (query) => pageOf(store.datasets().map(withBuiltInFields), query, nameOf),
+    documents(datasetId, query) {
+      const isWanted = statusFilter(query.statuses) ?? (() => true);
+      const dataset = store.dataset(datasetId);
+      const rows = store.documents(datasetId).map((document) => withBuiltInValues(document, dataset));
+      return pageOf(
+        rows.filter((row) => isWanted(shownStatus(row))),
+        query,
+        nameOf,
+      );
+    },
+    dataset: (id) => withBuiltInFields(store.dataset(id)),
+    document(datasetId, id) {
+      const document = store.readIn(datasetId, id);
+      const { row, details, chunks } = document;
+      const average_segment_length = Math.floor(Number(row.word_count ?? 0) / Math.max(1, chunks.length));
+      const shown = withBuiltInValues(document, store.dataset(datasetId));
+      return { ...shown, ...details, segment_count: chunks.length, average_segment_length };
+    },
+    datasetMetadata(datasetId) {
+      const { doc_metadata = [], built_in_field_enabled = false } = store.dataset(datasetId);
+      return { doc_metadata, built_in_field_enabled };
+    },
+  };
 }
 
-function parentOf({ id }: Asked): ParentIds {
-  return { datasetId: id("dataset"), documentId: id("document"), chunkId: id("segment") };
+function contentOf({ content }: Listed): unknown {
+  return content;
+}
+
+function nameOf({ name }: Listed): unknown {
+  return name;
+}
+
+function byPositionThenId(a: Chunk | ChildChunk, b: Chunk | ChildChunk): number {
+  if (a.position !== b.position) return a.position - b.position;
+  return a.id < b.id ? -1 : 1;
+}
+
+/** The built-in metadata fields, the same for every dataset. */
+export const builtInFields: readonly MetadataField[] = [
+  { name: "document_name", type: "string" },
+  { name: "uploader", type: "string" },
+  { name: "upload_date", type: "time" },
+  { name: "last_update_date", type: "time" },
+  { name: "source", type: "string" },
+];
+
+/** The id that the service gives to each built-in field, instead of a unique one. */
+const builtIn = "built-in";
+
+/** The dataset as answered: its own metadata fields, then the built-in ones if enabled. */
+function withBuiltInFields(dataset: Dataset): Dataset {
+  const { doc_metadata, built_in_field_enabled } = dataset;
+  if (built_in_field_enabled !== true || !Array.isArray(doc_metadata)) return dataset;
+  return { ...dataset, doc_metadata: [...doc_metadata, ...builtInFields.map((field) => ({ id: builtIn, ...field }))] };
+}
+
+/**
+ * The row of a document as answered: its own metadata values, then the built-in ones if its dataset has enabled them or it has own
+ * values. Times are strings, as in the service.
+ */
+function withBuiltInValues({ row, details }: StoredDocument, dataset: Dataset): Listed {
+  const { doc_metadata, created_at, name } = row;
+  const { built_in_field_enabled, author_name = null } = dataset;
+  if (!Array.isArray(doc_metadata) || (built_in_field_enabled !== true && doc_metadata.length === 0)) return row;
+  const updatedAt = Number(details?.updated_at ?? created_at);
+  const values = [name, author_name, timeText(created_at), timeText(updatedAt), "file_upload"];
+  const shown = builtInFields.map((field, index): Details => ({ id: builtIn, ...field, value: values[index] }));
+  return { ...row, doc_metadata: [...doc_metadata, ...shown] };
+}
+
+/** Seconds with a fraction, in Python's format. */
+function timeText(seconds: number): string {
+  return Number.isInteger(seconds) ? `${seconds}.0` : String(seconds);
 }

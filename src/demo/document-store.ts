@@ -1,6 +1,5 @@
-import { documentAt, entryAt, type IndexingJob, isOver, reindexedDocument } from "./indexing.js";
-import { invalidParam, notFound, Refusal, shownStatus } from "./knowledge.js";
-import { jsonReply, type Route, route } from "./routes.js";
+import { documentAt, entryAt, type IndexingJob, isOver, reindexedDocument, type Source, sourceOf } from "./indexing.js";
+import { notFound, Refusal, shownStatus } from "./knowledge.js";
 import {
   type Batch,
   type Dataset,
@@ -12,7 +11,6 @@ import {
   type StoredFile,
   sumOf,
 } from "./rows.js";
-import { type Source, sourceOf } from "./source.js";
 
 /** A chunk and its document. */
 export interface Located {
@@ -218,40 +216,12 @@ function batchName(time: Date, number: number): string {
 /** Converts a stored dataset to one with documents that can change. */
 function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
   const dataset: HeldDataset = { row, documents: new Map(), batches: new Map(batches.map((each) => [each.id, each])) };
-  for (const document of documents) {
-    const version = { ...document, embedsChildren: document.embedsChildren ?? embedsAny(document) };
-    dataset.documents.set(document.row.id, { dataset, version, source: sourceOf(document), jobs: [] });
-  }
+  for (const document of documents)
+    dataset.documents.set(document.row.id, { dataset, version: document, source: sourceOf(document), jobs: [] });
   return dataset;
 }
 
 /** Sorts documents as in their list. */
 function newestFirst({ row: a }: StoredDocument, { row: b }: StoredDocument): number {
   return b.created_at - a.created_at || Number(b.position ?? 0) - Number(a.position ?? 0);
-}
-
-function embedsAny({ chunks }: StoredDocument): boolean {
-  return chunks.some(({ row }) => Array.isArray(row.child_chunks) && row.child_chunks.length > 0);
-}
-
-/** The default and maximum duration of a re-index, in seconds. */
-const usual = 5;
-const longest = 86_400;
-
-/**
- * `POST /demo/reindex/<document id>?seconds=5` re-indexes a document of the demo. It is not part of the service's API, and is
- * outside of its base URL. Answers 202 with JSON, or only the batch if the client accepts plain text.
- */
-export function reindexRoute(store: DocumentStore): Route {
-  return route("POST", "/demo/reindex/:document", ({ id, query, headers }) => {
-    const begun = store.reindex(id("document"), { seconds: secondsFrom(query) });
-    if (!headers.accept?.startsWith("text/plain")) return jsonReply(202, begun);
-    return { status: 202, type: "text/plain; charset=UTF-8", content: `${begun.batch}\n` };
-  });
-}
-
-function secondsFrom(query: URLSearchParams): number {
-  const text = query.get("seconds") ?? String(usual);
-  if (/^\d+(\.\d+)?$/.test(text) && Number(text) <= longest) return Number(text);
-  throw invalidParam(`seconds must be a number from 0 to ${longest}.`);
 }

@@ -65,8 +65,8 @@ export interface StoredDocument {
   /** The details that the list of documents lacks, if known. */
   readonly details?: Details;
   readonly chunks: readonly StoredChunk[];
-  /** Whether chunks embed their children, as with paragraph parents; default: if any chunk does. */
-  readonly embedsChildren?: boolean;
+  /** Whether chunks embed their children, as with paragraph parents. */
+  readonly embedsChildren: boolean;
 }
 
 /** `children` is what the child list answers; `row.child_chunks` is what the chunk embeds. The two may differ. */
@@ -241,7 +241,7 @@ export function newChild(
 export function withChildren(
   { row }: StoredChunk,
   children: readonly ChildChunk[],
-  { embedsChildren = false }: StoredDocument,
+  { embedsChildren }: StoredDocument,
 ): StoredChunk {
   return { row: embedsChildren ? { ...row, child_chunks: children } : row, children };
 }

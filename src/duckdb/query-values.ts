@@ -85,7 +85,8 @@ export async function checkReading(connection: Connection, sql: string): Promise
     if (error instanceof Error && error.message === "Error in native callback") return undefined; // for an empty text
     throw error;
   });
-  if (!statements || statements.count === 0) throw refusal("expected a statement, such as SELECT count(*) FROM chunks");
+  if (!statements || statements.count === 0)
+    throw refusal('it is empty; write one such as "SELECT count(*) FROM chunks"');
   if (statements.count > 1) {
     const hint = /^\s*pivot\b/i.test(sql) ? "; name the values of the PIVOT: ON … IN (…)" : "";
     throw refusal(`expected one statement, got ${statements.count}${hint}`);

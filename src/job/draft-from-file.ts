@@ -88,7 +88,11 @@ function refuse({ flag, path }: GivenFlag): Problem {
 }
 
 function refuseBatch({ flag }: GivenFlag): Problem {
-  return { path: flag, message: "only with a job file of one dataset; set the batches of each dataset in the file" };
+  const instead = "or use --base-url and --dataset instead of the file";
+  return {
+    path: flag,
+    message: `only with a job file of one dataset; set the batches of each dataset in the file, ${instead}`,
+  };
 }
 
 /** How to name a setting that did not come from the file: the flag that sets it, or null. */

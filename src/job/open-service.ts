@@ -1,4 +1,4 @@
-import { type Download, openDownloads } from "../client/download.js";
+import type { ConnectionOptions, ServiceOptions } from "../client/connections.js";
 import { jobFileNames, type SettingNames } from "../client/failed-request.js";
 import { type Client, type ClientOptions, openClient } from "../client/open-client.js";
 import type { Log } from "../log.js";
@@ -11,10 +11,11 @@ import { emptyRunProgress, type RunProgress } from "./run-progress.js";
 export interface OpenService extends AsyncDisposable {
   readonly client: Client;
   readonly baseUrl: string;
-  readonly download: Download;
+  /** For requests outside of the client; `timeout` in seconds. */
+  readonly connecting: ConnectionOptions & ServiceOptions;
 }
 
-type ServiceOptions = Pick<ClientOptions, "onAnswer" | "patient" | "onPause" | "maxRps" | "keySource">;
+type OpenOptions = Pick<ClientOptions, "onAnswer" | "patient" | "onPause" | "maxRps" | "keySource">;
 
 /** A service ready for requests. */
 interface ReachedService {
@@ -31,13 +32,7 @@ interface ReachedService {
 export async function openService(
   job: Job,
   { env, signal, progress, log }: Required<RunOptions>,
-  {
-    onAnswer,
-    patient,
-    onPause,
-    maxRps = job.service.maxRps,
-    keySource = sourceOfKey(job.service),
-  }: ServiceOptions = {},
+  { onAnswer, patient, onPause, maxRps = job.service.maxRps, keySource = sourceOfKey(job.service) }: OpenOptions = {},
 ): Promise<OpenService> {
   const { concurrency, timeout, retries, outage, maxBody, caFile } = job.service;
   const service = await reachService(job, env, { warn: (text) => log("warn", text), signal, source: keySource });
@@ -45,19 +40,15 @@ export async function openService(
   const { baseUrl, key } = service;
   const proxies = job.service.demo ? {} : env; // the embedded service needs no proxy
   const names = settingNames(job.labels);
+  const connecting = { baseUrl, key, names, connections: concurrency, timeout, caFile, env: proxies };
   const client = openClient({
-    baseUrl,
-    key,
+    ...connecting,
     ...(job.service.demo ? {} : { keySource }),
-    names,
     concurrency,
     maxRps,
-    timeout,
     retries,
     outage,
     maxBody,
-    caFile,
-    env: proxies,
     signal,
     progress: progress.requests,
     onRetry,
@@ -66,14 +57,11 @@ export async function openService(
     onPause,
     ...(patient ? { patient } : {}),
   });
-  const connecting = { connections: concurrency, timeout, caFile, env: proxies, names };
-  const downloads = openDownloads(client, { ...connecting, baseUrl, key, progress: progress.requests });
   const close = async () => {
     await client.close();
-    await downloads.close();
     await service.close();
   };
-  return { client, baseUrl, download: downloads.download, [Symbol.asyncDispose]: close };
+  return { client, baseUrl, connecting, [Symbol.asyncDispose]: close };
 }
 
 /** The setting names for the client's messages: flags where a flag set them. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
-import { typedKey } from "../client/failed-request.js";
+import { typedKey } from "../client/refused-answer.js";
 import { UsageError } from "../errors.js";
 import { fileText } from "./findings.js";
 import type { ServiceOptions } from "./job.js";

@@ -1,20 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { UsageError } from "../errors.js";
-import { isThere } from "../files/files.js";
-import type { JobLocation, Shard } from "../job/job.js";
 import { shellText } from "../shell-text.js";
-import { copyRun } from "../store/copy/copy-run.js";
-import { copyFrom, type FindOptions, findLocally, namesInBucket } from "../store/find-named.js";
+import { copyFrom, type FindOptions, findLocally, shardRunsInBucket } from "../store/find-named.js";
 import { findRun } from "../store/find-run.js";
-import {
-  findNewestRun,
-  findShardRuns,
-  foldersOf,
-  shardFolderName,
-  shardOfFolder,
-  shardsFolderOf,
-} from "../store/folder/job-folders.js";
+import { findNewestRun, findShardRuns, foldersOf, type ShardRun, shardOfFolder } from "../store/folder/job-folders.js";
 
 /** The runs of shards that a command line names. */
 export interface FoundShards {
@@ -23,9 +13,9 @@ export interface FoundShards {
   /** The output folder, or the address in a bucket, that all of them lie in; undefined where they were gathered elsewhere. */
   readonly dir: string | undefined;
   /** The job file that named them; undefined where none did. */
-  readonly jobFile: string | undefined;
+  readonly jobFile?: string | undefined;
   /** The work folder that the job file names, where the shards are in a bucket. */
-  readonly workFolder: string | undefined;
+  readonly workFolder?: string | undefined;
   /** Sentences on what was chosen. */
   readonly notes: readonly string[];
 }
@@ -51,99 +41,62 @@ async function findOfWord(word: string, options: FindOptions): Promise<FoundShar
   const thing = await findLocally(word, options);
   if (thing.kind === "database")
     throw noShard(word, "it is a file; expected the run folder of a shard, or a job whose shards to join");
-  if (thing.kind === "run folder") {
-    const runs = dirname(await realpath(thing.folder));
-    return oneRun(thing.folder, basename(runs) === "runs" ? outputAbove(dirname(runs)) : undefined);
-  }
+  if (thing.kind === "run folder") return runInFolder(thing.folder);
   const { location, file, run } = thing;
   const { dir, bucket } = location.output;
-  const job = bucket === undefined ? foldersOf(location).folder : `${bucket}/${location.name}`;
   if (run !== undefined && bucket === undefined)
     throw noShard(word, "it names one run of a job; name the job, or run folders");
-  if (run !== undefined) return oneRun(await findRun(word, options), outputAbove(job));
-  const found = bucket === undefined ? await shardsInFolder(location) : await shardsInBucket(job, options);
-  if (found) {
-    const { chosen, notes } = chooseRuns(found, `${job}/shards`);
-    if (chosen.length === 0)
-      throw noShard(word, `no shard has a run in ${job}/shards yet; kbdump run --shard makes one`);
+  const job = bucket === undefined ? foldersOf(location).folder : `${bucket}/${location.name}`;
+  if (run !== undefined) return oneRun(await findRun(word, options), job);
+  const shards = bucket === undefined ? await findShardRuns(location) : await shardRunsInBucket(job, options);
+  const { chosen, notes } = chooseRuns(shards, `${job}/shards`);
+  if (chosen.length > 0) {
     const folders: string[] = [];
-    for (const each of chosen) folders.push(await each.folder());
+    for (const each of chosen) folders.push(bucket === undefined ? each : await findRun(each, options));
     const workFolder = bucket === undefined || file === undefined ? undefined : dir;
     return { folders, dir: bucket ?? dir, jobFile: file, workFolder, notes };
   }
-  const newest = bucket === undefined ? await newestInFolder(job) : await newestInBucket(job, options);
-  if (!newest) throw noShard(word, `there is no run in ${job}, and no folder of shards`);
-  const folder = await newest.folder();
-  return oneRun(folder, outputAbove(bucket === undefined ? dirname(dirname(await realpath(folder))) : job));
+  const newest = shards.length > 0 ? undefined : await newestRun(job, bucket !== undefined, options);
+  if (newest === undefined)
+    throw noShard(word, `no shard has a run in ${job}/shards yet; kbdump run --shard makes one`);
+  return bucket === undefined ? runInFolder(newest) : oneRun(await findRun(newest, options), job);
 }
 
-function oneRun(folder: string, dir: string | undefined): FoundShards {
-  return { folders: [folder], dir, jobFile: undefined, workFolder: undefined, notes: [] };
+async function runInFolder(folder: string): Promise<FoundShards> {
+  const runs = dirname(await realpath(folder));
+  return oneRun(folder, basename(runs) === "runs" ? dirname(runs) : undefined);
 }
 
-/** The output folder above `<job>/shards/<index>-of-<count>`; undefined for any other path. */
-function outputAbove(shard: string): string | undefined {
+/** `shard`: the folder of the shard, or its address in a bucket: `<job>/shards/<index>-of-<count>`; undefined for a gathered run. */
+function oneRun(folder: string, shard = ""): FoundShards {
   const shards = dirname(shard);
-  return shardOfFolder(basename(shard)) && basename(shards) === "shards" ? dirname(dirname(shards)) : undefined;
+  const isShard = shardOfFolder(basename(shard)) !== undefined && basename(shards) === "shards";
+  return { folders: [folder], dir: isShard ? dirname(dirname(shards)) : undefined, notes: [] };
 }
 
 function noShard(word: string, message: string): UsageError {
   return new UsageError("No shards to join:", [{ path: shellText(word), message }]);
 }
 
-/** A run in a folder or a bucket. */
-interface RunToJoin {
-  readonly runId: string;
-  /** Gives the folder of its files, which are copied from a bucket. */
-  readonly folder: () => Promise<string>;
+/** The newest run of a job, complete or not: its folder, or its address in a bucket. */
+async function newestRun(job: string, isInBucket: boolean, options: FindOptions): Promise<string | undefined> {
+  if (!isInBucket) return findNewestRun(join(job, "runs"));
+  const run = (await copyFrom(job, options)).head.runs.at(-1);
+  return run && `${job}/runs/${run.run_id}`;
 }
 
-type ShardRun = Shard & RunToJoin;
-
-/** The newest run of each shard of a job; undefined where the job has no folder of shards. */
-async function shardsInFolder(location: JobLocation): Promise<readonly ShardRun[] | undefined> {
-  if (!(await isThere(shardsFolderOf(location)))) return undefined;
-  const shards = await findShardRuns(location);
-  return shards.flatMap(({ newest, ...shard }) => (newest === undefined ? [] : [{ ...shard, ...runIn(newest) }]));
-}
-
-async function newestInFolder(job: string): Promise<RunToJoin | undefined> {
-  const newest = await findNewestRun(join(job, "runs"));
-  return newest === undefined ? undefined : runIn(newest);
-}
-
-const runIn = (folder: string): RunToJoin => ({ runId: basename(folder), folder: async () => folder });
-
-/** The same of a job in a bucket, by its address. */
-async function shardsInBucket(job: string, options: FindOptions): Promise<readonly ShardRun[] | undefined> {
-  const shards = (await namesInBucket(`${job}/shards`, options)).flatMap((name) => shardOfFolder(name) ?? []);
-  const found: ShardRun[] = [];
-  for (const shard of shards) {
-    const newest = await newestInBucket(`${job}/shards/${shardFolderName(shard)}`, options);
-    if (newest) found.push({ ...shard, ...newest });
-  }
-  return shards.length === 0 ? undefined : found;
-}
-
-async function newestInBucket(job: string, options: FindOptions): Promise<RunToJoin | undefined> {
-  const copy = await copyFrom(job, options);
-  const run = copy.head.runs.at(-1);
-  if (!run) return undefined;
-  const folder = async () => {
-    await copyRun(copy, run);
-    return join(copy.folder, "runs", run.run_id);
-  };
-  return { runId: run.run_id, folder };
-}
-
-/** Chooses among the shards of several divisions those of the one that ran last, in their order. `location`: where they are, for people. */
-function chooseRuns(runs: readonly ShardRun[], location: string) {
-  const newest = runs.toSorted((one, other) => (one.runId < other.runId ? 1 : -1))[0]?.count;
-  const chosen = runs.filter(({ count }) => count === newest).sort((one, other) => one.index - other.index);
+/**
+ * Chooses among the shards of several divisions the newest runs of the one that ran last, in the order of its shards. `location`: where
+ * they are, for people.
+ */
+function chooseRuns(shards: readonly ShardRun[], location: string) {
+  const runs = shards.flatMap(({ newest, ...shard }) => (newest === undefined ? [] : [{ ...shard, newest }]));
+  const last = runs.toSorted((one, other) => (basename(one.newest) < basename(other.newest) ? 1 : -1))[0]?.count;
+  const chosen = runs.filter(({ count }) => count === last).sort((one, other) => one.index - other.index);
   const counts = [...new Set(runs.map(({ count }) => count))].sort((one, other) => one - other);
   const notes =
     counts.length > 1
-      ? [`${location} has shards of ${counts.join(" and of ")}; those of ${newest} ran last, and are joined`]
+      ? [`${location} has shards of ${counts.join(" and of ")}; those of ${last} ran last, and are joined`]
       : [];
-  return { chosen, notes };
+  return { chosen: chosen.map(({ newest }) => newest), notes };
 }

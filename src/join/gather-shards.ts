@@ -109,13 +109,11 @@ async function acceptDocuments(
     }
     for (const row of documents) {
       const key = documentKey(row);
-      const proof = valueIf(proofSchema, proofOf.get(key)) ?? "none";
-      const childLists = lists.get(key) ?? null;
       found[order.document(row)] = {
         row,
         drift: noDrift,
-        childLists,
-        proof,
+        childLists: lists.get(key) ?? null,
+        proof: valueIf(proofSchema, proofOf.get(key)) ?? "none",
         edited: false, // the shard has asked for the details
         files: segments.get(key) ?? [],
         isOld: true,
@@ -128,7 +126,7 @@ async function acceptDocuments(
     const own = { index: shardOf(datasetId, documentId, count), count };
     const document = found[at];
     if (!document) {
-      const who = shardsText(merged.unlisted.get(key)?.listedBy ?? []);
+      const who = shardsText(merged.unlisted.get(key) ?? []);
       const error = `${shardText(own)}, which reads it, did not list it, and ${who} did; make that shard again and join again: ${command(own)}`;
       return failedDocument({ dataset_id: datasetId, document_id: documentId }, error);
     }

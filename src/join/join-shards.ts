@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { shardOf } from "../crawl/discovery.js";
 import type { Manifest, ManifestShard } from "../dump/manifest.js";
 import { UsageError, workError } from "../errors.js";
 import { type DiskAdvice, sayDiskError } from "../file-error.js";
@@ -19,10 +20,10 @@ import { addRequests, type RequestSum } from "../segments/request-sum.js";
 import { shellText } from "../shell-text.js";
 import { readPastRuns } from "../store/keep-runs.js";
 import { tool } from "../tool.js";
-import { shardText } from "../words.js";
+import { listText, shardText } from "../words.js";
 import type { FoundShards } from "./find-shards.js";
 import { gatherShards } from "./gather-shards.js";
-import { type MergedList, mergeLists, shardsText } from "./merge-lists.js";
+import { documentsIn, type MergedList, mergeLists, shardsText } from "./merge-lists.js";
 import { openShards, proveShards, refusal, type ShardDump } from "./prove-shards.js";
 
 /** Unlike a run, an interrupted join starts over. */
@@ -71,8 +72,8 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const newest = newestOf(facts);
   if (!newest) throw new UsageError("There is no shard to join", []);
   const out = options.out ?? found.dir;
-  const segments = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
-  const command = runCommand(newest.job, segments);
+  const made = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
+  const command = runCommand(newest.job, made);
   const problems = problemsOfSet(facts, command);
   if (problems.length > 0) throw refusal(problems);
   const workFolder = options.out === undefined ? found.workFolder : undefined;
@@ -96,7 +97,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   }
   return {
     ...result,
-    mend: mendingCommands(shards, merged, runCommand(newest.job, { ...segments, program: options.program })),
+    mend: mendingCommands(shards, merged, runCommand(newest.job, { ...made, program: options.program })),
     shards: shards.map(({ dump, shard }) => ({
       index: shard.index,
       run_id: dump.manifest.run_id,
@@ -160,10 +161,12 @@ function isGoneFrom(folder: string, error: unknown): boolean {
 /** Reads again what failed in the shards, and lets those that lack documents list them again. */
 function mendingCommands(
   shards: readonly ShardDump[],
-  { unlisted }: Pick<MergedList, "unlisted">,
+  { list, unlisted }: MergedList,
   command: RunCommand,
 ): readonly string[] {
-  const stale = new Set([...unlisted.values()].map(({ own }) => own));
+  const stale = new Set<number>();
+  for (const { key, datasetId, documentId } of documentsIn(list))
+    if (unlisted.has(key)) stale.add(shardOf(datasetId, documentId, shards.length));
   return shards.flatMap(({ dump, shard }) => {
     if (stale.has(shard.index)) return [command(shard)];
     return dump.manifest.status === "partial" ? [`${command(shard)} --retry-failed`] : [];
@@ -215,25 +218,16 @@ const longestPause = 30 * 60_000;
  * failed publishes nothing, and its newest run is the one before.
  */
 export function pauseSentences(shards: readonly ShardTimes[]): readonly string[] {
-  const runs = shards
-    .map(({ shard, ...times }) => ({
-      index: shard.index,
-      start: Date.parse(times.started_at),
-      end: Date.parse(times.finished_at),
-    }))
-    .sort((one, other) => one.start - other.start);
-  const sentences: string[] = [];
-  let end = Number.POSITIVE_INFINITY;
-  for (const [at, run] of runs.entries()) {
-    if (run.start - end > longestPause) {
-      const earlier = shardsText(runs.slice(0, at).map(({ index }) => index));
-      sentences.push(
-        `${earlier} ended by ${timeText(end)}, and the others began at ${timeText(run.start)} or later: make the earlier ones again if they are left over from another night`,
-      );
-    }
-    end = at === 0 ? run.end : Math.max(end, run.end);
-  }
-  return sentences;
+  const runs = shards.toSorted((one, other) => Date.parse(one.started_at) - Date.parse(other.started_at));
+  return runs.flatMap(({ started_at: start }, at) => {
+    const before = runs.slice(0, at);
+    const end = Math.max(...before.map(({ finished_at }) => Date.parse(finished_at)));
+    if (at === 0 || Date.parse(start) - end <= longestPause) return [];
+    const earlier = shardsText(before.map(({ shard }) => shard.index));
+    return [
+      `${earlier} ended by ${timeText(end)}, and the others began at ${timeText(Date.parse(start))} or later: make the earlier ones again if they are left over from another night`,
+    ];
+  });
 }
 
 function timeText(time: number): string {
@@ -244,7 +238,7 @@ function timeText(time: number): string {
 export interface ShardFacts extends Pick<Manifest, "job" | "run_id" | "tool" | "service" | "options"> {
   /** The run folder, for messages. */
   readonly folder: string;
-  readonly shard: Pick<NonNullable<Manifest["shard"]>, "index" | "count" | "plan">;
+  readonly shard: Pick<ManifestShard, "index" | "count" | "plan">;
 }
 
 /** The command that makes a shard. */
@@ -272,59 +266,49 @@ interface CommandParts {
 export function problemsOfSet(shards: readonly ShardFacts[], command: RunCommand): readonly string[] {
   const newest = newestOf(shards);
   if (!newest) return ["there is none"];
+  const { count } = newest.shard;
+  const all = Array.from({ length: count }, (_, at) => ({ index: at + 1, count }));
   return [
-    ...shards.flatMap((shard) => differencesFrom(newest, shard, command)),
-    ...missingOrTwice(newest.shard.count, shards, command),
+    ...shards.flatMap((shard) => {
+      const difference = differenceOf(shard, newest);
+      if (difference === undefined) return [];
+      const isOfSet = shard.job === newest.job && shard.shard.count === count;
+      return [`${shard.folder}: ${difference}${isOfSet ? `; make it again: ${command(shard.shard)}` : ""}`];
+    }),
+    ...all.flatMap((shard) => {
+      const found = shards.filter((other) => other.shard.index === shard.index && other.shard.count === count);
+      if (found.length === 0) return [`${shardText(shard)} is missing; make it: ${command(shard)}`];
+      const folders = found.map(({ folder }) => folder);
+      return folders.length > 1 ? [`${shardText(shard)} is there twice: ${folders.join(" and ")}`] : [];
+    }),
   ];
 }
 
-function differencesFrom(newest: ShardFacts, facts: ShardFacts, command: RunCommand): readonly string[] {
-  const { folder, shard } = facts;
-  const than = `than ${newest.folder}, the newest`;
-  if (facts.job !== newest.job) return [`${folder}: it is of job ${facts.job}, not of ${newest.job}`];
-  if (shard.count !== newest.shard.count)
-    return [`${folder}: it is ${shardText(shard)}, but ${newest.folder}, the newest, is ${shardText(newest.shard)}`];
-  const again = `; make it again: ${command(shard)}`;
-  if (facts.tool.version !== tool.version)
-    return [`${folder}: kbdump ${facts.tool.version} made it, and this is version ${tool.version}${again}`];
-  if (serviceOf(facts) !== serviceOf(newest))
-    return [`${folder}: it is of another service ${than}: ${serviceOf(facts)}${again}`];
-  if (shard.plan !== newest.shard.plan)
-    return [`${folder}: it is of another plan ${than}, because the job was changed between them${again}`];
-  const others = otherOptions(facts.options, newest.options);
-  return others.length > 0 ? [`${folder}: it has other options ${than} (${others.join(", ")})${again}`] : [];
-}
-
-/** The embedded service has another port at every start. */
-function serviceOf({ options, service }: ShardFacts): string {
-  return isMapping(options.service) && options.service.demo === true ? "demo" : service.base_url;
+/** Says why a shard is not of the same run as the newest one, or of another version than this; undefined where it is. */
+function differenceOf(shard: ShardFacts, newest: ShardFacts): string | undefined {
+  const { version } = shard.tool;
+  if (version !== tool.version) return `kbdump ${version} made it, and this is version ${tool.version}`;
+  const [these, those] = [factsOf(shard), factsOf(newest)];
+  const names = [...new Set([...these.keys(), ...those.keys()])];
+  const differing = names.filter((name) => !isDeepStrictEqual(these.get(name), those.get(name)));
+  return differing.length > 0
+    ? `it differs from ${newest.folder}, the newest, in its ${listText(differing)}`
+    : undefined;
 }
 
 /** Options that machines may set for themselves. */
 const ownOptions = ["service", "resume_within", "output.keep", "output.memory", "output.metrics_file"];
 
-/** The names of the options that differ. */
-function otherOptions(one: Manifest["options"], other: Manifest["options"]): readonly string[] {
-  const [these, those] = [flatOptions(one), flatOptions(other)];
-  const names = new Set([...these.keys(), ...those.keys()]);
-  return [...names].filter(
-    (name) => !ownOptions.includes(name) && !isDeepStrictEqual(these.get(name), those.get(name)),
-  );
-}
-
-function flatOptions({ output, ...others }: Manifest["options"]): ReadonlyMap<string, unknown> {
+/** Everything that the shards of a run have in common, by its name for people. The embedded service has another port at every start. */
+function factsOf({ job, shard, service, options }: ShardFacts): Map<string, unknown> {
+  const { output, ...others } = options;
   const ofOutput = Object.entries(output).map(([name, value]) => [`output.${name}`, value] as const);
-  return new Map<string, unknown>([...Object.entries(others), ...ofOutput]);
-}
-
-function missingOrTwice(count: number, shards: readonly ShardFacts[], command: RunCommand): readonly string[] {
-  const folders = new Map<number, string[]>();
-  for (const { shard, folder } of shards)
-    if (shard.count === count) folders.set(shard.index, [...(folders.get(shard.index) ?? []), folder]);
-  const all = Array.from({ length: count }, (_, at) => ({ index: at + 1, count }));
-  return all.flatMap((shard) => {
-    const [first, ...others] = folders.get(shard.index) ?? [];
-    if (first === undefined) return [`${shardText(shard)} is missing; make it: ${command(shard)}`];
-    return others.length > 0 ? [`${shardText(shard)} is there twice: ${[first, ...others].join(" and ")}`] : [];
-  });
+  const isDemo = isMapping(options.service) && options.service.demo === true;
+  return new Map<string, unknown>([
+    ["job", job],
+    ["number of shards", shard.count],
+    ["service", isDemo ? "demo" : service.base_url],
+    ["plan", shard.plan],
+    ...[...Object.entries(others), ...ofOutput].filter(([name]) => !ownOptions.includes(name)),
+  ]);
 }

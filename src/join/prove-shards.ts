@@ -20,34 +20,31 @@ export interface ShardDump {
   readonly manifestHash: string;
 }
 
-/** The consequence of an unsound shard, in errors. */
-const consequence = "nothing was joined";
-
-/** Opens runs of shards. Throws one error for all: UsageError for a run of no shard, UnsoundError for manifests that are not sound. */
+/** Opens runs of shards, in the order of the shards. UsageError for a run of no shard, StopError for manifests that are not sound. */
 export async function openShards(folders: readonly string[]): Promise<readonly ShardDump[]> {
   const shards: ShardDump[] = [];
-  const unsound: UnsoundError[] = [];
   const whole: string[] = [];
-  for (const folder of folders) {
-    const dump = await openDump(folder, consequence).catch((error: unknown) => {
-      if (error instanceof UnsoundError) unsound.push(error);
-      else throw error;
-    });
-    if (!dump) continue;
+  await collectUnsound(folders, async (path) => {
+    const dump = await openDump(path, "nothing was joined");
     const { shard } = dump.manifest;
-    if (!shard) whole.push(folder);
+    if (!shard) whole.push(path);
     else shards.push({ dump, shard, manifestHash: (await fingerprint(join(dump.folder, manifestName))).sha256 });
-  }
-  if (whole.length > 0) {
-    const message = "it is no shard: it was made without --shard";
-    throw new UsageError(
-      "Only shards can be joined:",
-      whole.map((path) => ({ path, message })),
-    );
-  }
-  const [first] = unsound;
-  if (first) throw unsound.length === 1 ? first : refusal(unsound.map(({ message }) => message));
+  });
+  const message = "it is no shard: it was made without --shard";
+  const problems = whole.map((path) => ({ path, message }));
+  if (problems.length > 0) throw new UsageError("Only shards can be joined:", problems);
   return shards.sort((one, other) => one.shard.index - other.shard.index);
+}
+
+/** Does the same with all. Rejects at the end, with one StopError for everything that is unsound. */
+async function collectUnsound<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const problems: string[] = [];
+  for (const one of all)
+    await work(one).catch((error: unknown) => {
+      if (!(error instanceof UnsoundError)) throw error;
+      problems.push(error.message.replaceAll("\n", "\n  "));
+    });
+  if (problems.length > 0) throw refusal(problems);
 }
 
 /** The error of shards that cannot be joined, with every reason. */
@@ -63,31 +60,25 @@ interface ProveOptions {
 }
 
 /**
- * Verifies the shards of a run as `kbdump verify` does, and that the documents of each are those of its list that fall to it. Gives the
- * lists that they worked from, each once. StopError with everything that is wrong.
+ * Verifies the shards of a run as `kbdump verify` does, and that the documents of each are those of its list that fall to it. Returns
+ * the lists that they worked from, each once. StopError with everything that is wrong.
  */
 export async function proveShards(
   shards: readonly ShardDump[],
   { progress, signal }: ProveOptions,
 ): Promise<readonly SharedList[]> {
   progress.expected += shards.map(bytesOf).reduce((sum, bytes) => sum + bytes, 0);
-  const lists = new ShardLists();
-  const problems: string[] = [];
-  for (const shard of shards) {
-    const { dump } = shard;
-    progress.step = `checking ${shardText(shard.shard)}`;
-    try {
-      const { findings } = await verifyRun(dump.folder, { signal, progress: bytesInto(progress) });
-      if (findings.length > 0)
-        throw dump.unsound(findings.map(({ file, message }) => `${file}: ${message}`).join("\n  "));
-      await lists.check(shard);
-    } catch (error) {
-      if (!(error instanceof UnsoundError)) throw error;
-      problems.push(error.message.replaceAll("\n", "\n  "));
-    }
-  }
-  if (problems.length > 0) throw refusal(problems);
-  return lists.shared;
+  const lists = new Map<string, KnownList>();
+  await collectUnsound(shards, async ({ dump, shard }) => {
+    progress.step = `checking ${shardText(shard)}`;
+    const { findings } = await verifyRun(dump.folder, { signal, progress: bytesInto(progress) });
+    const problems = findings.map(({ file, message }) => `${file}: ${message}`);
+    if (problems.length > 0) throw dump.unsound(problems.join("\n  "));
+    const list = lists.get(shard.list.sha256) ?? (await readList(dump, shard.count));
+    lists.set(shard.list.sha256, list);
+    requireOwnDocuments(dump, shard, list);
+  });
+  return [...lists.values()];
 }
 
 /** The bytes that are read to verify a shard: files twice, for their hashes and for their rows. */
@@ -110,32 +101,7 @@ function bytesInto(whole: ReadProgress): ReadProgress {
   };
 }
 
-/** The lists of the shards: those that are the same are read once. */
-class ShardLists {
-  readonly #known = new Map<string, KnownList>();
-
-  get shared(): readonly SharedList[] {
-    return [...this.#known.values()];
-  }
-
-  /** Proves that the documents of a shard are those of its list that fall to it. Rejects with UnsoundError where they are not. */
-  async check({ dump, shard }: ShardDump): Promise<void> {
-    const { index, count, list } = shard;
-    const known = this.#known.get(list.sha256) ?? (await readList(dump, count));
-    this.#known.set(list.sha256, known);
-    known.shards.push(index);
-    const expected = known.documents.get(index) ?? [];
-    known.documents.delete(index); // keys of a million documents take much memory
-    const keys = dump.manifest.documents.map(documentKey);
-    const wrong = keys.findIndex((key, at) => key !== expected[at]);
-    if (wrong < 0 && keys.length === expected.length) return;
-    const [, id] = JSON.parse(expected[wrong < 0 ? keys.length : wrong] ?? keys[wrong] ?? "[]");
-    throw dump.unsound(
-      `its documents are not those of ${listName} that fall to ${shardText(shard)}, each once${id === undefined ? "" : `; the first that differs is ${id}`}`,
-    );
-  }
-}
-
+/** A list that is read once for all shards that have it. */
 interface KnownList extends SharedList {
   readonly shards: number[];
   /** The keys of the documents of each shard. */
@@ -155,4 +121,19 @@ async function readList(dump: Dump, count: number): Promise<KnownList> {
     else documents.set(index, [key]);
   }
   return { list: value, shards: [], documents };
+}
+
+/** Proves that the documents of a shard are those of its list that fall to it. Throws UnsoundError where they are not. */
+function requireOwnDocuments(dump: Dump, shard: ManifestShard, { shards, documents }: KnownList): void {
+  const expected = documents.get(shard.index) ?? [];
+  shards.push(shard.index);
+  documents.delete(shard.index); // keys of a million documents take much memory
+  const keys = dump.manifest.documents.map(documentKey);
+  const longer = keys.length > expected.length ? keys : expected;
+  const wrong = longer.findIndex((_, at) => keys[at] !== expected[at]);
+  if (wrong < 0) return;
+  const [, id] = JSON.parse(expected[wrong] ?? keys[wrong] ?? "[]");
+  throw dump.unsound(
+    `its documents are not those of ${listName} that fall to ${shardText(shard)}, each once; the first that differs is ${id}`,
+  );
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connections, openConnections, unlessAborted } from "../client/connections.js";
-import { proxyTrouble } from "../client/proxy.js";
+import { proxyTrouble } from "../client/failed-request.js";
 import { UsageError } from "../errors.js";
 import type { Notify, NotifyStyle, NotifyUrls } from "../job/job.js";
 import { tool } from "../tool.js";

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { fileUrl } from "../client/download.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { percentEncoded } from "../client/send.js";
 import type { DocumentToRead } from "../crawl/discovery.js";
@@ -8,6 +7,7 @@ import type { SegmentFile } from "../files/join-segments.js";
 import { attachmentsIn, documentKey, type RawRecord, type Row } from "../rows/row.js";
 import { isMapping } from "../schema.js";
 import { readLines } from "../segments/segment.js";
+import { fileUrl } from "./download.js";
 
 /** A file as the service offers it. */
 export interface OfferedFile {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { link, lstat, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Download, IncomingFile } from "../client/download.js";
 import { retrying } from "../client/send.js";
 import type { Original, SavedOriginal } from "../dump/manifest.js";
 import { GaveUpError, RetryError, SkipError } from "../errors.js";
@@ -9,6 +8,7 @@ import { fingerprint } from "../files/join-segments.js";
 import { runBefore, type Workspace } from "../store/workspace.js";
 import { countOf } from "../words.js";
 import type { OfferedFile, WantedFile } from "./ask-for-file.js";
+import type { Download, IncomingFile } from "./download.js";
 
 export interface SaveOptions {
   readonly download: Download;

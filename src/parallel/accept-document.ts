@@ -2,10 +2,11 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { DocumentToRead } from "../crawl/discovery.js";
-import { count, listOf, object, pattern, text, valueIf } from "../schema.js";
+import { forEachOf } from "../files/files.js";
+import { count, object, pattern, text, valueIf } from "../schema.js";
 import { documentKinds, isFinished, resultSchema } from "../segments/document-result.js";
 import { writeResult } from "../segments/document-store.js";
-import { fileName, segmentName } from "../segments/segment.js";
+import { segmentName, storedSchema } from "../segments/segment.js";
 import { attemptOf, type OwnExchange, resultKey } from "./exchange.js";
 
 /** Requests that a worker sent since its last report. */
@@ -19,13 +20,13 @@ const requestsSchema = object({
 });
 export type WorkerRequests = v.InferOutput<typeof requestsSchema>;
 
-/** What a worker found of a document, as the exchange keeps it: read whole with its files, or failed or unstable without any. */
+/** A document that a worker has ended, as the exchange keeps it: read whole with its files, or failed or unstable without any. */
 const submittedSchema = object({
   worker: text,
   /** The attempt whose files these are. */
   token: pattern("a UUID", /^[0-9a-f-]{36}$/),
-  result: resultSchema,
-  files: listOf(object({ file: fileName, bytes: count, sha256: text })),
+  /** As a run stores it that resumes. */
+  stored: storedSchema(resultSchema),
   /** Pages and child lists that were read. */
   pages: count,
   requests: requestsSchema,
@@ -54,23 +55,25 @@ export async function acceptDocument(
   if (content === undefined) return undefined;
   const submitted = valueIf(v.pipe(v.string(), v.parseJson(), submittedSchema), content);
   if (!submitted) return "damaged";
-  const { token, files, result } = submitted;
-  const isWhole = result.row.status === "complete";
-  const row = isWhole ? result.row : { ...result.row, chunk_count: 0, child_chunk_count: 0 }; // others come without rows
+  const { token, stored } = submitted;
+  const { state, segments: files } = stored;
+  const isWhole = state.row.status === "complete";
+  const row = isWhole ? state.row : { ...state.row, chunk_count: 0, child_chunk_count: 0 }; // others come without rows
   const parts = documentKinds.flatMap((kind) =>
     formats.map((format) => ({ kind, format, file: segmentName(name, kind, format) })),
   );
   const found = parts.filter((part) => files.some(({ file }) => file === part.file)); // fewer where one is named twice
-  if (found.length < files.length || !isFinished(ref, { row, proof: result.proof, files: found }, formats))
+  if (found.length < files.length || !isFinished(ref, { row, proof: state.proof, files: found }, formats))
     return "damaged";
   if (!isWhole) return submitted;
   const paths = files.map(({ file }) => join(segments, file));
-  for (const path of paths) await rm(path, { force: true }); // an earlier process may have been killed right here
+  const removeAll = () => forEachOf(paths, 1, (path) => rm(path, { force: true }));
+  await removeAll(); // an earlier process may have been killed right here
   for (const [index, { file, ...facts }] of files.entries()) {
     if (await exchange.take(`attempts/${attemptOf(name, token)}/${file}`, paths[index] ?? "", facts)) continue;
-    for (const path of paths) await rm(path, { force: true });
+    await removeAll();
     return "damaged";
   }
-  await writeResult(segments, name, { state: result, segments: files });
+  await writeResult(segments, name, stored);
   return submitted;
 }

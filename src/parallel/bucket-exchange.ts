@@ -1,7 +1,8 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isRunId } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
+import { makeOwnFolder } from "../files/files.js";
 import { type Bucket, removeBelow } from "../store/bucket/bucket.js";
 import { DamagedError } from "../store/bucket/objects.js";
 import type { Remote } from "../store/folder/job-folders.js";
@@ -23,7 +24,7 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
   return {
     read: (key, { isPatient } = { isPatient: true }) => readText(place, `${prefix}/${key}`, isPatient),
     begin: async (attempt) => {
-      await mkdir(join(folder, attempt), { recursive: true, mode: 0o700 });
+      await makeOwnFolder(join(folder, attempt));
       return join(folder, attempt);
     },
     submit: async (attempt, { file, sha256 }) => {

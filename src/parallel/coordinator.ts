@@ -95,7 +95,7 @@ export class Coordinator {
       if (open.size === 0 && open.queued.length === 0) return;
       if (performance.now() - this.#readAt > longestEnd || this.#isAlone()) break;
       if (this.#isLost) await this.#startOver();
-      else if (performance.now() >= this.#quietUntil) await this.#queueNext();
+      else if (this.#hinted.size === 0 && performance.now() >= this.#quietUntil) await this.#queueNext();
       await this.#waitForHint();
     }
     await this.#watch.ask(() => this.#wipe());
@@ -113,7 +113,7 @@ export class Coordinator {
     const isRefused = reason?.startsWith(refusal) === true;
     for (const name of open.namesIn(id)) this.#hinted.add(name);
     workersProgress.ended(id);
-    if (isRefused && open.queued.includes(id) && !this.#refusals.has(reason)) {
+    if (isRefused && open.namesIn(id).length > 0 && !this.#refusals.has(reason)) {
       this.#refusals.add(reason);
       log("warn", `a worker gave documents back: ${reason.slice(refusal.length)}`);
     }
@@ -134,8 +134,9 @@ export class Coordinator {
   async #queueNext(): Promise<void> {
     const { open, workers, run, job } = this.#options;
     const { concurrency, maxRps = null } = job.service;
-    const { atOnce, slots, mostPages, batches } = open.takeNext();
-    if (batches.length === 0) return;
+    const round = open.nextRound(performance.now());
+    if (!round) return;
+    const { atOnce, slots, mostPages, batches } = round;
     const facts = { run, concurrency, max_rps: maxRps, slots, most_pages: mostPages };
     const documentOf = (name: string) => {
       const { datasetId = "", documentId = "" } = open.get(name)?.ref ?? {};
@@ -144,7 +145,7 @@ export class Coordinator {
     const isQueued = await this.#watch.ask(async () => {
       if (await workers.queue.limit(atOnce))
         return workers.queue.add(
-          batches.map(({ id, names }) => ({ id, data: { ...facts, documents: names.map(documentOf) } })),
+          Array.from(batches, ([id, names]) => ({ id, data: { ...facts, documents: names.map(documentOf) } })),
         );
       this.#isTaken = (await workers.queue.state()) === "taken";
       if (!this.#isTaken) throw new Error("it has lost its data");
@@ -182,8 +183,8 @@ export class Coordinator {
       const what = `document ${document.ref.documentId}`;
       if (submitted === "damaged")
         return log("warn", `the result of ${what} is damaged: this run reads it itself later`);
-      const { worker, result } = submitted;
-      const { status, error } = result.row;
+      const { worker, stored } = submitted;
+      const { status, error } = stored.state.row;
       workersProgress.submitted(submitted, status === "complete");
       if (status === "complete") this.#names.read(worker);
       else log("info", `${what}: worker ${worker} found it ${status}: ${error}; this run reads it itself later`);
@@ -199,7 +200,6 @@ export class Coordinator {
     if ((await exchange.read(planFile)) !== planText(run)) await exchange.write(planFile, planText(run));
     const names = (await exchange.names("results")).map((file) => file.slice(0, -".json".length));
     await this.#accept(names.filter((name) => open.get(name)));
-    open.returnLate(performance.now());
     const took = performance.now() - begun; // a broker that does not answer takes long, and must not put off the next look
     await this.#watch.ask(async () => {
       const missing = await queue.findMissing(open.queued);
@@ -240,25 +240,23 @@ export class Coordinator {
   }
 }
 
-/** Says which workers come and go, how to start one where there is none, and how much each has read. */
+/** Says which workers are there, how to start one where there is none, and how much each has read. */
 export class WorkerNames {
   readonly #say: (text: string) => void;
   readonly #howToStart: string;
   readonly #read = new Map<string, number>();
-  #present: ReadonlySet<string> | undefined;
+  #present: string | undefined;
 
   constructor(say: (text: string) => void, howToStart: string) {
     this.#say = say;
     this.#howToStart = howToStart;
   }
 
-  /** The workers that are connected now. */
+  /** The workers that are connected now, in their order. */
   see(names: readonly string[]): void {
-    const before = this.#present;
-    const present = new Set(names);
-    for (const name of present) if (!before?.has(name)) this.#say(`worker ${name} joined`);
-    for (const name of before ?? []) if (!present.has(name)) this.#say(`worker ${name} left`);
-    if (present.size === 0 && before?.size !== 0) this.#say(`no worker is connected: ${this.#howToStart}`);
+    const present = names.join(", ");
+    if (present !== this.#present)
+      this.#say(present === "" ? `no worker is connected: ${this.#howToStart}` : `connected workers: ${present}`);
     this.#present = present;
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { forEachOf } from "../files/files.js";
 import type { Fingerprint } from "../files/join-segments.js";
+import type { SegmentFacts } from "../segments/segment.js";
 
 /** The file that the coordinator of a run writes before it hands out anything. */
 export const planFile = "plan.json";
@@ -19,7 +20,7 @@ export interface Exchange {
   /** Makes a folder on this machine for the files of an attempt; undefined where the run is over. */
   readonly begin: (attempt: string) => Promise<string | undefined>;
   /** Lets the coordinator see a file in that folder. StopError where it has other bytes than were written to it. */
-  readonly submit: (attempt: string, file: AttemptFile) => Promise<void>;
+  readonly submit: (attempt: string, file: SegmentFacts) => Promise<void>;
   /** Writes a file, whole or not at all. False, and nothing is written, where there is one. */
   readonly create: (key: string, content: string) => Promise<boolean>;
   /** Removes the files of an attempt, but those of the first result. */
@@ -43,11 +44,6 @@ interface ReadOptions {
   readonly isPatient: boolean;
 }
 
-/** A file in the folder of an attempt, by its name. */
-export interface AttemptFile extends Fingerprint {
-  readonly file: string;
-}
-
 /** late: the run is over, or it has a result of this document already. */
 type Outcome = "first" | "late";
 
@@ -58,7 +54,7 @@ export interface Attempt {
   /** A local folder of its own, which holds nothing else. */
   readonly folder: string;
   /** Submits the files, which are closed, with a result that names them and the token: all of it or nothing. */
-  readonly submit: (files: readonly AttemptFile[], result: string) => Promise<Outcome>;
+  readonly submit: (files: readonly SegmentFacts[], result: string) => Promise<Outcome>;
   /** Removes what the attempt left on this machine. */
   readonly drop: () => Promise<void>;
 }
@@ -79,7 +75,7 @@ export async function beginAttempt(exchange: Exchange, name: string): Promise<At
     if (found !== undefined) return found === result ? "first" : "late";
     return (await exchange.read(planFile, options)) === undefined ? "late" : undefined;
   };
-  const submit = async (files: readonly AttemptFile[], result: string): Promise<Outcome> => {
+  const submit = async (files: readonly SegmentFacts[], result: string): Promise<Outcome> => {
     try {
       await forEachOf(files, atOnce, (file) => exchange.submit(attempt, file));
       if (await exchange.create(key, result)) return "first";

@@ -5,10 +5,11 @@ import { dirname, join } from "node:path";
 import { isRunId } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
 import { ifAbsent, isThere, makeFolder, makeOwnFolder, readRegular, refuseLink, writeAside } from "../files/files.js";
-import { fingerprint } from "../files/join-segments.js";
+import { type Fingerprint, fingerprint } from "../files/join-segments.js";
+import type { SegmentFacts } from "../segments/segment.js";
 import { exchangesOf, type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
 import { removeFrom } from "../store/folder/remove-from.js";
-import type { AttemptFile, Exchange, OwnExchange } from "./exchange.js";
+import type { Exchange, OwnExchange } from "./exchange.js";
 
 /**
  * The files of the exchange of a run in the folder of its job, for a worker: `.work/exchange/<run_id>`. It makes no folder above
@@ -82,7 +83,7 @@ async function readText(path: string): Promise<string | undefined> {
 }
 
 /** Looks at the size only: the coordinator checks the hash when it takes the file, which also finds what happens later. */
-async function requireBytes(folder: string, { file, bytes }: AttemptFile): Promise<void> {
+async function requireBytes(folder: string, { file, bytes }: SegmentFacts): Promise<void> {
   const path = join(folder, file);
   const facts = await lstat(path).catch(ifAbsent(undefined));
   if (facts?.isFile() && facts.size === bytes) return;
@@ -114,11 +115,7 @@ function isTaken(error: unknown): boolean {
 }
 
 /** Gives a file a second name, or copies it where the file system has no hard links. False, and no file, where its bytes are others. */
-async function linkFile(
-  source: string,
-  path: string,
-  expected: Pick<AttemptFile, "bytes" | "sha256">,
-): Promise<boolean> {
+async function linkFile(source: string, path: string, expected: Fingerprint): Promise<boolean> {
   const facts = await lstat(source).catch(ifAbsent(undefined));
   if (!facts?.isFile()) return false;
   await link(source, path).catch(() => copyFile(source, path, constants.COPYFILE_FICLONE));

@@ -74,6 +74,12 @@ for at = 2, #KEYS do redis.call("DEL", KEYS[at]) end
 redis.call("HSET", KEYS[1], "kbdump", ARGV[1], "concurrency", ARGV[2])
 return 1`;
 
+/** Removes the batches that no worker has begun, if the run still has the queue. KEYS: meta, wait. ARGV: the owner, the keys of the queue. */
+const takeBack = `
+if redis.call("HGET", KEYS[1], "kbdump") ~= ARGV[1] then return 0 end
+for _, id in ipairs(redis.call("LRANGE", KEYS[2], 0, -1)) do redis.call("DEL", ARGV[2] .. id) end
+return redis.call("DEL", KEYS[2])`;
+
 /** The queue of a job, as the coordinator of one of its runs uses it. Everything but `close` rejects where the broker is gone. */
 export class DocumentQueue {
   readonly #broker: Broker;
@@ -109,7 +115,7 @@ export class DocumentQueue {
     await once(queue.#connection, "ready", { signal });
     const isLost = (await queue.state()) === "lost";
     await queue.#connection.hset(queue.#meta, "kbdump", queue.#owner);
-    await queue.#queue.drain(true); // from here on no worker begins anything of an earlier run
+    await queue.#takeBack(); // from here on no worker begins anything of an earlier run
     if (isLost || (await queue.#queue.getActiveCount()) > 0) {
       await queue.wipe();
       log(
@@ -163,6 +169,10 @@ export class DocumentQueue {
     return (await this.#connection.eval(setLimit, keys.length, ...keys, ...args)) === 1;
   }
 
+  async #takeBack(): Promise<void> {
+    await this.#connection.eval(takeBack, 2, this.#meta, this.#queue.toKey("wait"), this.#owner, this.#queue.toKey(""));
+  }
+
   async add(batches: readonly { readonly id: string; readonly data: BatchData }[]): Promise<void> {
     await this.#queue.addBulk(batches.map(({ id, data }) => ({ name: "documents", data, opts: { jobId: id } })));
   }
@@ -183,7 +193,7 @@ export class DocumentQueue {
 
   /** Takes back what no worker has begun, and closes the queue. */
   async close(): Promise<void> {
-    await atMost(this.state().then((found) => (found === "whole" ? this.#queue.drain(true) : undefined)));
+    await atMost(this.#takeBack());
     await Promise.all([atMost(this.#queue.close()), this.#events && atMost(this.#events.close())]);
   }
 }

@@ -18,10 +18,11 @@ import { valueIf } from "../schema.js";
 import { TooLargeError } from "../segments/document-attempt.js";
 import { dumpDocument } from "../segments/dump-document.js";
 import { documentsPerSlot, pagesPerSlot } from "../segments/read-documents.js";
+import type { SegmentFacts } from "../segments/segment.js";
 import type { SubmittedResult } from "./accept-document.js";
 import { BatchLock } from "./batch-lock.js";
 import { atMost, type Broker, BrokerWatch, openBroker } from "./broker.js";
-import { type Attempt, type AttemptFile, beginAttempt, type Exchange, planFile } from "./exchange.js";
+import { type Attempt, beginAttempt, type Exchange, planFile } from "./exchange.js";
 import { openExchanges } from "./open-exchange.js";
 import { type BatchData, type BatchEnd, batchSchema, hearPauses, lockTime, queueName, refusal } from "./queue.js";
 import { documentsOf, reasonToRefuse } from "./run-plan.js";
@@ -256,12 +257,11 @@ class DocumentWorker {
     const document = await dumpDocument(lane, ref, name, { ...segments, prefetch, progress, mostPages });
     const { row, drift, childLists, proof, edited } = document;
     const isWhole = row.status === "complete";
-    const files = isWhole ? document.files.flatMap(filesOf) : [];
+    const files = isWhole ? document.files.map(factsOf) : [];
     const submitted: SubmittedResult = {
       worker: context.name,
       token: attempt.token,
-      result: { row, drift, childLists, proof, edited },
-      files,
+      stored: { state: { row, drift, childLists, proof, edited }, segments: files },
       pages: progress.pagesDone,
       requests: this.#requests.take(),
     };
@@ -340,8 +340,8 @@ interface ReadingOptions {
 type Taken = "submitted" | "large" | "over";
 
 /** A document that was just read has each segment in a file of its own. */
-function filesOf(segment: SegmentFile): readonly AttemptFile[] {
+function factsOf(segment: SegmentFile): SegmentFacts {
   if (segment.start !== undefined) throw new Error(`${segment.path} holds the rows of several documents`);
   const { path, bytes, sha256 } = segment;
-  return [{ file: basename(path), bytes, sha256 }];
+  return { file: basename(path), bytes, sha256 };
 }

@@ -60,13 +60,14 @@ export class WorkersProgress {
   }
 
   /** Counts the requests of a result among those of the run, and its rows if it was accepted. */
-  submitted({ worker, requests, pages, result: { row } }: SubmittedResult, isAccepted: boolean): void {
+  submitted({ worker, requests, pages, stored }: SubmittedResult, isAccepted: boolean): void {
     const { retriedBy, ...counts } = sumOf(this.#progress.requests, requests);
     Object.assign(this.#progress.requests, counts);
     Object.assign(this.#progress.requests.retriedBy, retriedBy);
     const { sent = 0 } = this.#workers.get(worker) ?? {};
     this.#workers.set(worker, { sent, unreported: 0 });
     if (isAccepted) {
+      const { row } = stored.state;
       this.#accepted.documents++;
       this.#accepted.chunks += row.chunk_count;
       this.#accepted.child_chunks += row.child_chunk_count;

@@ -7,17 +7,12 @@ import { checkRows, loadRows, uncheckedRows } from "../dump/load.js";
 import type { DumpTable } from "../dump/manifest.js";
 import { type Dump, databaseOf } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
-import type { ReadProgress } from "../read-progress.js";
 import { columns, type Kind } from "../rows/columns.js";
+import type { ReportOptions } from "./report-options.js";
 
-export interface LoadOptions {
-  /** The database of the job; undefined: the one beside the folder of runs, if it is there. */
-  readonly database: string | undefined;
-  /** Whether somebody else reads every byte of the files meanwhile, so that no file is hashed twice. */
+interface LoadOptions extends Pick<ReportOptions, "database" | "signal" | "progress"> {
+  /** Whether the verification reads every byte of the files meanwhile, so that no file is hashed twice. */
   readonly isVerified: boolean;
-  readonly signal: AbortSignal;
-  /** Updated while files are read. */
-  readonly progress: ReadProgress;
 }
 
 /** The characters of a content that are shown, and those of a name, a status or an error: a service may send any length. */

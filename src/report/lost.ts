@@ -8,8 +8,8 @@ import { countPlan, type DocumentPlan, type ManualEdit } from "../compare/lost/r
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { type Dump, databaseOf } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
-import type { ReadProgress } from "../read-progress.js";
 import { documentKey } from "../rows/row.js";
+import type { ReportOptions } from "./report-options.js";
 import { commandOf, type NameFolder, runName } from "./report-path.js";
 
 /** Lost rows that get a card. */
@@ -51,18 +51,12 @@ interface RowOutcome {
   readonly reason: string | null;
 }
 
-export interface LostOptions {
-  /** The database of the older run's job; undefined: the one beside it. */
-  readonly database: string | undefined;
-  /** Whether texts of the service may be shown. */
-  readonly content: boolean;
-  readonly memory: string;
-  readonly signal: AbortSignal;
-  readonly progress: ReadProgress;
-  readonly nameFolder: NameFolder | undefined;
-}
+export type LostOptions = Pick<ReportOptions, "database" | "content" | "memory" | "signal" | "progress" | "nameFolder">;
 
-/** Compares a run with an older one, and plans what `restore` would bring back. */
+/**
+ * Compares a run with an older one, and plans what `restore` would bring back. The database is that of the older run's job; undefined: the
+ * one beside it.
+ */
 export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions): Promise<LostFacts> {
   const { memory, signal, progress, content, nameFolder } = options;
   const database = options.database ?? (await databaseOf(old)) ?? null;

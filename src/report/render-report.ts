@@ -11,7 +11,8 @@ import { kinds, loadTables } from "./load-tables.js";
 import { gatherLost, type LostFacts } from "./lost.js";
 import { readAssets } from "./page/assets.js";
 import { type PageParts, renderPage } from "./page/page.js";
-import { checkPath, type NameFolder } from "./report-path.js";
+import type { ReportOptions, ReportRequest } from "./report-options.js";
+import { checkPath } from "./report-path.js";
 import type { ReportResult, ReportSummary } from "./report-result.js";
 import { changesSection } from "./sections/changes.js";
 import { duplicatesSection, errorsSection } from "./sections/flaws.js";
@@ -20,33 +21,10 @@ import { hitsSection } from "./sections/hits.js";
 import { stuckSection, timelineSection } from "./sections/indexing.js";
 import { lengthsSection } from "./sections/lengths.js";
 import { lostSection, notCompared } from "./sections/lost.js";
-import type { Answered, Next } from "./sections/section.js";
+import type { Next, Section } from "./sections/section.js";
 import { verdictSection } from "./sections/verdict.js";
 import { Source } from "./source.js";
 import { verifyInWorker } from "./verify-worker.js";
-
-interface ReportOptions {
-  /** Folder of the run. */
-  readonly folder: string;
-  /** Folder of an older run, to show what was lost since; undefined: nothing is compared. */
-  readonly against: string | undefined;
-  /** The database of the job, for its history; undefined: the one beside the folder of runs, if it is there. */
-  readonly database: string | undefined;
-  /** Whether texts are shown: contents, names and errors. */
-  readonly content: boolean;
-  /** Whether every file of the run is read again and checked. */
-  readonly verify: boolean;
-  /** The most memory that DuckDB may use, such as `800MB`. */
-  readonly memory: string;
-  /** Names folders in the commands of the page; undefined: by their paths. */
-  readonly nameFolder: NameFolder | undefined;
-  readonly signal: AbortSignal;
-  /** Updated while the work goes on. */
-  readonly progress: ReadProgress;
-}
-
-/** The report that is asked for: the folder of a run, and any of the settings; by default all texts, verified, compared with nothing. */
-export type ReportRequest = Pick<ReportOptions, "folder"> & Partial<ReportOptions>;
 
 export interface RenderedReport {
   /** One HTML document that needs nothing else. The same dump gives the same text. */
@@ -68,7 +46,8 @@ export async function renderReport(request: ReportRequest): Promise<RenderedRepo
     throw new UsageError("No such database:", [{ path: database, message: "there is no such file" }]);
   const dump = await openDump(folder, "there is no report");
   const old = against === undefined ? undefined : await openDump(against, "nothing was compared");
-  const lost = old && (await gatherLost(old, dump, { ...options, progress: partOf(progress, 0, 0.4) }));
+  const comparing = { ...options, memory: memoryShare(options.memory, shares.comparing) };
+  const lost = old && (await gatherLost(old, dump, { ...comparing, progress: partOf(progress, 0, 0.4) }));
   const reading = { ...options, progress: partOf(progress, old ? 0.4 : 0, 1) };
   const { parts, verification } = await readAndVerify(dump, lost, reading);
   progress.step = "writing the page";
@@ -76,21 +55,30 @@ export async function renderReport(request: ReportRequest): Promise<RenderedRepo
   return { html, summary: summaryOf(dump, old, lost, verification) };
 }
 
+/**
+ * Shares of the memory; the last two are used at the same time. The tables of a report keep no texts, and spill. With 800 MB, a run with a document
+ * of 1,000,000 chunks of 500 characters is compared, read and verified within 700 MB in all.
+ */
+const shares = { comparing: 3 / 8, reading: 1 / 4, verifying: 1 / 2 };
+
 interface Reported {
   readonly parts: PageParts;
   readonly verification: Verification | undefined;
 }
 
-/** Reads a run and verifies it at the same time, in a thread of its own; they share the memory. If one fails, the other ends. */
+/** Reads a run and verifies it at the same time, in a thread of its own. If one fails, the other ends. */
 async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: ReportOptions): Promise<Reported> {
-  if (!options.verify) return reportRun(dump, lost, undefined, options);
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const half = { ...options, signal, memory: memoryShare(options.memory, 0.5) };
-  const verifying = verifyInWorker(dump.folder, { ...half, progress: partOf(options.progress, 0, 1) });
+  const part = (share: number) => ({
+    ...{ ...options, signal, memory: memoryShare(options.memory, share) },
+    progress: partOf(options.progress, 0, 1),
+  });
+  if (!options.verify) return reportRun(dump, lost, undefined, part(shares.reading));
+  const verifying = verifyInWorker(dump.folder, part(shares.verifying));
   verifying.catch((error: unknown) => stop.abort(error));
   try {
-    return await reportRun(dump, lost, verifying, { ...half, progress: partOf(options.progress, 0, 1) });
+    return await reportRun(dump, lost, verifying, part(shares.reading));
   } catch (error) {
     stop.abort(error);
     await verifying.catch(() => {});
@@ -127,24 +115,22 @@ async function reportRun(
     if (verification?.status === "differences") await checkLoaded(dump, signal);
     const verdict = await verdictSection(source, verification);
     const losses = lost ? lostSection(lost, source) : notCompared(source);
-    const answered = [verdict, losses, stuck, hits];
-    const actions = [losses.section, verdict.section, stuck.section, errors];
-    const sections = [...actions, hits.section, duplicates, freshness, lengths, timeline, changes];
+    const sections = [losses, verdict, stuck, errors, hits, duplicates, freshness, lengths, timeline, changes];
     const parts = {
       manifest: dump.manifest,
       hasContent: options.content,
-      answers: answered.map(({ answer, section }) => ({ ...answer, section: section?.id ?? null })),
-      nexts: nextsOf(answered, lost === undefined),
-      sections: sections.filter((section) => section !== undefined),
+      answers: [verdict, losses, stuck, hits],
+      nexts: nextsOf(sections, lost === undefined),
+      sections: sections.filter(({ body }) => body !== null),
     };
     return { parts, verification };
   });
 }
 
-/** The next steps. Comparing two runs is one of them only if there is no other. */
-function nextsOf([verdict, losses, stuck]: readonly Pick<Answered, "next">[], isNotCompared: boolean): readonly Next[] {
-  const nexts = [losses?.next, verdict?.next, stuck?.next].filter((next) => next !== undefined);
-  return isNotCompared && nexts.length > 1 ? nexts.filter((next) => next !== losses?.next) : nexts;
+/** The next steps. Comparing two runs, the first of them where none were compared, is one only if there is no other. */
+function nextsOf(sections: readonly Section[], isNotCompared: boolean): readonly Next[] {
+  const nexts = sections.map(({ next }) => next).filter((next) => next !== undefined);
+  return isNotCompared && nexts.length > 1 ? nexts.slice(1) : nexts;
 }
 
 /** Files that were loaded without being checked: StopError if the verification found other bytes in one of them. */

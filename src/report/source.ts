@@ -6,7 +6,8 @@ import type { Manifest } from "../dump/manifest.js";
 import type { Dump } from "../dump/open-dump.js";
 import type { Kind } from "../rows/columns.js";
 import { type Column, numberOf, type Table } from "./page/table.js";
-import { databaseName, type NameFolder, type RunName, runName, sqlCommand } from "./report-path.js";
+import type { ReportOptions } from "./report-options.js";
+import { databaseName, type RunName, runName, sqlCommand } from "./report-path.js";
 
 /** Rows that a table reads at the most; the page shows fewer where they are long. */
 const mostRows = 300;
@@ -22,12 +23,7 @@ interface TableRequest {
   readonly query: string | null;
 }
 
-export interface SourceOptions {
-  /** Whether texts of the service may be shown. */
-  readonly content: boolean;
-  /** The database of the job where the request named one. */
-  readonly database: string | undefined;
-  readonly nameFolder: NameFolder | undefined;
+interface SourceOptions extends Pick<ReportOptions, "content" | "database" | "nameFolder"> {
   /** Why the database of the job is not attached as `job`, as a sentence; null where it is. */
   readonly noHistory: string | null;
 }

@@ -3,6 +3,7 @@ import { StopError } from "../errors.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Verification } from "../verify/findings.js";
 import { verifyRun } from "../verify/verify-run.js";
+import type { ReportOptions } from "./report-options.js";
 
 /** What the worker is asked for, what it says on its way, and how it ends. */
 interface Work {
@@ -11,19 +12,13 @@ interface Work {
 }
 type Message = { readonly progress: ReadProgress } | { readonly verified: Verification } | { readonly stopped: string };
 
-interface VerifyOptions {
-  readonly memory: string;
-  readonly signal: AbortSignal;
-  readonly progress: ReadProgress;
-}
-
 /** The program that this file is when it runs in a thread of its own. Tests run the sources, which only the built file can do. */
 const program = new URL(import.meta.url.replace(/\/src\/report\/[\w-]+\.ts$/, "/dist/report/verify-worker.js"));
 
 /** Verifies a run folder in a thread of its own, as `verifyRun` does. */
 export async function verifyInWorker(
   folder: string,
-  { memory, signal, progress }: VerifyOptions,
+  { memory, signal, progress }: Pick<ReportOptions, "memory" | "signal" | "progress">,
 ): Promise<Verification> {
   signal.throwIfAborted();
   const worker = new Worker(program, { workerData: { folder, memory } satisfies Work, execArgv: [] });

@@ -9,8 +9,8 @@ import type { RunOptions } from "../job/open-service.js";
 import type { Log } from "../log.js";
 import type { RequestSum } from "../segments/request-sum.js";
 import { joinWaiting, waitingFiles } from "../status/waiting-status.js";
-import { shownPath } from "../store/folder/job-folders.js";
-import { namesBefore, type Workspace } from "../store/workspace.js";
+import { runIdsIn, shownPath } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/workspace.js";
 import { type Outputs, openOutputs, writtenFormats } from "./finish-formats.js";
 import { pruneAfterRun } from "./prune-job.js";
 import { type Published, publishRun, type Reported, reportRun } from "./publish-run.js";
@@ -94,7 +94,7 @@ export async function finishRun(
     : { report: undefined, failures: [] };
   const problems = [...prepared.losses, ...(damage ?? []), ...published.problems, ...failures];
   const status = problems.length > 0 ? "partial" : manifest.status;
-  const isFirst = (await namesBefore(workspace)).length === 0;
+  const isFirst = (await runIdsIn(workspace.runs, workspace.runId)).length === 0;
   const pruned = await pruneAfterRun(job, workspace, context);
   await workspace.store.tidy().catch(() => {}); // the next run tries again
   return {

@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { databaseOptions, replaceDatabase } from "../database/job-database.js";
 import type { Manifest } from "../dump/manifest.js";
 import { LostError } from "../errors.js";
@@ -11,9 +11,9 @@ import { emptyReadProgress } from "../read-progress.js";
 import { reportName } from "../report/report-path.js";
 import { shellText } from "../shell-text.js";
 import { removeWaiting } from "../status/waiting-status.js";
-import { shownPath } from "../store/folder/job-folders.js";
+import { newestComplete, shownPath } from "../store/folder/job-folders.js";
 import { lossBehind } from "../store/folder/lease.js";
-import { completeRunBefore, type Workspace } from "../store/workspace.js";
+import type { Workspace } from "../store/workspace.js";
 
 /** The paths of a published run. */
 export interface Published {
@@ -144,8 +144,8 @@ export async function reportRun(
   const path = join(workspace.folder, reportName);
   try {
     const { writeReport } = await import("../report/render-report.js"); // slow to load; most runs do not need it
-    const before = await completeRunBefore(workspace, job.name);
-    const against = before && (await store.fetchRun(basename(before), join(scratch, basename(before)), signal));
+    const before = await newestComplete(workspace, { job: job.name, before: workspace.runId });
+    const against = before && (await store.fetchRun(before, join(scratch, before), signal));
     const request = { folder, against, memory: job.output.memory, signal, progress: emptyReadProgress() };
     await writeReport(path, request, { aside: join(scratch, reportName) });
     await store.publishReport(path);

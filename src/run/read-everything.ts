@@ -1,6 +1,4 @@
-import type { Download } from "../client/download.js";
 import type { Client } from "../client/open-client.js";
-import { plainText } from "../client/plain-text.js";
 import { countRetry } from "../client/request-counts.js";
 import { discoverDocuments } from "../crawl/discover-documents.js";
 import {
@@ -29,11 +27,12 @@ import { isTooLongForFolder } from "../dump/formats/format.js";
 import { StopError } from "../errors.js";
 import type { Shard } from "../job/job.js";
 import { readingDocuments } from "../job/run-progress.js";
-
 import { wantedFiles } from "../originals/ask-for-file.js";
+import { type DownloadOptions, openDownloads } from "../originals/download.js";
 import { type HeldOriginal, listOriginals, originalWarnings, saveOriginals } from "../originals/save-originals.js";
 import type { Row } from "../rows/row.js";
 import { sumOfDrift } from "../rows/row-from-record.js";
+import { plainText } from "../safe-text.js";
 import type { DocumentResult, DumpedDocument } from "../segments/document-result.js";
 import { readOnce } from "../segments/earlier-work.js";
 import { prefetchOf, type ReadOptions, readDocuments } from "../segments/read-documents.js";
@@ -45,7 +44,7 @@ export interface ReadAllOptions extends ReadOptions {
   /** A list of documents read earlier; undefined to ask the service. */
   readonly given: Discovery | undefined;
   readonly baseUrl: string;
-  readonly download: Download;
+  readonly connecting: Omit<DownloadOptions, "progress">;
   /** Lets workers read documents; undefined if there are none. */
   readonly distribute?: ((discovery: Discovery) => Promise<void>) | undefined;
 }
@@ -129,12 +128,14 @@ async function readDetailsOnce(
 async function readOriginals(
   api: Client,
   { discovery, details, documents }: Pick<Answers, "discovery" | "details" | "documents">,
-  { job, workspace, progress, now, log, baseUrl, download }: ReadAllOptions,
+  { job, workspace, progress, now, log, baseUrl, connecting }: ReadAllOptions,
 ): Promise<readonly HeldOriginal[]> {
   const { concurrency, retries, maxOriginal } = job.service;
   progress.step = "saving originals";
   const segments = documents.map(({ files }) => files);
   const wanted = await wantedFiles(documentsOf(discovery), uploadsOf(discovery, details?.documents), segments);
+  await using downloads = openDownloads(api, { ...connecting, progress: progress.requests });
+  const { download } = downloads;
   const held = await saveOriginals(wanted, {
     ...{ api, download, baseUrl, workspace, retries, now, job: job.name, longest: maxOriginal, atOnce: concurrency },
     details: details?.documents,

@@ -65,7 +65,7 @@ interface ReadOptions {
 }
 
 /** Reads everything in the job from its service. */
-async function read({ client, baseUrl, download }: OpenService, options: ReadOptions): Promise<Gathered> {
+async function read({ client, baseUrl, connecting }: OpenService, options: ReadOptions): Promise<Gathered> {
   const { job, context, workspace, list, workers } = options;
   const { signal, outputs } = options.prepared;
   const { progress, now, log, retryFailed } = context;
@@ -81,7 +81,7 @@ async function read({ client, baseUrl, download }: OpenService, options: ReadOpt
     await distribute(discovery, { ...options, list: list?.sha256 });
   };
   const reading = await readEverything(client, {
-    ...{ job, workspace, formats, progress, now, log, retryFailed, baseUrl, download },
+    ...{ job, workspace, formats, progress, now, log, retryFailed, baseUrl, connecting },
     given: list?.discovery,
     distribute: workers && ((discovery) => distributeOver(discovery, workers)),
   });

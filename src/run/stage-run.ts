@@ -22,7 +22,8 @@ import type { DumpedDocument } from "../segments/document-result.js";
 import { DocumentSegments } from "../segments/document-store.js";
 import { planHash } from "../segments/earlier-work.js";
 import type { RequestSum } from "../segments/request-sum.js";
-import { namesBefore, type Workspace } from "../store/workspace.js";
+import { runIdsIn } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { finishFormats, type Outputs, writtenFormats } from "./finish-formats.js";
 import { requestCounts, writeManifest } from "./manifest.js";
@@ -275,7 +276,7 @@ export async function shareUnchanged(
   workspace: Workspace,
   signal: AbortSignal,
 ): Promise<void> {
-  const [before] = await namesBefore(workspace).catch(() => []);
+  const [before] = await runIdsIn(workspace.runs, workspace.runId).catch(() => []);
   if (before === undefined) return;
   for (const [index, { path }] of files.entries()) {
     const aside = join(workspace.scratch, `shared.${index}`);

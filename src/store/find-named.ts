@@ -7,9 +7,10 @@ import { ifAbsent, isAbsence, isThere } from "../files/files.js";
 import { isJobName, type JobLocation, outputLocation } from "../job/job.js";
 import { loadJobLocation } from "../job/load-job.js";
 import { isBucketUrl, prefixFromUrl, urlOfPrefix } from "../job/s3-url.js";
-import { headKey } from "./bucket/head.js";
+import { headKey, readHead } from "./bucket/head.js";
 import { openCopies } from "./copy/copies.js";
 import { type CopyOptions, copyDatabase, type JobCopy, lookForJob, withBucket } from "./copy/copy-run.js";
+import { type ShardRun, shardOfFolder } from "./folder/job-folders.js";
 
 export interface FindOptions extends Partial<CopyOptions> {
   /** The output folder, or `s3://bucket/prefix`, that names of jobs are looked for in; it also overrides that of a job file. Default: `output`. */
@@ -155,6 +156,21 @@ export function namesInBucket(url: string, options: FindOptions): Promise<readon
   });
 }
 
+/** The shards that have a head below that of a job in a bucket, each with the address of its newest run. */
+export function shardRunsInBucket(job: string, options: FindOptions): Promise<readonly ShardRun[]> {
+  const url = `${job}/shards`;
+  return withBucket(url, copyOptions(options), async (bucket) => {
+    const found: ShardRun[] = [];
+    for await (const name of bucket.folders("")) {
+      const shard = shardOfFolder(name);
+      const read = shard && (await readHead(bucket, `${name}/${headKey}`));
+      const newest = read?.head.runs.at(-1);
+      if (read) found.push({ ...shard, newest: newest && `${url}/${name}/runs/${newest.run_id}` });
+    }
+    return found;
+  });
+}
+
 /** Looks up a job in a bucket, `s3://bucket/prefix/<job>`. Throws UsageError, with the jobs that are there, if there is no such job. */
 export async function copyFrom(url: string, options: FindOptions): Promise<JobCopy> {
   const job = await lookForJob(url, copyOptions(options));
@@ -224,6 +240,7 @@ async function nothingFound(text: string, whole: Found, output: string): Promise
       text,
       "it is a file, but no job file and no database; expected a run folder, or the name of a job",
     );
+  if (isRunId(text)) return noSuchThing(text, `write the job before the id of the run, as in nightly@${text}`);
   if (!isJobName(wordFrom(text).before)) return noSuchThing(text, "there is no such file or folder");
   const jobs = await jobsIn(output);
   const some = jobs?.length ? `jobs there: ${listText(jobs)}` : "no job has run there";

@@ -5,7 +5,7 @@ import { otherFormat, readRunFacts } from "../dump/read-manifest.js";
 import { isRestoreFolder, timeOfRun } from "../dump/run-id.js";
 import { LostError } from "../errors.js";
 import { problemText } from "../file-error.js";
-import { isAbsence, isThere } from "../files/files.js";
+import { ifAbsent, isThere } from "../files/files.js";
 import { flush } from "../files/flush.js";
 import type { Job, Keep } from "../job/job.js";
 import type { Log } from "../log.js";
@@ -39,10 +39,9 @@ export async function planPrune(
   current?: string,
 ): Promise<PrunePlan> {
   const { runs, strangers } = await readPastRuns(folders.runs, job.name);
-  const bytes = new Map(runs.map((run) => [run.runId, run.bytes]));
-  const decisions = decideRuns(runs, keep)
-    .map((decision) => ({ ...decision, bytes: bytes.get(decision.runId) ?? 0 }))
-    .map((run) => (run.runId === current && !run.keep ? { ...run, keep: true, reasons: ["published just now"] } : run));
+  const decisions = decideRuns(runs, keep).map((run) =>
+    run.runId === current && !run.keep ? { ...run, keep: true, reasons: ["published just now"] } : run,
+  );
   const facts = await lstat(join(folders.private, "set-aside")).catch(() => undefined);
   const age = now.getTime() - (facts?.mtimeMs ?? now.getTime());
   return { runs: decisions, strangers, setAside: age > job.resumeWithin * 3_600_000 };
@@ -112,9 +111,7 @@ export interface PastRun {
 export type KeepRule = "newest" | "last" | "daily" | "weekly" | "monthly";
 
 /** Whether to keep or remove a run, and why. */
-export interface Decision {
-  readonly runId: string;
-  readonly status: PastRun["status"];
+export interface Decision extends PastRun {
   readonly keep: boolean;
   /** Every rule that keeps it. */
   readonly rules: readonly KeepRule[];
@@ -129,22 +126,23 @@ export interface Decision {
  * emptied knowledge base does not lose its last dump. Older partial runs are removed, because the complete run has what they lack.
  * The rules apply separately to newer partial runs.
  */
-export function decideRuns(runs: readonly PastRun[], keep: Keep): readonly Decision[] {
+export function decideRuns<Run extends PastRun>(runs: readonly Run[], keep: Keep): readonly (Run & Decision)[] {
   const newestFirst = [...runs].sort((a, b) => (a.runId < b.runId ? 1 : -1));
   const complete = newestFirst.filter(({ status }) => status === "complete");
   const [newest] = complete;
   const filled = complete.find(({ isEmpty = false }) => !isEmpty);
   const partial = newestFirst.filter(({ runId, status }) => status === "partial" && (!newest || runId > newest.runId));
   const reasons = new Map([...reasonsFor(complete, keep), ...reasonsFor(partial, keep)]);
-  return newestFirst.map(({ runId, status }) => {
+  return newestFirst.map((run) => {
+    const { runId } = run;
     const always = [
       ...(runId === newest?.runId ? ["newest complete run"] : []),
       ...(runId === filled?.runId && filled !== newest ? ["newest complete run with documents"] : []),
     ].map((text) => ({ rule: "newest" as const, text }));
     const why = [...always, ...(reasons.get(runId) ?? [])];
     const rules = [...new Set(why.map(({ rule }) => rule))];
-    if (why.length > 0) return { runId, status, keep: true, rules, reasons: why.map(({ text }) => text) };
-    return { runId, status, keep: false, rules, reasons: [reasonAgainst({ runId, status }, newest)] };
+    if (why.length > 0) return { ...run, keep: true, rules, reasons: why.map(({ text }) => text) };
+    return { ...run, keep: false, rules, reasons: [reasonAgainst(run, newest)] };
   });
 }
 
@@ -220,10 +218,7 @@ interface PastRuns {
 
 /** Reads the folder of a job's runs. A run is a folder, not a link, with a manifest that matches it. */
 export async function readPastRuns(folder: string, job: string): Promise<PastRuns> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+  const names = await readdir(folder).catch(ifAbsent<string[]>([]));
   const [runs, strangers]: [RunFolder[], Stranger[]] = [[], []];
   for (const name of names.filter((name) => !isRestoreFolder(name)).sort()) {
     const found = await runFrom(folder, name, job); // one by one, because a manifest can have many MB
@@ -240,8 +235,10 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
   if (facts.isSymbolicLink()) return "it is a symbolic link";
   if (!facts.isDirectory()) return "it is no folder";
   const manifest = await readRunFacts(join(folder, name));
-  if (!manifest)
-    return (await hasManifest(join(folder, name))) ? "its manifest.json cannot be read" : "it has no manifest.json";
+  if (!manifest) {
+    const hasManifest = await isThere(join(folder, name, manifestName)).catch(() => true);
+    return hasManifest ? "its manifest.json cannot be read" : "it has no manifest.json";
+  }
   const { format, job: itsJob, run_id: runId, status, files, originals, counts } = manifest;
   if (format !== manifestFormat) return `its manifest.json ${otherFormat(format)}`;
   if (itsJob !== job) return "it is a run of another job";
@@ -260,11 +257,4 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
 function timeFrom(text: string): number | null {
   const time = Date.parse(text);
   return Number.isNaN(time) ? null : time;
-}
-
-async function hasManifest(folder: string): Promise<boolean> {
-  return lstat(join(folder, manifestName)).then(
-    () => true,
-    (error: unknown) => !isAbsence(error),
-  );
 }

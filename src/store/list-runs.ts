@@ -1,9 +1,10 @@
 import { readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { JobLocation } from "../job/job.js";
-import { headKey, mayTakeOver, readHead } from "./bucket/head.js";
-import { copyManifests, type JobCopy, withBucket } from "./copy/copy-run.js";
-import { findShardRuns, foldersOf, type ShardRun, shardOfFolder } from "./folder/job-folders.js";
+import { mayTakeOver } from "./bucket/head.js";
+import { copyManifests, type JobCopy } from "./copy/copy-run.js";
+import { shardRunsInBucket } from "./find-named.js";
+import { findShardRuns, foldersOf } from "./folder/job-folders.js";
 import { holderOf, readLock } from "./folder/lock.js";
 import { decideRuns, type KeepRule, type RunFolder, readPastRuns, type Stranger } from "./keep-runs.js";
 
@@ -84,7 +85,7 @@ export interface ShardSet {
 
 /** The divisions for which the job has shards, smallest first. Reads only folder names and the heads of a bucket. */
 async function listShards(location: JobLocation, copy: JobCopy | undefined): Promise<readonly ShardSet[]> {
-  const runs = copy ? await shardRunsInBucket(copy) : await findShardRuns(location);
+  const runs = copy ? await shardRunsInBucket(copy.url, copy.options) : await findShardRuns(location);
   const counts = new Set(runs.map(({ count }) => count));
   return [...counts]
     .sort((one, other) => one - other)
@@ -99,16 +100,4 @@ async function listShards(location: JobLocation, copy: JobCopy | undefined): Pro
         newestRunId: [...done.values()].sort().at(-1),
       };
     });
-}
-
-async function shardRunsInBucket({ url, options }: JobCopy): Promise<readonly ShardRun[]> {
-  return withBucket(`${url}/shards`, options, async (bucket) => {
-    const found: ShardRun[] = [];
-    for await (const name of bucket.folders("")) {
-      const shard = shardOfFolder(name);
-      const read = shard && (await readHead(bucket, `${name}/${headKey}`));
-      if (read) found.push({ ...shard, newest: read.head.runs.at(-1)?.run_id });
-    }
-    return found;
-  });
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Manifest } from "../dump/manifest.js";
 import { readManifest } from "../dump/read-manifest.js";
-import { type LeasedJob, newestComplete, runIdsIn } from "./folder/job-folders.js";
+import { type LeasedJob, runIdsIn } from "./folder/job-folders.js";
 
 /** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */
 export interface Workspace extends LeasedJob {
@@ -24,24 +24,14 @@ export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "
   return { ...leased, runId, work, segments, stage, scratch };
 }
 
-type RunInFolder = Pick<Workspace, "folder" | "runs" | "runId">;
-
 /** The newest run that is published; one whose manifest cannot be read is passed over. */
-export async function runBefore(run: Pick<RunInFolder, "runs" | "runId">, job: string): Promise<Manifest | undefined> {
-  for (const name of await namesBefore(run)) {
-    const manifest = (await readManifest(join(run.runs, name)).catch(() => undefined))?.manifest;
+export async function runBefore(
+  { runs, runId }: Pick<Workspace, "runs" | "runId">,
+  job: string,
+): Promise<Manifest | undefined> {
+  for (const name of await runIdsIn(runs, runId)) {
+    const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
     if (manifest?.job === job && manifest.run_id === name) return manifest;
   }
   return undefined;
-}
-
-/** The folder of the newest complete run before this one; undefined where there is none. */
-export async function completeRunBefore({ runId, ...folders }: RunInFolder, job: string): Promise<string | undefined> {
-  const before = await newestComplete(folders, { job, before: runId });
-  return before && join(folders.runs, before);
-}
-
-/** The names of the runs before this one, newest first. */
-export async function namesBefore({ runs, runId }: Pick<RunInFolder, "runs" | "runId">): Promise<readonly string[]> {
-  return (await runIdsIn(runs)).filter((name) => name < runId);
 }

@@ -11,9 +11,9 @@ import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { compareRows } from "./compare-rows.js";
 import type { CheckedDatabase } from "./findings.js";
+import { databaseRows, type Loaded, manifestRows } from "./readers/sources.js";
 import { unreadable } from "./readers/sql-rows.js";
-import { databaseRows, manifestRows } from "./readers/table-rows.js";
-import { isGuarded, type Loaded, type RowStore } from "./row-store.js";
+import { isGuarded, type RowStore } from "./row-store.js";
 
 /** The path of the database: beside the runs folder unless one is given. UsageError when there is none. */
 export async function databasePath(folder: string, { job }: Manifest, given: true | string): Promise<string> {
@@ -49,7 +49,7 @@ export async function verifyDatabase(
   store: RowStore,
   { path, manifest, folder }: RunInDatabase,
 ): Promise<VerifiedDatabase | undefined> {
-  const database = { reader, store, manifest, name: basename(path), run: sqlText(manifest.run_id) };
+  const database = { reader, store, manifest, folder, name: basename(path), run: sqlText(manifest.run_id) };
   try {
     await attach(reader, path);
     await checkRunRow(database);
@@ -60,7 +60,7 @@ export async function verifyDatabase(
       const loaded = await load(database, kind, conditionOf(kind, database, readings));
       if (loaded) rows.set(kind, loaded);
     }
-    await compareWithFolder(database, folder, rows, kept);
+    await compareWithFolder(database, rows, kept);
     await checkRunIds(database, rows);
     const checked = { path, documents: kept.length, read_later: later, passed_over: passedOver };
     const ofDocuments = [...rows].filter(([kind]) => kind === "chunks" || kind === "child_chunks");
@@ -73,10 +73,9 @@ export async function verifyDatabase(
 }
 
 /** The database of a job as far as it has to do with one run. */
-interface RunDatabase {
+interface RunDatabase extends Omit<RunInDatabase, "path"> {
   readonly reader: Connection;
   readonly store: RowStore;
-  readonly manifest: Manifest;
   /** As findings name it. */
   readonly name: string;
   /** SQL: the id of the run. */
@@ -182,11 +181,10 @@ function lastReadBy(run: string, comparison: "=" | ">" = "="): string {
 /** The rows of the run folder are in the database, and no others of this run. Their order is not looked at. */
 async function compareWithFolder(
   database: RunDatabase,
-  folder: ReadonlyMap<Kind, Loaded>,
   found: ReadonlyMap<Kind, Loaded>,
   kept: Manifest["documents"],
 ): Promise<void> {
-  const { store, manifest } = database;
+  const { store, manifest, folder } = database;
   const documents = await store.load(manifestRows({ documents: kept }));
   if (!documents) return;
   for (const [kind, rows] of found) {

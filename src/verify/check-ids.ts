@@ -5,8 +5,8 @@ import { type DocumentRow, documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { locationText } from "./compare-rows.js";
 import { listedPerKind } from "./findings.js";
-import { rowText } from "./readers/rows.js";
-import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
+import { type Loaded, rowText } from "./readers/sources.js";
+import { locationColumns, type RowStore } from "./row-store.js";
 
 interface ListedRun {
   readonly manifest: Pick<Manifest, "documents" | "joined">;

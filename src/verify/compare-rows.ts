@@ -1,9 +1,9 @@
 import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import { listedPerKind } from "./findings.js";
-import { canonicalRow, unguardedRow } from "./readers/cells.js";
-import { type ReadSource, RowError, type RowText, rowOfFileText, rowText } from "./readers/rows.js";
-import { type Loaded, locationColumns, type RowStore } from "./row-store.js";
+import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/cells.js";
+import { type Loaded, rowOfFileText, rowText } from "./readers/sources.js";
+import { locationColumns, type RowStore } from "./row-store.js";
 
 interface CompareOptions {
   /** Compare without the apostrophes of `csv_safe`. */
@@ -44,11 +44,11 @@ export async function compareRows(
   findings.addAll(file, "different", changedTexts, changed.count);
 
   if (options.ordered && missing.count + added.count === 0) await compareOrder(store, wanted, found);
-  await withoutPairs(store);
+  await store.query("DROP TABLE pairs");
 }
 
 /** In a database rows have no order, so their numbers mean nothing. */
-function pairText(source: ReadSource, { found, place }: Pair, { ordered }: CompareOptions): string {
+function pairText(source: Loaded, { found, place }: Pair, { ordered }: CompareOptions): string {
   return ordered ? `${rowText(source, found)}, ${place},` : place;
 }
 
@@ -64,8 +64,8 @@ async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded): Pro
 
 /** Which columns differ; the rows are read once more for it. */
 async function textsOfChanges(
-  wanted: ReadSource,
-  found: ReadSource,
+  wanted: Loaded,
+  found: Loaded,
   pairs: readonly Pair[],
   options: CompareOptions,
 ): Promise<readonly string[]> {
@@ -77,10 +77,7 @@ async function textsOfChanges(
   });
 }
 
-async function rowsAt(
-  { files, counts }: ReadSource,
-  numbers: ReadonlySet<number>,
-): Promise<ReadonlyMap<number, RowText>> {
+async function rowsAt({ files, counts }: Loaded, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, RowText>> {
   const found = new Map<number, RowText>();
   let before = 0;
   for (const [at, { read }] of files.entries()) {
@@ -157,11 +154,6 @@ async function samples(
     place: locationText(kind, row),
   }));
   return { pairs, count: Number(counted?.count) };
-}
-
-/** Removes the table again. */
-async function withoutPairs(store: RowStore): Promise<void> {
-  await store.query("DROP TABLE pairs");
 }
 
 /** `child chunk … of chunk … of document …`, for people. The row is one of a table that was loaded. */

@@ -22,15 +22,14 @@ export class Findings {
 
   /** `kind` says in a word or two what is wrong, the message what and where. */
   add(file: string, kind: string, message: string): void {
-    const group = this.#group(file, kind);
-    group.count++;
-    if (group.listed.length < listedPerKind) group.listed.push(message);
+    this.addAll(file, kind, [message]);
   }
 
   /** Adds several of a kind; `count` when not all of them have a message. */
   addAll(file: string, kind: string, messages: readonly string[], count = messages.length): void {
-    for (const message of messages) this.add(file, kind, message);
-    if (count > messages.length) this.#group(file, kind).count += count - messages.length;
+    const group = this.#group(file, kind);
+    group.count += count;
+    group.listed.push(...messages.slice(0, listedPerKind - group.listed.length));
   }
 
   /** How many there are, those that are not listed included. */

@@ -9,21 +9,16 @@ import { UnreadableError } from "../files/files.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
-import { canonicalRow, unguardedRow, unguardedText } from "./readers/cells.js";
-import { type ReadSource, RowError, type RowSource, type RowText } from "./readers/rows.js";
-import { tableRows } from "./readers/table-rows.js";
-
-/** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */
-export interface Loaded extends ReadSource {
-  readonly table: string;
-  /** Rows, those that could not be read included. */
-  readonly rows: number;
-}
+import { canonicalRow, RowError, type RowText, unguardedRow, unguardedText } from "./readers/cells.js";
+import { type Loaded, type RowSource, tableRows } from "./readers/sources.js";
 
 /** The identity of a row, under the same names for every kind. */
 export const locationColumns = ["dataset_id", "document_id", "parent", "id"] as const;
 
 interface RowStoreOptions {
+  /** The most memory that both DuckDBs may use together, such as `800MB`. */
+  readonly memory: string;
+  readonly signal: AbortSignal;
   /** Also hash every row without the apostrophes of `csv_safe`. */
   readonly unguarded: boolean;
   /** Gets what is wrong with rows. */
@@ -32,18 +27,12 @@ interface RowStoreOptions {
   readonly onRows: (source: RowSource, rows: number) => void;
 }
 
-interface WithRowStoreOptions extends RowStoreOptions {
-  /** The most memory that both may use together, such as `800MB`. */
-  readonly memory: string;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Runs `work` with a DuckDB that reads and another that stores, because one that streams can do nothing else meanwhile.
  * Their spill files go to the system's temporary folder, and are removed.
  */
 export async function withRowStore<T>(
-  options: WithRowStoreOptions,
+  options: RowStoreOptions,
   work: (reader: Connection, store: RowStore) => Promise<T>,
 ): Promise<T> {
   const { memory, signal } = options;
@@ -81,13 +70,16 @@ export class RowStore {
     return rowsOf(this.#connection, sql);
   }
 
-  /** Reads a source to its end. If that fails, records a finding and returns undefined. */
-  async load(source: RowSource): Promise<Loaded | undefined> {
+  /**
+   * Reads a source to its end. If that fails, records a finding and returns undefined. Rows that nothing is compared with need no hash, which
+   * takes a sixth of the time.
+   */
+  async load(source: RowSource, { isCompared = true } = {}): Promise<Loaded | undefined> {
     const table = `rows_${++this.#tables}`;
     const names = locationColumns.map((name) => `${name} VARCHAR`).join(", ");
     await this.#connection.run(`CREATE TABLE ${table} (row BIGINT, ${names}, hash VARCHAR, unguarded VARCHAR)`);
     const appender = await this.#connection.createAppender(table);
-    const append = rowAppender(appender, source.kind, this.#options.unguarded);
+    const append = rowAppender(appender, source.kind, { ...this.#options, isCompared });
     const counts: number[] = [];
     let [rows, name] = [0, source.name];
     try {
@@ -143,7 +135,11 @@ function locationCheck(dataset: string | undefined, report: Problem): (row: RowT
 
 type Appender = Awaited<ReturnType<Connection["createAppender"]>>;
 
-function rowAppender(appender: Appender, kind: Kind, unguarded: boolean): (row: number, text: RowText) => void {
+function rowAppender(
+  appender: Appender,
+  kind: Kind,
+  { unguarded, isCompared }: Pick<RowStoreOptions, "unguarded"> & { readonly isCompared: boolean },
+): (row: number, text: RowText) => void {
   const names = columns[kind].map(({ name }) => name);
   const required = namesWith(kind, "document", "parent", "id").map((name) => names.indexOf(name)); // without one of them, a row cannot be told from another
   const [parent] = namesWith(kind, "parent");
@@ -154,20 +150,20 @@ function rowAppender(appender: Appender, kind: Kind, unguarded: boolean): (row: 
     else appender.appendVarchar(value);
   };
   return (row, text) => {
-    const whole = rowHash(kind, text);
+    const whole = canonicalRow(kind, text);
     const bare = unguarded ? unguardedRow(text) : text;
     for (const place of required) if (text[place] == null) throw new RowError(`has no ${names[place]}`);
     appender.appendBigInt(BigInt(row));
     for (const place of places) append(bare[place] ?? null);
-    append(whole);
-    append(unguarded ? rowHash(kind, bare) : null);
+    append(isCompared ? rowHash(whole) : null);
+    append(isCompared && unguarded ? rowHash(canonicalRow(kind, bare)) : null);
     appender.endRow();
   };
 }
 
-/** 132 bits of the SHA-256. */
-function rowHash(kind: Kind, text: RowText): string {
-  return hash("sha256", textOfRow(canonicalRow(kind, text)), "base64").slice(0, 22);
+/** 132 bits of the SHA-256 of canonical cells. */
+function rowHash(cells: RowText): string {
+  return hash("sha256", textOfRow(cells), "base64").slice(0, 22);
 }
 
 /**
@@ -190,11 +186,12 @@ export async function loadTables(
   store: RowStore,
   folder: string,
   tables: readonly DumpTable[],
+  isCompared: (table: DumpTable) => boolean,
 ): Promise<readonly Loaded[]> {
   const all: Loaded[] = [];
   for (const table of tables) {
     const source = tableRows(reader, folder, table);
-    const loaded = source && (await store.load(source));
+    const loaded = source && (await store.load(source, { isCompared: isCompared(table) }));
     if (!loaded) continue;
     all.push(loaded);
     for (const [at, { path, rows: listed }] of table.files.entries()) {

@@ -8,9 +8,8 @@ import { type CheckedFiles, checkFiles, listedDatasets } from "./check-files.js"
 import { checkCounts, checkIds, checkUnique } from "./check-ids.js";
 import { compareRows } from "./compare-rows.js";
 import { type Checked, Findings, type Verification } from "./findings.js";
-import type { RowSource } from "./readers/rows.js";
-import { hasReader, manifestRows } from "./readers/table-rows.js";
-import { firstOfKinds, isGuarded, type Loaded, loadTables, type RowStore, withRowStore } from "./row-store.js";
+import { hasReader, type Loaded, manifestRows, type RowSource } from "./readers/sources.js";
+import { firstOfKinds, isGuarded, loadTables, type RowStore, withRowStore } from "./row-store.js";
 
 export interface VerifyOptions {
   /** Also compare with a database: true for `<job>.duckdb` beside the runs folder, or its path. */
@@ -59,7 +58,9 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
   };
   const unguarded = manifest.options.output.csv_safe;
   return withRowStore({ memory, signal, unguarded, findings, onRows }, async (reader, store) => {
-    const loaded = await loadTables(reader, store, folder, tables);
+    const isCompared = ({ kind }: DumpTable) =>
+      database !== undefined || kind === "documents" || tables.filter((table) => table.kind === kind).length > 1;
+    const loaded = await loadTables(reader, store, folder, tables, isCompared);
     const firsts = firstOfKinds(loaded, manifest);
     progress.step = "comparing the formats";
     await compareFormats(store, manifest, loaded, firsts);

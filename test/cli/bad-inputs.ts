@@ -176,7 +176,7 @@ const flagValues: readonly BadInput[] = [
   {
     line: "status @/job.yaml",
     ...withJob(good),
-    says: "kbdump: the job names no batch: set datasets[0].batches, or give --batch: ",
+    says: "kbdump: the job names no batch: set datasets[0].batches, or give --batch; ",
   },
 ];
 

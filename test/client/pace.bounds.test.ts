@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { limitRequests } from "../../src/client/limit-requests.js";
 import { Pace } from "../../src/client/pace.js";
-import { paced } from "../../src/client/paced.js";
 import type { Answer } from "../../src/client/send.js";
 import { inFull } from "../rounds.js";
 
@@ -73,7 +73,7 @@ test("a share that is 0 when an answer comes does not stop the process for good"
 test("a request that breaks in every way gives its slot and its place back", async () => {
   let failing = true;
   const answer: Answer = { url: "http://a.example/", status: 200, headers: {}, body: new Uint8Array() };
-  const send = paced(
+  const send = limitRequests(
     async () => {
       if (failing) throw new Error("broken");
       return answer;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { limitRequests } from "../../src/client/limit-requests.js";
 import { Pace } from "../../src/client/pace.js";
-import { paced } from "../../src/client/paced.js";
 import type { Answer, Send } from "../../src/client/send.js";
 import { inFull } from "../rounds.js";
 import { type RateLimit, RateWindow } from "../servers/rate-limit.js";
@@ -43,7 +43,7 @@ async function simulate({ limit, latency, retryAfter }: Service, requests: numbe
     now: () => clock.now,
     sleep: clock.sleep,
   };
-  const pacedSend = paced(send, options);
+  const pacedSend = limitRequests(send, options);
   const untilLetIn = async () => {
     while ((await pacedSend({ path: "/segments", query: [] })).status !== 200) await clock.sleep(50);
   };

@@ -72,6 +72,17 @@ function failing(...errors: Error[]) {
 }
 
 describe("retrying", () => {
+  it.each([
+    ["without Retry-After is sent again up to three times, which counts as one try", undefined, 4 * 3],
+    ["with Retry-After counts as a try each time", 1_000, 3],
+  ])("a refusal %s", async (_, retryAfter, sent) => {
+    const refusal = new RetryError("429", { status: 429, throttled: true, ...(retryAfter ? { retryAfter } : {}) });
+    const read = failing(...Array<Error>(99).fill(refusal));
+    const error = await rejection(retrying(read, options(2).options));
+    expect(error).toMatchObject({ message: "429 (3 tries)" });
+    expect(read.tries).toBe(sent);
+  });
+
   it("reads again after every RetryError, waiting longer each time, and tells of it before the wait", async () => {
     const read = failing(new RetryError("one"), new RetryError("two", { retryAfter: 3_000 }), new RetryError("three"));
     const { waits, reported, options: given } = options(3);

@@ -1,4 +1,4 @@
-import { datasetId, documentId } from "../../src/demo/sample/outline.js";
+import { datasetId, documentId } from "../../src/demo/sample/build-document.js";
 import { outlines } from "../../src/demo/sample/sample-knowledge.js";
 
 /** The ids of a sample dataset, for jobs. */

@@ -46,16 +46,29 @@ function findCommon(): readonly Column[] {
 const common = findCommon();
 const isCommon = ({ name, about }: Column) => common.some((other) => other.name === name && other.about === about);
 
-/** A heading, a sentence, and a line for each column; common columns have only their names. */
+const meaningOf = ({ about, unit }: Column) => (unit === undefined ? about : `${about} (${unit})`);
+
+/** The files before this section that describe the column already. */
+function describedIn(section: string, column: Column): readonly string[] {
+  const end = fileSections.findIndex(({ name }) => name === section);
+  const before = end < 0 ? fileSections : fileSections.slice(0, end);
+  const isSame = (other: Column) => other.name === column.name && meaningOf(other) === meaningOf(column);
+  return before.filter(({ columns: others }) => others.some(isSame)).map((file) => file.name);
+}
+
+/** A heading, a sentence, and a line for each column. Neighbours that are common, or are described in the same file, share a line. */
 function textOf({ name, about, columns: shown }: Section): string {
-  const lines: string[] = [];
-  for (const [at, column] of shown.entries()) {
-    const before = shown[at - 1];
-    if (!isCommon(column)) lines.push(lineOf(column));
-    else if (before && isCommon(before)) lines[lines.length - 1] += `, \`${column.name}\``;
-    else lines.push(`- \`${column.name}\``);
+  const lines: { names: string; rest: string }[] = [];
+  for (const column of shown) {
+    const rests = isCommon(column) ? [""] : describedIn(name, column).map((file) => `: as in ${file}`);
+    const last = lines.at(-1);
+    const [rest] = rests;
+    if (rest === undefined) lines.push({ names: lineOf(column), rest: "" });
+    else if (last?.names.endsWith("`") && rests.includes(last.rest)) last.names += `, \`${column.name}\``;
+    else lines.push({ names: `- \`${column.name}\``, rest });
   }
-  return `### ${name}\n\n${about.charAt(0).toUpperCase()}${about.slice(1)}.\n\n${lines.join("\n")}`;
+  const list = lines.map(({ names, rest }) => names + rest).join("\n");
+  return `### ${name}\n\n${about.charAt(0).toUpperCase()}${about.slice(1)}.\n\n${list}`;
 }
 
 /** The whole page, from the columns of the files, the tables and the views. */
@@ -72,10 +85,10 @@ function isOfRow(table: string, name: string): boolean {
 
 const head = `# Data dictionary
 
-Every column of the files and of the database, in order. The database has the same texts as comments. Its tables with the names of files have the same columns, and \`run_id\`, the run that
+Every column of the files and of the database, in order. The database has the same texts as comments. A table with the name of a file has the columns of that file and \`run_id\`, the run that
 read the row (\`indexing_status\` has none). [Values](output.md#values) says how each type is written. "Open" after a list of values means that the service may add others.
 
-These columns mean the same wherever their names stand alone:`;
+Below, a column without a description is one of these:`;
 
 const tablesHead = `## Other tables of the database
 

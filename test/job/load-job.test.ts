@@ -342,7 +342,7 @@ describe("flags", () => {
     ]);
     const two = { ...smallJob, datasets: [only, { ...only, id: document }] };
     expect(await problems(two, { flags: { batch: ["b"] } })).toEqual([
-      "--batch: only with a job file of one dataset; set the batches of each dataset in the file",
+      "--batch: only with a job file of one dataset; set the batches of each dataset in the file, or use --base-url and --dataset instead of the file",
     ]);
     expect(await problems(smallJob, { flags: { batch: [""] } })).toEqual([
       '--batch: got "", expected a batch id: text that is not empty, nor . or ..',

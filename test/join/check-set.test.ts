@@ -42,27 +42,23 @@ test("the command guesses the job file, and names an output folder, where no job
 });
 
 test.each<[string, Partial<ShardFacts> & { readonly count?: number; readonly plan?: string }, string]>([
-  ["another job", { job: "weekly" }, "s1: it is of job weekly, not of nightly"],
-  ["another count", { count: 4 }, "s1: it is shard 1 of 4, but s3, the newest, is shard 3 of 3"],
+  ["another job", { job: "weekly" }, "s1: it differs from s3, the newest, in its job"],
+  ["another count", { count: 4 }, "s1: it differs from s3, the newest, in its number of shards"],
   [
     "another version",
     { tool: { ...tool, version: "0.1.9" } },
     `s1: kbdump 0.1.9 made it, and this is version ${tool.version}; make it again: `,
   ],
-  [
-    "another plan",
-    { plan: "q" },
-    "s1: it is of another plan than s3, the newest, because the job was changed between them; make it again: ",
-  ],
+  ["another plan", { plan: "q" }, "s1: it differs from s3, the newest, in its plan; make it again: "],
   [
     "another service",
     { service: { base_url: "https://other.example" } },
-    "s1: it is of another service than s3, the newest: https://other.example; make it again: ",
+    "s1: it differs from s3, the newest, in its service; make it again: ",
   ],
   [
     "other options",
     { options: { output: { ...output, csv_safe: true }, details: true } },
-    "s1: it has other options than s3, the newest (details, output.csv_safe); make it again: ",
+    "s1: it differs from s3, the newest, in its details and output.csv_safe; make it again: ",
   ],
 ])("%s than the newest shard is named with what to run again", (_, changes, sentence) => {
   const [found = "", ...others] = problems(shard(1, changes), shard(2), shard(3));
@@ -79,7 +75,7 @@ test("the embedded service counts as one, whatever its port", () => {
 
 test("all problems are named at once", () => {
   expect(problems(shard(1, { plan: "q" }), shard(3)).map((text) => text.slice(0, 24))).toEqual([
-    "s1: it is of another pla",
+    "s1: it differs from s3, ",
     "shard 2 of 3 is missing;",
   ]);
 });

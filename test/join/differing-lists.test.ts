@@ -31,12 +31,10 @@ test.runIf(inFull)(
 
     expect(joined).toMatchObject({ status: "partial", problems: [], manifest: { status: "partial" } });
     const sentences = [
-      `only shard 1 of 2 listed 1 document: ${early.id}`,
-      `only shard 2 of 2 listed 1 document: ${late.id}`,
-      "the lists of documents of the shards differ: kbdump plan --documents-out and kbdump run --documents-from give all shards one list",
+      `the lists of documents of the shards differ, in dataset ${dataset.id}: kbdump plan --documents-out and kbdump run --documents-from give all shards one list`,
     ];
     expect(joined.manifest.warnings).toEqual(expect.arrayContaining(sentences));
-    expect(warned.slice(0, 3)).toEqual(sentences);
+    expect(warned.slice(0, 1)).toEqual(sentences);
     const failed = joined.manifest.documents.filter(({ status }) => status === "failed");
     expect(failed.map(({ document_id, error }) => [document_id, error?.replace(/ --out \S+/, "")]).sort()).toEqual(
       [

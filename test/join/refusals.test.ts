@@ -71,7 +71,7 @@ test.runIf(inFull)(
     );
     await run({ shard: { index: 2, count: 2 } });
     await expect(joinJob()).rejects.toThrow(
-      /1-of-2\S+: it is of another plan than \S+2-of-2\S+, the newest, .*make it again: .*--shard 1\/2/,
+      /1-of-2\S+: it differs from \S+2-of-2\S+, the newest, in its plan and consistency; make it again: .*--shard 1\/2/,
     );
     expect(job.name).toBe("test");
     expect(await left(dir)).toEqual([]);

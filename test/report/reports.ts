@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ReportRequest, renderReport } from "../../src/report/render-report.js";
+import { renderReport } from "../../src/report/render-report.js";
+import type { ReportRequest } from "../../src/report/report-options.js";
 import { runJob } from "../../src/run/run-job.js";
 import { noRows } from "../dump/formats/stage.js";
 import { jobFor } from "../run/job-for.js";

@@ -89,9 +89,7 @@ export async function readAll(environment: ProcessWorld): Promise<Through> {
 /** No job of the simulation saves originals. */
 const noFiles = {
   baseUrl: "",
-  download: async () => {
-    throw new Error("a file was asked for");
-  },
+  connecting: { baseUrl: "", key: "", connections: 1, timeout: 1, env: {} },
 };
 
 /** The client of a process. */

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { shortText, shortTextSql, unguardedText } from "../../src/verify/readers/cells.js";
-import { canonicalJson, canonicalText, parseJson } from "../../src/verify/readers/json-text.js";
+import {
+  canonicalJson,
+  canonicalText,
+  parseJson,
+  shortText,
+  shortTextSql,
+  unguardedText,
+} from "../../src/verify/readers/cells.js";
 import { textOfRow } from "../../src/verify/row-store.js";
 import { query, quoted } from "../database/query.js";
 

@@ -1,9 +1,8 @@
-import { mkdir, readdir, readFile, rename, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { runHere } from "../cli/run-here.js";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
-import { documentation } from "../documentation.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { inFull } from "../rounds.js";
 import { useDump } from "./dumped.js";
@@ -153,11 +152,4 @@ test.runIf(inFull)("SIGINT: exit 130 soon, and not a word on stdout", async () =
   child.kill("SIGINT");
   expect(await done).toEqual({ code: 130, stdout: "", stderr: "kbdump: interrupted by SIGINT\n" });
   expect(performance.now() - start).toBeLessThan(5000);
-});
-
-test("the documentation explains it", async () => {
-  const readme = await readFile("README.md", "utf8");
-  expect(readme).toContain("| `kbdump verify <run>` |");
-  expect(documentation).toContain("\n## 6. Check the dump\n");
-  expect(readme).toMatch(/^\| 4 \| /m);
 });

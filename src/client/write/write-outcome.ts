@@ -3,11 +3,19 @@ import { stat } from "node:fs/promises";
 import { FormData } from "undici";
 import { RetryError, SkipError, StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
+import { plainText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
-import { checkData, checkListed, checkRecords, jsonOf, type Listed, refusalOf, throttleOf } from "../check-answer.js";
-import { isUnsent } from "../error-codes.js";
-import { hintFor, isUnknownUrl, keyHint, type Refusal, type SettingNames, unknownUrlHint } from "../failed-request.js";
-import { plainText } from "../plain-text.js";
+import { checkData, checkListed, checkRecords, jsonOf, type Listed } from "../check-answer.js";
+import { isUnsent, type SettingNames } from "../failed-request.js";
+import {
+  hintFor,
+  isUnknownUrl,
+  keyHint,
+  type Refusal,
+  refusalOf,
+  throttleOf,
+  unknownUrlHint,
+} from "../refused-answer.js";
 import type { Answer } from "../send.js";
 
 /**

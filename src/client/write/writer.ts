@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { jsonText } from "../../rows/exact-json.js";
-import { throttleOf } from "../check-answer.js";
 import { openConnections, type ServiceOptions } from "../connections.js";
 import { exchangeWith, type Outgoing } from "../exchange.js";
 import { jobFileNames } from "../failed-request.js";
+import { pause, waitForPace } from "../limit-requests.js";
 import { Pace } from "../pace.js";
-import { pause, waitForPace } from "../paced.js";
+import { throttleOf } from "../refused-answer.js";
 import { counted, emptyRequestCounts, type RequestCounts } from "../request-counts.js";
 import type { Answer } from "../send.js";
 import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./operations.js";

@@ -83,12 +83,17 @@ async function askAccess(
     } catch (error) {
       const isOurs = error instanceof StopError || error instanceof UsageError;
       if (!dialogue.isInteractive || !isOurs || context.signal.aborted) throw error;
-      dialogue.say(error.message);
+      dialogue.say(reasonIn(error));
       const isKeyWrong = isRefusedKey(error);
       url = isKeyWrong ? baseUrl : undefined;
       knownKey = isKeyWrong ? undefined : key;
     }
   }
+}
+
+/** The error without the flags that it names, because the user answered questions. */
+function reasonIn(error: StopError | UsageError): string {
+  return error instanceof UsageError ? error.problems.map(({ message }) => message).join("; ") : error.message;
 }
 
 /** A key bound to one dataset may not list datasets, so its documents show whether the key works. */

@@ -1,11 +1,11 @@
-import { typedKey } from "../../client/failed-request.js";
-import { plainText } from "../../client/plain-text.js";
+import { typedKey } from "../../client/refused-answer.js";
 import { discoverDocuments, listDatasets } from "../../crawl/discover-documents.js";
 import { Prefetch } from "../../crawl/prefetch.js";
 import { StopError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
 import { loadJob } from "../../job/load-job.js";
 import { openService, withDefaults } from "../../job/open-service.js";
+import { plainText } from "../../safe-text.js";
 
 /** A service and its key. */
 export interface Access {

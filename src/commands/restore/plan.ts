@@ -26,8 +26,7 @@ const mostDocuments = 100;
 export function renderPlan(result: RestoreResult, page: Page, invocation?: Invocation): string {
   const { run, base_url, against, plan, counts } = result;
   const wrapped = (text: string) => wrapToWidth(text, page.columns, "  ");
-  const target =
-    against === null ? `the documents as they stand at ${terminalText(base_url)}` : terminalText(against, 400);
+  const target = against === null ? `the current documents at ${terminalText(base_url)}` : terminalText(against, 400);
   const head = wrapped(`Run ${run.run_id} of job ${run.job}, compared with ${target}.`);
   if (result.status === "nothing to restore")
     return [
@@ -39,7 +38,7 @@ export function renderPlan(result: RestoreResult, page: Page, invocation?: Invoc
   return [
     ...head,
     ...wrapped(`${lostText(result.lost, result.manual_edits)}.`),
-    ...(shown.some(hasTexts) ? wrapped("- what stands there now · + what will stand there").map(page.paint.faint) : []),
+    ...(shown.some(hasTexts) ? wrapped("- text now · + text after the restore").map(page.paint.faint) : []),
     ...firstOf(
       shown,
       mostDocuments,
@@ -109,9 +108,9 @@ function writtenText(counts: PlanCounts): string {
 }
 
 const mustKnow = [
-  "Some things do not come back: ids, positions of single chunks (added ones come last), hit counts, times, authors, and keywords that were emptied.",
-  "kbdump reads each chunk again right before it writes it, but the service takes no condition: an edit in that moment is overwritten. Choose a quiet time.",
-  "The next re-index takes all of it again. To keep a text for good, put it into the source document.",
+  "Not restored: ids, positions of added chunks (they come last), hit counts, times, authors, and keywords that were emptied.",
+  "kbdump reads each chunk again right before it writes it, but the API has no conditional writes: an edit in that moment is overwritten. Choose a quiet time.",
+  "The next re-index loses all of it again. To keep a text for good, put it into the source document.",
 ];
 
 function renderNext({ counts, plan, plan_file }: RestoreResult, page: Page, invocation: Invocation): readonly string[] {
@@ -135,7 +134,7 @@ const evidenceTexts: Readonly<Record<Evidence, string>> = {
   created_at: "created after the indexing",
   disabled_by: "",
   customized: "",
-  history: "the history of the job has what stood there before",
+  history: "the history of the job has the text before the edit",
   neighbours: "the other text stands between the same two chunks, by the same file and settings",
   chosen: "you decided so",
 };
@@ -202,7 +201,7 @@ function chunkLines(restore: ChunkRestore, page: Page): readonly string[] {
     ...(target === null ? [] : [`its id is now ${terminalText(target.id, 80)}`]),
     ...(texts !== null && target === null ? ["it comes back at the end of the document"] : []),
     ...(texts === null && disable ? [terminalText(target?.content ?? "", 80)] : []),
-    ...(target?.status === "error" ? ["the chunk that stands there is in error, and is repaired"] : []),
+    ...(target?.status === "error" ? ["the chunk there is in error, and is repaired"] : []),
     ...(texts !== null && disable ? ["it is disabled afterwards"] : []),
   ];
   const verb = texts === null ? (disable ? "disable" : "child chunks of") : target === null ? "add" : "edit";
@@ -257,7 +256,7 @@ function listedLines(loss: ListedLoss, page: Page): readonly string[] {
 /** Says what deciding for a listed row does. */
 function choiceText(choice: ListedLoss["choice"]): string {
   if (choice === null) return "kbdump cannot restore it";
-  return choice === "replace" ? "it can replace the text that stands there" : "it can be added at the end";
+  return choice === "replace" ? "it can replace the text there" : "it can be added at the end";
 }
 
 const editWords: Readonly<Record<ManualEdit["kind"], string>> = {

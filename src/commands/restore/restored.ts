@@ -44,7 +44,9 @@ export function renderRestored(result: RestoreResult, page: Page, invocation: In
       ? []
       : [
           "",
-          ...wrapped("The next re-index takes it all again. To keep a text for good, put it into the source document."),
+          ...wrapped(
+            "The next re-index loses all of it again. To keep a text for good, put it into the source document.",
+          ),
         ]),
   ].join("\n");
 }
@@ -53,7 +55,7 @@ function isNothingWritten({ applied }: RestoreResult): boolean {
   return applied?.rows.length === 0 && applied.writes === 0;
 }
 
-const undoText = "the undo: the documents as they stood before the first write";
+const undoText = "the undo: the documents before the first write";
 
 function verdictOf(result: RestoreResult, page: Page): string {
   const { paint } = page;

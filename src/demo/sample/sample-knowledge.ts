@@ -9,9 +9,9 @@ import {
   type StoredDocument,
   sumOf,
 } from "../rows.js";
-import { buildDocument } from "./build-document.js";
 import {
   asOlderServer,
+  buildDocument,
   type DatasetOutline,
   datasetId,
   inEveryStatus,
@@ -23,7 +23,7 @@ import {
   withNulls,
   withoutSignedCopy,
   withSummaries,
-} from "./outline.js";
+} from "./build-document.js";
 import { english, languages, randomFrom, sentences } from "./prose.js";
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Manifest } from "../../dump/manifest.js";
-import type { Answer, Next, Section } from "../sections/section.js";
+import type { Answered, Next, Section } from "../sections/section.js";
 import type { Assets } from "./assets.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, trusted } from "./html.js";
 import { commandBlock, stateText, timeText } from "./table.js";
@@ -9,8 +9,8 @@ import { commandBlock, stateText, timeText } from "./table.js";
 export interface PageParts {
   readonly manifest: Manifest;
   readonly hasContent: boolean;
-  /** The answers to the questions of the first screen, with the sections that have the details. */
-  readonly answers: readonly (Answer & { readonly section: string | null })[];
+  /** The answers to the questions of the first screen. */
+  readonly answers: readonly Answered[];
   /** What to do next, the most urgent first. */
   readonly nexts: readonly Next[];
   readonly sections: readonly Section[];
@@ -72,12 +72,12 @@ function policyOf({ style, script }: Assets): string {
 }
 
 /** The short answer leads to its section. */
-function renderAnswer({ section, question, tone, short, text }: PageParts["answers"][number]): Html {
+function renderAnswer({ id, question, tone, short, lead, body }: Answered): Html {
   const state = stateText(tone, short);
   return html`<div class="answer ${tone}">
 <p class="question">${question}</p>
-<p class="short">${section === null ? state : html`<a href="#${section}">${state}</a>`}</p>
-<p>${text}</p>
+<p class="short">${body === null ? state : html`<a href="#${id}">${state}</a>`}</p>
+<p>${lead}</p>
 </div>
 `;
 }

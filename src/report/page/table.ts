@@ -1,4 +1,4 @@
-import { bytesText, numberText as countText, durationText } from "../../amounts.js";
+import { bytesText, countText, durationText, numberText as textOfNumber } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, isBlank, none } from "./html.js";
 
@@ -120,9 +120,22 @@ export function renderFitting<Row>(rows: readonly Row[], render: (row: Row) => H
 /** How many rows are not shown, with the command that prints all of them; nothing where all are shown. */
 export function renderRest(left: number, query: string | null): HtmlValue {
   if (left <= 0) return "";
-  const rows = `${countText(left)} more ${left === 1 ? "row is" : "rows are"} not shown.`;
+  const rows = `${textOfNumber(left)} more ${left === 1 ? "row is" : "rows are"} not shown.`;
   if (query === null) return html`<p class="rest">${rows}</p>`;
   return html`<p class="rest">${rows} This command prints all of them:</p>${commandBlock(query)}`;
+}
+
+/** Sentences that a list shows, and characters of each. */
+const [mostNotes, longestNote] = [20, 400];
+
+/** The first sentences as a list, and how many more there are; only how many where there is no text to show. */
+export function renderNotes(notes: readonly string[], count: number, noun: string): Html {
+  const shown = notes.slice(0, mostNotes);
+  if (shown.length === 0) return html`<p>${countText(count, noun)}, not shown in a report without content.</p>`;
+  const left = count - shown.length;
+  return html`<ul class="notes">
+${shown.map((note) => html`<li>${foreign(note, longestNote)}</li>\n`)}</ul>
+${left > 0 && html`<p class="rest">${countText(left, `more ${noun}`)} not shown.</p>`}`;
 }
 
 /** A command to copy. */
@@ -173,7 +186,7 @@ export function dayText(milliseconds: number): string {
 
 /** `5,012`, without a fraction; a dash for null. */
 export function numberText(number: number | null): HtmlValue {
-  return number === null ? none : countText(Math.round(number));
+  return number === null ? none : textOfNumber(Math.round(number));
 }
 
 /** `31 %`, rounded so that only none is 0 % and only all is 100 %. */

@@ -25,23 +25,18 @@ export async function hitsSection(source: Source): Promise<Answered> {
   const answer = answerOf(sums, documents.rows[0], source.hasHistory);
   const never = numberOf(sums.never);
   return {
-    answer,
-    next: undefined,
-    section: {
-      id: "hits",
-      title: "Where chunks are never found",
-      tone: answer.tone,
-      lead: answer.text,
-      needsAction: false,
-      body: [
-        renderStrips(documents, sums),
-        documents.total > 0 && renderTable(documents),
-        never > 0 && [
-          html`<p class="advice">A chunk that no question ever reached costs tokens and answers nothing. It may be too long, too short, out of date, or say what another one says better.</p>`,
-          renderTable(await chunksTable(source, numberOf(sums.before))),
-        ],
+    ...answer,
+    id: "hits",
+    title: "Where chunks are never found",
+    needsAction: false,
+    body: [
+      renderStrips(documents, sums),
+      documents.total > 0 && renderTable(documents),
+      never > 0 && [
+        html`<p class="advice">A chunk that no question ever reached costs tokens and answers nothing. It may be too long, too short, out of date, or say what another one says better.</p>`,
+        renderTable(await chunksTable(source, numberOf(sums.before))),
       ],
-    },
+    ],
   };
 }
 
@@ -123,24 +118,24 @@ function answerOf(sums: SqlRow, first: SqlRow | undefined, hasHistory: boolean):
   const base = countText(enabled, "enabled chunk");
   const others = enabled < chunks && ` (of ${countText(chunks, "chunk")}; the others are disabled, or have no count)`;
   if (enabled === 0) {
-    const text = "The dump has no enabled chunk for which the service counts how often it was retrieved.";
-    return { question, tone: "quiet", short: "Nothing known", text };
+    const lead = "The dump has no enabled chunk for which the service counts how often it was retrieved.";
+    return { question, tone: "quiet", short: "Nothing known", lead };
   }
   const before = hasHistory
     ? "Retrievals before a re-index count, too."
     : "A re-index sets the counts back to 0, and no history tells what was retrieved before.";
   if (never === 0) {
-    const text = sentences(html`Each of the ${base}${others} was retrieved at least once.`, before);
-    return { question, tone: "good", short: "Nothing", text };
+    const lead = sentences(html`Each of the ${base}${others} was retrieved at least once.`, before);
+    return { question, tone: "good", short: "Nothing", lead };
   }
   if (never === enabled) {
-    const text = sentences(
+    const lead = sentences(
       html`None of the ${base}${others} was ever retrieved. The knowledge base may be new, or unused.`,
       before,
     );
-    return { question, tone: "warn", short: "All of it", text };
+    return { question, tone: "warn", short: "All of it", lead };
   }
-  const text = sentences(
+  const lead = sentences(
     html`${countText(never, "chunk")} of ${base}${others} ${never === 1 ? "was" : "were"} never retrieved.`,
     first && html`${documentName(first, 40)} has the most of them: ${numberText(numberOf(first.never))}.`,
     before,
@@ -149,7 +144,7 @@ function answerOf(sums: SqlRow, first: SqlRow | undefined, hasHistory: boolean):
     question,
     tone: 2 * never > enabled ? "warn" : "quiet",
     short: `${shareText(never, enabled)} of ${base}`,
-    text,
+    lead,
   };
 }
 

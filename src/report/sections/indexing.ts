@@ -49,19 +49,15 @@ export async function stuckSection(source: Source): Promise<Answered> {
     query: null,
   });
   const answer = await answerOf(source, documents);
-  if (answer.tone === "good") return { answer, section: undefined, next: undefined };
+  const isClean = answer.tone === "good";
   const command = commandOf("status", [job.word, "--watch", ...job.flags]);
   return {
-    answer,
+    ...answer,
+    id: "stuck",
+    title: "Not indexed",
+    needsAction: !isClean,
     next: documents.total > 0 ? { text: "See whether the indexing moves:", command } : undefined,
-    section: {
-      id: "stuck",
-      title: "Not indexed",
-      tone: answer.tone,
-      lead: answer.text,
-      needsAction: true,
-      body: [documents.total > 0 && renderTable(documents), chunks.total > 0 && renderTable(chunks)],
-    },
+    body: isClean ? null : [documents, chunks].map((table) => table.total > 0 && renderTable(table)),
   };
 }
 
@@ -178,7 +174,7 @@ async function answerOf(source: Source, { total: stuck }: Table): Promise<Answer
       question,
       tone: failed > 0 ? "bad" : "warn",
       short: short.filter((part) => part !== false).join(", "),
-      text: sentences(
+      lead: sentences(
         html`Of ${documents}, ${stuck} ${stuck === 1 ? "is" : "are"} not indexed to the end: ${kinds}.`,
         still && html`${documentName(still)} has not moved for ${durationText(numberOf(still.unmoved))}.`,
         openText,
@@ -186,9 +182,9 @@ async function answerOf(source: Source, { total: stuck }: Table): Promise<Answer
       ),
     };
   }
-  if (openText) return { question, tone: "warn", short: countText(open, "chunk"), text: sentences(openText, read) };
+  if (openText) return { question, tone: "warn", short: countText(open, "chunk"), lead: sentences(openText, read) };
   const which = numberOf(all) > 0 && `Every document is indexed (${documents}).`;
-  return { question, tone: "good", short: "Nothing stuck", text: sentences(which, "Every chunk is completed.", read) };
+  return { question, tone: "good", short: "Nothing stuck", lead: sentences(which, "Every chunk is completed.", read) };
 }
 
 /** The stages of an indexing, and the name of the time at which each ends. */

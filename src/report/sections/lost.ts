@@ -4,7 +4,6 @@ import type { SqlRow } from "../../duckdb/read-rows.js";
 import { documentKey } from "../../rows/row.js";
 import type { LostCard, LostFacts } from "../lost.js";
 import { foreign, foreignText, type Html, type HtmlValue, html } from "../page/html.js";
-import { renderNotes } from "../page/notes.js";
 import {
   column,
   commandBlock,
@@ -13,6 +12,7 @@ import {
   idText,
   numberOf,
   renderFitting,
+  renderNotes,
   renderRest,
   renderTable,
   stateText,
@@ -31,33 +31,29 @@ export function lostSection(facts: LostFacts, { content }: Pick<Source, "content
   const answer = answerOf(facts);
   const documents = documentsTable(facts, content);
   return {
-    answer,
+    ...answer,
+    id: "lost",
+    title: "Lost since the older run",
+    needsAction: diff.lost > 0,
     next:
       restore.rows > 0
         ? { text: "See what comes back, without writing anything:", command: commands.restore }
         : undefined,
-    section: {
-      id: "lost",
-      title: "Lost since the older run",
-      tone: answer.tone,
-      lead: answer.text,
-      needsAction: diff.lost > 0,
-      body: [
-        diff.lost > 0 && renderRestore(facts, content),
-        html`<p>Compared with the run <code>${old.run_id}</code> of ${foreign(old.job)}, which ended ${timeText(Date.parse(old.finished_at))} UTC.</p>`,
-        warning_count > 0 && renderNotes(warnings, warning_count, "warning"),
-        diff.lost > 0 && renderCards(facts, content),
-        documents.total > 0 && renderTable(documents),
-      ],
-    },
+    body: [
+      diff.lost > 0 && renderRestore(facts, content),
+      html`<p>Compared with the run <code>${old.run_id}</code> of ${foreign(old.job)}, which ended ${timeText(Date.parse(old.finished_at))} UTC.</p>`,
+      warning_count > 0 && renderNotes(warnings, warning_count, "warning"),
+      diff.lost > 0 && renderCards(facts, content),
+      documents.total > 0 && renderTable(documents),
+    ],
   };
 }
 
 /** The answer where no older run was compared. */
 export function notCompared({ job }: Source): Answered {
   return {
-    section: undefined,
-    answer: { question, tone: "quiet", short: "Not compared", text: "No older run was compared with this one." },
+    ...{ id: "lost", title: "Lost", question, tone: "quiet", short: "Not compared", needsAction: false, body: null },
+    lead: "No older run was compared with this one.",
     next: {
       text: "Compare with the complete run before this one, if there is one:",
       command: commandOf("report", [job.word, "--against", job.word, ...job.flags]),
@@ -75,19 +71,19 @@ function answerOf({ diff, old, restore, warning_count }: LostFacts): Answer {
   const since = `Since the run of ${dayText(Date.parse(old.finished_at))}`;
   if (lost > 0) {
     const back = restore.rows > 0 && `One command brings ${numberText(restore.rows)} back.`;
-    const text = sentences(
+    const lead = sentences(
       `${since}: ${lostText(lost, manual_edits)}. A row is a chunk or a child chunk.`,
       back,
       ...limits,
     );
-    return { question, tone: manual_edits > 0 ? "bad" : "warn", short: `${numberText(lost)} lost`, text };
+    return { question, tone: manual_edits > 0 ? "bad" : "warn", short: `${numberText(lost)} lost`, lead };
   }
   const isCertain = unknown + gone + warning_count === 0;
   const what = counts.documents.reindexed === 0 ? "no document was re-indexed" : "no row was lost";
-  const text = sentences(`${since}, ${isCertain ? "" : "as far as the runs can be compared, "}${what}.`, ...limits);
+  const lead = sentences(`${since}, ${isCertain ? "" : "as far as the runs can be compared, "}${what}.`, ...limits);
   return isCertain
-    ? { question, tone: "good", short: "Nothing", text }
-    : { question, tone: "warn", short: "Nothing known", text };
+    ? { question, tone: "good", short: "Nothing", lead }
+    : { question, tone: "warn", short: "Nothing known", lead };
 }
 
 /** The commands that plan and make the restore, or why there are none. */

@@ -9,9 +9,17 @@ export interface Section {
   readonly tone: Tone;
   /** The answer in a sentence or two. */
   readonly lead: HtmlValue;
-  readonly body: HtmlValue;
+  /** Null: there are no details, and only the first screen has the answer. */
+  readonly body: Exclude<HtmlValue, undefined>;
   /** Whether something is to be done: then it stands open, before the others. */
   readonly needsAction: boolean;
+  /** What to do next: a sentence, and the command that does it. */
+  readonly next?: Next | undefined;
+}
+
+export interface Next {
+  readonly text: string;
+  readonly command: string;
 }
 
 /** The answer to one of the questions of the first screen. */
@@ -20,23 +28,11 @@ export interface Answer {
   /** The answer in a word or two. */
   readonly short: string;
   readonly tone: Tone;
-  readonly text: HtmlValue;
+  readonly lead: HtmlValue;
 }
 
-/** What to do next: a sentence, and the command that does it. */
-export interface Next {
-  readonly text: string;
-  readonly command: string;
-}
-
-/** The answer to one of the questions. */
-export interface Answered {
-  /** Undefined where there is nothing to show. */
-  readonly section: Section | undefined;
-  readonly answer: Answer;
-  /** Undefined where nothing needs to be done. */
-  readonly next: Next | undefined;
-}
+/** A section that answers one of the questions of the first screen. */
+export type Answered = Section & Answer;
 
 /** The sentences that hold, one after the other. */
 export function sentences(...all: readonly HtmlValue[]): HtmlValue {

@@ -4,8 +4,7 @@ import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import type { Verification } from "../../verify/findings.js";
 import { listText } from "../../words.js";
 import { type HtmlValue, html } from "../page/html.js";
-import { renderNotes } from "../page/notes.js";
-import { column, documentName, renderTable, stateText, type Table } from "../page/table.js";
+import { column, documentName, renderNotes, renderTable, stateText, type Table } from "../page/table.js";
 import { commandOf } from "../report-path.js";
 import type { Source } from "../source.js";
 import { type Answer, type Answered, type Next, sentences } from "./section.js";
@@ -17,26 +16,22 @@ export async function verdictSection(source: Source, verification: Verification 
   const answer = answerOf(manifest, verification);
   const problems = verification?.status === "differences";
   return {
-    answer,
+    ...answer,
+    id: "verdict",
+    title: "Verdict",
+    needsAction: problems || manifest.status === "partial",
     next: problems ? undefined : nextOf(source),
-    section: {
-      id: "verdict",
-      title: "Verdict",
-      tone: answer.tone,
-      lead: answer.text,
-      needsAction: problems || manifest.status === "partial",
-      body: [
-        incomplete.total > 0 && [renderTable(incomplete), advice],
-        problems && renderDifferences(verification, content),
-        manifest.warnings.length > 0 && [
-          html`<h3>Warnings of the run</h3>`,
-          renderNotes(content ? manifest.warnings : [], manifest.warnings.length, "warning"),
-        ],
-        renderTable(await datasetsTable(source)),
-        renderVerification(verification, content),
-        renderFiles(manifest),
+    body: [
+      incomplete.total > 0 && [renderTable(incomplete), advice],
+      problems && renderDifferences(verification, content),
+      manifest.warnings.length > 0 && [
+        html`<h3>Warnings of the run</h3>`,
+        renderNotes(content ? manifest.warnings : [], manifest.warnings.length, "warning"),
       ],
-    },
+      renderTable(await datasetsTable(source)),
+      renderVerification(verification, content),
+      renderFiles(manifest),
+    ],
   };
 }
 
@@ -53,8 +48,8 @@ function answerOf(manifest: Manifest, verification: Verification | undefined): A
     `The job filters the chunks of ${countText(filtered, "dataset")}: the dump has only those that match.`;
   if (verification?.status === "differences") {
     const found = countText(verification.finding_count, "difference");
-    const text = sentences(`Reading the files again found ${found}. Do not rely on this dump.`, filter);
-    return { question, tone: "bad", short: "No, files differ", text };
+    const lead = sentences(`Reading the files again found ${found}. Do not rely on this dump.`, filter);
+    return { question, tone: "bad", short: "No, files differ", lead };
   }
   if (failed + unstable > 0) {
     const reasons = [
@@ -64,30 +59,30 @@ function answerOf(manifest: Manifest, verification: Verification | undefined): A
     const missing = failed + unstable;
     const which = `${missing} of ${countText(documents.length, "document")} ${missing === 1 ? "is" : "are"} not complete`;
     const why = listText(reasons.filter((reason) => reason !== false));
-    return { question, tone: "warn", short: "No, partial", text: sentences(`${which}: ${why}.`, filter) };
+    return { question, tone: "warn", short: "No, partial", lead: sentences(`${which}: ${why}.`, filter) };
   }
   if (status === "partial") {
-    const text =
+    const lead =
       "Every document that was read is complete, but the run could not read everything: its warnings say what.";
-    return { question, tone: "warn", short: "No, partial", text: sentences(text, filter) };
+    return { question, tone: "warn", short: "No, partial", lead: sentences(lead, filter) };
   }
   if (documents.length === 0) {
-    const text = "Nothing failed, but the run found no document. Check that the job names the datasets that you mean.";
-    return { question, tone: "warn", short: "Yes, but empty", text };
+    const lead = "Nothing failed, but the run found no document. Check that the job names the datasets that you mean.";
+    return { question, tone: "warn", short: "Yes, but empty", lead };
   }
   const held = [
     countText(documents.length, "document"),
     countText(counts.chunks, "chunk"),
     countText(counts.child_chunks, "child chunk"),
   ];
-  const text = sentences(
+  const lead = sentences(
     `Everything that the job names was read: ${listText(held)}.`,
     options.child_chunks === "none" && "The job leaves child chunks out.",
     verification && "Reading its files again found no difference.",
     filter,
     manifest.warnings.length > 0 && `The run has ${countText(manifest.warnings.length, "warning")}.`,
   );
-  return { question, tone: "good", short: "Yes, complete", text };
+  return { question, tone: "good", short: "Yes, complete", lead };
 }
 
 function nextOf({ manifest, job }: Source): Next | undefined {

@@ -54,21 +54,31 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
     addTo(compared, rows.compared);
     addTo(refused, rows.refused);
   };
+  const unread = { document: 0, dataset: 0 };
+  const onUnread = (level: "document" | "dataset") => unread[level]++;
   await using folder = await openTemporaryFolder();
   const service = { ...options, baseUrl };
   await using target = await openTarget(service, old.manifest.documents);
   Object.assign(progress, { step: "reading the service", expected: pairs.length, done: 0 });
   const live = { api: target.client, old, pairs, copies, service, name: "live", dir: folder.path, progress } as const;
   const { memory, signal } = options;
-  const { differences } = await compareLive({ ...live, memory, signal, onDocument });
+  const { differences } = await compareLive({ ...live, memory, signal, onDocument, onUnread });
   return {
     base_url: baseUrl,
     copies: copies !== null,
     documents: pairs.length,
     ...compared,
     differences,
-    notes: [...notes, ...partNotes(old), ...refusedNotes(refused)],
+    notes: [...notes, ...partNotes(old), ...unreadNotes(unread), ...refusedNotes(refused)],
   };
+}
+
+/** Settings that the service did not show. */
+function unreadNotes(unread: { readonly document: number; readonly dataset: number }): readonly string[] {
+  const levels = (["document", "dataset"] as const).filter((level) => unread[level] > 0);
+  if (levels.length === 0) return [];
+  const counts = levels.map((level) => countOf(unread[level], level)).join(" and ");
+  return [`settings and metadata of ${counts} were not compared: the reading of the service does not have them`];
 }
 
 /** Rows that have no copy, as the service takes none that say nothing. */

@@ -94,10 +94,15 @@ interface Sides {
   readonly live: DumpDetails;
 }
 
-function compareSettings(pair: DocumentPair, { copies, live: dump }: CompareOptions, { old, live }: Sides) {
-  const [before, now] = [old.documents.get(documentKey(pair.old)), live.documents.get(documentKey(pair.live))];
-  if (before && !now && copies) refuseWithoutSettings(dump, `document ${pair.live.document_id}`);
-  if (!before || !now) return [];
+function compareSettings(pair: DocumentPair, options: CompareOptions, { old, live }: Sides) {
+  const { copies } = options;
+  const before = old.documents.get(documentKey(pair.old));
+  const now = live.documents.get(documentKey(pair.live));
+  if (!before) return [];
+  if (!now) {
+    withoutSettings("document", pair.live.document_id, options);
+    return [];
+  }
   if (copies === null) return compareDocument(before, now, null);
   const losses = copies.losses.get(pair.old.document_id) ?? new Set();
   return compareDocument(before, now, { losses, fields: old.datasets.get(pair.old.dataset_id)?.fields });
@@ -134,16 +139,17 @@ async function countCompared(
 }
 
 /** Compares the settings of every dataset that has one of the documents, each pair of datasets once. */
-function compareDatasets(
-  { pairs, copies, live: dump }: CompareOptions,
-  { old, live }: Sides,
-): readonly CopyDifference[] {
+function compareDatasets(options: CompareOptions, { old, live }: Sides): readonly CopyDifference[] {
+  const { pairs, copies } = options;
   const all = pairs.map((pair) => ({ id: pair.old.dataset_id, liveId: pair.live.dataset_id }));
   const datasets = [...new Map(all.map((each) => [datasetPairKey(each.id, each.liveId), each])).values()];
   return datasets.flatMap(({ id, liveId }) => {
     const [before, now] = [old.datasets.get(id), live.datasets.get(liveId)];
-    if (before && !now && copies) refuseWithoutSettings(dump, `dataset ${liveId}`);
-    if (!before || !now) return [];
+    if (!before) return [];
+    if (!now || (now.name === null && before.name !== null)) {
+      withoutSettings("dataset", liveId, options);
+      return [];
+    }
     const sentences = compareDataset(before, now, copies?.datasets.get(datasetPairKey(id, liveId)) ?? null);
     const which = datasets.filter((each) => each.id === id).length > 1 ? ` (dataset ${liveId})` : "";
     return sentences.map((reason) => ({
@@ -175,9 +181,10 @@ async function listRows(
   return { listed, more: counts.length > 0 ? [`${counts.join(" and ")} of it ${verb}`] : [] };
 }
 
-/** StopError: the service did not show the settings of a dataset or document that this program made. */
-function refuseWithoutSettings({ manifest }: Dump, what: string): never {
-  throw notProved(`the settings of ${what} could not be read`, manifest.warnings);
+/** Reports settings that only the run has. StopError for those of a copy, which this program made. */
+function withoutSettings(level: "dataset" | "document", id: string, { copies, live, onUnread }: CompareOptions): void {
+  if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, live.manifest.warnings);
+  onUnread?.(level);
 }
 
 /** The facts of documents that were restored as copies. */
@@ -204,6 +211,8 @@ interface CompareOptions {
   readonly signal: AbortSignal;
   /** Called after each document. */
   readonly onDocument?: (rows: ComparedRows) => void;
+  /** Called for each document or dataset whose settings the run has, and the reading of the service does not have. */
+  readonly onUnread?: (level: "dataset" | "document") => void;
 }
 
 /** The rows that the run has of a document: those that were compared, and those that have no copy, as they say nothing. */

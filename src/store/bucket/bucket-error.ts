@@ -1,5 +1,5 @@
-import { plainText } from "../../client/plain-text.js";
 import { RetryError, StopError, UsageError } from "../../errors.js";
+import { plainText } from "../../safe-text.js";
 
 /** The request that failed. */
 interface Attempt {

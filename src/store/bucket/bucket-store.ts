@@ -14,7 +14,7 @@ import { pendingDatabase } from "../folder/fence.js";
 import type { LeasedJob, Remote } from "../folder/job-folders.js";
 import { moveAside, removeFrom } from "../folder/remove-from.js";
 import type { JobStore } from "../job-store.js";
-import { type Bucket, removeBelow, removeEach } from "./bucket.js";
+import { type Bucket, removeWithUploads } from "./bucket.js";
 import { type BucketRun, folderOfKey, type Head } from "./head.js";
 import type { BucketLease } from "./lease.js";
 import type { Condition, ObjectFacts } from "./objects.js";
@@ -82,7 +82,7 @@ export class BucketStore implements JobStore, Remote {
       });
       await put({ path: manifestName, ...facts });
     } catch (error) {
-      if (!this.#held.lost.aborted) await removeFolder(this.bucket, folder).catch(() => {}); // else the successor removes it
+      if (!this.#held.lost.aborted) await removeWithUploads(this.bucket, folder).catch(() => {}); // else the successor removes it
       throw error;
     }
     this.#uploaded = { run_id, status, folder, manifest: facts };
@@ -109,7 +109,7 @@ export class BucketStore implements JobStore, Remote {
     if (!run) throw new StopError(`${this.bucket.url} has no run ${runId}`);
     await rm(into, { recursive: true, force: true });
     await makeOwnFolder(into);
-    await fetchRun(this.bucket, run, into, ({ files }) => files, { signal }); // its originals stay there
+    await fetchRun(this.bucket, run, into, { signal }, ({ files }) => files); // its originals stay there
     return into;
   }
 
@@ -179,7 +179,7 @@ export class BucketStore implements JobStore, Remote {
     const folder = this.#held.head().runs.find(({ run_id }) => run_id === runId)?.folder;
     await this.#held.dropRuns([runId]);
     if (folder !== undefined)
-      await removeFolder(this.bucket, folder).catch((error: unknown) => {
+      await removeWithUploads(this.bucket, folder).catch((error: unknown) => {
         const what = `some files of run ${runId} stay until the next run removes them`;
         this.#patience.log("warn", `${what}: ${problemText(error)}`);
       });
@@ -208,27 +208,13 @@ function conditionOf(found: ObjectFacts | undefined): Condition {
 /**
  * Removes the folders of runs that an earlier holder left behind: those that the head does not list and whose epoch is below that of
  * the head. Ends multipart uploads there, too. A holder that woke late has a low epoch, so it never touches files of its successor.
- * Resolves to the folders that it removed.
  */
-export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<readonly string[]> {
+export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<void> {
   const listed = new Set(head.runs.map(({ folder }) => folder));
-  const leftFolder = (key: string) => {
+  await removeWithUploads(bucket, "runs", (key) => {
     const location = folderOfKey(key);
-    return location && location.epoch < head.epoch && !listed.has(location.folder) ? location.folder : undefined;
-  };
-  const folders = new Set<string>();
-  async function* leftKeys() {
-    for await (const { key } of bucket.list("runs/")) {
-      const folder = leftFolder(key);
-      if (folder === undefined) continue;
-      folders.add(folder);
-      yield key;
-    }
-  }
-  await removeEach(bucket, leftKeys());
-  // Last: some stores do not list uploads, or not to everybody.
-  for await (const upload of bucket.uploads("runs/")) if (leftFolder(upload.key)) await bucket.endUpload(upload);
-  return [...folders];
+    return location !== undefined && location.epoch < head.epoch && !listed.has(location.folder);
+  });
 }
 
 /** Makes the runs of the work folder those that the head lists: the manifest of each is there, unless it is damaged, and no other run is. */
@@ -243,19 +229,12 @@ async function syncManifests(bucket: Bucket, head: Head, leased: LeasedJob, { lo
   await rm(aside, { recursive: true, force: true });
   await makeOwnFolder(aside);
   const missing = [...listed.values()];
-  for (const { run_id } of missing) await makeOwnFolder(join(aside, run_id));
-  const files = missing.map((run) => manifestOf(run, join(aside, run.run_id)));
+  const files = missing.map((run) => manifestOf(run, join(run.run_id, manifestName)));
   const onDamaged = ({ path }: WantedFile, { message }: Error) =>
-    log("warn", `run ${basename(dirname(path))} is damaged, and stays as it is: ${message}`);
-  await fetchFiles(bucket, files, "reading manifests", { signal, onDamaged });
+    log("warn", `run ${dirname(path)} is damaged, and stays as it is: ${message}`);
+  await fetchFiles(bucket, aside, files, { step: "reading manifests", signal, onDamaged });
   for (const { run_id } of missing) await rename(join(aside, run_id), join(leased.runs, run_id));
   await rm(aside, { recursive: true, force: true });
-}
-
-/** Removes the files of a run that no head lists, or that none lists any more. */
-async function removeFolder(bucket: Bucket, folder: string): Promise<void> {
-  await removeBelow(bucket, folder);
-  for await (const upload of bucket.uploads(`${folder}/`)) await bucket.endUpload(upload); // last: some stores do not list them
 }
 
 /** Removes databases that an earlier run built and did not publish: the one in the bucket may have changed since. */

@@ -102,11 +102,13 @@ export async function removeKeys(s3: S3, keys: readonly string[]): Promise<void>
   }
 }
 
-/** Removes objects while their keys are still listed, so that memory does not grow with their number. */
-export async function removeEach(bucket: Bucket, keys: AsyncIterable<string>): Promise<void> {
+type IsChosen = (key: string) => boolean;
+
+/** Removes objects in a folder while they are still listed, so that memory does not grow with their number; all by default. */
+export async function removeBelow(bucket: Bucket, folder: string, isChosen: IsChosen = () => true): Promise<void> {
   let some: string[] = [];
-  for await (const key of keys) {
-    some.push(key);
+  for await (const { key } of bucket.list(`${folder}/`)) {
+    if (isChosen(key)) some.push(key);
     if (some.length < mostKeys) continue;
     await bucket.remove(some);
     some = [];
@@ -114,10 +116,12 @@ export async function removeEach(bucket: Bucket, keys: AsyncIterable<string>): P
   await bucket.remove(some);
 }
 
-/** Removes the objects in a folder. */
-export async function removeBelow(bucket: Bucket, folder: string): Promise<void> {
-  async function* keys() {
-    for await (const { key } of bucket.list(`${folder}/`)) yield key;
-  }
-  await removeEach(bucket, keys());
+/** Removes objects in a folder, and ends their uploads: last, because some stores do not list uploads, or not to every user. */
+export async function removeWithUploads(
+  bucket: Bucket,
+  folder: string,
+  isChosen: IsChosen = () => true,
+): Promise<void> {
+  await removeBelow(bucket, folder, isChosen);
+  for await (const upload of bucket.uploads(`${folder}/`)) if (isChosen(upload.key)) await bucket.endUpload(upload);
 }

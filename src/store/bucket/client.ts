@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
-import { openRequestHandler } from "../../client/request-handler.js";
 import { UsageError } from "../../errors.js";
 import { type BucketPrefix, homeFolder, urlOfPrefix, wholeKey } from "../../job/s3-url.js";
 import { bucketError } from "./bucket-error.js";
+import { openRequestHandler } from "./request-handler.js";
 
 /** How the client of a bucket is opened. */
 export interface ClientOptions {
@@ -38,18 +38,11 @@ export async function openClient(location: BucketPrefix, { env, signal }: Client
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN } = env;
   const profile = env.AWS_PROFILE || undefined;
   const endpoint = endpointFrom(env);
+  const sessionToken = AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {};
   const client = new sdk.S3Client({
     ...(profile ? { profile } : {}),
     ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
-    ...(accessKeyId && secretAccessKey
-      ? {
-          credentials: {
-            accessKeyId,
-            secretAccessKey,
-            ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
-          },
-        }
-      : {}),
+    ...(accessKeyId && secretAccessKey ? { credentials: { accessKeyId, secretAccessKey, ...sessionToken } } : {}),
     region: env.AWS_REGION || env.AWS_DEFAULT_REGION || (() => regionOfProfile(sdk, profile)),
     retryMode: "standard",
     expectContinueHeader: false, // undici cannot wait for an answer before it sends the body

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { copiesFolder } from "../../dump/run-id.js";
 import { StopError, UsageError } from "../../errors.js";
 import { fileErrorText } from "../../file-error.js";
-import { ifAbsent, makeFolder } from "../../files/files.js";
+import { makeFolder, makeFolders } from "../../files/files.js";
 import { homeFolder, prefixFromUrl } from "../../job/s3-url.js";
 
 /** The copies that a command makes of what lies in buckets. They are removed at the end of the scope. */
 export interface Copies extends AsyncDisposable {
-  /** The folder for copies of what lies at an address. */
+  /** Makes the folder for copies of what lies at an address. No function makes it again, so it stays away after the end. */
   readonly folderOf: (url: string) => Promise<string>;
   /** Copies something to a path, the first time that it is asked to. */
   readonly once: <T>(path: string, copy: () => Promise<T>) => Promise<T>;
@@ -27,17 +27,28 @@ export function openCopies(env: NodeJS.ProcessEnv, home = homeFolder, setting = 
     copied.set(path, copying);
     return copying;
   };
-  const explain = <T>(work: () => Promise<T>) => explained(root ?? "", setting, work);
+  const explain = async <T>(work: () => Promise<T>) => {
+    try {
+      return await work();
+    } catch (error) {
+      const reason = error instanceof StopError ? undefined : fileErrorText(error)?.replace(/: \/.*$/s, "");
+      if (reason === undefined) throw error;
+      const remedy = `Solve that, or let ${setting} name another folder`;
+      throw new StopError(`copies of buckets cannot be kept in ${root}: ${reason}. ${remedy}`, { cause: error });
+    }
+  };
   return {
     folderOf: async (url) => {
       if (root === undefined || own === undefined)
         throw new UsageError("This user has no home folder to keep copies of buckets in: set KBDUMP_COPIES", []);
+      const { bucket, prefix } = prefixFromUrl(url);
+      const path = join("s3", bucket, ...prefix.split("/").filter((part) => part !== ""));
       await explain(async () => {
         await once(own, () => makeFolderOfOwner(root, own));
-        await utimes(own, new Date(), new Date()); // it is in use
+        await utimes(join(own, ownerFile), new Date(), new Date()); // it is in use
+        await makeFolders(own, join(path, "copy"));
       });
-      const { bucket, prefix } = prefixFromUrl(url);
-      return join(own, "s3", bucket, ...prefix.split("/").filter((part) => part !== ""));
+      return join(own, path);
     },
     once,
     explain,
@@ -58,19 +69,6 @@ export function copiesRoot(env: NodeJS.ProcessEnv, home: () => string | undefine
   return folder === undefined ? undefined : resolve(folder, ".local", "state", "kbdump");
 }
 
-async function explained<T>(root: string, setting: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const reason = error instanceof StopError ? undefined : fileErrorText(error)?.replace(/: \/.*$/s, "");
-    if (reason === undefined) throw error;
-    throw new StopError(
-      `copies of buckets cannot be kept in ${root}: ${reason}. Solve that, or let ${setting} name another folder`,
-      { cause: error },
-    );
-  }
-}
-
 /** Makes the folder for the copies of this process, and removes those that killed processes left. */
 async function makeFolderOfOwner(root: string, own: string): Promise<void> {
   const { thisOwner } = await import("../folder/lock-owner.js");
@@ -88,10 +86,7 @@ const isCopiesFolder = new RegExp(`^${copiesFolder("[0-9a-f-]{36}").replace(".",
 const keptFor = 7 * 86_400_000;
 
 async function isAbandoned(folder: string): Promise<boolean> {
-  const { isAlive, ownerFrom } = await import("../folder/lock-owner.js");
-  const owner = ownerFrom(await readFile(join(folder, ownerFile), "utf8").catch(ifAbsent("")));
-  const alive = owner && (await isAlive(owner));
-  if (alive !== undefined) return !alive;
-  const facts = await stat(folder).catch(ifAbsent(undefined));
-  return facts !== undefined && Date.now() - facts.mtimeMs > keptFor;
+  const { holderOf, readLock } = await import("../folder/lock.js");
+  const found = await readLock(join(folder, ownerFile)).catch(() => undefined);
+  return found !== undefined && !(await holderOf(found, Date.now(), keptFor));
 }

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { type ListedFile, listedFiles, type Manifest, manifestName } from "../../dump/manifest.js";
 import { readManifest } from "../../dump/read-manifest.js";
 import { StopError } from "../../errors.js";
-import { isThere, makeFolder, makeFolders } from "../../files/files.js";
+import { isThere, makeFolders } from "../../files/files.js";
 import { fingerprint } from "../../files/join-segments.js";
 import type { Log } from "../../log.js";
 import { emptyReadProgress, type ReadProgress } from "../../read-progress.js";
@@ -70,10 +70,9 @@ export function copyFolderOf({ folder }: JobCopy, { run_id }: BucketRun): string
  */
 export async function copyManifests(job: JobCopy, runs: readonly BucketRun[]): Promise<void> {
   await fetching(job, async (bucket) => {
-    for (const run of runs) await makeFolder(copyFolderOf(job, run));
-    const files = runs.map((run) => manifestOf(run, copyFolderOf(job, run)));
+    const files = runs.map((run) => manifestOf(run, join("runs", run.run_id, manifestName)));
     const onDamaged = (_file: WantedFile, { message }: Error) => job.options.log("warn", message);
-    await fetchFiles(bucket, files, "reading manifests", { ...job.options, onDamaged });
+    await fetchFiles(bucket, job.folder, files, { ...job.options, step: "reading manifests", onDamaged });
     const latest = join(job.folder, "latest");
     if (job.head.latest !== null && !(await isThere(latest))) await symlink(join("runs", job.head.latest), latest);
   });
@@ -81,7 +80,7 @@ export async function copyManifests(job: JobCopy, runs: readonly BucketRun[]): P
 
 /** Copies all files of a listed run. Throws StopError if the run is removed meanwhile, or its files are damaged. */
 export async function copyRun(job: JobCopy, run: BucketRun): Promise<void> {
-  await copyInto(job, run, (bucket, folder) => fetchRun(bucket, run, folder, listedFiles, job.options)); // opening it reports a manifest that cannot be used
+  await copyInto(job, run, (bucket, folder) => fetchRun(bucket, run, folder, job.options)); // opening it reports a manifest that cannot be used
 }
 
 /**
@@ -93,12 +92,10 @@ export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<boolean> 
     const files: WantedFile[] = [];
     for await (const { key, bytes } of bucket.list(`${run.folder}/`)) {
       const path = key.slice(run.folder.length + 1);
-      if (!isSafe(path)) continue;
-      await makeFolders(folder, path);
-      files.push({ key, path: join(folder, path), bytes, sha256: undefined });
+      if (isSafe(path)) files.push({ key, path, bytes, sha256: undefined });
     }
-    if (!files.some(({ path }) => path === join(folder, manifestName))) throw noManifest(job, run);
-    await fetchFiles(bucket, files, `fetching run ${run.run_id}`, job.options);
+    if (!files.some(({ path }) => path === manifestName)) throw noManifest(job, run);
+    await fetchFiles(bucket, folder, files, { ...job.options, step: `fetching run ${run.run_id}` });
     return (await fingerprint(join(folder, manifestName))).sha256 === run.manifest.sha256;
   });
 }
@@ -107,7 +104,7 @@ export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<boolean> 
 function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder: string) => Promise<T>): Promise<T> {
   const folder = copyFolderOf(job, run);
   const copyOrExplain = async (bucket: Bucket) => {
-    await makeFolder(folder);
+    await makeFolders(job.folder, join("runs", run.run_id, manifestName));
     return copy(bucket, folder).catch(async (error: unknown) => {
       const found = job.options.signal.aborted ? undefined : await readHead(bucket).catch(() => undefined);
       if (!found || found.head.runs.some((listed) => listed.folder === run.folder)) throw error;
@@ -133,11 +130,9 @@ function isSafe(path: string): boolean {
 export async function copyDatabase(job: JobCopy): Promise<string | undefined> {
   const key = `${job.job}.duckdb`;
   const path = join(job.folder, key);
-  const copy = async (bucket: Bucket) => {
-    await makeFolder(job.folder);
-    return fetchLatest(bucket, { key, path }, job.options);
-  };
-  return job.options.copies.once(path, () => fetching(job, copy));
+  return job.options.copies.once(path, () =>
+    fetching(job, (bucket) => fetchLatest(bucket, job.folder, key, job.options)),
+  );
 }
 
 /** Fetches of a database that is replaced each time, before that is an error. */
@@ -146,15 +141,16 @@ const mostTries = 3;
 /** Fetches an object, again if it is replaced meanwhile. Resolves to its path; undefined if there is none. */
 async function fetchLatest(
   bucket: Bucket,
-  { key, path }: Pick<WantedFile, "key" | "path">,
+  folder: string,
+  key: string,
   options: CopyOptions,
 ): Promise<string | undefined> {
   let facts = await bucket.look(key);
   for (let tries = 1; facts; tries++) {
     const { etag } = facts;
     try {
-      await fetchFiles(bucket, [{ ...facts, key, path }], `fetching ${key}`, options);
-      return path;
+      await fetchFiles(bucket, folder, [{ ...facts, key, path: key }], { ...options, step: `fetching ${key}` });
+      return join(folder, key);
     } catch (error) {
       facts = await bucket.look(key);
       if (tries === mostTries || facts?.etag === etag) throw error;
@@ -167,13 +163,13 @@ function fetching<T>({ url, options }: JobCopy, work: (bucket: Bucket) => Promis
   return options.copies.explain(() => withBucket(url, options, work));
 }
 
-/** An object to fetch, and the path that its copy gets; the folder of that path is there. */
+/** An object to fetch, and the path of its copy in a folder. */
 export interface WantedFile extends FileFacts {
   readonly key: string;
   readonly path: string;
 }
 
-export interface FetchOptions {
+interface TransferOptions {
   readonly signal: AbortSignal;
   /** Shows how far it is, until the function that it returns is called. */
   readonly watch?: (progress: ReadProgress) => () => void;
@@ -181,15 +177,20 @@ export interface FetchOptions {
   readonly onDamaged?: (file: WantedFile, error: DamagedError) => void;
 }
 
+interface FetchOptions extends TransferOptions {
+  /** Names the progress. */
+  readonly step: string;
+}
+
 /** Objects on their way at once. Each takes up to 16 MB of memory. */
 const atOnce = 4;
 
-/** Fetches objects to their paths, but for those that are there. The first failure ends all. `step` names the progress. */
+/** Fetches objects into a folder, which must exist, but for those that are there. The first failure ends all. */
 export async function fetchFiles(
   bucket: Bucket,
+  folder: string,
   files: readonly WantedFile[],
-  step: string,
-  { signal, watch, onDamaged }: FetchOptions,
+  { step, signal, watch, onDamaged }: FetchOptions,
 ): Promise<void> {
   const progress = emptyReadProgress(step);
   progress.expected = files.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -199,8 +200,10 @@ export async function fetchFiles(
   const unwatch = watch?.(progress);
   try {
     await untilFailure(files, { atOnce, ending: signal }, async (file, signal) => {
-      if (await isThere(file.path)) return;
-      await bucket.fetchFile(file.key, file.path, { ...file, signal, onBytes }).catch((error: unknown) => {
+      const path = join(folder, file.path);
+      if (await isThere(path)) return;
+      await makeFolders(folder, file.path);
+      await bucket.fetchFile(file.key, path, { ...file, signal, onBytes }).catch((error: unknown) => {
         if (!onDamaged || !(error instanceof DamagedError)) throw error;
         onDamaged(file, error);
       });
@@ -210,27 +213,25 @@ export async function fetchFiles(
   }
 }
 
-/** Where the manifest of a run is, and the path of its copy in a folder. */
-export function manifestOf({ folder: key, manifest }: BucketRun, folder: string): WantedFile {
-  return { key: `${key}/${manifestName}`, path: join(folder, manifestName), ...manifest };
+/** The manifest of a run, and the path of its copy in a folder. */
+export function manifestOf({ folder, manifest }: BucketRun, path: string = manifestName): WantedFile {
+  return { key: `${folder}/${manifestName}`, path, ...manifest };
 }
 
-/** Fetches the manifest of a run and the files that `wanted` chooses into a folder. Of a manifest that cannot be used, nothing else. */
+/**
+ * Fetches the manifest of a run and the files that `wanted` chooses, all by default, into a folder, which must exist. If the manifest
+ * cannot be used, it fetches nothing else.
+ */
 export async function fetchRun(
   bucket: Bucket,
   run: BucketRun,
   folder: string,
-  wanted: (manifest: Manifest) => readonly ListedFile[],
-  options: FetchOptions,
+  options: TransferOptions,
+  wanted: (manifest: Manifest) => readonly ListedFile[] = listedFiles,
 ): Promise<void> {
-  await fetchFiles(bucket, [manifestOf(run, folder)], "reading manifests", options);
+  await fetchFiles(bucket, folder, [manifestOf(run)], { ...options, step: "reading manifests" });
   const { manifest } = (await readManifest(folder)) ?? {};
-  const files = manifest ? wanted(manifest) : [];
-  for (const { path } of files) await makeFolders(folder, path);
-  await fetchFiles(
-    bucket,
-    files.map((file) => ({ ...file, key: `${run.folder}/${file.path}`, path: join(folder, file.path) })),
-    `fetching run ${run.run_id}`,
-    options,
-  );
+  const listed = manifest ? wanted(manifest) : [];
+  const files = listed.map((file) => ({ ...file, key: `${run.folder}/${file.path}` }));
+  await fetchFiles(bucket, folder, files, { ...options, step: `fetching run ${run.run_id}` });
 }

@@ -37,18 +37,14 @@ async function commitRun(owned: OwnFolder, runId: string, stage: string): Promis
   const folder = join(owned.runs, runId);
   const manifest = await fingerprint(join(stage, manifestName));
   try {
-    await refuseTaken(folder);
+    // A rename takes the place of an empty folder; if it has files, the rename fails, also in the moment after this look.
+    if (await isThere(folder))
+      throw new StopError(`${folder} is there already, so this run cannot be published. Move it away`);
     await rename(stage, folder);
   } catch (error) {
     // A disk that reports an error may have done it all the same.
     if (!(await isFile(join(folder, manifestName), manifest).catch(() => false))) throw error;
   }
-}
-
-/** A rename takes the place of an empty folder; of one with files it fails by itself, also in the moment after this look. */
-async function refuseTaken(folder: string): Promise<void> {
-  const facts = await lstat(folder).catch(ifAbsent(undefined));
-  if (facts) throw new StopError(`${folder} is there already, so this run cannot be published. Move it away`);
 }
 
 /** Whether there is a file with these bytes; anything else that stands there is not opened. */

@@ -116,10 +116,11 @@ export async function findNewestRun(runs: string): Promise<string | undefined> {
   return newest === undefined ? undefined : join(runs, newest);
 }
 
-/** The ids of the runs in a folder of runs, newest first. */
-export async function runIdsIn(runs: string): Promise<readonly string[]> {
+/** The ids of the runs in a folder of runs, newest first; those older than `before` if it is given. */
+export async function runIdsIn(runs: string, before?: string): Promise<readonly string[]> {
   const names = await readdir(runs).catch(ifAbsent<string[]>([]));
-  return names.filter(isRunId).sort().reverse();
+  const isWanted = (name: string) => isRunId(name) && (before === undefined || name < before);
+  return names.filter(isWanted).sort().reverse();
 }
 
 /**
@@ -131,8 +132,7 @@ export async function newestComplete(
   { job, before }: { readonly job?: string; readonly before?: string | undefined } = {},
 ): Promise<string | undefined> {
   const latest = await readlink(join(folder, "latest")).catch(() => undefined);
-  for (const id of await runIdsIn(runs)) {
-    if (before !== undefined && id >= before) continue;
+  for (const id of await runIdsIn(runs, before)) {
     if (job === undefined && latest === join("runs", id)) return id;
     const facts = await readRunFacts(join(runs, id));
     if (facts?.status !== "complete") continue;

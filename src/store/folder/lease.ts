@@ -1,11 +1,11 @@
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InterruptedError, LostError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import { isThere, makeFolder, makeOwnFolder } from "../../files/files.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
-import { fenceOthers, successorOf } from "./fence.js";
+import { entriesOf, fenceOthers, successorOf } from "./fence.js";
 import { folderStore } from "./folder-store.js";
 import { foldersOf, type LeasedJob, refuseLinks } from "./job-folders.js";
 import { type Lock, lockJob } from "./lock.js";
@@ -73,29 +73,16 @@ async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
   await fenceOthers(leased, lock, now);
 }
 
-/** Marks the own folder as finished and releases the lock. */
-async function end(leased: LeasedJob, lock: Lock): Promise<void> {
-  const isOurs = await isThere(leased.own).catch(() => true);
-  try {
-    if (isOurs) await writeFile(join(leased.own, "released"), "", { mode: 0o600 }).catch(() => {});
-  } finally {
-    await lock.release(leased.own);
+/** Marks the own folder as finished, releases the lock, and removes the folder unless it holds files for the next owner. */
+async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
+  await writeFile(join(own, "released"), "", { mode: 0o600 }).catch(() => {}); // a successor may have removed the folder
+  await lock.release(own);
+  for (const entry of await entriesOf(own)) {
+    const isFact = ["owner.json", "released", "lock"].includes(entry.name);
+    const isEmpty = entry.isDirectory() && (await entriesOf(join(own, entry.name))).length === 0;
+    if (!isFact && !isEmpty) return;
   }
-  if (isOurs && !(await hasLeftovers(leased))) await rm(leased.own, { recursive: true, force: true });
-}
-
-/** Whether the folder holds files for the next holder. */
-async function hasLeftovers({ own }: LeasedJob): Promise<boolean> {
-  const facts = new Set(["owner.json", "released", "lock"]);
-  for (const name of await readdir(own).catch(() => [])) {
-    if (facts.has(name)) continue;
-    const isEmpty = await readdir(join(own, name)).then(
-      (names) => names.length === 0,
-      () => false,
-    );
-    if (!isEmpty) return true;
-  }
-  return false;
+  await rm(own, { recursive: true, force: true });
 }
 
 /**

@@ -236,14 +236,14 @@ interface Holder {
 }
 
 /**
- * The holder of a lock at the time `now`, if the lock is held: its process lives or, where that cannot be known, it was touched of late.
- * A time far ahead of `now` is none that a living process gave.
+ * The holder of a lock at the time `now`, if the lock is held: its process lives or, where that cannot be known, it was touched within
+ * `silence` ms. A time far ahead of `now` is none that a living process gave.
  */
-export async function holderOf(found: LockFile, now: number): Promise<Holder | undefined> {
+export async function holderOf(found: LockFile, now: number, silence = deadAfter): Promise<Holder | undefined> {
   const owner = ownerFrom(found.text);
   const alive = owner && (await isAlive(owner));
   const age = now - found.touched;
-  const isHeld = !isReleased(found) && (alive ?? Math.abs(age) < deadAfter);
+  const isHeld = !isReleased(found) && (alive ?? Math.abs(age) < silence);
   return isHeld ? { owner, alive, age } : undefined;
 }
 

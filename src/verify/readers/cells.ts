@@ -1,7 +1,19 @@
 import { hash } from "node:crypto";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
-import { canonicalJson, canonicalText, isObject } from "./json-text.js";
-import { RowError, type RowText } from "./rows.js";
+
+/** The cells of a row as a format has them, all as text, long texts short; null where they are null. */
+export type RowText = readonly (string | null)[];
+
+/**
+ * The rows of a file in their order, some at a time, each made when it is taken. An error stands for a row that is none. Throws UnreadableError
+ * when there are no more to be had.
+ */
+export type Rows = AsyncGenerator<Iterable<RowText | RowError>>;
+
+/** Why something is no row. */
+export class RowError extends Error {
+  override readonly name = "RowError";
+}
 
 /** The cells in a form that is the same in every format. RowError names a cell that its column cannot hold. */
 export function canonicalRow(kind: Kind, row: RowText): RowText {
@@ -81,4 +93,119 @@ export function shortTextSql(column: string): string {
 /** A text, or what stands for it, without the apostrophe of `csv_safe`. */
 export function unguardedText(text: string): string {
   return text.startsWith("'") ? text.replace(guarded, "") : text;
+}
+
+declare global {
+  /** Of the same proposal as the `context` of revivers; TypeScript has no types for them yet. */
+  interface JSON {
+    rawJSON(text: string): object;
+    isRawJSON(value: unknown): boolean;
+  }
+}
+
+export interface ParsedJson {
+  /** Where a number is written in another way than JavaScript would, it is an object that JSON.stringify writes in that way. */
+  readonly value: unknown;
+  /** The names in the outermost object, in their order, repeated ones, too; with their escapes where others would do, too. */
+  readonly names: readonly string[];
+  /** A name that some object has twice; the value has the last of its members. */
+  readonly repeated: string | undefined;
+}
+
+/**
+ * Reads JSON text by JSON.parse without losing anything. If JSON.stringify writes the same text again, JSON.parse has lost nothing;
+ * otherwise the names are looked at in the text, and numbers come from their source. Throws SyntaxError, or RowError where it is nested
+ * deeper than JSON.stringify goes; a run writes no such text.
+ */
+export function parseJson(text: string, numberFrom = numberAsWritten): ParsedJson {
+  const value: unknown = JSON.parse(text);
+  try {
+    if (JSON.stringify(value) === text)
+      return { value, names: isObject(value) ? Object.keys(value) : [], repeated: undefined };
+    const exact = (_name: string, each: unknown, context?: { readonly source: string }) =>
+      typeof each === "number" && context ? numberFrom(each, context.source) : each;
+    return { value: JSON.parse(text, exact), ...namesIn(text) };
+  } catch (error) {
+    if (error instanceof RangeError) throw new RowError("is nested too deeply to be checked");
+    throw error;
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+function numberAsWritten(value: number, source: string): unknown {
+  return String(value) === source ? value : JSON.rawJSON(source);
+}
+
+/**
+ * JSON text in the one form that stands for all texts of the same value: no blanks, strings with the fewest escapes, numbers by their
+ * exact decimal value. The order of members stays. Undefined when the value is of another type, or the text is no JSON or has a name
+ * twice.
+ */
+export function canonicalJson(text: string, isOfType: (value: unknown) => boolean = () => true): string | undefined {
+  try {
+    const { value, repeated } = parseJson(text, numberByValue);
+    return repeated === undefined && isOfType(value) ? JSON.stringify(value) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The same for a text that is JSON or not, as in a column of any type: a text that is none stays as it is. */
+export function canonicalText(text: string): string {
+  return /^[\s[{"\d-]/.test(text) ? (canonicalJson(text) ?? text) : text;
+}
+
+/** A double where its shortest text has the same value, or else the exact one: what would be rounded is another number. */
+function numberByValue(value: number, source: string): unknown {
+  const exact = exactDecimal(source);
+  return exact === exactDecimal(String(value)) ? value : JSON.rawJSON(exact);
+}
+
+/** `-1.50e3` and `-1500` are `-15e2`. */
+function exactDecimal(text: string): string {
+  const [, sign = "", whole = "", fraction = "", power = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, "");
+  const short = digits.replace(/0+$/, "");
+  if (short === "") return "0";
+  return `${sign}${short}e${BigInt(power) - BigInt(fraction.length) + BigInt(digits.length - short.length)}`;
+}
+
+/** The names in JSON text; what is no name is passed over. */
+function namesIn(text: string): Omit<ParsedJson, "value"> {
+  const names: string[] = [];
+  const open: Set<unknown>[] = [];
+  let string = "";
+  let repeated: string | undefined;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === "{") open.push(new Set());
+    if (character === "}") open.pop();
+    if (character === '"') {
+      const end = endOfString(text, at);
+      string = text.slice(at, end);
+      at = end - 1;
+    }
+    if (character === ":") {
+      const [name, object] = [JSON.parse(string), open.at(-1)];
+      if (open.length === 1) names.push(string.slice(1, -1));
+      if (object?.has(name)) repeated = string;
+      object?.add(name);
+    }
+  }
+  return { names, repeated };
+}
+
+/** The end of the string that begins at `start`, its closing quote included. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text[before] === "\\") before--;
+    if ((end - before) % 2 === 1) return end + 1;
+  }
+  return text.length;
 }

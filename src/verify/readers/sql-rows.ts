@@ -4,8 +4,7 @@ import { sqlText, sqlTypes, utcTime } from "../../duckdb/sql.js";
 import { StopError } from "../../errors.js";
 import { UnreadableError } from "../../files/files.js";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
-import { shortTextSql } from "./cells.js";
-import type { Rows, RowText } from "./rows.js";
+import { type Rows, type RowText, shortTextSql } from "./cells.js";
 
 /** The rows of a Parquet file, which must have exactly the columns, in order, each of its type. */
 export async function* parquetRows(path: string, kind: Kind, connection: Connection): Rows {

@@ -3,15 +3,13 @@ import { CsvError, parse } from "csv-parse/sync";
 import { UnreadableError } from "../../files/files.js";
 import { readTextPieces, splitLines } from "../../files/lines.js";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
-import { shortText } from "./cells.js";
-import { isObject, type ParsedJson, parseJson } from "./json-text.js";
-import { RowError, type Rows, type RowText } from "./rows.js";
+import { isObject, type ParsedJson, parseJson, RowError, type Rows, type RowText, shortText } from "./cells.js";
 
 /** The rows of a CSV file by the letter of RFC 4180, below its header. An empty cell without quotes is null. */
 export async function* csvRows(path: string, kind: Kind): Rows {
   const header = Buffer.from(columns[kind].map((column) => column.name).join(","));
   let isBelow = false;
-  for await (const records of readRecords(path)) {
+  for await (const records of splitLines(readTextPieces(path), { quoted: true })) {
     const [top] = records;
     if (!isBelow && top?.equals(header) === false) throw new UnreadableError("has another header");
     const rows = isBelow ? records : records.slice(1);
@@ -129,37 +127,4 @@ function* rowsFrom(
       yield error;
     }
   }
-}
-
-/** The longest record that is read, in bytes: far above what a row can be, and below what a string of JavaScript can hold. */
-const longest = 256 * 1024 * 1024;
-const lineFeed = 10;
-const quote = 34;
-
-/** The records of a CSV file, without the line feeds at their ends, some at a time. A symlink is not followed. Memory is that of one record. */
-export async function* readRecords(path: string): AsyncGenerator<readonly Buffer[]> {
-  let begun: Buffer[] = [];
-  let length = 0;
-  let inQuotes = false;
-  for await (const piece of readTextPieces(path)) {
-    const records: Buffer[] = [];
-    let start = 0;
-    let nextQuote = piece.indexOf(quote);
-    const passQuotes = (end: number) => {
-      for (; nextQuote >= 0 && nextQuote < end; nextQuote = piece.indexOf(quote, nextQuote + 1)) inQuotes = !inQuotes;
-    };
-    for (let end = piece.indexOf(lineFeed); end >= 0; end = piece.indexOf(lineFeed, end + 1)) {
-      passQuotes(end);
-      if (inQuotes) continue;
-      const last = piece.subarray(start, end);
-      records.push(begun.length > 0 ? Buffer.concat([...begun, last]) : last);
-      [begun, length, start] = [[], 0, end + 1];
-    }
-    passQuotes(piece.length);
-    if (start < piece.length) begun.push(piece.subarray(start));
-    length += piece.length - start;
-    if (length > longest) throw new UnreadableError(`a row is longer than ${longest >> 20} MB`);
-    yield records;
-  }
-  if (begun.length > 0) yield [Buffer.concat(begun)];
 }

@@ -19,9 +19,11 @@ test.each([80, 40])(
     const { service, folder } = await place();
     const terminal = openKbdump(["init", "mine.yaml", "--ask"], { cwd: folder, columns, rows: 200 });
     await terminal.shows("◆  Base URL");
-    terminal.type(`${service.url}0${keys.enter}`);
+    terminal.type(`kb.example.com${keys.enter}`);
     await terminal.shows("◆  API key");
     terminal.type(`dataset-wrong${keys.enter}`);
+    await terminal.shows(/│ {2}got\s+"kb\.example\.com"[^◆]*◆ {2}Base URL/); // the key is kept
+    terminal.type(`${service.url}0${keys.enter}`);
     await terminal.shows(/usually[^◆]*◆ {2}Base URL/); // the answer is 404: the key may be right
     terminal.type(`${service.url}${keys.enter}`);
     await terminal.shows(/401[^◆]*the\s+(│\s+)?key\s+(│\s+)?you\s+(│\s+)?typed[^◆]*◆ {2}API key/);

@@ -19,15 +19,15 @@ const rendered = (...documents: Parameters<typeof resultOf>[0]) => renderPlan(re
 test("a plan shows each row with who worked on it and when, the text that goes and the one that comes, and what is left alone", () => {
   expect(
     rendered(everything),
-  ).toBe(`Run 20261119T020000123Z of job nightly, compared with the documents as they stand at https://kb.example.com/v1.
+  ).toBe(`Run 20261119T020000123Z of job nightly, compared with the current documents at https://kb.example.com/v1.
 14 rows lost, 10 of them with manual edits.
-- what stands there now · + what will stand there
+- text now · + text after the restore
 
 "Manual.md" (${manual})
   To write:
     edit chunk at 12 ${idOf(12)}
       edited by ann on 2026-11-18 14:02 UTC
-      the history of the job has what stood there before
+      the history of the job has the text before the edit
       its id is now ${idOf(112)}
       - Open the valve slowly.
       + Open the valve slowly, and never above 4.5 bar.
@@ -47,7 +47,7 @@ test("a plan shows each row with who worked on it and when, the text that goes a
     edit chunk at 7 ${idOf(7)}
       you decided so
       its id is now ${idOf(107)}
-      the chunk that stands there is in error, and is repaired
+      the chunk there is in error, and is repaired
       - Parent.
       + Parent, repaired.
       replace child chunk at 1 ${idOf(71)}
@@ -62,7 +62,7 @@ test("a plan shows each row with who worked on it and when, the text that goes a
     chunk at 91 ${idOf(91)}
       edited by ann on 2026-11-18 14:02 UTC
       The target does not have the text that the edit replaced.
-      it can replace the text that stands there
+      it can replace the text there
       - Changed by others.
       + Lost 91.
     child chunk at 92 ${idOf(92)}
@@ -99,9 +99,9 @@ plan: 6 rows to write: 2 chunks edited, 1 chunk added, 2 chunks disabled, 1 chil
 1 row left out, as you decided
 
 Before you apply it:
-  - Some things do not come back: ids, positions of single chunks (added ones come last), hit counts, times, authors, and keywords that were emptied.
-  - kbdump reads each chunk again right before it writes it, but the service takes no condition: an edit in that moment is overwritten. Choose a quiet time.
-  - The next re-index takes all of it again. To keep a text for good, put it into the source document.
+  - Not restored: ids, positions of added chunks (they come last), hit counts, times, authors, and keywords that were emptied.
+  - kbdump reads each chunk again right before it writes it, but the API has no conditional writes: an edit in that moment is overwritten. Choose a quiet time.
+  - The next re-index loses all of it again. To keep a text for good, put it into the source document.
 
 Write it:
   kbdump restore nightly@20261119 --apply
@@ -194,10 +194,10 @@ test("the history proves another thing of a chunk that was edited, added, or onl
     .split("\n")
     .filter((line) => line.includes("the history"));
   expect(remarks.map((line) => line.trim())).toEqual([
-    "the history of the job has what stood there before",
+    "the history of the job has the text before the edit",
     "the history of the job saw it come",
     "the history of the job has it enabled",
-    "the history of the job has what stood there before",
+    "the history of the job has the text before the edit",
   ]);
 });
 

@@ -14,10 +14,10 @@ import {
 import { invocation, terminalOf, wide } from "./pages.js";
 
 const folder = "output/nightly/runs/20261119T020000123Z.restore";
-const places = `  ${folder}/before/runs/20261120T020000123Z/  the undo: the documents as they stood before the first write
+const places = `  ${folder}/before/runs/20261120T020000123Z/  the undo: the documents before the first write
   ${folder}/journal.jsonl                     every request and its answer
 
-The next re-index takes it all again. To keep a text for good, put it into the source document.`;
+The next re-index loses all of it again. To keep a text for good, put it into the source document.`;
 const lost = documentOf({ restores: [restoreOf(1), restoreOf(2)] });
 
 test("restored and proved: how many, what it cost, and where the undo lies", () => {

@@ -1,8 +1,7 @@
-import { mkdir, readFile, symlink, truncate } from "node:fs/promises";
+import { mkdir, symlink, truncate } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { runHere } from "../../cli/run-here.js";
-import { documentation } from "../../documentation.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { readCsv } from "../../dump/formats/rfc4180.js";
 import { inFull } from "../../rounds.js";
@@ -153,16 +152,12 @@ test.runIf(inFull)("2 for what is no run or no command line, 1 for a dump that i
   expect(damaged.stderr).toContain(`kbdump verify ${fresh} shows everything that is wrong with it`);
 });
 
-test.runIf(inFull)("--help has examples and the exit codes; the documentation explains it", async () => {
+test.runIf(inFull)("--help has examples and the exit codes", async () => {
   const { code, stdout } = await runHere(["diff", "--help"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/Examples:\n {2}kbdump diff /);
   expect(stdout).toContain("4 they differ");
   expect((await runHere(["--help"])).stdout).toContain("kbdump diff <old> [new]");
-  const readme = await readFile("README.md", "utf8");
-  expect(readme).toContain("| `kbdump diff <old> [new]` |");
-  expect(documentation).toContain("\n## Compare two runs\n");
-  expect(readme).toMatch(/^\| 4 \| .*diff/m);
 });
 
 test.runIf(inFull)("documents are named as either run listed them, the newer name first", async () => {

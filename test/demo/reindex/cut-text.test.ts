@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sentencesIn } from "../../../src/demo/source.js";
+import { sentencesIn } from "../../../src/demo/indexing.js";
 import { cutText } from "../../servers/writable/cut-source.js";
 
 test.each([

@@ -35,7 +35,9 @@ test.skipIf(!hasS3)(
       await bucket.put(`exchange/${runId}/results/2.json`, Buffer.from("late")); // it had looked before the run ended
       await removeOtherExchanges(leased, "20261121T020000000Z");
       expect(await keysBelow(bucket, "exchange/")).toEqual([]);
+      const closed = await one.of(runId);
       await one[Symbol.asyncDispose]();
+      await expect(closed.begin("2.late")).rejects.toThrow("ENOENT");
       expect(await readdir(join(folder, "one", "test", ".work"))).toEqual([]);
     } finally {
       await store.stop();

@@ -5,13 +5,13 @@ import { onTestFinished } from "vitest";
 import type { Job } from "../../../src/job/job.js";
 import {
   type Attempt,
-  type AttemptFile,
   attemptOf,
   beginAttempt,
   type Exchange,
   type OwnExchange,
 } from "../../../src/parallel/exchange.js";
 import { type ExchangeOptions, openExchanges, ownExchange } from "../../../src/parallel/open-exchange.js";
+import type { SegmentFacts } from "../../../src/segments/segment.js";
 import { foldersOf, type LeasedJob } from "../../../src/store/folder/job-folders.js";
 import { dataset, document } from "../../job/job-folder.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
@@ -51,7 +51,7 @@ export async function ownPlanned(leased: LeasedJob): Promise<OwnExchange> {
 export async function take(
   own: OwnExchange,
   { token }: Attempt,
-  { file, ...facts }: AttemptFile,
+  { file, ...facts }: SegmentFacts,
   path: string,
   name = "1",
 ) {
@@ -153,10 +153,10 @@ export async function readInto(
   exchange: Exchange,
   name: string,
   texts: Readonly<Record<string, string>>,
-): Promise<{ readonly attempt: Attempt; readonly files: readonly AttemptFile[] }> {
+): Promise<{ readonly attempt: Attempt; readonly files: readonly SegmentFacts[] }> {
   const attempt = await beginAttempt(exchange, name);
   if (!attempt) throw new Error("the run is over");
-  const files: AttemptFile[] = [];
+  const files: SegmentFacts[] = [];
   for (const [file, content] of Object.entries(texts)) {
     await writeFile(join(attempt.folder, file), content);
     files.push({ file, ...factsOf(content) });

@@ -24,54 +24,72 @@ const openOf = (names: readonly string[], concurrency: number) =>
 const nothing = { submitted: [], large: [] };
 
 describe("open documents", () => {
+  const batchesOf = (round: ReturnType<OpenDocuments["nextRound"]>) => [...(round?.batches.values() ?? [])];
+  const idsOf = (round: ReturnType<OpenDocuments["nextRound"]>) => [...(round?.batches.keys() ?? [])];
+
   test("large ones come first, one at a time with all slots, then small ones together", () => {
     const open = openOf(["large1", "a", "b", "c"], 8);
-    const first = open.takeNext();
+    const first = open.nextRound(0);
     expect(first).toMatchObject({ atOnce: 1, slots: 8, mostPages: null });
-    expect(first.batches.map(({ names }) => names)).toEqual([["large1"]]);
-    expect(open.takeNext().batches).toEqual([]);
+    expect(batchesOf(first)).toEqual([["large1"]]);
+    expect(open.nextRound(0)).toBeUndefined();
     open.close("large1");
-    open.ended(first.batches[0]?.id ?? "", { submitted: ["large1"], large: [] }, 0);
-    const second = open.takeNext();
+    open.ended(idsOf(first)[0] ?? "", { submitted: ["large1"], large: [] }, 0);
+    const second = open.nextRound(0);
     expect(second).toMatchObject({ atOnce: 3, slots: 2, mostPages: 160 });
-    expect(second.batches.map(({ names }) => names)).toEqual([["a"], ["b"], ["c"]]);
+    expect(batchesOf(second)).toEqual([["a"], ["b"], ["c"]]);
   });
 
   test("many small ones share batches, which shrink towards the end", () => {
     const names = Array.from({ length: 300 }, (_, at) => `n${String(at).padStart(3, "0")}`);
-    const { atOnce, slots, batches } = openOf(names, 4).takeNext();
-    expect([atOnce, slots]).toEqual([4, 1]);
-    expect(batches.flatMap((batch) => batch.names)).toEqual(names);
-    const sizes = batches.map((batch) => batch.names.length);
+    const round = openOf(names, 4).nextRound(0);
+    expect([round?.atOnce, round?.slots]).toEqual([4, 1]);
+    const batches = batchesOf(round);
+    expect(batches.flat()).toEqual(names);
+    const sizes = batches.map((batch) => batch.length);
     expect(sizes).toEqual(sizes.toSorted((one, other) => other - one));
     expect([sizes[0], sizes.at(-1)]).toEqual([20, 1]);
   });
 
+  test("a round has no more batches than the queue is to hold", () => {
+    const names = Array.from({ length: 30_000 }, (_, at) => `n${at}`);
+    const open = openOf(names, 4);
+    const first = open.nextRound(0);
+    expect(batchesOf(first).map(({ length }) => length)).toEqual(Array.from({ length: 1_000 }, () => 20));
+    for (const [id, some] of first?.batches ?? []) {
+      for (const name of some) open.close(name);
+      open.ended(id, { submitted: [...some], large: [] }, 0);
+    }
+    expect(batchesOf(open.nextRound(0)).flat()).toEqual(names.slice(20_000));
+  });
+
   test("a document that turns out large waits for its own round, and counts as not tried", () => {
     const open = openOf(["a", "b"], 8);
-    const { batches } = open.takeNext();
-    for (const { id, names } of batches) open.ended(id, { submitted: [], large: names }, 0);
-    const second = open.takeNext();
+    for (const [id, names] of open.nextRound(0)?.batches ?? []) open.ended(id, { submitted: [], large: [...names] }, 0);
+    const second = open.nextRound(0);
     expect(second).toMatchObject({ atOnce: 1, slots: 8, mostPages: null });
-    expect(second.batches.map(({ names }) => names)).toEqual([["b"], ["a"]]);
+    expect(batchesOf(second)).toEqual([["a"], ["b"]]);
   });
 
   test("a document that workers do not end three times is left to the coordinator; refusals do not count", () => {
     const open = openOf(["a"], 8);
     for (const isTry of [false, true, false, true, true]) {
+      const round = open.nextRound(0);
       expect(open.size).toBe(1);
-      open.ended(open.takeNext().batches[0]?.id ?? "", nothing, 0, isTry);
+      open.ended(idsOf(round)[0] ?? "", nothing, 0, isTry);
     }
+    expect(open.nextRound(0)).toBeUndefined();
     expect([open.size, open.get("a")]).toEqual([0, undefined]);
   });
 
   test("a submitted result may come into sight a minute later", () => {
     const open = openOf(["a"], 8);
-    open.ended(open.takeNext().batches[0]?.id ?? "", { submitted: ["a"], large: [] }, 0);
-    open.returnLate(60_000);
-    expect(open.takeNext().batches).toEqual([]);
-    open.returnLate(60_001);
-    expect(open.takeNext().batches.map(({ names }) => names)).toEqual([["a"]]);
+    for (let round = 0; round < 3; round++) {
+      open.ended(idsOf(open.nextRound(round * 60_001))[0] ?? "", { submitted: ["a"], large: [] }, round * 60_001);
+      expect(open.nextRound(round * 60_001 + 60_000)).toBeUndefined();
+      expect(open.size).toBe(1);
+    }
+    expect([open.nextRound(180_003), open.size], "it never did").toEqual([undefined, 0]);
   });
 
   test("whatever happens, each open document is handed out once or waits, and the slots never exceed the bound", () => {
@@ -84,16 +102,15 @@ describe("open documents", () => {
         const names = Array.from({ length: 10 }, (_, at) => (at < 3 ? `large${at}` : `n${at}`));
         const open = openOf(names, concurrency);
         let out = new Map<string, readonly string[]>();
-        let underWay = { atOnce: 0, slots: 0 };
         const take = () => {
-          const { atOnce, slots, batches } = open.takeNext();
-          expect(atOnce * slots).toBeLessThanOrEqual(concurrency);
-          if (out.size > 0) expect({ atOnce, slots }).toEqual(underWay);
-          underWay = { atOnce, slots };
-          for (const { id, names: some } of batches) {
-            for (const name of some) expect([...out.values()].flat(), `${name} twice`).not.toContain(name);
-            out.set(id, some);
-          }
+          const round = open.nextRound(0);
+          if (out.size > 0) expect(round).toBeUndefined();
+          if (!round) return;
+          expect(round.atOnce * round.slots).toBeLessThanOrEqual(concurrency);
+          const all = [...round.batches.values()].flat();
+          expect(new Set(all).size).toBe(all.length);
+          for (const name of all) expect(open.get(name), name).toBeDefined();
+          out = new Map(round.batches);
         };
         for (const { kind, at } of steps) {
           const [id, some = []] = [...out][at] ?? [];
@@ -187,7 +204,7 @@ test("the progress of workers is that of the run, whatever is reported twice, re
   const row = { chunk_count: 50, child_chunk_count: 3 };
   const requests = { sent: 4, answered: 4, retried: 0, throttled: 0, bytes: 9, retriedBy: { 429: 1 } };
   closed.add("a");
-  const submitted = { worker: "w", result: { row }, pages: 6, requests } as unknown as SubmittedResult;
+  const submitted = { worker: "w", stored: { state: { row } }, pages: 6, requests } as unknown as SubmittedResult;
   workersProgress.submitted(submitted, true);
   expect(progress).toMatchObject({ chunks: 60, child_chunks: 4, pagesExpected: 11, pagesDone: 7, documentsBegun: 2 });
   expect(progress).toMatchObject({ documentsDone: 1, requestsElsewhere: 2, requests });
@@ -241,25 +258,18 @@ test("a broker that is gone is reported once, in plain words, and so is its retu
   ]);
 });
 
-test("workers are named when they come, when they go, and with what they read", () => {
+test("the workers that are there are named when they change, and with what they read", () => {
   const said: string[] = [];
   const names = new WorkerNames((text) => said.push(text), "start one");
-  names.see([]);
-  names.see([]);
-  names.see(["a", "b"]);
-  names.see(["b", "a"]);
-  names.see(["b"]);
-  names.see([]);
+  for (const present of [[], [], ["a", "b"], ["a", "b"], ["b"], []]) names.see(present);
   names.read("b");
   names.read("a");
   names.read("a");
   names.reportAll();
   expect(said).toEqual([
     "no worker is connected: start one",
-    "worker a joined",
-    "worker b joined",
-    "worker a left",
-    "worker b left",
+    "connected workers: a, b",
+    "connected workers: b",
     "no worker is connected: start one",
     "workers have read: a 2 documents, b 1 document",
   ]);

@@ -55,17 +55,17 @@ describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
     });
     const [rubbish, another, without, twice] = [await begin(0), await begin(1), await begin(2), await begin(3)];
     await rubbish.attempt.submit([], "{");
-    const stolen = { row: row(without.ref, 0), drift: {}, childLists: null, proof: "one answer" };
+    const stolen = { row: row(without.ref, 0), drift: {}, childLists: null, proof: "one answer", edited: false };
     const known = { worker: "w", pages: 0, requests };
     await another.attempt.submit(
       [],
-      JSON.stringify({ ...known, token: another.attempt.token, result: stolen, files: [] }),
+      JSON.stringify({ ...known, token: another.attempt.token, stored: { state: stolen, segments: [] } }),
     );
     const file = `${without.name}.chunks.jsonl`;
     await writeFile(join(without.attempt.folder, file), "half\n");
     const facts = { file, bytes: 5, sha256: createHash("sha256").update("other").digest("hex") };
-    const damaged = { row: row(without.ref, 1), drift: {}, childLists: null, proof: "one answer" };
-    const submitted = { ...known, token: without.attempt.token, result: damaged, files: [facts] };
+    const damaged = { row: row(without.ref, 1), drift: {}, childLists: null, proof: "one answer", edited: false };
+    const submitted = { ...known, token: without.attempt.token, stored: { state: damaged, segments: [facts] } };
     expect(await without.attempt.submit([facts], JSON.stringify(submitted))).toBe("first");
     const same = {
       ...facts,
@@ -74,7 +74,7 @@ describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
     };
     await writeFile(join(twice.attempt.folder, same.file), "half\n");
     const doubled = { ...damaged, row: row(twice.ref, 1) };
-    const listed = { ...known, token: twice.attempt.token, result: doubled, files: [same, same] };
+    const listed = { ...known, token: twice.attempt.token, stored: { state: doubled, segments: [same, same] } };
     await twice.attempt.submit([same], JSON.stringify(listed));
     while (said.filter((text) => text.includes("is damaged: this run reads it itself")).length < 4) await delay(20);
     work();

@@ -61,17 +61,22 @@ test.skipIf(!hasRedis)(
   async () => {
     const { job, broker, queue } = await startLeftQueue();
     const take = () => broker.connect().hset(queue.toKey("meta"), "kbdump", "a later run", "concurrency", 7);
+    let isOpen = false;
     const connect: typeof broker.connect = (more) => {
       const connection = broker.connect(more);
       const script = connection.eval.bind(connection) as (...args: unknown[]) => Promise<unknown>;
       connection.eval = (async (...args: unknown[]) => {
-        if ((await queue.getWaitingCount()) > 0) await take();
+        if (isOpen) await take();
         return script(...args);
       }) as typeof connection.eval;
       return connection;
     };
     const opened = await DocumentQueue.open({ ...broker, connect }, job, options);
+    const untouched = await DocumentQueue.open({ ...broker, connect }, job, options);
     await queue.add("documents", {});
+    isOpen = true;
+    await untouched.close();
+    expect(await queue.getWaitingCount(), "it takes back nothing").toBe(1);
     expect([await opened.wipe(), await opened.limit(3), await opened.state()]).toEqual([false, false, "taken"]);
     expect([await queue.getWaitingCount(), await queue.getGlobalConcurrency()]).toEqual([1, 7]);
     await opened.close();

@@ -60,7 +60,6 @@ export async function reported(folder: string, { database, content = true }: Rea
       await errorsSection(source),
       await duplicatesSection(source),
     ];
-    const answerOf = (id: string) => answered[id]?.answer;
     return {
       tables: source.tables,
       table: (caption) => {
@@ -68,8 +67,8 @@ export async function reported(folder: string, { database, content = true }: Rea
         if (!found) throw new Error(`no table ${caption}`);
         return found;
       },
-      lead: (id) => textOf(answerOf(id)?.text ?? sections.find((section) => section.id === id)?.lead),
-      short: (id) => answerOf(id)?.short ?? "",
+      lead: (id) => textOf(answered[id]?.lead ?? sections.find((section) => section.id === id)?.lead),
+      short: (id) => answered[id]?.short ?? "",
     };
   });
 }

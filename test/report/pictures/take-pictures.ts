@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../browser/launch-chromium.js";
 import { makeSampleReport } from "./sample-report.js";
 
@@ -10,20 +10,13 @@ const target = "docs/pictures";
 
 interface Picture {
   readonly name: string;
-  readonly options: BrowserContextOptions;
   /** The part of the page that it shows from its beginning; the top of the page without one. */
   readonly part?: string;
 }
 
 const screen = { viewport: { width: 1280, height: 800 } };
-const phone = { viewport: { width: 390, height: 800 }, deviceScaleFactor: 1.5 };
 
-const pictures: readonly Picture[] = [
-  { name: "report", options: screen },
-  { name: "report-lost", options: screen, part: "#lost" },
-  { name: "report-dark", options: { ...screen, colorScheme: "dark" }, part: "#hits" },
-  { name: "report-phone", options: phone },
-];
+const pictures: readonly Picture[] = [{ name: "report" }, { name: "report-lost", part: "#lost" }];
 
 /** Takes the pictures of the documentation, of a real report on the sample data, and prints where they are. */
 export async function takePictures(): Promise<void> {
@@ -42,9 +35,9 @@ export async function takePictures(): Promise<void> {
   }
 }
 
-async function takePicture(browser: Browser, report: string, { name, options, part }: Picture): Promise<string> {
+async function takePicture(browser: Browser, report: string, { name, part }: Picture): Promise<string> {
   const path = join(target, `${name}.png`);
-  const page = await browser.newPage(options);
+  const page = await browser.newPage(screen);
   await page.goto(report);
   if (part !== undefined) await scrollTo(page, part);
   await page.screenshot({ path });

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { Refusal } from "../../../src/demo/knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { compareWithService } from "../../../src/restore/copy/against.js";
 import { copyRun } from "../../../src/restore/copy/copy-run.js";
@@ -48,5 +49,24 @@ test.runIf(inFull)("rows that the service refuses are not counted as rows that a
   expect(await compareWithService({ ...copying(run, service), progress })).toMatchObject({
     ...{ chunks: 3, child_chunks: 2, differences: [] },
     notes: ["1 chunk and 1 child chunk of the run: not compared, as the service takes none that say nothing"],
+  });
+});
+
+test.runIf(inFull)("settings that the service does not show are counted, and its texts are compared", async () => {
+  const run = await dumped();
+  const demo = writableKnowledge(treeOf(), () => new Date());
+  const refuse = () => {
+    throw new Refusal(403, "forbidden", "No.");
+  };
+  const service = await startService({
+    demo: { ...demo, reads: { ...demo.reads, dataset: refuse, document: refuse } },
+  });
+  onTestFinished(service.close);
+  const progress = { step: "", expected: 0, done: 0, dump: undefined };
+  expect(await compareWithService({ ...copying(run, service), progress })).toMatchObject({
+    ...{ documents: 1, chunks: 3, differences: [] },
+    notes: [
+      "settings and metadata of 1 document and 1 dataset were not compared: the reading of the service does not have them",
+    ],
   });
 });

@@ -1,4 +1,4 @@
-import type { DatasetOutline } from "../../../src/demo/sample/outline.js";
+import type { DatasetOutline } from "../../../src/demo/sample/build-document.js";
 
 /** A dataset of the sample data with so many chunks of each document, and of each chunk child chunks, at the most. */
 export function shortOutline(outline: DatasetOutline, most: number): DatasetOutline {

@@ -15,6 +15,7 @@ export function targetDataset(
   const made = documents.map((document, at) => ({
     row: { id: document, name: document, doc_form: "text_model", created_at: at },
     chunks: [],
+    embedsChildren: false,
   }));
   return { row: { id, name, ...more }, documents: made, batches: [] };
 }

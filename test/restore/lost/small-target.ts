@@ -45,7 +45,8 @@ export function smallDatasets(sketches: readonly Sketch[], shape: Shape = {}): r
   const stored = documents.map((fields, at) => {
     const id = uuid(2 + at);
     const row = { id, name: `${at}.txt`, doc_form: form, created_at: 1, word_count: 0, tokens: 0, ...fields };
-    return { row, chunks: sketches.map((sketch, index) => chunkFrom(sketch, index, id, at * 100_000)) };
+    const chunks = sketches.map((sketch, index) => chunkFrom(sketch, index, id, at * 100_000));
+    return { row, chunks, embedsChildren: false };
   });
   return [{ row: { id: datasetId, name: "Small", indexing_technique: technique }, documents: stored, batches: [] }];
 }

@@ -64,7 +64,7 @@ export class KnowledgeBase {
   /** Does the work of a person, through the writes of the service. That on a chunk that is not there does nothing. */
   async work(edit: ManualEdit): Promise<void> {
     if (!("at" in edit)) {
-      const { data } = await this.demo.writes.addChunks(datasetId, documentId, [this.#newTexts("added")]);
+      const data = this.demo.writes.addChunks(datasetId, documentId, [this.#newTexts("added")]);
       if (edit.do === "add and disable") for (const { id } of data) await this.#change(id, { enabled: false });
       return;
     }

@@ -1,3 +1,4 @@
+import { automaticChildren, type Source } from "../../../src/demo/indexing.js";
 import type { Details } from "../../../src/demo/knowledge.js";
 import {
   type ChunkText,
@@ -7,7 +8,6 @@ import {
   newChunk,
   type StoredDocument,
 } from "../../../src/demo/rows.js";
-import { automaticChildren, type Source } from "../../../src/demo/source.js";
 import { isMapping } from "../../../src/schema.js";
 
 /** The source, split into pieces of another size. Questions stay with their answers. */

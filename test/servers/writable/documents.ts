@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import { sentencesIn } from "../../../src/demo/indexing.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
-import { bodyOf, checked, parseJson } from "../../../src/demo/requests.js";
 import { type Asked, jsonReply, noContent, type Reply, type Route, route } from "../../../src/demo/routes.js";
 import {
   accounts,
@@ -10,7 +10,7 @@ import {
   newDocument,
   type StoredDocument,
 } from "../../../src/demo/rows.js";
-import { sentencesIn } from "../../../src/demo/source.js";
+import { bodyOf, checked, parseJson } from "../../../src/demo/write-routes.js";
 import { count, isMapping, listOf, object, oneOf, openObject, text, truth } from "../../../src/schema.js";
 import { cutText } from "./cut-source.js";
 import { changedDataset } from "./datasets.js";

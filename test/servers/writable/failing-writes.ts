@@ -1,7 +1,6 @@
-import { ChunkWrites, type ParentIds } from "../../../src/demo/chunk-writes.js";
+import { type AddedChunk, type ChunkChange, ChunkWrites, type ParentIds } from "../../../src/demo/chunk-writes.js";
 import type { DocumentStore } from "../../../src/demo/document-store.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
-import type { AddedChunk, ChunkChange } from "../../../src/demo/requests.js";
 import type { Chunk } from "../../../src/demo/rows.js";
 
 /** How the service takes writes to chunks. */
@@ -31,25 +30,25 @@ export class FailingWrites extends ChunkWrites {
   override addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]) {
     const most = this.#options.maxPerRequest;
     if (most > 0 && added.length > most) throw invalidParam(`Exceeded maximum segments limit of ${most}.`);
-    const answer = super.addChunks(datasetId, documentId, added);
-    if (!answer.data.map(({ content }) => this.#options.embeddingFails(content)).some((fails) => fails)) return answer;
+    const rows = super.addChunks(datasetId, documentId, added);
+    if (!rows.map(({ content }) => this.#options.embeddingFails(content)).some((fails) => fails)) return rows;
     const document = this.store.readIn(datasetId, documentId);
-    const data = answer.data.map((row) => this.#failed({ ...row, child_chunks: [] }));
-    const kept = document.chunks.slice(0, -data.length);
-    this.store.writeChunks(document, [...kept, ...data.map((row) => ({ row, children: [] }))]);
-    return { ...answer, data };
+    const failed = rows.map((row) => this.#failed({ ...row, child_chunks: [] }));
+    const kept = document.chunks.slice(0, -failed.length);
+    this.store.writeChunks(document, [...kept, ...failed.map((row) => ({ row, children: [] }))]);
+    return failed;
   }
 
   override updateChunk(datasetId: string, documentId: string, chunkId: string, change: ChunkChange) {
     const before = this.store.locate(chunkId).chunk;
-    const answer = super.updateChunk(datasetId, documentId, chunkId, change);
-    const { content, keywords, enabled } = answer.data;
+    const row = super.updateChunk(datasetId, documentId, chunkId, change);
+    const { content, keywords, enabled } = row;
     const isOther = content !== before.row.content || String(keywords) !== String(before.row.keywords);
     const isIndexed = enabled !== false && (isOther || change.enabled === true);
-    if (!isIndexed || !this.#options.embeddingFails(content)) return answer;
-    const data = this.#failed({ ...answer.data, child_chunks: before.row.child_chunks });
-    this.store.writeChunk(this.store.locate(chunkId).document, { ...before, row: data });
-    return { ...answer, data };
+    if (!isIndexed || !this.#options.embeddingFails(content)) return row;
+    const failed = this.#failed({ ...row, child_chunks: before.row.child_chunks });
+    this.store.writeChunk(this.store.locate(chunkId).document, { ...before, row: failed });
+    return failed;
   }
 
   override addChild(place: ParentIds, content: string) {

@@ -1,9 +1,9 @@
 import * as v from "valibot";
+import { builtInFields } from "../../../src/demo/demo-knowledge.js";
 import { invalidParam, notFound } from "../../../src/demo/knowledge.js";
-import { bodyOf } from "../../../src/demo/requests.js";
 import { jsonReply, type Route, route } from "../../../src/demo/routes.js";
 import { characters, type Dataset } from "../../../src/demo/rows.js";
-import { builtInFields } from "../../../src/demo/store-knowledge.js";
+import { bodyOf } from "../../../src/demo/write-routes.js";
 import { listOf, object, oneOf, text } from "../../../src/schema.js";
 import type { Place } from "./writable-knowledge.js";
 import type { WritableStore } from "./writable-store.js";

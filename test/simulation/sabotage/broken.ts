@@ -1,7 +1,7 @@
 import type { Listed } from "../../../src/client/check-answer.js";
 
 import type { DocumentRef, KnowledgeApi } from "../../../src/client/knowledge-api.js";
-import type * as paced from "../../../src/client/paced.js";
+import type * as limiting from "../../../src/client/limit-requests.js";
 import type * as send from "../../../src/client/send.js";
 import type * as childLists from "../../../src/crawl/child-lists.js";
 
@@ -165,11 +165,11 @@ function isFree(error: unknown): boolean {
 const tooOften = 10;
 
 /** Sends a refused request again and again in one try. */
-export function withMoreRefusals(actual: typeof paced): typeof paced {
+export function withMoreRefusals(actual: typeof limiting): typeof limiting {
   return {
     ...actual,
-    paced: (sendOne, options) => {
-      const once = actual.paced(sendOne, options);
+    limitRequests: (sendOne, options) => {
+      const once = actual.limitRequests(sendOne, options);
       return async (request) => {
         for (let times = 1; ; times++) {
           const answer = await once(request);

@@ -25,7 +25,7 @@ vi.mock("../../../src/crawl/crawl-document.js", async (original) =>
 vi.mock("../../../src/client/send.js", async (original) =>
   (await import("./broken.js")).withMoreTries(await original()),
 );
-vi.mock("../../../src/client/paced.js", async (original) =>
+vi.mock("../../../src/client/limit-requests.js", async (original) =>
   (await import("./broken.js")).withMoreRefusals(await original()),
 );
 

@@ -6,6 +6,7 @@ import { bucketNames, withBucketNames } from "../../../src/cli/bucket-names.js";
 import { restoreFolderOf } from "../../../src/dump/run-id.js";
 import { StopError, UsageError } from "../../../src/errors.js";
 import { openCopies } from "../../../src/store/copy/copies.js";
+import { thisOwner } from "../../../src/store/folder/lock-owner.js";
 import { testFolder } from "../../run/job-for.js";
 
 const env = { KBDUMP_COPIES: "/var/my copies (1)/kb" };
@@ -66,12 +67,14 @@ test("copies of a process that cannot be known from here go after a week", async
   const root = await testFolder();
   const other = join(root, `.copies-${id}`);
   await mkdir(other);
+  const owner = { ...(await thisOwner(new Date())), host: "elsewhere" };
+  await writeFile(join(other, "owner.json"), JSON.stringify(owner));
   for (const [days, stays] of [
     [6, true],
     [8, false],
   ] as const) {
     const time = new Date(Date.now() - days * 86_400_000);
-    await utimes(other, time, time);
+    await utimes(join(other, "owner.json"), time, time);
     await using some = openCopies({ KBDUMP_COPIES: root });
     await some.folderOf("s3://dumps/nightly");
     expect((await readdir(root)).includes(`.copies-${id}`)).toBe(stays);

@@ -1,5 +1,5 @@
+import { sentencesIn } from "../../../../src/demo/indexing.js";
 import type { StoredChunk, StoredDataset, StoredDocument } from "../../../../src/demo/rows.js";
-import { sentencesIn } from "../../../../src/demo/source.js";
 import type { DrawnChunk, DrawnDocument, Scenario } from "./scenario.js";
 
 export const datasetId = idOf(1);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { sentencesIn } from "../../../../src/demo/source.js";
+import { sentencesIn } from "../../../../src/demo/indexing.js";
 import { startService } from "../../../../src/demo/start-service.js";
 import type { CopyResult } from "../../../../src/restore/copy/copy-result.js";
 import { copyRun } from "../../../../src/restore/copy/copy-run.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { plainText, withoutKey } from "../../src/client/plain-text.js";
+import { plainText, withoutKey } from "../src/safe-text.js";
 
 const key = "dataset-Ab+/=1";
 

@@ -2,9 +2,27 @@ import { join } from "node:path";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { type DumpTable, type Manifest, manifestName, partsOf } from "../../dump/manifest.js";
 import type { Kind } from "../../rows/columns.js";
-import type { RowSource, Rows } from "./rows.js";
+import type { Rows } from "./cells.js";
 import { parquetRows, sqlRows } from "./sql-rows.js";
 import { csvRows, jsonlRows, rowTextFromJson } from "./text-rows.js";
+
+/** A file of rows, or a table of a database; its rows can be read any number of times. */
+interface RowFile {
+  readonly name: string;
+  /** The dataset of all of its rows; undefined: any. */
+  readonly dataset?: string | undefined;
+  readonly read: () => Rows;
+}
+
+/** Rows of one kind, in one file or in several. */
+export interface RowSource {
+  /** As findings name all of it: `chunks.csv`. */
+  readonly name: string;
+  readonly kind: Kind;
+  /** Undefined for rows that are in no file of their own. */
+  readonly format?: string;
+  readonly files: readonly RowFile[];
+}
 
 /** Readers of this folder alone: one that a writer shared would not see what the writer does wrong. */
 const readers: Readonly<Record<string, (path: string, kind: Kind, connection: Connection) => Rows>> = {
@@ -41,4 +59,30 @@ export function manifestRows({ documents }: Pick<Manifest, "documents">): RowSou
 /** The rows of a table of a database, or of a part of it: `dump.chunks WHERE …`. */
 export function databaseRows(connection: Connection, name: string, kind: Kind, table: string): RowSource {
   return { name, kind, files: [{ name, read: () => sqlRows(connection, kind, table) }] };
+}
+
+/** The rows of a source in a table of a row store: what identifies each, a hash of it, and nothing else. */
+export interface Loaded extends RowSource {
+  readonly table: string;
+  /** Rows, those that could not be read included. */
+  readonly rows: number;
+  /** How many of the rows each file has. */
+  readonly counts: readonly number[];
+}
+
+/** `row 3`, and of rows in several files `row 3 of <file>`. */
+export function rowText(source: Loaded, row: number): string {
+  const { name, files } = source;
+  return files.every((file) => file.name === name) ? `row ${row}` : rowOfFileText(source, row);
+}
+
+/** `row 3 of <file>` */
+export function rowOfFileText({ name, files, counts }: Loaded, row: number): string {
+  let before = 0;
+  for (const [at, file] of files.entries()) {
+    const count = counts[at] ?? 0;
+    if (row <= before + count) return `row ${row - before} of ${file.name}`;
+    before += count;
+  }
+  return `row ${row} of ${name}`;
 }

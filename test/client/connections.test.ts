@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { proxyFor } from "../../src/client/proxy.js";
+import { proxyFor } from "../../src/client/connections.js";
 import { UsageError } from "../../src/errors.js";
 
 const at = (target: string, env: NodeJS.ProcessEnv) => proxyFor(new URL(target), env);

@@ -1,20 +1,20 @@
-import type { Readable } from "node:stream";
-import { RetryError, SkipError, StopError } from "../errors.js";
-import { tool } from "../tool.js";
-import { retryAfter } from "./check-answer.js";
+import { PassThrough } from "node:stream";
 import {
   type ConnectionOptions,
   type Connections,
   openConnections,
   type ServiceOptions,
   unlessAborted,
-} from "./connections.js";
-import { failedRequest } from "./failed-request.js";
-import type { Client } from "./open-client.js";
-import type { RequestCounts } from "./request-counts.js";
+} from "../client/connections.js";
+import { failedRequest } from "../client/failed-request.js";
+import type { Client } from "../client/open-client.js";
+import { isTransient, retryAfter } from "../client/refused-answer.js";
+import type { RequestCounts } from "../client/request-counts.js";
+import { RetryError, SkipError, StopError } from "../errors.js";
+import { tool } from "../tool.js";
 
 /** The key is sent only to the origin of the base URL. */
-interface DownloadOptions extends ServiceOptions, Omit<ConnectionOptions, "timeout"> {
+export interface DownloadOptions extends ServiceOptions, Omit<ConnectionOptions, "timeout"> {
   /** A download is given up after this many seconds without a byte. There is no limit on the total time. */
   readonly timeout: number;
   readonly progress: RequestCounts;
@@ -35,12 +35,14 @@ export interface IncomingFile {
  */
 export type Download = <T>(address: string, take: (file: IncomingFile) => Promise<T>) => Promise<T>;
 
-interface Downloads {
+/** Downloads over connections that close at the end of the scope. */
+interface Downloads extends AsyncDisposable {
   readonly download: Download;
-  readonly close: () => Promise<void>;
 }
 
 const mostRedirects = 5;
+/** Bytes to receive before they are read. Beyond this, the connection is paused. */
+const mostWaiting = 1 << 20;
 const timeouts = new Set<unknown>(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 /** Opens downloads. They are the only requests that follow redirects. They share the client's pace and end with it. */
@@ -99,19 +101,27 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
     }
   }
 
-  function fileFrom(answer: Awaited<ReturnType<typeof request>>, url: URL): IncomingFile {
-    const next = takePieces(answer.body);
+  function fileFrom({ headers, body }: Awaited<ReturnType<typeof request>>, url: URL): IncomingFile {
+    // A stream drops unread data when its connection breaks, so another one keeps it: a file with a wrong Content-Length would be
+    // lost although all of it arrived.
+    const received = new PassThrough({ highWaterMark: mostWaiting });
+    let reason: unknown;
+    body.on("error", (error) => {
+      reason = error;
+    });
+    body.on("close", () => {
+      if (!body.readableEnded) reason ??= new Error("the connection was closed");
+      received.end();
+    });
+    body.pipe(received, { end: false });
     async function* pieces() {
-      for (;;) {
-        const piece = await next().catch((error: unknown) => {
-          throw failure(error, url);
-        });
-        if (!piece) return;
+      for await (const piece of received) {
         options.progress.bytes += piece.length;
         yield piece;
       }
+      if (reason !== undefined) throw failure(reason, url);
     }
-    const length = String(answer.headers["content-length"] ?? "");
+    const length = String(headers["content-length"] ?? "");
     return { announced: /^\d{1,15}$/.test(length) ? Number(length) : null, pieces: pieces() };
   }
 
@@ -127,7 +137,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
 
   return {
     download,
-    close: async () => {
+    [Symbol.asyncDispose]: async () => {
       await Promise.all([...pools.values()].map(({ dispatcher }) => dispatcher.destroy()));
     },
   };
@@ -145,13 +155,12 @@ interface Headed {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-const transient = new Set([408, 425, 429]);
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 /** The error for an answer; undefined for a file or a redirect. The body is not shown, because it may hold a signature. */
 function answerError({ statusCode: status, headers }: Headed, { origin }: URL): RetryError | SkipError | undefined {
   if (redirects.has(status)) return undefined;
-  if (transient.has(status) || status >= 500) {
+  if (isTransient(status)) {
     const after = retryAfter(headers["retry-after"]);
     return new RetryError(`GET ${origin}: ${status}`, {
       status,
@@ -177,46 +186,4 @@ function redirectFrom({ statusCode: status, headers: { location } }: Headed, fro
   const url = fileUrl(address, from);
   if (url) return url;
   throw new SkipError(`GET ${from.origin}: redirected to an address that is not an http or https URL`, { status });
-}
-
-/** Maximum bytes to buffer. Beyond this, the connection is paused. */
-const mostWaiting = 1 << 20;
-
-/**
- * Returns the pieces of a body one by one, then undefined. It listens from the start, because a stream drops unread data when its
- * connection breaks: a file with a wrong Content-Length would be lost although all of it arrived.
- */
-function takePieces(body: Readable): () => Promise<Uint8Array | undefined> {
-  const waiting: Uint8Array[] = [];
-  let size = 0;
-  let ending: { readonly error: unknown } | undefined;
-  let wake = () => {};
-  const endWith = (error: unknown) => {
-    ending ??= { error };
-    wake();
-  };
-  body.on("data", (piece: Uint8Array) => {
-    waiting.push(piece);
-    size += piece.length;
-    if (size > mostWaiting) body.pause();
-    wake();
-  });
-  body.on("end", () => endWith(undefined));
-  body.on("error", endWith);
-  body.on("close", () => endWith(new Error("the connection was closed")));
-  return async () => {
-    for (;;) {
-      const piece = waiting.shift();
-      if (piece) {
-        size -= piece.length;
-        if (size <= mostWaiting) body.resume();
-        return piece;
-      }
-      if (ending?.error !== undefined) throw ending.error;
-      if (ending) return undefined;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  };
 }

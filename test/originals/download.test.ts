@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { openDownloads } from "../../../src/client/download.js";
-import { emptyRequestCounts } from "../../../src/client/request-counts.js";
-import { RetryError, SkipError } from "../../../src/errors.js";
-import { inFull } from "../../rounds.js";
-import { brokenFile, type FileStore, file, redirect, startFileStore } from "../../servers/file-store.js";
+import { emptyRequestCounts } from "../../src/client/request-counts.js";
+import { RetryError, SkipError } from "../../src/errors.js";
+import { openDownloads } from "../../src/originals/download.js";
+import { inFull } from "../rounds.js";
+import { brokenFile, type FileStore, file, redirect, startFileStore } from "../servers/file-store.js";
 
 const secret = "sign=SignatureThatNobodyMaySee";
 
@@ -14,8 +14,8 @@ async function opened({ timeout = 5, turn = async () => {} } = {}) {
   const stopped = new AbortController();
   const progress = emptyRequestCounts();
   const options = { baseUrl: `${home.url}/v1`, key: "the-key", connections: 2, timeout, env: {}, progress };
-  const { download, close } = openDownloads({ turn, signal: stopped.signal }, options);
-  onTestFinished(close);
+  const { download, ...downloads } = openDownloads({ turn, signal: stopped.signal }, options);
+  onTestFinished(() => downloads[Symbol.asyncDispose]());
   const text = (address: string) =>
     download(address, async ({ announced, pieces }) => {
       const parts: Uint8Array[] = [];

@@ -2,10 +2,11 @@ import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { splitLines } from "../../src/files/lines.js";
-import { readRecords } from "../../src/verify/readers/text-rows.js";
+import { readTextPieces, splitLines } from "../../src/files/lines.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { inFull } from "../rounds.js";
+
+const readRecords = (path: string) => splitLines(readTextPieces(path), { quoted: true });
 
 async function recordsOf(text: string): Promise<readonly string[]> {
   const path = join(await plainFolder(), "text");

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
-import { RetryError } from "../errors.js";
-import { type Connections, openConnections, unlessAborted } from "./connections.js";
-import { failedRequest, type SettingNames } from "./failed-request.js";
+import { type Connections, openConnections, unlessAborted } from "../../client/connections.js";
+import { failedRequest, type SettingNames } from "../../client/failed-request.js";
+import { RetryError } from "../../errors.js";
 
 /**
  * Opens the handler that sends the requests of the AWS SDK over connections like those to the service: the same proxies, the same check of certificates. Answers

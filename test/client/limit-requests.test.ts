@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { limitRequests } from "../../src/client/limit-requests.js";
 import { Pace } from "../../src/client/pace.js";
-import { paced } from "../../src/client/paced.js";
 import type { Answer, Request } from "../../src/client/send.js";
 
 const answer: Answer = { url: "http://a.example/", status: 200, headers: {}, body: new Uint8Array() };
@@ -17,7 +17,7 @@ test.each([1, 3, 64])("lets %i requests be in flight, never more, in the order t
     signal: new AbortController().signal,
     refusal,
   };
-  const send = paced(async ({ path }) => {
+  const send = limitRequests(async ({ path }) => {
     begun.push(path);
     most = Math.max(most, ++inFlight);
     await sleep(Math.random() * 3);
@@ -36,7 +36,7 @@ test("one refusal slows everybody down: the pause is kept, and fewer are in flig
   const sent: number[] = [];
   let [inFlight, mostAfter] = [0, 0];
   const options = { concurrency: 8, pace: new Pace(), signal: new AbortController().signal, refusal };
-  const send = paced(async () => {
+  const send = limitRequests(async () => {
     const number = sent.push(performance.now());
     inFlight++;
     if (number > 8) mostAfter = Math.max(mostAfter, inFlight);
@@ -49,37 +49,12 @@ test("one refusal slows everybody down: the pause is kept, and fewer are in flig
   expect(mostAfter).toBeLessThanOrEqual(5);
 });
 
-test("a refusal by chance costs nobody a pause: its request is sent again from its slot, at most four times in all", async () => {
-  const byPath = new Map<string, number>();
-  const again: Answer[] = [];
-  const send = paced(
-    async ({ path }) => {
-      byPath.set(path, (byPath.get(path) ?? 0) + 1);
-      await sleep(2);
-      return path === "3" || (path === "5" && byPath.get("5") === 1) ? { ...answer, status: 429 } : answer;
-    },
-    {
-      concurrency: 4,
-      pace: new Pace(),
-      signal: new AbortController().signal,
-      refusal: ({ status }) => (status === 429 ? { retryAfter: undefined } : undefined),
-      onAgain: (refused) => again.push(refused),
-    },
-  );
-  const begun = performance.now();
-  const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => send(requestOf(String(index)))));
-  expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
-  expect(again).toHaveLength(4);
-  expect([byPath.get("3"), byPath.get("5")]).toEqual([4, 2]);
-  expect(performance.now() - begun).toBeLessThan(900);
-});
-
 test("the longest wait that the service asks for is announced, whatever came before", async () => {
   const announced: number[] = [];
   const pace = new Pace();
   const waits = [1_000, 60_000, 2_000];
   const stop = new AbortController();
-  const send = paced(async () => ({ ...answer, status: 429 }), {
+  const send = limitRequests(async () => ({ ...answer, status: 429 }), {
     concurrency: 3,
     pace,
     signal: stop.signal,
@@ -94,7 +69,7 @@ test("the longest wait that the service asks for is announced, whatever came bef
 
 test("a wait ends at once with the reason of the signal", async () => {
   const stop = new AbortController();
-  const send = paced(async () => answer, {
+  const send = limitRequests(async () => answer, {
     concurrency: 1,
     pace: new Pace(0.01),
     signal: stop.signal,
@@ -111,7 +86,7 @@ test("a refusal halves the requests in flight, down to 1; good answers bring the
   let [status, started] = [200, 0];
   let release = () => {};
   let held = Promise.resolve();
-  const send = paced(
+  const send = limitRequests(
     async () => {
       started++;
       await held;

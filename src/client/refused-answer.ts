@@ -1,0 +1,188 @@
+import { RetryError, SkipError, StopError, UnknownRouteError } from "../errors.js";
+import { plainText } from "../safe-text.js";
+import { jobFileNames, type SettingNames } from "./failed-request.js";
+import type { Answer } from "./send.js";
+
+const planLimit = /reached the knowledge base request rate limit/i;
+
+/**
+ * Turns an answer into the error that says what to do next: retry what may pass, stop at a wrong key, skip everything else. Adds a
+ * hint if there is one. A 404 for a route that the service lacks becomes an UnknownRouteError. `keyPlace`: where the key came
+ * from, if known. `names`: the setting names to use in hints.
+ */
+export function errorFromAnswer(
+  answer: Answer,
+  key: string,
+  keySource?: string,
+  names: SettingNames = jobFileNames,
+): RetryError | SkipError | StopError {
+  const { status, url } = answer;
+  const { code, message } = refusalOf(answer, key);
+  const said = [status, code, message].filter(Boolean).join(" ");
+  const failure = { status, ...(code ? { code } : {}) };
+  if (isPluginGone(answer)) return new RetryError(`GET ${url}: ${said}`, { ...failure, trouble: "gone" });
+  const limited = status === 403 && planLimit.test(message);
+  if (isTransient(status) || limited) {
+    const after = retryAfter(answer.headers["retry-after"]);
+    const throttled = status === 429 || limited || (status === 503 && after !== undefined);
+    return new RetryError(`GET ${url}: ${said}`, {
+      ...failure,
+      throttled,
+      ...(after === undefined ? {} : { retryAfter: after }),
+    });
+  }
+  if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(key, keySource)}`, failure);
+  const refused = `GET ${url}: ${said}${hintFor(answer, { code, message }, key, names)}`;
+  const isUnknownRoute = status === 404 && isUnknownUrl({ code, message });
+  return isUnknownRoute ? new UnknownRouteError(refused, failure) : new SkipError(refused, failure);
+}
+
+/** Whether a request that got this status may succeed if it is sent again. */
+export function isTransient(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429;
+}
+
+/** The error of an answer, if the service refused the request because of too many. */
+export function throttleOf(answer: Answer): RetryError | undefined {
+  if (answer.status === 200) return undefined;
+  const error = errorFromAnswer(answer, "");
+  return error instanceof RetryError && error.throttled ? error : undefined;
+}
+
+/** The code and message of the service's error; if there is none, the title or start of the body. */
+export function refusalOf(answer: Answer, key: string): Refusal {
+  const text = textOf(answer);
+  const { code, message } = ownError(answer);
+  const [name, words] = [typeof code === "string" ? code : "", wordsOf(message)];
+  if (name || words) return { code: plainText(name, key, 60), message: plainText(words, key) };
+  const title = titleOf(text) ?? text;
+  return { code: "", message: plainText(title, key, 100).replace(new RegExp(`^${answer.status}\\b *`), "") };
+}
+
+/** The title of a web page. */
+export function titleOf(text: string): string | undefined {
+  return /<title>([^<]*)<\/title>/i.exec(text)?.[1];
+}
+
+/** Whether a 400 says that the service's plugin daemon is down. The request is not at fault then. */
+export function isPluginGone(answer: Answer): boolean {
+  if (answer.status !== 400) return false;
+  const { code, message } = ownError(answer);
+  return code === "invalid_param" && typeof message === "string" && /^Failed to request plugin daemon\b/.test(message);
+}
+
+/** The service's own error; empty if a proxy answered instead. */
+export function ownError(answer: Answer): { readonly code?: unknown; readonly message?: unknown } {
+  try {
+    const value: unknown = JSON.parse(textOf(answer));
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Some services send an object with one message per wrong parameter. */
+function wordsOf(message: unknown): string {
+  if (typeof message === "string") return message;
+  return message === undefined || message === null ? "" : JSON.stringify(message);
+}
+
+/** The part of the body that a message can need. */
+export function textOf({ body }: Answer): string {
+  return Buffer.from(body.subarray(0, 100_000)).toString();
+}
+
+/** Milliseconds from a Retry-After header, given in seconds or as a date; undefined if unusable. */
+export function retryAfter(header: string | string[] | undefined, now = Date.now()): number | undefined {
+  const text = (Array.isArray(header) ? header[0] : header)?.trim();
+  if (!text) return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  const date = /\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN; // Date.parse accepts even "-5"
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** An error answer, as the service words it. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What to do about a refusal, after a semicolon; empty if nothing helps. */
+export function hintFor(answer: Answer, refusal: Refusal, key: string, names: SettingNames): string {
+  const { status, url, headers } = answer;
+  if (status === 400 && lacksModel(refusal.code, refusal.message))
+    return "; configure the embedding model of this dataset in the service";
+  if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
+  if (status >= 300 && status < 400) return redirectHint(headers.location, url, key, names);
+  const isChunk = /\/segments\/[^/?]+$/.test(url);
+  if (isChunk && (status === 405 || (status === 404 && isUnknownUrl(refusal))))
+    return "; an older service does not give a single chunk";
+  if (status === 404) return notFoundHint(url, refusal, names);
+  if (status === 403 && /\/datasets\?/.test(url)) {
+    return "; a key of one dataset may not list them: name the datasets by id in the job file";
+  }
+  if (status === 403) return "; is API access on for this dataset, and may the key read it?";
+  return "";
+}
+
+/** Whether a 400 says that the dataset's embedding model is missing. Then the service refuses all lists of the dataset. */
+export function lacksModel(code: string | undefined, message: string): boolean {
+  return code === "provider_not_initialize" || /\bProvider .* does not exist/.test(message);
+}
+
+/** Whether a 404 is about the URL itself. If the service knows the URL, but not the thing, it sends a code. */
+export function isUnknownUrl({ code, message }: Refusal): boolean {
+  return code === "" || /^The requested URL was not found/i.test(message);
+}
+
+/** Says where to look if the base URL may be wrong. */
+export function baseUrlHint(url: string, names: SettingNames): string {
+  const hint = baseOf(url)?.endsWith("/v1") ? "" : ", which usually ends in /v1";
+  return `; check ${names.baseUrl}${hint}`;
+}
+
+/** The source of a key that was typed at a prompt. */
+export const typedKey = "the key you typed";
+
+/** Says what is wrong with a refused key, without showing it. */
+export function keyHint(key: string, place: string | undefined): string {
+  const from = place === undefined ? "" : `, which comes from ${place}`;
+  const hint =
+    place === typedKey ? `; the service does not take ${typedKey}` : `; the service does not take this key${from}`;
+  if (/^["'`].*["'`]$/.test(key)) return `${hint}: it has quotes around it, remove them`;
+  if (!key.startsWith("app-")) return hint;
+  return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;
+}
+
+/** Says where to look if the service does not know a URL. */
+export function unknownUrlHint(url: string, names: SettingNames): string {
+  return `; the service does not know this URL${baseUrlHint(url, names)}`;
+}
+
+function notFoundHint(url: string, refusal: Refusal, names: SettingNames): string {
+  const [path = ""] = url.split("?");
+  if (isUnknownUrl(refusal) || path.endsWith("/datasets")) {
+    if (path.endsWith("/child_chunks")) return "; an older service has no child lists: set child_chunks: none";
+    return unknownUrlHint(url, names);
+  }
+  if (/^Dataset\b/.test(refusal.message) || path.endsWith("/documents"))
+    return "; check the id of the dataset, and that the key may read it";
+  return path.endsWith("/segments") ? "; check the id of the document" : "";
+}
+
+/** If a redirect points to the same list elsewhere, suggests the base URL to use. */
+function redirectHint(location: string | string[] | undefined, url: string, key: string, names: SettingNames): string {
+  if (typeof location !== "string") return "; it redirects, which is not followed";
+  const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
+  const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+  const base = target && baseOf(target.href);
+  if (!base) return `${hint}${baseUrlHint(url, names)}`;
+  if (base === baseOf(url)) return `${hint}; this address is not the Knowledge API${baseUrlHint(url, names)}`;
+  if (url.startsWith("https:") && target.protocol !== "https:") return hint; // never suggest sending the key unencrypted
+  return `${hint}; ${names.baseUrl} should probably be ${plainText(base, key, 200)}`;
+}
+
+/** The part of a URL before the path of an operation. */
+function baseOf(url: string): string | undefined {
+  return /^(.*?)\/datasets([/?]|$)/.exec(url)?.[1];
+}
