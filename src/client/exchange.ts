@@ -85,14 +85,14 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     };
     const receiving = receive(dispatcher, request, { onPiece, onStart, longBodies });
     let isLate = false;
-    const endAfter = (seconds: number, code: string, what: string) =>
+    const endAfter = (seconds: number, code: string, text: string) =>
       setTimeout(() => {
         isLate = true;
-        receiving.end(Object.assign(new Error(`no ${what} within ${seconds} s`), { code }));
+        receiving.end(Object.assign(new Error(`${text} ${seconds} s`), { code }));
       }, seconds * 1000);
     const silence = options.silence?.();
-    const silent = silence === undefined ? undefined : endAfter(silence, "SILENCE", "answer");
-    const timer = endAfter(options.timeout, "TIMEOUT", "complete answer");
+    const silent = silence === undefined ? undefined : endAfter(silence, "SILENCE", "no answer within");
+    const timer = endAfter(options.timeout, "TIMEOUT", "no complete answer within");
     underWay.push(receiving);
     try {
       const received = await receiving.answer;
