@@ -7,7 +7,7 @@ export interface RunInDatabase {
 }
 
 /**
- * Attaches the database of a job as `job`, read-only. Returns undefined if it has the run, otherwise the reason as a clause.
+ * Attaches a job's database as `job`, read-only. Returns undefined if the database has the run, otherwise the reason as a clause.
  * Rejects with a DuckDB error, which `attachReason` explains.
  */
 export async function attachJob(

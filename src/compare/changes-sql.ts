@@ -2,7 +2,7 @@ import { unguardedRows } from "../dump/formats/csv.js";
 import { type Column, changeNames, columns, namesWith } from "../rows/columns.js";
 import type { MatchedKind } from "./match-rows.js";
 
-/** The SQL parts that differ from kind to kind. */
+/** The SQL parts that differ between chunks and child chunks. */
 const own = {
   chunks: { level: "chunk", segments: "NULL::VARCHAR AS old_segment_id, NULL::VARCHAR AS new_segment_id" },
   child_chunks: {
@@ -11,11 +11,11 @@ const own = {
   },
 } as const;
 
-/** SQL: how a pair of `matchRows` differs; null when it does not. */
+/** SQL: how a pair of `matchRows` differs; null if it does not. */
 const kindSql = `CASE WHEN before_row IS NULL THEN 'added' WHEN after_row IS NULL THEN 'removed'
   WHEN NOT same_content THEN 'changed' WHEN before_position IS DISTINCT FROM after_position THEN 'moved' END`;
 
-/** SQL: makes `reordered`, the documents in which chunks of the same content do not follow each other as they did. */
+/** SQL: makes `reordered`, the documents whose chunks with unchanged content are in another order. */
 export const reorderedSql = `CREATE TABLE reordered AS SELECT DISTINCT dataset_id, document_id FROM (
     SELECT dataset_id, document_id, after_position < lag(after_position) OVER (
       PARTITION BY dataset_id, document_id ORDER BY before_position, after_position) AS is_back
@@ -23,7 +23,7 @@ export const reorderedSql = `CREATE TABLE reordered AS SELECT DISTINCT dataset_i
     WHERE same_content
   ) WHERE is_back`;
 
-/** SQL: makes `changed_<kind>`, the pairs of `matched_<kind>` that differ, from what was kept of both sides. */
+/** SQL: makes `changed_<kind>`, the pairs of `matched_<kind>` that differ, from the facts about both sides. */
 export function changedSql(kind: MatchedKind): string {
   const { level, segments } = own[kind];
   const fields = comparedFields[kind].map(
@@ -40,10 +40,10 @@ export function changedSql(kind: MatchedKind): string {
     ) WHERE kind IS NOT NULL OR fields <> ''`;
 }
 
-/** SQL: that a row is of the same document as the change `c`. */
+/** SQL: whether a row belongs to the document of the change `c`. */
 const ofDocument = (name: string) => `${name}.dataset_id = c.dataset_id AND ${name}.document_id = c.document_id`;
 
-/** SQL: one kind of the changes, with what was lost and the beginnings of the contents. */
+/** SQL: the changes of one kind, with losses and the beginnings of the contents. */
 function fullSql(kind: MatchedKind): string {
   const { parentPosition, joins } = parentSql[kind];
   return `SELECT c.*, l.row IS NOT NULL AS lost, l.manual_edit, ${parentPosition} AS parent_position,
@@ -64,7 +64,7 @@ const parentSql: Readonly<Record<MatchedKind, { parentPosition: string; joins: s
   },
 };
 
-/** The positions of the parents of child chunks that differ. */
+/** The positions of the parents of changed child chunks. */
 const parents = (["old", "new"] as const).map(
   (
     side,
@@ -73,7 +73,7 @@ const parents = (["old", "new"] as const).map(
     GROUP BY ALL`,
 );
 
-/** SQL statements that make `changes`: everything that differs, numbered in the order in which it is reported. */
+/** SQL statements that make `changes`: all differences, numbered in report order. */
 export const changesSql: readonly string[] = [
   ...parents,
   `CREATE TABLE changes AS
@@ -84,7 +84,7 @@ export const changesSql: readonly string[] = [
     JOIN documents d USING (dataset_id, document_id)`,
 ];
 
-/** SQL: the counts of one kind, a row per document. */
+/** SQL: the counts of one kind, one row per document. */
 export function countsSql(kind: MatchedKind): string {
   return `SELECT d.nr, coalesce(m.added, 0) AS added, coalesce(m.removed, 0) AS removed, coalesce(m.changed, 0) AS changed,
       coalesce(m.moved, 0) AS moved, coalesce(m.unchanged, 0) AS unchanged, coalesce(c.fields, 0) AS fields,
@@ -106,13 +106,13 @@ export function countsSql(kind: MatchedKind): string {
     ORDER BY d.nr`;
 }
 
-/** The columns that are compared beside content and answer, in the order in which they are named. */
+/** The columns to compare besides content and answer, in the order they are named. */
 export const comparedFields: Readonly<Record<MatchedKind, readonly string[]>> = {
   chunks: settingsOf("chunks"),
   child_chunks: settingsOf("child_chunks"),
 };
 
-/** Columns that the history has a word for come first, in its order; attachments and `extra` last. */
+/** Columns that have a name in the history come first, in its order; attachments and `extra` come last. */
 function settingsOf(kind: MatchedKind): readonly string[] {
   const rank = ({ change, type }: Column) =>
     change ? changeNames.indexOf(change) : changeNames.length + ["any", "list", "object"].indexOf(type);
@@ -120,13 +120,13 @@ function settingsOf(kind: MatchedKind): readonly string[] {
   return settings.toSorted((a, b) => rank(a) - rank(b)).map(({ name }) => name);
 }
 
-/** The characters of a content that are shown where the whole is not. */
+/** How many characters of a long content to show. */
 const beginning = 160;
 
 /**
- * SQL: what is kept of the rows of a dump to compare them: ids, fingerprint, the beginning of the content, digests of the
- * fields, and the facts about manual edits. `source` has the columns of the kind. Of the older run, also what the history says was
- * there before an edit.
+ * SQL: the facts that are kept about the rows of a dump to compare them: ids, fingerprint, the beginning of the content, digests of the
+ * fields, and the evidence of manual edits. `source` has the columns of the kind. For the older run, also the values before an edit, from
+ * the history.
  */
 export function factsSql(kind: MatchedKind, source: string, side: "old" | "new"): string {
   const fields = comparedFields[kind].map((name) => `${fieldSql(kind, name)} AS ${name}`);
@@ -140,13 +140,13 @@ export function factsSql(kind: MatchedKind, source: string, side: "old" | "new")
     FROM ${source} ${side === "old" ? history : ""}`;
 }
 
-/** SQL: the fingerprint of a content and an answer. No answer and an empty one are the same: services send either. */
+/** SQL: the fingerprint of a content and an answer. A missing answer equals an empty one, because services send either. */
 export function textSql(content: string, answer = "NULL"): string {
   const text = `coalesce(${content}, '')`;
   return `left(sha256(strlen(${text}) || ':' || ${text} || coalesce(${answer}, '')), 32)::UUID`;
 }
 
-/** SQL: whether a text has anything but white space, as the service counts it. */
+/** SQL: whether a text has anything but white space, by the service's definition. */
 const isFilled = (text: string) => `coalesce(regexp_matches(${text}, '[^\\s\\x0b\\pZ\\x{FEFF}]'), false)`;
 
 const ownFacts: Readonly<Record<MatchedKind, readonly string[]>> = {
@@ -165,12 +165,12 @@ const historyColumns: Readonly<Record<MatchedKind, readonly string[]>> = {
   child_chunks: ["content"],
 };
 
-/** SQL: the value before an edit, or the one of now where the history knows of no edit. */
+/** SQL: the value before an edit; the current value if the history has no edit. */
 const before = (name: string) => `CASE WHEN list_contains(first_had, '${name}') THEN first_${name} ELSE ${name} END`;
 /** SQL: keywords as a set. */
 const wordSet = (name: string) => `list_sort(list_distinct(coalesce(${name}, [])))`;
 
-/** `before`: the fingerprint of the text before an edit; null where the history knows of none. */
+/** `before`: the fingerprint of the text before an edit; null if the history has none. */
 const historyFacts: Readonly<Record<MatchedKind, readonly string[]>> = {
   chunks: [
     `nullif(CASE WHEN is_edited THEN ${textSql(before("content"), before("answer"))} END, fingerprint) AS before`,
@@ -180,12 +180,12 @@ const historyFacts: Readonly<Record<MatchedKind, readonly string[]>> = {
   child_chunks: [`nullif(CASE WHEN is_edited THEN ${textSql("first_content")} END, fingerprint) AS before`],
 };
 
-/** SQL: the rows as they are, or with their texts as they were before `csv_safe`. */
+/** SQL: the rows as they are, or with the original texts if `csv_safe` changed them. */
 export function contentSql(kind: MatchedKind, source: string, unguarded: boolean): string {
   return unguarded ? unguardedRows(kind, source) : source;
 }
 
-/** SQL: a small value that differs when the field does. Nothing is nothing, whether null, "", [] or {}. */
+/** SQL: a small value that differs if the field differs. Null, "", [] and {} all count as empty. */
 function fieldSql(kind: MatchedKind, name: string): string {
   const type = columns[kind].find((column) => column.name === name)?.type;
   if (type === "boolean" || type === "text") return name;
@@ -197,12 +197,12 @@ function fieldSql(kind: MatchedKind, name: string): string {
   return `CASE WHEN ${name} NOT IN ('', '[]', '{}') THEN md5_number(${text}) END`;
 }
 
-/** SQL: takes the signatures out of links, as a run does unless `keep_signatures`. */
+/** SQL: removes signatures from links, as a run does unless `keep_signatures` is set. */
 function withoutSignatures(text: string): string {
   return `regexp_replace(${text}, '\\?timestamp=[0-9]{10}&nonce=[0-9a-f]{32}&sign=[\\w-]{43}(=|%3D)', '', 'g')`;
 }
 
-/** Known fields of an unexpected type stand in `extra`; those that are not compared do not count there, either. */
+/** Known fields of an unexpected type are in `extra`. Fields that are not compared are ignored there too. */
 function ignoredMembers(kind: MatchedKind): string {
   const compared = namesWith(kind, "content", "setting");
   const ignored = columns[kind].filter(({ name }) => !compared.includes(name) || name === "extra");

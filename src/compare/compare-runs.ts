@@ -13,20 +13,20 @@ import {
 import { findLosses } from "./losses.js";
 import { compareDocuments, type DiffContext, isGuarded, type ReadRun, readsChildren } from "./run-diff.js";
 
-/** Two runs that were compared: their rows are in the tables of the connection. */
+/** Two compared runs. Their rows are in the connection's tables. */
 export interface ComparedRuns {
   readonly sources: readonly [RunSources, RunSources];
   readonly comparison: Comparison;
-  /** A sentence where there is a history of the job, and it cannot be used. */
+  /** A sentence if the job has a history that cannot be used. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Compares the rows of two runs by their hashes: the one definition of what differs, what a person made and what was lost. Makes the
- * tables `documents`, `old_chunks`, `new_chunks` and those of child chunks (`factsSql`), `matched_chunks` and
- * `matched_child_chunks` (`pairRows`), `manual_chunks` and `losses`. No text is kept but its beginning. `database`: that of the
- * older run's job, whose history knows the text before an edit. `isWanted`: the documents that are looked at; default: all. StopError
- * when a file is not as its run wrote it.
+ * Compares the rows of two runs by their hashes. This is the one definition of differences, manual edits and losses. Makes the
+ * tables `documents`, `old_chunks`, `new_chunks`, `old_child_chunks` and `new_child_chunks` (`factsSql`), `matched_chunks` and
+ * `matched_child_chunks` (`pairRows`), `manual_chunks` and `losses`. Keeps only the beginning of each text. `database`: the database of the
+ * older run's job, whose history has the text before an edit. `isWanted`: which documents to compare; default: all. StopError if a file
+ * differs from the manifest of its run.
  */
 export async function compareRuns(
   connection: Connection,

@@ -4,7 +4,7 @@ import { addedSql, editsSql, emptyHistory, type KnownHistory } from "./history.j
 import { type ComparedDocument, loadDocuments } from "./load-facts.js";
 import { findLosses } from "./losses.js";
 
-/** One of two states of documents: SQL that selects its rows, JSON as VARCHAR. */
+/** One of two states of documents: SQL that selects its rows, with JSON as VARCHAR. */
 export interface StateRows {
   readonly chunks: string;
   readonly child_chunks: string;
@@ -16,12 +16,12 @@ interface States {
   readonly documents: readonly ComparedDocument[];
   readonly old: StateRows;
   readonly new: StateRows;
-  /** What is known up to the older state. */
+  /** The history up to the older state. */
   readonly history: KnownHistory;
 }
 
 /**
- * Compares two states in a job's database by the definitions that `compareRuns` has for two runs, and makes the same tables in the current
+ * Compares two states in a job's database by the same definitions as `compareRuns`, and makes the same tables in the current
  * schema, which must be empty.
  */
 export async function compareStates(

@@ -1,24 +1,24 @@
 import * as v from "valibot";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
 
-/** One of the two runs, and the format that was read. */
+/** One of the two runs, and the format to read. */
 const diffedRun = result({ folder: text, job: text, run_id: text, format: text, chunks: count, child_chunks: count });
 export type DiffedRun = v.InferOutput<typeof diffedRun>;
 
-/** Chunks, or child chunks: `added`, `removed`, `changed`, `moved` and `unchanged` are all there are, each counted once. */
+/** Chunks or child chunks: `added`, `removed`, `changed`, `moved` and `unchanged` cover all rows, and each row counts once. */
 const changeCounts = result({
   added: count,
   removed: count,
-  /** Rows with another content or answer. */
+  /** Rows with a different content or answer. */
   changed: count,
-  /** Rows with the same content and answer at another position. */
+  /** Rows with the same content and answer at a different position. */
   moved: count,
   unchanged: count,
-  /** Rows of both runs with other keywords, enabled, status, error, summary, attachments, type or extra. */
+  /** Rows in both runs with different keywords, enabled, status, error, summary, attachments, type or extra. */
   fields: count,
   /** Rows of the old run that are lost: see the guide to restoring. */
   lost: count,
-  /** Lost rows that a person had made, edited or disabled, as a fact says. */
+  /** Lost rows with evidence that a person added, edited or disabled them. */
   manual_edits: count,
 });
 export type ChangeCounts = v.InferOutput<typeof changeCounts>;
@@ -26,20 +26,20 @@ export type ChangeCounts = v.InferOutput<typeof changeCounts>;
 /** One document of either run. */
 const documentDiff = result({
   dataset_id: text,
-  /** Null where neither run listed the documents. */
+  /** Null if neither run listed the documents. */
   dataset_name: orNull(text),
   document_id: text,
   document_name: orNull(text),
   /**
-   * `removed`: only the old run has it; `added`: only the new one. `not_compared`: one of the runs failed to read it, or it moved
-   * while it was read, so that its rows prove nothing.
+   * `removed`: only in the old run; `added`: only in the new run. `not_compared`: one of the runs failed to read it, or it changed during
+   * the read, so its rows prove nothing.
    */
   state: oneOf("same", "different", "removed", "added", "not_compared"),
   /** Whether every chunk has a new id. */
   reindexed: truth,
-  /** Whether chunks of the same content stand in another order; else those that moved did so because others came or went. */
+  /** Whether chunks with the same content changed their order. If false, chunks moved only because others were added or removed. */
   reordered: truth,
-  /** Why it is not compared, or what else is to be known. */
+  /** Why it is not compared, or a note. */
   reason: orNull(text),
   chunks: changeCounts,
   child_chunks: changeCounts,
@@ -47,7 +47,7 @@ const documentDiff = result({
 export type DocumentDiff = v.InferOutput<typeof documentDiff>;
 export type DocumentState = DocumentDiff["state"];
 
-/** Documents by state, and those of whose chunks every one has a new id. */
+/** Documents by state, and documents whose chunks all have new ids. */
 const documentCounts = result({
   same: count,
   different: count,
@@ -58,20 +58,20 @@ const documentCounts = result({
 });
 export type DocumentCounts = v.InferOutput<typeof documentCounts>;
 
-/** A piece of a text. What is long is cut: `cut` is the number of characters that are left out where `…` stands. */
+/** A piece of a text. Long pieces are shortened: `cut` is the number of characters replaced by `…`. */
 const textPart = result({ kind: oneOf("same", "removed", "added"), text, cut: count });
 export type TextPart = v.InferOutput<typeof textPart>;
 
-/** One chunk or child chunk that differs. `old_…` is null for what was added, `new_…` for what was removed. */
+/** A chunk or child chunk that differs. `old_…` is null for an added row, `new_…` for a removed row. */
 const chunkChange = result({
   dataset_id: text,
   document_id: text,
   level: oneOf("chunk", "child_chunk"),
   /** `fields`: only the named fields differ. */
   kind: oneOf("added", "removed", "changed", "moved", "fields"),
-  /** The row of the old run is lost: its id is gone, and no new row has its text, or what a person had set. */
+  /** The row of the old run is lost: its id is gone, and no new row has its text or the person's settings. */
   lost: truth,
-  /** The work of a person on a lost row, as a fact says; null without such a fact. */
+  /** The evidence of a person's work on a lost row; null without evidence. */
   manual_edit: orNull(oneOf("edited", "added", "disabled", "customized")),
   old_id: orNull(text),
   new_id: orNull(text),
@@ -80,7 +80,7 @@ const chunkChange = result({
   new_segment_id: orNull(text),
   old_position: orNull(count),
   new_position: orNull(count),
-  /** Names of the columns that differ beside content and answer. */
+  /** Names of the other columns that differ, besides content and answer. */
   fields: listOf(text),
   /** The first 160 characters of the content. */
   old_beginning: orNull(text),
@@ -94,21 +94,21 @@ export type ChangeResult = v.InferOutput<typeof chunkChange>;
 export type ChangeKind = ChangeResult["kind"];
 export type ManualEdit = NonNullable<ChangeResult["manual_edit"]>;
 
-/** A change before it is printed, with the words that differ where they were asked for. */
+/** A change before it is printed, with the differing words if requested. */
 export interface ChunkChange extends Omit<ChangeResult, "text"> {
   readonly text?: TextDiff;
 }
 
-/** Undefined: that column is the same. */
+/** Undefined: the column did not change. */
 export interface TextDiff {
   readonly content?: readonly TextPart[];
   readonly answer?: readonly TextPart[];
 }
 
-/** The differences between two dumps. Texts may hold anything that a service sends: not safe for a terminal. */
+/** The differences between two dumps. Texts may contain anything the service sends, so they are not safe to print to a terminal. */
 const runDiff = result({
   status: oneOf("same", "different"),
-  /** Chunks and child chunks of the old run that are lost, and those of them with manual edits. */
+  /** Lost chunks and child chunks of the old run, and how many of them have manual edits. */
   lost: count,
   manual_edits: count,
   old: diffedRun,
@@ -116,12 +116,12 @@ const runDiff = result({
   counts: result({ documents: documentCounts, chunks: changeCounts, child_chunks: changeCounts }),
   /** Reasons why the comparison may be less complete than it seems. */
   warnings: listOf(text),
-  /** Every document of either run: those of the old one in its order, then those that only the new one has. */
+  /** Every document of either run: the old run's documents in order, then documents only in the new run. */
   documents: listOf(documentDiff),
 });
 export type RunDiff = v.InferOutput<typeof runDiff>;
 
-/** The result of `kbdump diff --json`. Its documents and changes are written one by one. */
+/** The result of `kbdump diff --json`. Documents and changes are written one at a time. */
 export const diffResult = result({
   ...runDiff.entries,
   changes: v.pipe(orNull(listOf(chunkChange)), v.description("null with --only document")),

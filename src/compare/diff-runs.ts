@@ -21,8 +21,8 @@ import {
 } from "./run-diff.js";
 
 /**
- * Compares two run folders, of whatever format, matching chunks across a re-index. Rejects with UsageError when a path is no
- * run folder, with StopError when the files in one are not those that its run wrote, and with the reason of `options.signal`.
+ * Compares two run folders of any format, matching chunks across a re-index. Rejects with UsageError if a path is not a
+ * run folder, with StopError if a file differs from its manifest, and with the reason of `options.signal`.
  */
 export async function diffRuns(old: string, fresh: string, options: DiffOptions = {}): Promise<RunDiff> {
   const { onChange } = options;
@@ -32,7 +32,7 @@ export async function diffRuns(old: string, fresh: string, options: DiffOptions 
   });
 }
 
-/** The same, for who wants to know what it came to before the changes are told; they can be read while `work` goes on. */
+/** Like `diffRuns`, but `work` gets the result before it reads the changes, which it can read until it ends. */
 export async function withRunDiff<T>(
   old: string,
   fresh: string,
@@ -71,7 +71,7 @@ export async function withRunDiff<T>(
   });
 }
 
-/** Makes the tables that tell what differs: `reordered` and `changes`. */
+/** Makes the tables of the differences: `reordered` and `changes`. */
 async function findChanges(connection: Connection, { progress, signal }: DiffContext): Promise<void> {
   for (const sql of [changedSql("chunks"), changedSql("child_chunks"), reorderedSql, ...changesSql]) {
     signal.throwIfAborted();
@@ -110,7 +110,7 @@ function diffedRun({ dump, format, chunks, childChunks }: ReadRun): DiffedRun {
 
 const countNames = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "manual_edits"] as const;
 
-/** Counts the changes of every document, from the tables of the comparison. */
+/** Counts each document's changes from the comparison tables. */
 async function diffDocuments(
   connection: Connection,
   pairs: readonly DocumentPair[],
@@ -156,12 +156,12 @@ function countsFrom(row: SqlRow | undefined): ChangeCounts {
   };
 }
 
-/** Whether rows differ in anything; new ids alone are no difference. */
+/** Whether rows differ in anything but their ids. */
 function differs({ added, removed, changed, moved, fields }: ChangeCounts): boolean {
   return added + removed + changed + moved + fields > 0;
 }
 
-/** The sums of the counts of all documents. */
+/** Adds up the counts of all documents. */
 function sumOf(counts: readonly ChangeCounts[]): ChangeCounts {
   const sum = (name: (typeof countNames)[number]) => counts.reduce((all, each) => all + each[name], 0);
   return countsFrom(Object.fromEntries(countNames.map((name) => [name, sum(name)])));
@@ -179,19 +179,18 @@ function documentCounts(documents: readonly DocumentDiff[]): DocumentCounts {
   };
 }
 
-/** Whether two runs differ: in a row that could be compared, or in which documents there are and could be read. */
+/** Whether two runs differ: in a row that could be compared, or in which documents exist and could be read. */
 function statusOf(pairs: readonly DocumentPair[], documents: readonly DocumentDiff[]): "same" | "different" {
   const isDifferent = pairs.some(isOtherDocument) || documents.some(({ state }) => state === "different");
   return isDifferent ? "different" : "same";
 }
 
-/** The most of a text that is compared word by word, in characters; what follows is left out. */
+/** Maximum characters of a text to compare word by word; the rest is left out. */
 const longest = 1_000_000;
 
 /**
- * Makes the table `texts`: content and answer, old and new, of every change of content, or every one that a re-index lost, by
- * its number. The files are read once
- * more for it, because only now is it known which of the texts are needed.
+ * Makes the table `texts`: old and new content and answer, by the number of the change. Covers every content change, or with `onlyLost`
+ * those that a re-index lost. Reads the files a second time, because only now is it known which texts are needed.
  */
 async function loadTexts(
   connection: Connection,
@@ -218,7 +217,7 @@ async function loadTexts(
     WHERE ${changed} ORDER BY n`);
 }
 
-/** SQL: adds the texts of one file to `<side>_texts`. A character stands before each: the client takes a byte order mark off. */
+/** SQL: adds the texts of one file to `<side>_texts`, each with a character in front, because the client strips a byte order mark. */
 function textsSql(kind: MatchedKind, { side, ...sources }: RunSources, unguarded: boolean, changed: string): string {
   const [level, segment, answer] =
     kind === "chunks" ? ["chunk", "NULL", `'x' || left(answer, ${longest})`] : ["child_chunk", "segment_id", "NULL"];
@@ -232,13 +231,13 @@ function textsSql(kind: MatchedKind, { side, ...sources }: RunSources, unguarded
       ${kind === "chunks" ? "" : "AND w.segment = s.segment_id"}`;
 }
 
-/** SQL: the texts of a side, without those of rows that stand there twice. */
+/** SQL: the texts of a side, without duplicate rows. */
 function onceOnly(side: "old" | "new"): string {
   return `(FROM ${side}_texts WHERE rowid IN (SELECT min(rowid) FROM ${side}_texts
     GROUP BY level, dataset_id, document_id, segment_id, id, fingerprint))`;
 }
 
-/** SQL: whether a text is that of a change. */
+/** SQL: whether a text belongs to a change. */
 function isOf(side: "old" | "new", name: string): string {
   return `${name}.level = c.level AND ${name}.dataset_id = c.dataset_id AND ${name}.document_id = c.document_id
     AND ${name}.id = c.${side}_id AND ${name}.fingerprint = c.${side}_fingerprint

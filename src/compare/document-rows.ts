@@ -6,7 +6,7 @@ export interface DocumentId {
   readonly document_id: string;
 }
 
-/** A chunk of a dump, with everything that a restore looks at. */
+/** A chunk of a dump, with the columns that a restore needs. */
 export interface ChunkRow {
   readonly id: string;
   readonly document_id: string;
@@ -24,29 +24,29 @@ export interface ChunkRow {
   readonly updated_at: number | null;
   readonly disabled_at: number | null;
   readonly attachment_ids: readonly string[];
-  /** Null where there is none, or an empty one. */
+  /** Null if there is none or it is empty. */
   readonly summary: string | null;
 }
 
-/** A child chunk of a dump, likewise. */
+/** A child chunk of a dump, with the columns that a restore needs. */
 export interface ChildRow {
   readonly id: string;
   readonly segment_id: string;
   readonly position: number | null;
   readonly content: string;
-  /** automatic, customized; open. */
+  /** automatic or customized; may be another value. */
   readonly type: string | null;
   /** Unix seconds. */
   readonly created_at: number | null;
   readonly updated_at: number | null;
 }
 
-/** A chunk of a dump with its child chunks, in their order. */
+/** A chunk of a dump with its child chunks, in order. */
 export interface ChunkWithChildren extends ChunkRow {
   readonly children: readonly ChildRow[];
 }
 
-/** A chunk from the JSON text of its columns. A column without a value is as empty as the service shows it. */
+/** A chunk from the JSON text of its columns. Columns without a value get the service's empty value. */
 export function chunkFromJson(json: string): ChunkRow {
   const row = membersOf(JSON.parse(json));
   return {
@@ -83,32 +83,32 @@ export function childFromJson(json: string): ChildRow {
   };
 }
 
-/** The ids of attachments from the JSON text of their list. */
+/** The ids of attachments, from the list as JSON text. */
 export function attachmentIds(json: string | null): readonly string[] {
   return attachmentsIn(JSON.parse(json ?? "[]")).map(({ id }) => id);
 }
 
-/** Nothing is nothing, whether null, "", [] or {}. */
+/** Null, "", [] and {} all count as no summary. */
 function summaryOf(text: string | null): string | null {
   return text === null || /^(\{\}|\[\])?$/.test(text) ? null : text;
 }
 
-/** The members of an object by name; none of anything else. */
+/** The members of an object by name; none for other values. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-/** A text from a field that may hold anything; null for everything else. */
+/** The value if it is a text, otherwise null. */
 export function textIn(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** A number, in the same way. */
+/** The value if it is a number, otherwise null. */
 export function numberIn(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Rows by a key, in their order. */
+/** Groups rows by key and keeps their order. */
 export function groupRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string): ReadonlyMap<string, Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
@@ -119,13 +119,13 @@ export function groupRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string
   return groups;
 }
 
-/** Whether two lists have the same members, in whatever order; null is none. */
+/** Whether two lists have the same members in any order; null counts as empty. */
 export function isSameSet(one: readonly string[] | null, other: readonly string[] | null): boolean {
   const [left, right] = [new Set(one), new Set(other)];
   return left.size === right.size && [...left].every((member) => right.has(member));
 }
 
-/** Why no file of a dump has the texts as the service sent them, and what a restore needs. */
+/** Why no file of a dump has the exact texts of the service, and which formats a restore needs. */
 export function inexactReason({ manifest }: Dump): string {
   const { csv_safe, formats } = manifest.options.output;
   const needs = "a restore needs jsonl, parquet, or csv without csv_safe";

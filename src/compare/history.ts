@@ -6,7 +6,7 @@ import { UsageError } from "../errors.js";
 import { attachJob, attachReason, type RunInDatabase } from "./attach-job.js";
 import { inexactReason } from "./document-rows.js";
 
-/** UsageError when a dump as a whole leaves out rows that a restore must see, or has them in no exact form. */
+/** UsageError if a dump leaves out rows that a restore needs, or has no exact texts. */
 export function checkFit(dump: Dump): void {
   const { options } = dump.manifest;
   const filtered = filteredDatasets(options);
@@ -25,8 +25,8 @@ export function checkFit(dump: Dump): void {
 const editedColumns = ["content", "answer", "keywords", "enabled"] as const;
 
 /**
- * SQL: makes the tables of the history, empty. `edited_chunks`: the first values of the columns of a chunk that differed later
- * although the chunk kept its id, which only a person does; `had` names these columns. `edited_child_chunks`: the same of child chunks.
+ * SQL: makes the empty tables of the history. `edited_chunks`: the first values of chunk columns that later changed although the chunk
+ * kept its id, so a person changed them; `had` names these columns. `edited_child_chunks`: the same for child chunks.
  * `added_chunks`: chunks that a person added.
  */
 export const emptyHistory = `
@@ -35,18 +35,18 @@ export const emptyHistory = `
   CREATE OR REPLACE TABLE edited_child_chunks (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR, content VARCHAR);
   CREATE OR REPLACE TABLE added_chunks (dataset_id VARCHAR, document_id VARCHAR, id VARCHAR)`;
 
-/** The run whose history is wanted, and the database of its job; undefined where there is none. */
+/** The run whose history to load, and its job's database; undefined if there is none. */
 type HistoryOf = Pick<RunInDatabase, "run_id"> & { readonly database: string | undefined };
 
-/** The changes that an attached database has up to a run. */
+/** The changes up to a run in an attached database. */
 export interface KnownHistory {
   readonly catalog: string;
   readonly run_id: string;
 }
 
 /**
- * Makes the tables of the history from the changes that the job's database has up to a run. The database is opened read-only. Whatever
- * is wrong with it, it is a warning and no history: gives that warning as a sentence, undefined if all went well.
+ * Makes the tables of the history from the changes up to a run in the job's database, which is opened read-only. A database that cannot
+ * be used means no history: returns a warning as a sentence, or undefined if all went well.
  */
 export async function loadEdits(
   connection: Connection,
@@ -57,7 +57,7 @@ export async function loadEdits(
   return fromHistory(connection, of, editsSql, signal);
 }
 
-/** Fills `added_chunks`, once `old_chunks` has the chunks of the run. It stays empty if the history cannot be used: `loadEdits` has warned of that. */
+/** Fills `added_chunks`, once `old_chunks` has the run's chunks. Stays empty if the history cannot be used; `loadEdits` already warned. */
 export async function loadAdditions(connection: Connection, of: HistoryOf, signal: AbortSignal): Promise<void> {
   await fromHistory(connection, of, (history) => [addedSql(history)], signal);
 }
@@ -88,14 +88,14 @@ function warningOf(database: string, reason: string): string {
   return `the history in ${database} was not used: ${reason}; an edit is then known by its author alone, and what it replaced is not known`;
 }
 
-/** SQL statements that fill the tables of the edits. */
+/** SQL statements that fill the tables of edits. */
 export function editsSql(history: KnownHistory): readonly string[] {
   return [editsOf("chunks", history), editsOf("child_chunks", history)];
 }
 
 /**
- * SQL: adds the first values of what changed although the id stayed. A run that finds the status of a chunk changed may have met
- * the indexing at work, or a failure of it: keywords and `enabled` can change by themselves then.
+ * SQL: adds the first values of columns that changed while the id stayed. If the status of a chunk changed too, indexing may have been
+ * running or failed: keywords and `enabled` can then change without a person, so they do not count.
  */
 function editsOf(kind: "chunks" | "child_chunks", { catalog, run_id }: KnownHistory): string {
   const names = kind === "chunks" ? editedColumns : (["content"] as const);
@@ -114,9 +114,9 @@ function editsOf(kind: "chunks" | "child_chunks", { catalog, run_id }: KnownHist
 }
 
 /**
- * SQL: adds the chunks that came at a run at which other chunks of the document kept their ids, and that were created after the
- * run before it had begun: a chunk that a filter or an unfinished list had left out is older. A document that was being indexed
- * says nothing of who added its chunks.
+ * SQL: adds the chunks that first appear in a run where other chunks of the document kept their ids, and that were created after the
+ * previous run began: a chunk that a filter or an unfinished list had left out is older. A document that was being indexed
+ * does not show who added its chunks, so it is skipped.
  */
 export function addedSql({ catalog, run_id }: KnownHistory): string {
   const known = `FROM ${catalog}.main.chunk_changes WHERE run_id <= ${sqlText(run_id)}`;

@@ -15,7 +15,7 @@ export interface LoadOptions {
 
 type RowKind = "chunks" | "child_chunks";
 
-/** The columns that a restore looks at. */
+/** The columns that a restore needs. */
 const loaded: Readonly<Record<RowKind, readonly string[]>> = {
   chunks: [
     ...["id", "document_id", "position", "content", "answer", "keywords", "enabled", "status"],
@@ -25,9 +25,9 @@ const loaded: Readonly<Record<RowKind, readonly string[]>> = {
 };
 
 /**
- * Loads the rows of some documents of a dump, whatever its format, into the tables `<name>_chunks` and `<name>_child_chunks`; `row` is
- * their order. Texts are exactly those that the service sent. UsageError when no file of the dump has them so, StopError when a file
- * is not as its run wrote it, or a document has other than as many rows as the manifest says.
+ * Loads the rows of some documents of a dump, in any format, into the tables `<name>_chunks` and `<name>_child_chunks`; `row` is
+ * their order. Texts are exactly those that the service sent. UsageError if no file of the dump has exact texts; StopError if a file
+ * differs from its manifest, or a document has more or fewer rows than the manifest says.
  */
 export async function loadDocumentRows(
   connection: Connection,
@@ -48,7 +48,7 @@ export async function loadDocumentRows(
   }
 }
 
-/** The files of chunks and child chunks that have the texts as the service sent them, their bytes checked. */
+/** The files of chunks and child chunks with the exact texts of the service, after checking their bytes. */
 export async function checkExactFiles(
   dump: Dump,
   options: LoadOptions & Pick<ReadRowsOptions, "exact">,
@@ -73,20 +73,20 @@ export async function loadDocumentIds(
 }
 
 /**
- * SQL: a row as JSON text, for `chunkFromJson` and `childFromJson`. The client would take a byte order mark off the start of a text,
- * which a content may begin with.
+ * SQL: a row as JSON text, for `chunkFromJson` and `childFromJson`. JSON, because the client strips a byte order mark from the start of a
+ * text, and a content may begin with one.
  */
 export function rowJson(kind: RowKind): string {
   const members = loaded[kind].map((name) => `'${name}': ${name.endsWith("_at") ? `epoch(${name})` : `"${name}"`}`);
   return `to_json({${members.join(", ")}})::VARCHAR`;
 }
 
-/** SQL: the columns of a row that a restore looks at. */
+/** SQL: the columns that a restore needs. */
 export function rowColumns(kind: RowKind): string {
   return ["dataset_id", ...loaded[kind]].join(", ");
 }
 
-/** SQL: that a row is of a document. */
+/** SQL: whether a row belongs to a document. */
 export function ofDocument({ dataset_id, document_id }: DocumentId, table?: string): string {
   const of = table === undefined ? "" : `${table}.`;
   return `${of}dataset_id = ${sqlText(dataset_id)} AND ${of}document_id = ${sqlText(document_id)}`;

@@ -10,7 +10,7 @@ import { membersOf, textIn } from "./document-rows.js";
 import type { MatchedKind } from "./match-rows.js";
 import type { DiffContext, DocumentPair, ReadRun } from "./run-diff.js";
 
-/** The files of one run, whose bytes were checked. */
+/** The checked files of one run. */
 export interface RunSources {
   readonly side: "old" | "new";
   readonly run: ReadRun;
@@ -21,15 +21,15 @@ export interface RunSources {
 /** Facts that hold for both runs. */
 export interface Comparison {
   readonly documents: readonly DocumentPair[];
-  /** Whether these are all documents of both, and each can be compared. */
+  /** Whether this covers all documents of both runs, and each can be compared. */
   readonly isWhole: boolean;
-  /** Whether `csv_safe` may have put apostrophes before texts of one of them. */
+  /** Whether `csv_safe` may have added apostrophes to texts of one of the runs. */
   readonly unguarded: boolean;
   /** Whether both runs read child chunks. */
   readonly children: boolean;
 }
 
-/** Reads the bytes of the files of a run. StopError when they are not those that its manifest lists. */
+/** Checks the bytes of a run's files. StopError if they differ from its manifest. */
 export async function checkSources(
   side: "old" | "new",
   run: ReadRun,
@@ -40,18 +40,18 @@ export async function checkSources(
   return { side, run, chunks: await check(run.chunks), child_chunks: await check(run.childChunks) };
 }
 
-/** A document of both readings, or of one. */
+/** A document in one or both of the readings. */
 export interface ComparedDocument {
   readonly dataset_id: string;
   readonly document_id: string;
   /** Whether its rows can be compared. */
   readonly compared: boolean;
-  /** Whether both readings have all of it, so that rows can be lost. */
+  /** Whether both readings have the complete document, so that rows can be lost. */
   readonly in_both: boolean;
   readonly is_qa: boolean;
 }
 
-/** SQL: the details of the documents of a run; undefined if it has none. */
+/** SQL: the run's document details; undefined if it has none. */
 export async function detailsOf(dump: Dump): Promise<string | undefined> {
   const [file] = dump.tablesOf(["document_details"], { guarded: true }) ?? [];
   return file && (await checkRows(dump, file)).sql;
@@ -69,8 +69,8 @@ export function comparedDocument({ dataset_id, document_id, old, new: fresh, rea
 }
 
 /**
- * Makes the table `documents`, numbered in their order, with what their details tell: whether both indexings took the same uploaded file
- * and process rule, when each was completed, whether the document was switched off in the older run, which disables its chunks, and
+ * Makes the table `documents`, numbered in order, with facts from their details: whether both indexings used the same uploaded file
+ * and process rule, when each was completed, whether the document was off in the older run, which disables its chunks, and
  * whether only the older run has its details.
  */
 export async function loadDocuments(
@@ -110,7 +110,7 @@ const documentTypes = {
   ...{ old_indexed_at: "DOUBLE", new_indexed_at: "DOUBLE" },
 };
 
-/** How a document was made, as its details tell. */
+/** How a document was made, according to its details. */
 interface Provenance {
   /** The uploaded file and the process rule as one text; null where the document has no file. */
   readonly source: string | null;
@@ -120,7 +120,7 @@ interface Provenance {
   readonly isOff: boolean;
 }
 
-/** By `documentKey`; without those of a document that no details were read of. */
+/** By `documentKey`. Documents whose details were not read are missing. */
 async function readProvenances(
   connection: Connection,
   details: string | undefined,
@@ -143,7 +143,7 @@ async function readProvenances(
   );
 }
 
-/** Without the id of the process rule, which is another one after each indexing. Null where the document has no file. */
+/** Leaves out the id of the process rule, which changes with each indexing. Null if the document has no file. */
 function sourceFrom(info: unknown, rule: unknown): string | null {
   const { id } = membersOf(membersOf(info).upload_file);
   const { mode, rules } = membersOf(rule);
@@ -151,12 +151,12 @@ function sourceFrom(info: unknown, rule: unknown): string | null {
   return jsonText({ id, mode, rules: sorted(rules) });
 }
 
-/** The value of a column of JSON text. */
+/** Parses a column of JSON text. */
 function parsed(value: unknown): unknown {
   return JSON.parse(textIn(value) ?? "null");
 }
 
-/** Members of objects in the order of their names, on every level. */
+/** Sorts the members of objects by name, at every level. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -167,7 +167,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** Makes the table `<side>_<kind>` of the facts of those rows that can be compared. StopError when the file is not sound. */
+/** Makes the table `<side>_<kind>` of facts about the rows that can be compared. StopError if the file is damaged. */
 export async function loadFacts(
   connection: Connection,
   kind: MatchedKind,

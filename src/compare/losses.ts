@@ -2,8 +2,8 @@ import type { Connection } from "../duckdb/open-duckdb.js";
 import { pairRows } from "./pair.js";
 
 /**
- * Compares two readings, once the tables `documents`, those of the history and `<side>_<kind>` (see `factsSql`) are loaded. Makes
- * `manual_chunks`: the chunks of the older reading that a fact says a person made, edited or disabled; the pairs of both readings (see
+ * Compares two readings after the tables `documents`, those of the history, and `<side>_<kind>` (see `factsSql`) are loaded. Makes
+ * `manual_chunks`: chunks of the older reading with evidence that a person added, edited or disabled them; the pairs of both readings (see
  * `pairRows`); and `losses`.
  */
 export async function findLosses(connection: Connection, signal: AbortSignal): Promise<void> {
@@ -12,7 +12,7 @@ export async function findLosses(connection: Connection, signal: AbortSignal): P
   await connection.run(lossesSql);
 }
 
-/** SQL statements that make the tables of the facts about people, once the rows of both runs are loaded. */
+/** SQL statements that make the tables of manual edits, after the rows of both runs are loaded. */
 const manualSql: readonly string[] = [
   `CREATE OR REPLACE TABLE indexed AS
     SELECT dataset_id, document_id, ${timeOf("old")} AS old_at, ${timeOf("new")} AS new_at,
@@ -32,15 +32,15 @@ const manualSql: readonly string[] = [
     UNION SELECT dataset_id, document_id FROM old_child_chunks WHERE edited OR before IS NOT NULL`,
 ];
 
-/** SQL: chunks that are younger than the end of the indexing of their document, of all of them. */
+/** SQL: per document, the number of chunks created after its indexing ended, and of all chunks. */
 function youngerSql(side: "old" | "new"): string {
   return `(SELECT dataset_id, document_id, count(*) FILTER (epoch(c.created_at) > d.${side}_indexed_at) AS younger, count(*) AS rows
     FROM ${side}_chunks c JOIN documents d USING (dataset_id, document_id) GROUP BY ALL)`;
 }
 
 /**
- * SQL: when the indexing of a document was completed; null if its details do not say. This time and those of the chunks come
- * from different clocks, so it counts only if at least half of the chunks are no younger.
+ * SQL: when the indexing of a document was completed; null if its details do not say. This time and the chunks' times come
+ * from different clocks, so it counts only if at least half of the chunks were created before it.
  */
 function timeOf(side: "old" | "new"): string {
   const name = side === "old" ? "o" : "n";
@@ -48,9 +48,9 @@ function timeOf(side: "old" | "new"): string {
 }
 
 /**
- * SQL: makes `losses`, a row for each chunk and child chunk of the older run that is lost, from the pairs of both runs. A row is lost if its
+ * SQL: makes `losses`, a row for each lost chunk and child chunk of the older run, from the pairs of both runs. A row is lost if its
  * id is gone and no row of the newer run, paired one to one, has its content and answer; or if that row lacks the keywords or the
- * disabled state that a person had set. `manual_edit` is null where no fact says that a person worked on it: then the service made it.
+ * disabled state that a person had set. `manual_edit` is null without evidence of a person's work: then the service made the row.
  */
 const lossesSql = `CREATE OR REPLACE TABLE losses AS
   SELECT 'chunk' AS level, b.dataset_id, b.document_id, m.before_row AS row,

@@ -1,27 +1,27 @@
 /** Names of tables or views, inserted into SQL without quoting. */
 interface MatchedTables {
-  /** The table of the older rows: their ids and positions, and `fingerprint`, which is equal where the contents are. */
+  /** The table of the older rows: their ids and positions, and `fingerprint`, which is equal for equal contents. */
   readonly before: string;
   /** The table of the newer rows. */
   readonly after: string;
   /** The temporary table to create. Names starting with it and an underscore are used and dropped too. */
   readonly into: string;
   /**
-   * SQL statements that know more pairs. They run after the rounds by id and by content, of which `into` has the pairs; `<into>_before`
-   * and `<into>_after` have the rows that are left (row, place, id, position, fingerprint). They create `<into>_known` (before_row, after_row).
+   * SQL statements that find more pairs. They run after the rounds by id and by content, whose pairs are in `into`; `<into>_before`
+   * and `<into>_after` have the remaining rows (row, place, id, position, fingerprint). They create `<into>_known` (before_row, after_row).
    */
   readonly known?: readonly string[];
 }
 
 /** Child chunks are matched within matched parents. */
 interface MatchedChildren extends MatchedTables {
-  /** The table created for their chunks. */
+  /** The result table of matching their parent chunks. */
   readonly parents: string;
 }
 
 /**
  * SQL statements that pair the rows of two dumps across a re-index, within each document. Rows are paired by id, then by content
- * (the k-th of equal ones with the k-th, by position and id), then by what the caller knows, then by position (by id). Child chunks are
+ * (equal rows in order of position and id), then by the caller's `known` pairs, then by position (ordered by id). Child chunks are
  * paired the same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
  *
  * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parents
@@ -56,7 +56,7 @@ export function matchRows(tables: MatchedTables | MatchedChildren): string {
   ].join(";\n");
 }
 
-/** The rows of one side, with one number for their place instead of two or three ids. */
+/** The rows of one side, with one number for the document or parent instead of two or three ids. */
 function positionedRows(into: string, { side, table }: MatchedSide, parent: readonly string[]): string {
   const key = ["dataset_id", "document_id", ...parent].join(", ");
   const place = parent.length > 0 ? `${side}_segment_id AS segment_id, min(place) AS place` : "min(place) AS place";
@@ -73,7 +73,7 @@ function makeInto(into: string, parent: readonly string[]): string {
       before_position BIGINT, after_position BIGINT, before_row BIGINT, after_row BIGINT)`;
 }
 
-/** Pairs rows with equal places and keys, the k-th with the k-th. */
+/** Pairs rows with the same place and key, in order. */
 function round(into: string, name: string, key: string, order: string): readonly string[] {
   const numbered = (side: "before" | "after") =>
     `(SELECT *, row_number() OVER (PARTITION BY place, ${key} ORDER BY ${order}) AS nth FROM ${into}_${side})`;
@@ -86,7 +86,7 @@ function knownPairs(into: string): string {
   return `${into}_known JOIN ${into}_before b ON b.row = before_row JOIN ${into}_after a ON a.row = after_row`;
 }
 
-/** Moves pairs into the result. `pairs`: SQL of rows `b` and `a` side by side. What is left goes to the next round. */
+/** Moves pairs into the result. `pairs`: SQL of rows `b` and `a` side by side. The remaining rows go to the next round. */
 function takePairs(into: string, name: string, pairs: string): readonly string[] {
   return [
     `CREATE OR REPLACE TEMP TABLE ${into}_pairs AS

@@ -3,9 +3,9 @@ import { matchRows } from "./match-rows.js";
 
 /**
  * Pairs the rows of two runs, from the tables `documents`, `manual_chunks` and `<side>_<kind>`. Chunks are paired by id, then by text,
- * then an edited chunk with the one that stands at its place; what is left by position, which says nothing of what was lost. Makes
- * `matched_chunks` and `matched_child_chunks` (see `matchRows`), `reindexed`: the documents of whose chunks not one kept its id, and
- * `places` and `child_places`: what stands between the neighbours of a row that has no pair.
+ * then an edited chunk with the chunk at its place; the rest by position, which is no evidence about losses. Makes
+ * `matched_chunks` and `matched_child_chunks` (see `matchRows`), `reindexed`: documents where no chunk kept its id, and
+ * `places` and `child_places`: the row between the neighbours of an unpaired row.
  */
 export async function pairRows(connection: Connection, signal: AbortSignal): Promise<void> {
   const tables = (kind: string) => ({ before: `old_${kind}`, after: `new_${kind}`, into: `matched_${kind}` });
@@ -21,12 +21,12 @@ export async function pairRows(connection: Connection, signal: AbortSignal): Pro
 
 const ofDocument = "dataset_id, document_id";
 
-/** SQL: whether a person has not worked on a chunk `n`, and an edit can be written to it. */
+/** SQL: whether a chunk `n` has no manual edits and accepts one. */
 const isUntouched = `NOT n.edited AND NOT n.disabled_by_someone AND n.enabled AND coalesce(n.status, 'completed') = 'completed'`;
 
-/** The rows that `gapsSql` looks at, all as SQL. */
+/** The input of `gapsSql`, as SQL. */
 interface Sides {
-  /** The rows of both sides: row, grp, id, position. Rows with the same `grp` follow each other. */
+  /** The rows of both sides: row, grp, id, position. Only rows with the same `grp` can be neighbours. */
   readonly old: string;
   readonly new: string;
   /** The pairs: before_row, after_row. */
@@ -34,8 +34,8 @@ interface Sides {
 }
 
 /**
- * SQL: the rows of the older run without a pair for which exactly one row of the newer one, without a pair, too, stands between the pairs
- * of its two neighbours; the border of a group counts as a pair. Columns: row, place, in_place: whether the positions are equal.
+ * SQL: the unpaired rows of the older run that have exactly one unpaired row of the newer run between the pairs
+ * of their two neighbours; the border of a group counts as a pair. Columns: row, place, in_place: whether the positions are equal.
  */
 function gapsSql({ old, new: fresh, pairs }: Sides): string {
   const order = "PARTITION BY grp ORDER BY position NULLS LAST, id, row";
@@ -62,12 +62,12 @@ const allPairs =
 const allChildPairs =
   "(SELECT before_row, after_row FROM matched_child_chunks WHERE same_content AND matched_by <> 'position')";
 
-/** SQL: the chunks of documents that people worked on; `byIndexing`: only those that the indexing made, where both took the same source. */
+/** SQL: chunks of documents with manual edits; `byIndexing`: only chunks made by the indexing, if both indexings used the same source. */
 const chunksOf = (side: "old" | "new", byIndexing: boolean) =>
   `(SELECT c.rowid AS row, d.nr AS grp, id, position FROM ${side}_chunks c JOIN documents d USING (${ofDocument})
     SEMI JOIN manual_documents USING (${ofDocument}) ${byIndexing ? madeByIndexing(side) : ""})`;
 
-/** SQL: the child chunks of chunks that are a pair, likewise. */
+/** SQL: the child chunks of paired chunks, with the same conditions. */
 const childrenOf = (side: "old" | "new") =>
   `(SELECT c.rowid AS row, p.rowid AS grp, c.id, c.position FROM ${side}_child_chunks c
     JOIN matched_chunks p ON p.dataset_id = c.dataset_id AND p.document_id = c.document_id
@@ -78,12 +78,12 @@ const madeByIndexing = (side: "old" | "new") => `WHERE EXISTS (FROM indexed i WH
   AND i.document_id = c.document_id AND i.is_comparable AND epoch(c.created_at) <= i.${side}_at)`;
 
 /**
- * SQL statements that find the places of edited chunks that have no pair, in documents that were indexed again.
+ * SQL statements that find the places of unpaired edited chunks in documents that were indexed again.
  *
- * By the neighbours, where the text before the edit is not known: both indexings took the same file and process rule, the chunk was
- * made by the first one, and between the same two neighbours, at the same position, stands one chunk that no person worked on; the
- * question of a `qa_model` must be the same, as a model may ask others the next time. By the history: the text before the edit stands
- * there as often as edited chunks had it. Enabled ones come first.
+ * By the neighbours, if the text before the edit is unknown: both indexings used the same file and process rule, the chunk was
+ * made by the first one, and between the same two neighbours, at the same position, is exactly one chunk without manual edits. In a
+ * `qa_model` the question must be the same, because a model may ask other questions the next time. By the history: the newer run has the
+ * text before the edit as often as edited chunks had it. Enabled chunks come first.
  */
 const knownPairs: readonly string[] = [
   `CREATE OR REPLACE TABLE reindexed AS SELECT ${ofDocument} FROM documents SEMI JOIN old_chunks USING (${ofDocument})
@@ -118,7 +118,7 @@ const knownPairs: readonly string[] = [
   "CREATE OR REPLACE TABLE known_places AS FROM matched_chunks_known",
 ];
 
-/** `places`: what stands between the neighbours of each chunk that has no pair; `child_places`: the automatic twin of each child chunk. */
+/** `places`: the chunk between the neighbours of each unpaired chunk; `child_places`: the automatic twin of each child chunk. */
 const placesSql: readonly string[] = [
   `CREATE TABLE places AS SELECT row, place FROM ${gapsSql({ old: chunksOf("old", false), new: chunksOf("new", false), pairs: allPairs })}`,
   `CREATE TABLE child_places AS SELECT g.row, g.place FROM ${gapsSql({ old: childrenOf("old"), new: childrenOf("new"), pairs: allChildPairs })} g

@@ -3,19 +3,19 @@ import type { Connection } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
 import type { ChangeKind, ChunkChange, ManualEdit, TextDiff, TextPart } from "./diff-result.js";
 
-/** Rows that are read at once at the most, and at the least: memory stays small, though a text may be a megabyte. */
+/** Maximum and minimum rows to read at once: memory stays small, though a text may be a megabyte. */
 const page = { most: 1_000, least: 8 };
-/** Bytes of texts that are read at once. */
+/** Bytes of texts to read at once. */
 const pageBytes = 8_000_000;
 
-/** Reads the changes as long as their tables exist. */
+/** Reads the changes while their tables exist. */
 export interface Changes {
-  /** All of them, in their order. */
+  /** All changes in order. */
   readonly all: () => AsyncGenerator<ChunkChange>;
   readonly first: (selection: ChangeSelection, most: number) => Promise<readonly ChunkChange[]>;
 }
 
-/** The changes in their order, with the words of what changed where `texts` was made. */
+/** The changes in order, with the words that differ if the table `texts` exists. */
 export async function* readChanges(connection: Connection, text: boolean): AsyncGenerator<ChunkChange> {
   const size = text ? await textPage(connection) : page.most;
   for (let last = 0; ; last += size) {
@@ -27,7 +27,7 @@ export async function* readChanges(connection: Connection, text: boolean): Async
   }
 }
 
-/** How many rows to read at once, by the longest of their texts. */
+/** How many rows to read at once, depending on the longest text. */
 async function textPage(connection: Connection): Promise<number> {
   const texts = ["old_content", "new_content", "old_answer", "new_answer"].map(
     (name) => `coalesce(strlen(${name}), 0)`,
@@ -36,7 +36,7 @@ async function textPage(connection: Connection): Promise<number> {
   return Math.min(page.most, Math.max(page.least, Math.floor(pageBytes / Math.max(1, Number(row?.longest ?? 1)))));
 }
 
-/** Which changes to read first of all, when not all of them are wanted. */
+/** Which changes to read first, if not all of them are wanted. */
 export type ChangeSelection = "manual edits" | "lost" | "others but moved";
 
 const conditions: Readonly<Record<ChangeSelection, string>> = {
@@ -45,7 +45,7 @@ const conditions: Readonly<Record<ChangeSelection, string>> = {
   "others but moved": "NOT lost AND kind <> 'moved'",
 };
 
-/** The first changes of a selection, `most` of them; some at a time, as their texts may be long. */
+/** The first `most` changes of a selection, read in small pages because their texts may be long. */
 export async function readFirst(
   connection: Connection,
   text: boolean,
@@ -100,24 +100,24 @@ function textOf(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** A text before which a character was put. */
+/** Removes the character that was added in front of a text. */
 function marked(value: unknown): string | null {
   return textOf(value)?.slice(1) ?? null;
 }
 
-/** How many tokens may differ before a coarser comparison is made, which bounds the time that one text takes. */
+/** Maximum number of differing tokens before a coarser comparison is used, which limits the time per text. */
 const mostEdits = 1_000;
-/** Characters whose words are looked for at the most, beyond what both texts begin and end with; in more, white space parts them. */
+/** Maximum characters to split into words, not counting the shared start and end; longer texts are split at white space. */
 const mostCharacters = 200_000;
-/** Characters around a change that are shown, and of a change itself. */
+/** Characters shown around a change, and of the change itself. */
 const context = 60;
 const longestChange = 1_000;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 
 /**
- * Compares two texts word by word, in every script. Undefined when they are equal. Much text that is the same, and what is very
- * long, is cut; texts that have little in common are compared line by line, or told whole.
+ * Compares two texts word by word, in every script. Undefined if they are equal. Long unchanged and very
+ * long changed pieces are shortened; texts with little in common are compared line by line, or shown whole.
  */
 export function diffText(before: string | null, after: string | null): readonly TextPart[] | undefined {
   if (before === after) return undefined;
@@ -148,7 +148,7 @@ function diffMiddle(old: string, fresh: string): readonly Piece[] {
   return pieces(tokensOf(old), tokensOf(fresh)) ?? pieces(linesOf(old), linesOf(fresh)) ?? whole;
 }
 
-/** Undefined when too much differs. */
+/** Undefined if too much differs. */
 function pieces(old: readonly string[], fresh: readonly string[]): readonly Piece[] | undefined {
   return diffArrays([...old], [...fresh], { maxEditLength: mostEdits })?.map(({ added, removed, value }) => ({
     kind: added ? "added" : removed ? "removed" : "same",
@@ -156,7 +156,7 @@ function pieces(old: readonly string[], fresh: readonly string[]): readonly Piec
   }));
 }
 
-/** A word and what stands behind it, up to the next; the segmenter takes the square of the time for a text in one piece. */
+/** A word and the separators after it; the segmenter takes quadratic time for a text in one piece. */
 const phrase = /[^\s。、，！？；：]{1,1000}[\s。、，！？；：]{0,100}|[\s。、，！？；：]{1,100}/gu;
 
 function wordsOf(text: string): readonly string[] {
@@ -171,7 +171,7 @@ function linesOf(text: string): readonly string[] {
   return text.split(/(?<=\n)/);
 }
 
-/** Characters that both begin with, up to a white space: no word of any script goes on behind it. */
+/** Number of characters at the shared start, up to a white space: no word of any script continues after it. */
 function sameStart(one: string, other: string): number {
   const most = Math.min(one.length, other.length);
   let at = 0;
@@ -180,7 +180,7 @@ function sameStart(one: string, other: string): number {
   return at;
 }
 
-/** Characters that both end with, from a white space on. */
+/** Number of characters at the shared end, after a white space. */
 function sameEnd(one: string, other: string): number {
   const most = Math.min(one.length, other.length);
   let count = 0;
@@ -189,7 +189,7 @@ function sameEnd(one: string, other: string): number {
   return count;
 }
 
-/** Pieces of the same kind in a row made one, empty ones left out. */
+/** Joins adjacent pieces of the same kind and drops empty ones. */
 function joined(all: readonly Piece[]): readonly Piece[] {
   const result: Piece[] = [];
   for (const piece of all) {

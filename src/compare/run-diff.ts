@@ -11,17 +11,17 @@ import { countOf } from "../words.js";
 import type { ChunkChange } from "./diff-result.js";
 
 export interface DiffOptions {
-  /** Called with every chunk and child chunk that differs: what is lost first, manual edits before the rest. */
+  /** Called with every chunk and child chunk that differs: losses first, those with manual edits before the rest. */
   readonly onChange?: (change: ChunkChange) => void | Promise<void>;
-  /** Compare the words of what changed, too; `lost`: only of edits that a re-index undid. */
+  /** Also compare the changed texts word by word; `lost`: only edits that a re-index undid. */
   readonly text?: boolean | "lost";
-  /** The database of the older run's job, whose history knows the text before an edit. Default: the one beside the run; null: none. */
+  /** The database of the older run's job, whose history has the text before an edit. Default: the one beside the run; null: none. */
   readonly database?: string | null;
-  /** The most memory that DuckDB may use, such as `800MB`. */
+  /** Maximum memory of DuckDB, such as `800MB`. */
   readonly memory?: string;
-  /** Ends the comparison; its reason is what it rejects with. */
+  /** Ends the comparison, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Filled while it goes on. */
+  /** Updated during the comparison. */
   readonly progress?: ReadProgress;
 }
 
@@ -46,11 +46,11 @@ export interface DocumentPair {
   readonly document_id: string;
   readonly old: DocumentRow | undefined;
   readonly new: DocumentRow | undefined;
-  /** Why its rows prove nothing; null when they can be compared. */
+  /** Why its rows prove nothing; null if they can be compared. */
   readonly reason: string | null;
 }
 
-/** The documents of both runs: those of the old one in its order, then those that only the new one has. */
+/** The documents of both runs: the old run's documents in order, then documents only in the new run. */
 export function compareDocuments(
   before: readonly DocumentRow[],
   after: readonly DocumentRow[],
@@ -73,12 +73,12 @@ function reasonOf(run: "old" | "new", row: DocumentRow | undefined): string | un
   return undefined;
 }
 
-/** Whether the document itself differs, whatever its rows do: only one run has it, or only one could read it. */
+/** Whether the document itself differs, apart from its rows: only one run has it, or only one could read it. */
 export function isOtherDocument(pair: DocumentPair): boolean {
   return pair.old?.status !== pair.new?.status;
 }
 
-/** A dump to compare, and the two tables of it that are read. */
+/** A dump to compare, and its two tables to read. */
 export interface ReadRun {
   readonly dump: Dump;
   readonly format: FileFormat;
@@ -86,12 +86,12 @@ export interface ReadRun {
   readonly childChunks: DumpTable;
 }
 
-/** Opens a run folder. UsageError when the path is none; StopError when its manifest is not sound or names no rows. */
+/** Opens a run folder. UsageError if the path is not a run folder; StopError if its manifest is damaged or names no rows. */
 export async function readRun(path: string): Promise<ReadRun> {
   return readRunOf(await openDump(path, "nothing was compared"));
 }
 
-/** The tables of a dump that are compared. StopError when it has none. */
+/** The tables of a dump to compare. StopError if it has none. */
 export function readRunOf(dump: Dump): ReadRun {
   const [chunks, childChunks] = dump.tablesOf(["chunks", "child_chunks"], { guarded: true }) ?? [];
   if (chunks && childChunks) return { dump, format: chunks.format, chunks, childChunks };
@@ -100,7 +100,7 @@ export function readRunOf(dump: Dump): ReadRun {
   );
 }
 
-/** Sentences on what may make a comparison say less than it seems to. */
+/** Sentences on why a comparison may be less complete than it seems. */
 export function warningsOf(old: ReadRun, fresh: ReadRun): readonly string[] {
   const [before, after] = [old.dump.manifest, fresh.dump.manifest];
   return [
@@ -120,7 +120,7 @@ export function warningsOf(old: ReadRun, fresh: ReadRun): readonly string[] {
   ].filter((warning) => typeof warning === "string");
 }
 
-/** Documents whose child lists `auto` took to be empty in one run, although lists held child chunks in the other. */
+/** A warning about documents whose child lists `auto` skipped as empty in one run, although the other run found child chunks in them. */
 function skippedText(
   run: "old" | "new",
   { child_lists: here }: Manifest,
@@ -134,17 +134,17 @@ function skippedText(
   return `the ${run} run skipped child lists (child_chunks: auto) of ${countOf(count, "document")} in which the ${other} run found child chunks: these appear as ${looks}`;
 }
 
-/** Whether a run read child chunks at all; what its manifest does not say, it did. */
+/** Whether a run read child chunks at all; true if its manifest does not say. */
 export function readsChildren({ options }: Manifest): boolean {
   return options.child_chunks !== "none";
 }
 
-/** Whether apostrophes may stand before texts in what is read of a run. */
+/** Whether texts read from a run may start with added apostrophes. */
 export function isGuarded({ format, dump }: ReadRun): boolean {
   return format === "csv" && dump.manifest.options.output.csv_safe;
 }
 
-/** The filters of every dataset that has some, as far as the manifest says. */
+/** The filters of all datasets, as far as the manifest has them. */
 function filtersOf({ options }: Manifest): string {
   const datasets: readonly unknown[] = Array.isArray(options.datasets) ? options.datasets : [options.datasets];
   const filters = datasets.map((dataset) => {
@@ -156,7 +156,7 @@ function filtersOf({ options }: Manifest): string {
   return filters.sort().join("");
 }
 
-/** The names of a document and its dataset; null where neither run listed the documents. */
+/** The names of a document and its dataset; null if neither run listed the documents. */
 export interface Names {
   readonly dataset_name: string | null;
   readonly document_name: string | null;
@@ -164,7 +164,7 @@ export interface Names {
 
 const unknown: Names = { dataset_name: null, document_name: null };
 
-/** Reads the names of all documents; those of a later run win. StopError if a file of names is not as its run wrote it. */
+/** Reads the names of all documents; a later run overrides an earlier one. StopError if a file of names differs from its manifest. */
 export async function namesReader(
   connection: Connection,
   runs: readonly ReadRun[],

@@ -3,22 +3,22 @@ import type { WhyListed } from "./restore-plan.js";
 /** The owner's decision on one row. */
 export interface Decision {
   readonly restore: boolean;
-  /** The text in its place when that was decided: null if there was none, undefined if it was not looked at. */
+  /** The text at its place when the owner decided: null if there was none, undefined if it was not checked. */
   readonly now?: string | null | undefined;
-  /** The answer that stood there, likewise. */
+  /** The answer at its place; null and undefined mean the same as above. */
   readonly now_answer?: string | null | undefined;
 }
 
-/** The wishes of the owner. */
+/** The owner's wishes. */
 export interface PlanOptions {
-  /** The decisions on rows, by their ids; only rows with a yes are restored. Undefined: kbdump decides by the facts. */
+  /** The decisions on rows by id; only rows with a yes are restored. Undefined: kbdump decides by the facts. */
   readonly decisions: ReadonlyMap<string, Decision> | undefined;
   /** Whether manual edits without a known place are added at the end of their document. */
   readonly addManualEdits: boolean;
 }
 
 export interface Context extends PlanOptions {
-  /** No chunk kept its id. Elsewhere people alone changed the chunks, and a restore would undo what they meant. */
+  /** No chunk kept its id. If some did, only people changed the chunks, and a restore would undo their work. */
   readonly reindexed: boolean;
   /** Whether the target has no details of the document, though the older run has them. */
   readonly lacksDetails: boolean;
@@ -26,7 +26,7 @@ export interface Context extends PlanOptions {
 
 export const needsDecision = "needs your decision" as const;
 
-/** Why the owner's decision keeps a row from being restored; undefined if it does not. `now`: what stands in its place; null: nothing does. */
+/** Why the owner's decision prevents restoring a row; undefined if it does not. `now`: the text at its place; null: there is none. */
 export function refusedBy(
   { decisions }: Context,
   id: string,
@@ -41,7 +41,7 @@ export function refusedBy(
   return { why: needsDecision, reason: "What stands in its place changed since you decided." };
 }
 
-/** ISO 8601, UTC, from Unix seconds. */
+/** Converts Unix seconds to ISO 8601 in UTC. */
 export function timeText(seconds: number | null): string | null {
   return seconds === null ? null : new Date(seconds * 1_000).toISOString();
 }

@@ -1,23 +1,23 @@
-/** Content and answer: the part of a chunk that is its text. The answer is null except in qa_model documents. */
+/** The text of a chunk: content and answer. The answer is null except in qa_model documents. */
 export interface Text {
   readonly content: string;
   readonly answer: string | null;
 }
 
-/** A lost text of a person. */
+/** A lost text that a person wrote. */
 export interface LostText extends Text {
   readonly id: string;
-  /** How often it stands inside chunks of the newer run, those left out that an edit replaces. */
+  /** How often it occurs in chunks of the newer run, except chunks that an edit replaces. */
   readonly now: number;
-  /** How often it stood inside chunks of the older run, those of lost texts and of replaced ones left out. */
+  /** How often it occurred in chunks of the older run, except lost and replaced texts. */
   readonly before: number;
 }
 
 /**
- * The ids of the lost texts that stand inside a chunk of the newer run: the content inside the content, the answer inside the answer. A
- * text is found only if the newer run has it more often than the rest of the older run. So a text that a person added is lost even if
- * the source says the same, in a chunk that did not change or that was cut at other places. A blank text is never found. `replaced`: texts
- * of the indexing that people replaced.
+ * The ids of the lost texts that occur inside a chunk of the newer run: the content inside the content, the answer inside the answer. A
+ * text is found only if it occurs more often in the newer run than in the rest of the older run. So a text that a person added is lost even
+ * if the source says the same, in an unchanged chunk or in one that was split elsewhere. A blank text is never found. `replaced`: texts
+ * from the indexing that people replaced.
  */
 export function findInside(lost: readonly LostText[], replaced: readonly Text[]): ReadonlySet<string> {
   const rest = [...replaced];

@@ -9,8 +9,8 @@ export interface ChildrenDecision {
 }
 
 /**
- * Decides on the lost child chunks of one chunk. One replaces the automatic child chunk that has the text before the edit, or that stands
- * between the same neighbours; or it is added. `home`: the chunk that has the text of the parent, or takes it.
+ * Decides on the lost child chunks of one chunk. Each replaces the automatic child chunk that has the text before the edit or is
+ * between the same neighbours; otherwise it is added. `home`: the chunk that has, or will get, the parent's text.
  */
 export function planFamily(
   family: LostFamily | undefined,
@@ -50,13 +50,13 @@ export function planFamily(
   return { children, listed };
 }
 
-/** Takes a text out of a list; false if it is not there. */
+/** Removes a text from a list; false if the list does not have it. */
 function takeFrom(texts: string[], text: string): boolean {
   const at = texts.indexOf(text);
   return at >= 0 && texts.splice(at, 1).length > 0;
 }
 
-/** The automatic child chunk that has the text before the edit. Other child chunks of the older run may have that text, too. */
+/** The automatic child chunk that has the text before the edit. Other child chunks of the older run may have that text too. */
 function twinByText(
   { olds, lost }: LostFamily,
   targets: readonly ChildRow[],

@@ -15,10 +15,10 @@ import type {
   WhyListed,
 } from "./restore-plan.js";
 
-/** The part of the plan of a document that decides on rows. */
+/** The decisions on rows in a document's plan. */
 export type RowPlans = Pick<DocumentPlan, "restores" | "listed" | "losses">;
 
-/** Decides on what one document lost: which rows are written back, and which are left to the owner. */
+/** Decides on the losses of one document: which rows to write back, and which need the owner's decision. */
 export function planRows({ chunks, families, childrenNow }: LostRows, context: Context): RowPlans {
   const left = new Map(families);
   const decided = chunks.map((chunk) => {
@@ -58,9 +58,9 @@ function targetOf({ id, position, enabled, status, content, answer, keywords }: 
   return { id, position, enabled, status, content, answer, keywords };
 }
 
-/** The decision on one chunk, its children left out. */
+/** The decision on one chunk, without its children. */
 interface ChunkDecision {
-  /** The chunk of the target that has its text, or takes it; `added`: a new one does. Null: there is none. */
+  /** The chunk of the target that has, or will get, its text; `added`: a new chunk will. Null: there is none. */
   readonly home: ChunkRow | "added" | null;
   readonly texts: ChunkTexts | null;
   readonly disable: boolean;
@@ -73,11 +73,11 @@ function nothing(home: ChunkRow | null = null): ChunkDecision {
   return { home, texts: null, disable: false, evidence: [], listed: null, losses: [] };
 }
 
-/** Why a lost chunk is not restored without its owner. */
+/** Why a lost chunk is not restored without the owner's decision. */
 interface Doubt {
   readonly why: WhyListed;
   readonly reason: string;
-  /** The chunk that stands in its place; `added`: none does. */
+  /** The chunk at its place; `added`: there is none. */
   readonly home: ChunkRow | "added";
   /** Whether a request can restore it there. */
   readonly isPossible: boolean;
@@ -91,7 +91,7 @@ function planChunk(chunk: LostChunk, context: Context): ChunkDecision {
   return nothing(pair ?? base);
 }
 
-/** A chunk whose text stands in the target under another id: its keywords, or that it is disabled, are lost. */
+/** A chunk whose text is in the target under another id: only its keywords or its disabled state are lost. */
 function planSettings(chunk: LostChunk, row: ChunkRow, context: Context): ChunkDecision {
   const { old, lost, keywordsBefore } = chunk;
   const disable = lost.disabled;
@@ -118,7 +118,7 @@ function planSettings(chunk: LostChunk, row: ChunkRow, context: Context): ChunkD
 
 const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk takes no change.";
 
-/** A chunk whose text is no chunk of the target. */
+/** A chunk whose text is missing from the target. */
 function planText(chunk: LostChunk, context: Context): ChunkDecision {
   const { decisions, addManualEdits } = context;
   const { old, base, byNeighbours } = chunk;
@@ -139,7 +139,7 @@ function planText(chunk: LostChunk, context: Context): ChunkDecision {
   return isAdded ? restored(chunk, "added", ["chosen"]) : list(chunk, doubt);
 }
 
-/** Why a lost text is left to its owner; undefined where its place is known, or it was added. */
+/** Why a lost text needs the owner's decision; undefined if its place is known, or a person added it. */
 function doubtOf(
   { old, base, place, isInside, manual_edit, isInHistory, isDisabled, keywordsBefore }: LostChunk,
   { reindexed, lacksDetails }: Context,
@@ -167,7 +167,7 @@ function doubtOf(
 
 const textless = "A part of its text is blank, and the service takes no such chunk.";
 
-/** Leaves a row to its owner. `standing`: the chunk that its child chunks belong to all the same. */
+/** Leaves a row to the owner. `standing`: the chunk of the target that its child chunks still belong to. */
 function list(
   { old, manual_edit }: LostChunk,
   { why, reason, home, isPossible }: Doubt,
@@ -202,19 +202,19 @@ function restored(chunk: LostChunk, home: ChunkRow | "added", evidence: readonly
   return { ...nothing(), home, evidence, texts: textsOf(old), disable: isDisabled, losses };
 }
 
-/** No request empties keywords: without any, those of the target stay. */
+/** No request can empty keywords, so without keywords those of the target stay. */
 function textsOf({ content, answer, keywords }: ChunkRow): ChunkTexts {
   return { content, answer, keywords: keywords?.length ? keywords : null };
 }
 
-/** The parts of a chunk that are written, and whether its place is known by its neighbours alone. */
+/** The parts of a chunk to write, and whether only its neighbours determine its place. */
 interface Writes {
   readonly texts: boolean;
   readonly disable: boolean;
   readonly byNeighbours?: boolean;
 }
 
-/** The facts that prove what is written: that a person did it, and what stood there before. */
+/** The evidence for a write: that a person made the edit, and which text was there before. */
 function evidenceOf(
   { old, isLate, isInHistory }: LostChunk,
   { texts, disable, byNeighbours = false }: Writes,
@@ -228,7 +228,7 @@ function evidenceOf(
   return evidence;
 }
 
-/** Who did it, and when, as the service names it. */
+/** Who made the edit, and when, as reported by the service. */
 function editOf(
   { created_by, updated_by, disabled_by, created_at, updated_at, disabled_at }: ChunkRow,
   kind: LostChunk["manual_edit"],
@@ -239,12 +239,12 @@ function editOf(
   return { kind, by: updated_by, at: timeText(updated_at) };
 }
 
-/** Whether the service takes a text. */
+/** Whether the service accepts a text. */
 function isWritable({ content, answer }: Pick<ChunkRow, "content" | "answer">): boolean {
   return content.trim() !== "" && (answer === null || answer.trim() !== "");
 }
 
-/** The parts of a chunk that do not come back with its text. `target` takes the text, or a new chunk does. */
+/** The parts of a chunk that are not restored with its text. `target`: the chunk that gets the text; null: a new one. */
 function lossesOf(
   old: ChunkRow,
   target: ChunkRow | null,
@@ -260,7 +260,7 @@ function lossesOf(
   return losses;
 }
 
-/** The loss of keywords that somebody had removed, all of them. */
+/** The loss when a person had removed all keywords. */
 function emptiedKeywords(old: ChunkRow): KnownLoss {
   return lossOf(old, "keywords", "A person removed all of its keywords, and no request can do that again.");
 }

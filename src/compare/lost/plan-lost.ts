@@ -15,13 +15,13 @@ import { loadLostRows } from "./read-lost.js";
 import { type DocumentPlan, isMissed, type Refusals, type RestorePlan } from "./restore-plan.js";
 
 export interface LostOptions extends PlanOptions, LoadOptions {
-  /** Ids of documents: these and no others. Empty: all of the older run. */
+  /** Ids of the documents to plan for. Empty: all documents of the older run. */
   readonly documents: readonly string[];
-  /** Documents that cannot be written to: archived, disabled, being indexed. */
+  /** Documents that cannot be written to, because they are archived, disabled or being indexed. */
   readonly refusals: Refusals;
-  /** The most memory that DuckDB may use, such as `800MB`. */
+  /** Maximum memory of DuckDB, such as `800MB`. */
   readonly memory: string;
-  /** Gets the comparison once it is planned, while its rows can still be read. */
+  /** Called with the comparison after planning, while its rows can still be read. */
   readonly onCompared?:
     | ((connection: Connection, compared: ComparedRuns, plan: RestorePlan) => Promise<void>)
     | undefined;
@@ -33,9 +33,9 @@ export interface LostPlan {
 }
 
 /**
- * Plans how to restore what a re-index took: compares an older run with a newer dump of the same documents. It sends nothing. The rows of
- * some documents at a time are in the memory of Node, and of these only what was lost. UsageError when a dump is not fit for a restore or
- * does not have a document that was named, StopError when a file is not as its run wrote it.
+ * Plans how to restore the losses of a re-index: compares an older run with a newer dump of the same documents. Sends nothing. Only
+ * lost rows of a few documents at a time are in Node's memory. UsageError if a dump is not fit for a restore or
+ * lacks a named document; StopError if a file differs from its manifest.
  */
 export async function planLost(old: Dump, target: Dump, options: LostOptions): Promise<LostPlan> {
   checkOlder(old, options.documents);
@@ -52,13 +52,13 @@ export async function planLost(old: Dump, target: Dump, options: LostOptions): P
   });
 }
 
-/** UsageError when a run is not fit for a restore, or does not have a document that was named. */
+/** UsageError if a run is not fit for a restore, or lacks a named document. */
 export function checkOlder(old: Dump, named: readonly string[]): void {
   checkFit(old);
   checkNamed(old, named);
 }
 
-/** The plan where no document of the target can be read: each is refused. */
+/** The plan if no document of the target can be read: refuses each one. */
 export function planUnread(
   { manifest }: Dump,
   { documents, refusals }: Pick<LostOptions, "documents" | "refusals">,
@@ -86,7 +86,7 @@ export function planUnread(
   };
 }
 
-/** The same for runs that are compared already. */
+/** Like `planLost`, for runs that are already compared. */
 export async function planCompared(
   connection: Connection,
   compared: ComparedRuns,
@@ -126,7 +126,7 @@ export async function planCompared(
   return { plan: { documents }, warnings: unknownText(documents, chosen) };
 }
 
-/** Documents whose lost rows are in memory at once. */
+/** How many documents' lost rows are in memory at once. */
 const documentsAtOnce = 50;
 
 function headOf(
@@ -143,7 +143,7 @@ const noRows = { restores: [], listed: [], losses: [] };
 
 interface LostCounts {
   readonly lost: number;
-  /** Lost rows with manual edits, and all rows of the older run that have some. */
+  /** Lost rows with manual edits, and all rows of the older run with manual edits. */
   readonly manual_edits: number;
   readonly manual_rows: number;
   /** Whether no chunk kept its id. */
@@ -180,7 +180,7 @@ async function countLost(connection: Connection): Promise<ReadonlyMap<number, Lo
   );
 }
 
-/** Why nothing may be written to a document; null where something may, or where nothing needs to be. */
+/** Why nothing may be written to a document; null if writing is allowed, or there is nothing to write. */
 function refusalOf(
   { old, new: now, dataset_id, document_id }: DocumentPair,
   { manual_rows, manual_edits }: LostCounts,
@@ -202,14 +202,14 @@ function refusalOf(
   return null;
 }
 
-/** A document that takes no writes is refused if it lost manual edits; if not, there is nothing to write to it. */
+/** Refuses a document that cannot be written to, if it lost manual edits. Otherwise there is nothing to write. */
 function refuseWrites(plan: DocumentPlan, refusals: Refusals): DocumentPlan {
   const refusal = refusals.get(documentKey(plan));
   if (!refusal || (plan.restores.length === 0 && !plan.listed.some(isMissed))) return plan;
   return { ...plan, ...noRows, refused: refusal.reason };
 }
 
-/** A sentence on rows that were chosen, and that are not lost. */
+/** A sentence about chosen rows that are not lost. */
 function unknownText(documents: readonly DocumentPlan[], chosen: ReadonlySet<string>): readonly string[] {
   const left = new Set(chosen);
   for (const { restores, listed } of documents) {

@@ -14,42 +14,42 @@ import {
 import { rowColumns, rowJson } from "../load-document-rows.js";
 import { findInside, type LostText, type Text } from "./find-inside.js";
 
-/** A chunk of the older run that is lost, or has child chunks that are: all that the decision on it rests on. */
+/** A chunk of the older run that is lost or has lost child chunks, with all facts for the decision on it. */
 export interface LostChunk {
   readonly old: ChunkRow;
-  /** The parts of it that were lost; all false where only its child chunks were. */
+  /** Its lost parts; all false if only child chunks were lost. */
   readonly lost: { readonly text: boolean; readonly keywords: boolean; readonly disabled: boolean };
-  /** The work of a person on it; null where no fact says it. */
+  /** The evidence of a person's work on it; null without evidence. */
   readonly manual_edit: "edited" | "added" | "disabled" | null;
   /** Whether it was created after the indexing of its document was completed. */
   readonly isLate: boolean;
-  /** Whether the history has what stood there before, or saw it come. */
+  /** Whether the history has the text before the edit, or shows that the chunk was added. */
   readonly isInHistory: boolean;
   /** Whether a person had disabled it. */
   readonly isDisabled: boolean;
-  /** The keywords before an edit of them; null where there was none. */
+  /** The keywords before they were edited; null if they were not. */
   readonly keywordsBefore: readonly string[] | null;
   /** The chunk of the newer run that has its id or its text. */
   readonly pair: ChunkRow | null;
-  /** The chunk that its edit replaces, as its place is known by the history or by the neighbours. */
+  /** The chunk that its edit replaces, found by the history or by the neighbours. */
   readonly base: ChunkRow | null;
   readonly byNeighbours: boolean;
-  /** The chunk between its neighbours now. */
+  /** The chunk that is now between its neighbours. */
   readonly place: ChunkRow | null;
-  /** Chunks of the newer run that have its text. */
+  /** How many chunks of the newer run have its text. */
   readonly equal: number;
-  /** Whether its text stands inside a chunk of the newer run: see `findInside`. */
+  /** Whether its text occurs inside a chunk of the newer run: see `findInside`. */
   readonly isInside: boolean;
 }
 
-/** The child chunks of one chunk of the older run, of which some are lost. */
+/** The child chunks of a chunk of the older run; at least one is lost. */
 export interface LostFamily {
-  /** Ids of the lost ones to decide on. */
+  /** Ids of the lost child chunks to decide on. */
   readonly lost: ReadonlySet<string>;
   readonly olds: readonly ChildRow[];
-  /** The content before an edit, by the id of the child chunk, where the history has it. */
+  /** The content before an edit, by child chunk id, if the history has it. */
   readonly before: ReadonlyMap<string, string>;
-  /** The automatic child chunk of the newer run that stands between the same neighbours, by the id of the child chunk. */
+  /** The automatic child chunk of the newer run between the same neighbours, by child chunk id. */
   readonly twins: ReadonlyMap<string, string>;
 }
 
@@ -58,20 +58,19 @@ interface LostDocument extends DocumentId {
   readonly doc_form: string | null;
 }
 
-/** The lost rows of a document, as far as a person had worked on them or the owner chose them. */
+/** The lost rows of a document that a person worked on or the owner chose. */
 export interface LostRows {
   /** In order. */
   readonly chunks: readonly LostChunk[];
-  /** By the id of their chunk in the older run. */
+  /** By the id of the chunk in the older run. */
   readonly families: ReadonlyMap<string, LostFamily>;
   /** The child chunks of a chunk of the newer run. */
   readonly childrenNow: (chunk: string) => readonly ChildRow[];
 }
 
 /**
- * Reads the whole rows of what was lost with manual edits, and of what stands in its place: of other rows no text is kept. `chosen`: ids
- * of further lost rows that are wanted. The function that it gives reads some documents at once, by
- * `documentKey`.
+ * Reads the whole rows of losses with manual edits, and the rows at their place: of other rows no text is kept. `chosen`: ids
+ * of more lost rows to read. The returned function reads several documents at once, by `documentKey`.
  */
 export async function loadLostRows(
   connection: Connection,
@@ -93,7 +92,7 @@ export async function loadLostRows(
     wholeSql("old", "child_chunks"),
     wholeSql("new", "child_chunks"),
     insideTexts,
-    // Joins as they are written: with all chunks of a document on the side that DuckDB keeps in memory, it would run out of it.
+    // Keep the joins in the written order: with all chunks of a document on the side that DuckDB keeps in memory, memory would run out.
     "SET disabled_optimizers = 'join_order,build_side_probe_side'",
     insideSql("old", old.chunks.sql),
     insideSql("new", fresh.chunks.sql),
@@ -143,12 +142,12 @@ const planTables: readonly string[] = [
     SEMI JOIN plan_children p ON ${sameDocument("p", "c")} AND p.segment_id = c.old_id`,
 ];
 
-/** SQL: the lost texts of people that have no known place, which may stand inside a chunk. */
+/** SQL: lost texts by people without a known place, which may occur inside a chunk. */
 const insideTexts = `CREATE TABLE inside_texts AS SELECT p.dataset_id, p.document_id, o.id, o.content, o.answer
   FROM plan_chunks p JOIN old_chunks_whole o ON ${sameDocument("o", "p")} AND o.id = p.old_id
   WHERE text_lost AND manual_edit IS NOT NULL AND matched_by IS DISTINCT FROM 'known' AND o.content <> ''`;
 
-/** SQL: counts how often these texts stand inside chunks of one side. */
+/** SQL: counts how often these texts occur inside chunks of one side. */
 function insideSql(side: "old" | "new", rows: string): string {
   const leftOut =
     side === "old"
@@ -163,7 +162,7 @@ function insideSql(side: "old" | "new", rows: string): string {
     GROUP BY ALL`;
 }
 
-/** A row of `plan_chunks`, with what the history and `inside_texts` have of it. */
+/** A row of `plan_chunks` with its facts from the history and `inside_texts`. */
 interface PlanChunk {
   readonly old_id: string;
   readonly matched_by: string | null;
@@ -187,10 +186,10 @@ interface PlanChunk {
   readonly times_before: number | null;
 }
 
-/** JSON texts of a document. JSON, as the client takes a byte order mark off a text. */
+/** The rows of a document as JSON texts, because the client strips a byte order mark from plain texts. */
 type TextsOf = (document: DocumentId) => readonly string[];
 
-/** Reads what some documents lost, by `documentKey`: one statement for all of them takes little longer than one for each. */
+/** Reads the losses of some documents, by `documentKey`: one statement for all takes little longer than one statement for each. */
 async function readLost(
   connection: Connection,
   documents: readonly LostDocument[],
@@ -266,7 +265,7 @@ function jsonSql(members: readonly (readonly [name: string, value: string])[]): 
   return `to_json({${members.map(([name, value]) => `'${name}': ${value}`).join(", ")}})::VARCHAR`;
 }
 
-/** Answers are null in documents that have none. */
+/** Sets the answer to null in documents that have no answers. */
 function withAnswer(chunk: ChunkRow, form: string | null): ChunkRow {
   if (form === "qa_model") return { ...chunk, answer: chunk.answer ?? "" };
   return { ...chunk, answer: form === null ? chunk.answer || null : null };
@@ -341,7 +340,7 @@ function familiesOf(plans: readonly PlanChild[], olds: readonly ChildRow[]): Rea
   );
 }
 
-/** Rows in the order in which they stand: of their positions, which may collide or be absent, then of their ids. */
+/** Sorts rows by position, which may be equal or missing, then by id. */
 export function inOrder<T>(
   all: readonly T[],
   rowOf: (each: T) => { readonly id: string; readonly position: number | null },

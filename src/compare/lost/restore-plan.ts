@@ -1,22 +1,22 @@
 import * as v from "valibot";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 /**
- * The plan of a restore: which rows of an older run stand in the target no more, and the writes that restore them. A plan is
- * data and sends nothing. Texts may hold anything that a service sends: not safe for a terminal.
+ * The plan of a restore: which rows of an older run are missing from the target, and the writes that restore them. A plan is
+ * data and sends nothing. Texts may contain anything the service sends, so they are not safe to print to a terminal.
  */
 
 export const level = oneOf("chunk", "child_chunk");
 export const position = orNull(count);
 
 /**
- * The facts that prove that a person made or changed a row, and that its place is known. `created_at`: it was created after the indexing of
- * its document was completed. `history`: the job's database has what stood there before. `neighbours`: it was between the same two chunks,
- * in a document of the same file and process rule. `chosen`: there is no such fact, and the owner named the row.
+ * The evidence that a person made or changed a row, and that its place is known. `created_at`: it was created after the indexing of
+ * its document was completed. `history`: the job's database has the text before the edit. `neighbours`: it was between the same two chunks,
+ * in a document of the same file and process rule. `chosen`: there is no evidence, but the owner named the row.
  */
 const evidence = oneOf("updated_by", "created_at", "disabled_by", "customized", "history", "neighbours", "chosen");
 export type Evidence = v.InferOutput<typeof evidence>;
 
-/** The work of a person on a row, as a fact says, and who it was. */
+/** A person's work on a row, and who did it. */
 const manualEdit = result({
   kind: oneOf("edited", "added", "disabled", "customized"),
   by: v.pipe(orNull(text), v.description("the account, as the service names it; null where it does not say")),
@@ -24,15 +24,15 @@ const manualEdit = result({
 });
 export type ManualEdit = v.InferOutput<typeof manualEdit>;
 
-/** The parts of a chunk that a request can write; the answer is null but in qa_model documents. */
+/** The parts of a chunk that a request can write; the answer is null except in qa_model documents. */
 const chunkTexts = result({ content: text, answer: orNull(text), keywords: orNull(listOf(text)) });
 export type ChunkTexts = v.InferOutput<typeof chunkTexts>;
 
-/** A chunk of the target, as it stood when the plan was made. The status is completed, error and others; open. */
+/** A chunk of the target when the plan was made. The status is completed, error or another value. */
 const targetChunk = result({ ...chunkTexts.entries, id: text, position, enabled: truth, status: orNull(text) });
 export type TargetChunk = v.InferOutput<typeof targetChunk>;
 
-/** One child chunk to restore, below the chunk that it is listed with. */
+/** One child chunk to restore in the chunk that lists it. */
 const childRestore = result({
   /** Id and position in the older run. */
   child_id: text,
@@ -47,7 +47,7 @@ const childRestore = result({
 });
 export type ChildRestore = v.InferOutput<typeof childRestore>;
 
-/** All that restores one chunk: first its texts, then its children, then that it is disabled. */
+/** The writes that restore one chunk: first its texts, then its children, then its disabled state. */
 const chunkRestore = result({
   /** Id and position in the older run. */
   chunk_id: text,
@@ -58,9 +58,9 @@ const chunkRestore = result({
     orNull(targetChunk),
     v.description("the chunk that takes the texts, as it stood when the plan was made; null: one is added at the end"),
   ),
-  /** Never null where `target` is. */
+  /** Never null if `target` is null. */
   texts: v.pipe(orNull(chunkTexts), v.description("the texts to write; null: they stand there")),
-  /** If more do when its turn comes, nothing is added. */
+  /** If the target has more of them at the time of the write, nothing is added. */
   equal: v.pipe(count, v.description("chunks of the target that say these texts already")),
   /** Whether the chunk is to be disabled at the end. */
   disable: truth,
@@ -68,7 +68,7 @@ const chunkRestore = result({
 });
 export type ChunkRestore = v.InferOutput<typeof chunkRestore>;
 
-/** A lost row that is left to the owner. */
+/** A lost row that needs the owner's decision. */
 const listedLoss = result({
   level,
   id: text,
@@ -77,16 +77,16 @@ const listedLoss = result({
   position,
   edit: v.pipe(orNull(manualEdit), v.description("null: no fact says that a person made it")),
   /**
-   * `needs your decision`: its place is not known, or what stood there was edited since. `found inside`: its text stands inside a chunk of
-   * the target. `cannot be restored`: the service takes no such row. `left out`: the plan file says no.
+   * `needs your decision`: its place is unknown, or the text there was edited later. `found inside`: its text occurs inside a chunk of
+   * the target. `cannot be restored`: the service accepts no such row. `left out`: the plan file says no.
    */
   why: oneOf("needs your decision", "found inside", "cannot be restored", "left out"),
   /** A sentence. */
   reason: text,
   content: text,
-  /** Null but in qa_model documents. */
+  /** Null except in qa_model documents. */
   answer: orNull(text),
-  /** The text that stands at its place in the target; null where its place is not known. */
+  /** The text at its place in the target; null if its place is unknown. */
   now: orNull(text),
   now_answer: v.pipe(orNull(text), v.description("the answer there; null but in qa_model documents")),
   choice: v.pipe(
@@ -97,7 +97,7 @@ const listedLoss = result({
 export type ListedLoss = v.InferOutput<typeof listedLoss>;
 export type WhyListed = ListedLoss["why"];
 
-/** A part of a row that no request can restore, although its text comes back. */
+/** A part of a row that no request can restore, although its text is restored. */
 const knownLoss = result({
   level,
   id: text,
@@ -112,10 +112,10 @@ const documentPlan = result({
   document_id: text,
   document_name: orNull(text),
   doc_form: orNull(text),
-  /** Chunks and child chunks that are lost, and those of them that a person had worked on. */
+  /** Lost chunks and child chunks, and how many of them have manual edits. */
   lost: count,
   manual_edits: count,
-  /** A sentence; then it has no restores. */
+  /** A sentence. A refused document has no restores. */
   refused: v.pipe(orNull(text), v.description("why nothing may be written to this document")),
   /** In the order of the older run. */
   restores: listOf(chunkRestore),
@@ -126,11 +126,11 @@ const documentPlan = result({
 });
 export type DocumentPlan = v.InferOutput<typeof documentPlan>;
 
-/** Every document that lost something, that has manual edits, or that was named; in the order of the older run. */
+/** Every document that lost something, has manual edits, or was named, in the order of the older run. */
 export const restorePlan = result({ documents: listOf(documentPlan) });
 export type RestorePlan = v.InferOutput<typeof restorePlan>;
 
-/** Rows of a plan, counted. */
+/** The counts of a plan's rows. */
 export const planCounts = result({
   /** Chunks and child chunks that will be written. */
   rows: count,
@@ -139,14 +139,14 @@ export const planCounts = result({
   chunks_disabled: count,
   children_replaced: count,
   children_added: count,
-  /** Write requests at the least. */
+  /** Minimum number of write requests. */
   writes: count,
   /** Characters that the service embeds again. */
   characters: count,
 });
 export type PlanCounts = v.InferOutput<typeof planCounts>;
 
-/** Adds up what the plan writes. A chunk of which only children are written is no row of its own. */
+/** Adds up the plan's writes. A chunk counts as a row only if its own texts or state are written, not just its children. */
 export function countPlan({ documents }: RestorePlan): PlanCounts {
   const chunks = documents.flatMap(({ restores }) => restores);
   const children = chunks.flatMap((chunk) => chunk.children);
@@ -172,7 +172,7 @@ function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0);
 }
 
-/** Whether a row waits for its owner, so that a restore without it is partial. */
+/** Whether a row needs the owner's decision, which makes a restore without it partial. */
 export function isMissed({ why }: ListedLoss): boolean {
   return why === "needs your decision" || why === "cannot be restored";
 }
@@ -186,7 +186,7 @@ export interface TargetDocument {
 export interface Refusal {
   /** A sentence. */
   readonly reason: string;
-  /** Whether its rows can be read and compared all the same: only a document with lost rows is then refused. */
+  /** Whether its rows can still be read and compared: then the document is refused only if it has lost rows. */
   readonly isReadable: boolean;
 }
 
