@@ -7,20 +7,20 @@ import { haveSameTexts } from "../standing-rows.js";
 import { astray, type ChunkCopy, type DocumentCopy, deleteChunk, readTail, write } from "./document-copy.js";
 
 /**
- * Chunks in a row that may fail before the document is given up: then it is not their texts. Fewer where none of the document came, and
- * all failed for one reason, such as an index technique that takes no chunks of this form.
+ * How many chunks in a row may fail before the document is given up, because then their texts are not the cause. Fewer if no chunk of the
+ * document succeeded and all failed for the same reason, such as an index technique that does not accept this form.
  */
 const mostFailures = 10;
 const mostAlike = 3;
-/** Requests in a row that do not get through, and the wait after the first, in milliseconds; it doubles. */
+/** Maximum requests in a row that do not reach the service, and the wait after the first, in milliseconds; it doubles. */
 const mostUnsent = 6;
 const firstWait = 1_000;
-/** The wait before a request that failed alone is sent again. */
+/** The wait before a failed request with a single chunk is sent again. */
 const betweenTries = 2_000;
 
 /**
- * Adds the chunks from number `next` on, in order, and gives those of each request when they are there. Chunks that fail are noted as such,
- * and the others go on. SkipError where the document is given up.
+ * Adds the chunks from number `from` on, in order, and yields those of each request once they are added. Notes chunks that fail
+ * and continues with the others. SkipError if the document is given up.
  */
 export async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<readonly ChunkCopy[]> {
   const { options } = copy.work;
@@ -60,10 +60,10 @@ export async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerat
   }
 }
 
-/** A request that got through. */
+/** A request that reached the service. */
 type Seen = Exclude<Added, { readonly kind: "unsent" }>;
 
-/** Sends a request until the service sees it. */
+/** Sends a request until it reaches the service. */
 async function addGettingThrough(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Seen> {
   const { sleep, signal } = copy.work.options;
   for (let tries = 1; ; tries++) {
@@ -74,7 +74,7 @@ async function addGettingThrough(copy: DocumentCopy, first: number, rows: readon
   }
 }
 
-/** Keeps the chunks before the first that could not be indexed, and deletes the others, from the last on: they come again, in order. */
+/** Keeps the chunks before the first that could not be indexed. Deletes the others from the end; they are added again in order. */
 async function keepIndexed(
   copy: DocumentCopy,
   rows: readonly ChunkWithChildren[],
@@ -93,7 +93,7 @@ async function keepIndexed(
   });
 }
 
-/** The fault of the chunk behind those that were kept; `mayPass`: it may be none another time. */
+/** The fault of the chunk after the kept ones; `mayPass`: a retry may succeed. */
 function faultOf(added: Exclude<Seen, { readonly kind: "limited" }>, kept: number) {
   if (added.kind !== "added") return { mayPass: added.kind === "lost", reason: added.reason };
   const { error = "" } = added.chunks[kept] ?? {};
@@ -105,13 +105,13 @@ interface StoredChunk {
   readonly id: string;
   readonly status: string | null;
   readonly enabled: boolean;
-  /** The service's own words on why it could not index the chunk; empty where they are not known. */
+  /** The service's own words on why it could not index the chunk; empty if unknown. */
   readonly error: string;
 }
 
 /**
- * The outcome of a request that adds chunks. `limited`: the service takes so many in one request. `faulty`: it refused one of them.
- * `lost`: there was no answer, and nothing was added; the size of requests has shrunk. `unsent`: it did not get through. `reason` is
+ * The outcome of a request that adds chunks. `limited`: the service accepts at most `most` per request. `faulty`: it refused one of them.
+ * `lost`: there was no answer, and nothing was added; requests are now smaller. `unsent`: it did not reach the service. `reason` is
  * a sentence.
  */
 type Added =
@@ -120,10 +120,10 @@ type Added =
   | { readonly kind: "faulty" | "lost"; readonly reason: string }
   | { readonly kind: "unsent"; readonly reason: string };
 
-/** Refusals for something that the chunks say. */
+/** Status codes of refusals because of the chunks' content. */
 const badTexts: readonly number[] = [400, 413, 422];
 
-/** Adds chunks behind the last one. `first`: the number of the first. SkipError where no request will do. */
+/** Adds chunks after the last one. `first`: the number of the first. SkipError if no request can succeed. */
 async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Added> {
   const { options, place, plan } = copy.work;
   const { batchSize, writer } = options;
@@ -157,8 +157,8 @@ async function addRequest(copy: DocumentCopy, first: number, rows: readonly Chun
 }
 
 /**
- * Looks for the chunks of a request behind the copies that are there; none where not all of them are there: it is stored as a whole. Those
- * before the last copy came late of an earlier request: taken for these, they would stand in the wrong place.
+ * Looks for the chunks of a request after the existing copies. Returns none unless all of them are there, because a request is stored as a
+ * whole. Chunks before the last copy came late from an earlier request: they must not count, because they are in the wrong place.
  */
 async function findAdded(copy: DocumentCopy, rows: readonly ChunkWithChildren[]): Promise<readonly StoredChunk[]> {
   const all = await readTail(copy.work, copy.ids.size);
@@ -172,28 +172,28 @@ async function findAdded(copy: DocumentCopy, rows: readonly ChunkWithChildren[])
   return start < 0 ? [] : tail.slice(start, start + rows.length).map((chunk) => ({ ...chunk, error: "" }));
 }
 
-/** The service's own words: it has no code for this refusal. */
+/** Reads the limit from the service's own words: it has no code for this refusal. */
 function limitIn(message: string): number | undefined {
   const [, most] = /^exceeded maximum segments limit of (\d+)/i.exec(message) ?? [];
   return most === undefined || Number(most) < 1 ? undefined : Number(most);
 }
 
-/** Sends of one chunk alone that may pass another time. */
+/** Maximum times to send a single chunk whose failure may be temporary. */
 const mostTries = 3;
 
 /** The next step after a request that failed. `narrower`: the same chunks again, in smaller requests. */
 type AfterFault = "narrower" | "again" | "give up";
 
 /**
- * Finds the chunks that make requests fail: the service refuses, or fails to index, all chunks of a request for one of them. The
+ * Finds the chunks that make requests fail: because of one chunk, the service refuses, or fails to index, all chunks of a request. The
  * chunks of such a request are halved until the faulty one is alone.
  */
 export class FaultSearch {
-  /** The number of the chunk behind the smallest request that failed: the faulty one is before it. */
+  /** The number of the chunk after the smallest failed request: the faulty chunk is before it. */
   #end = 0;
   #tries = 0;
 
-  /** Chunks that a request may add at the most which begins with chunk number `next`. */
+  /** Maximum chunks of a request that begins with chunk number `next`. */
   most(next: number): number {
     return next < this.#end ? Math.max(1, Math.floor((this.#end - next) / 2)) : Number.POSITIVE_INFINITY;
   }
@@ -203,7 +203,7 @@ export class FaultSearch {
     this.#tries = 0;
   }
 
-  /** A request failed for so many chunks, the first with this number; `mayPass`: it may succeed another time. */
+  /** A request for this many chunks failed, the first with this number; `mayPass`: a retry may succeed. */
   failed(first: number, chunks: number, mayPass: boolean): AfterFault {
     this.#end = first + chunks;
     if (chunks > 1) return "narrower";
@@ -214,7 +214,7 @@ export class FaultSearch {
   }
 }
 
-/** Bytes of text in one request, about; one chunk alone may have more. */
+/** Approximate maximum bytes of text in one request; a single chunk may be larger. */
 const mostBytes = 1_000_000;
 
 interface Texts {
@@ -222,7 +222,7 @@ interface Texts {
   readonly answer: string | null;
 }
 
-/** The first of these chunks, as many as one request takes: fewer where they are long, and one at least. */
+/** The first chunks that fit into one request: fewer if they are long, but at least one. */
 export function ofOneRequest<T extends Texts>(chunks: readonly T[]): readonly T[] {
   let bytes = 0;
   const tooMany = chunks.findIndex(({ content, answer }, at) => {

@@ -21,20 +21,20 @@ import { detailsIn } from "./details.js";
 export interface AgainstOptions extends TargetService {
   /** Folder of the run. */
   readonly folder: string;
-  /** Documents to compare; none: all. */
+  /** Documents to compare; empty: all. */
   readonly documents: readonly string[];
-  /** The share of these that is compared, from 0 to 1; absent: all. */
+  /** The share of the documents to compare, from 0 to 1; undefined: all. */
   readonly sample?: number | undefined;
-  /** Updated while the comparison goes on. */
+  /** Updated during the comparison. */
   readonly progress: AgainstProgress;
 }
 
-/** How far a comparison with a service is; `done` counts documents. */
+/** Progress of a comparison with a service; `done` counts documents. */
 export interface AgainstProgress extends ReadProgress, DumpProgress {}
 
 /**
- * Compares a run with a service: with the copies that a restore made there, or else with the same documents. Reads only.
- * UsageError where the run or an option does not fit, StopError where a document cannot be read whole or nothing is left to compare.
+ * Compares a run with a service: with the copies that a restore made there, otherwise with the same documents. Reads only.
+ * UsageError if the run or an option does not fit; StopError if a document cannot be read completely or nothing is left to compare.
  */
 export async function compareWithService(options: AgainstOptions): Promise<Against> {
   const { progress } = options;
@@ -73,7 +73,7 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   };
 }
 
-/** Settings that the service did not show. */
+/** Notes on settings that the service did not show. */
 function unreadNotes(unread: { readonly document: number; readonly dataset: number }): readonly string[] {
   const levels = (["document", "dataset"] as const).filter((level) => unread[level] > 0);
   if (levels.length === 0) return [];
@@ -81,7 +81,7 @@ function unreadNotes(unread: { readonly document: number; readonly dataset: numb
   return [`settings and metadata of ${counts} were not compared: the reading of the service does not have them`];
 }
 
-/** Rows that have no copy, as the service takes none that say nothing. */
+/** Notes on rows without a copy, because the service accepts no blank rows. */
 function refusedNotes({ chunks, child_chunks }: RowCounts): readonly string[] {
   const rows = [
     ...(chunks > 0 ? [countOf(chunks, "chunk")] : []),
@@ -100,7 +100,7 @@ function addTo(sum: ReturnType<typeof emptyCounts>, { chunks, child_chunks }: Ro
   sum.child_chunks += child_chunks;
 }
 
-/** Parts that are not compared. */
+/** Notes on parts that are not compared. */
 function partNotes(old: Dump): readonly string[] {
   return [
     ...detailNotes(old),
@@ -123,15 +123,15 @@ function detailNotes(old: Dump): readonly string[] {
   }
 }
 
-/** The documents that are compared, and sentences on those that are not. */
+/** The documents to compare, and sentences about the others. */
 interface Chosen {
   readonly pairs: readonly DocumentPair[];
   readonly notes: readonly string[];
 }
 
 /**
- * Chooses the documents of a run that can be compared with a service: those that are restored there, by the journal, or the same
- * documents where there is no journal. `ids`: those that the owner named; none: all. UsageError where the run does not have one.
+ * Chooses the documents of a run that can be compared with a service: those restored there, according to the journal, or without a journal
+ * the same documents. `ids`: the documents that the owner named; empty: all. UsageError if the run lacks one.
  */
 export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: readonly string[]): Chosen {
   refuseUnknown(manifest, ids);
@@ -160,7 +160,7 @@ export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: re
   return { pairs, notes: [...partial, ...missing] };
 }
 
-/** Draws so much of the documents at random, and at least one, in their order. Each draw takes others, so that many of them see all. */
+/** Draws this share of the documents at random, at least one, and keeps their order. Each draw differs, so many draws cover all. */
 export function drawDocuments({ pairs, notes }: Chosen, share: number, random: () => number = Math.random): Chosen {
   const count = Math.min(pairs.length, Math.max(1, Math.ceil(share * pairs.length)));
   const drawn = new Set(
@@ -176,7 +176,7 @@ export function drawDocuments({ pairs, notes }: Chosen, share: number, random: (
 
 type Copy = { readonly target_dataset_id: string; readonly target_id: string };
 
-/** A document of the run and its copy; without one, the same document. */
+/** A document of the run and its copy; without a copy, the same document. */
 function pairOf({ dataset_id, document_id }: DocumentId, copy?: Copy): DocumentPair {
   const old = { dataset_id, document_id };
   return { old, live: copy ? { dataset_id: copy.target_dataset_id, document_id: copy.target_id } : old };

@@ -12,8 +12,8 @@ import { type ApplyOptions, BatchSize } from "./document-copy.js";
 export type ApplyCopyOptions = Omit<ApplyOptions, "batchSize">;
 
 /**
- * Executes a plan that was made after `reconcileWrites`: makes the datasets, and copies the documents, several at once, one writer for
- * each. A document that fails does not stop the others. Rejects with StopError where the key is refused or the disk fails, and with the
+ * Executes a plan that was made after `reconcile`: makes the datasets and copies several documents at once, with one writer for
+ * each. A failed document does not stop the others. Rejects with StopError if the key is refused or the disk fails, and with the
  * reason of the signal.
  */
 export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOptions): Promise<AppliedCopy> {
@@ -61,7 +61,7 @@ async function homeOf(
   }
 }
 
-/** Makes the dataset of the target that takes the documents, or uses the one that is there; gives its id. SkipError where it cannot be. */
+/** Makes the dataset of the target for these documents, or uses the existing one; returns its id. SkipError if it cannot be made. */
 async function chooseDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
   const { journal } = options;
   const known = journal.facts.datasets.get(plan.key);
@@ -107,15 +107,15 @@ function newDataset(name: string, settings: DatasetSettings): NewDataset {
 
 /** A dataset of the target with its metadata fields and tags. */
 interface Equipped {
-  /** The metadata fields that it has, by their names. */
+  /** Its metadata fields, by name. */
   readonly fields: ReadonlyMap<string, StandingField>;
-  /** Names of tags that it could not get. */
+  /** Names of tags that could not be bound. */
   readonly missingTags: readonly string[];
-  /** Fields and tags that could not be made: sentences. */
+  /** Sentences about fields and tags that could not be made. */
   readonly problems: readonly string[];
 }
 
-/** Gives a dataset the metadata fields, built-in fields and tags that it does not have yet. */
+/** Adds the metadata fields, built-in fields and tags that a dataset lacks. */
 async function equipDataset(plan: DatasetPlan, id: string, options: ApplyOptions): Promise<Equipped> {
   const fields = new Map<string, StandingField>();
   const problems: string[] = [];
@@ -174,8 +174,8 @@ async function showBuiltInFields({ key }: DatasetPlan, id: string, options: Appl
 type Trying = (what: string, work: () => Promise<unknown>) => Promise<void>;
 
 /**
- * Binds all tags that the dataset does not have yet in one request; tags that the service does not know are made before. Gives the names
- * of those that could not be made.
+ * Binds all tags that the dataset lacks in one request, after creating the tags that the service lacks. Returns the names
+ * of tags that could not be created.
  */
 async function bindTags(
   { key, tags }: DatasetPlan,

@@ -15,26 +15,26 @@ export interface FormedDocument extends DocumentId {
   readonly form: string;
 }
 
-/** SQL: whether a text is empty but for what `trim` of JavaScript takes away. */
+/** SQL: whether a text is blank, by the definition of JavaScript's `trim`. */
 const isBlank = (text: string) => `regexp_full_match(coalesce(${text}, ''), '[\\t-\\r \\x{FEFF}\\p{Z}]*')`;
 
 /**
- * SQL: whether the service refuses a chunk: one without content, and in the documents of the table `questions` one without an answer
- * (400 of POST segments). Plan, writes and proof all go by this.
+ * SQL: whether the service refuses a chunk: without content, or, in documents of the table `questions`, without an answer
+ * (400 of POST segments). Plan, writes and proof all use this condition.
  */
 export const isRefused = `(${isBlank("content")} OR ${isBlank("answer")}
   AND (dataset_id, document_id) IN (SELECT (dataset_id, document_id) FROM questions))`;
 
-/** The same for a child chunk. */
+/** Like `isRefused`, for a child chunk. */
 export const isRefusedChild = isBlank("content");
 
-/** Makes the table `questions` of the qa_model documents among these. */
+/** Makes the table `questions` of the qa_model documents. */
 export function loadQuestions(connection: Connection, documents: readonly FormedDocument[]): Promise<void> {
   const questions = documents.filter(({ form }) => form === "qa_model");
   return loadDocumentIds(connection, "questions", questions);
 }
 
-/** Drops the rows that cannot come from the tables of `loadDocumentRows`. A child chunk comes only with its chunk. */
+/** Drops rows that cannot be copied from the tables of `loadDocumentRows`. A child chunk is copied only with its chunk. */
 export async function keepComing(
   connection: Connection,
   name: string,
@@ -50,7 +50,7 @@ export async function keepComing(
 /** Reads the chunks of a document with their child chunks, in order. Several documents may be read at once. */
 export type ReadChunks = (document: DocumentId) => AsyncIterable<ChunkWithChildren>;
 
-/** Returns the function that reads chunks from the tables of `loadDocumentRows`: `chunksAtOnce` of a document are in memory. */
+/** Returns a function that reads chunks from the tables of `loadDocumentRows`, with `chunksAtOnce` per document in memory. */
 export async function chunkReader(connection: Connection, name: string, signal: AbortSignal): Promise<ReadChunks> {
   const chunkRows = await findRowRanges(connection, `${name}_chunks`);
   const childRows = await findRowRanges(connection, `${name}_child_chunks`);
@@ -77,18 +77,18 @@ export async function chunkReader(connection: Connection, name: string, signal: 
 
 const chunksAtOnce = 500;
 
-/** The first and the last row of a document; none of one that has no rows. */
+/** The first and the last row of a document; `noRange` if it has no rows. */
 type RowRange = readonly [first: number, last: number];
 const noRange: RowRange = [1, 0];
 
-/** Finds the place of each document in a table, by `documentKey`: DuckDB then goes through those rows alone. */
+/** Finds each document's rows in a table, by `documentKey`, so that DuckDB scans only those rows. */
 async function findRowRanges(connection: Connection, table: string): Promise<ReadonlyMap<string, RowRange>> {
   const sql = `SELECT dataset_id, document_id, min(row) AS first, max(row) AS last FROM ${table} GROUP BY ALL`;
   const found = await rowsOf(connection, sql);
   return new Map(found.map((row) => [documentKey(row), [Number(row.first), Number(row.last)]]));
 }
 
-/** Returns a function that does one piece of work after the other: a connection runs one statement at a time. */
+/** Returns a function that runs work one at a time, because a connection runs one statement at a time. */
 function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let before: Promise<unknown> = Promise.resolve();
   return (work) => {

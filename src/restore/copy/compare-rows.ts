@@ -3,19 +3,19 @@ import type { DocumentPairs } from "../pair-rows.js";
 import { differsIn, findDifferences, type ProvedRow, type RowRules } from "../prove.js";
 import type { RowDifference } from "../result.js";
 
-/** The rules for the rows of one document that is a copy, with ids of its own. */
+/** The rules for the rows of a document's copy, which has its own ids. */
 interface CopyRules {
-  /** The id at the service of an attachment of the run; undefined where it was announced not to come. */
+  /** The id at the service of an attachment of the run; undefined if the plan announced its loss. */
   readonly attachmentOf: (id: string) => string | undefined;
-  /** Rows of the run that are known not to be there as they should, and were reported. */
+  /** Ids of rows whose copies failed, which was already reported. */
   readonly failed: ReadonlySet<string>;
   /** Whether the service may have disabled chunks together with their document. */
   readonly mayBeDisabled: boolean;
 }
 
 /**
- * Compares the rows of a document of a run that can come with its copy: every chunk must be there once, in order, with its children in
- * order and with all that a request can bring, and nothing else may be there. `pairs`: by text.
+ * Compares the copyable rows of a run's document with its copy: every chunk must be there once, in order, with its children in
+ * order and all parts that a request can write, and nothing else may be there. `pairs`: by text.
  */
 export async function* compareCopy(pairs: DocumentPairs, rules: CopyRules): AsyncGenerator<RowDifference> {
   const { failed, attachmentOf, mayBeDisabled } = rules;
@@ -43,7 +43,7 @@ function copyRules<Row extends ProvedRow>(failed: ReadonlySet<string>, flawsOf: 
   };
 }
 
-/** A request makes customized child chunks only: an automatic one may be either in the copy. */
+/** A request can make only customized child chunks, so an automatic one may be of either type in the copy. */
 function childFlaws(old: ChildRow, live: ChildRow, isMoved: boolean): string | null {
   return differsIn({
     text: old.content !== live.content,
@@ -52,7 +52,7 @@ function childFlaws(old: ChildRow, live: ChildRow, isMoved: boolean): string | n
   });
 }
 
-/** Compares a document of a run with the same document as it is now. `pairs`: by id. */
+/** Compares a document of a run with its current state. `pairs`: by id. */
 export async function* compareSame(pairs: DocumentPairs): AsyncGenerator<RowDifference> {
   const said = { gone: () => "it is gone", fresh: () => "it is new: the run does not have it" };
   yield* findDifferences("chunk", pairs.chunks, {

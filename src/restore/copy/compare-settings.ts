@@ -3,17 +3,17 @@ import { isMapping } from "../../schema.js";
 import type { LossPart } from "./copy-plan.js";
 import type { DatasetDetails, DocumentDetails } from "./details.js";
 
-/** The facts of a document that is a copy. */
+/** What is expected of a document's copy. */
 interface ExpectedDocument {
-  /** Parts that were announced not to come. */
+  /** Parts whose loss was announced. */
   readonly losses: ReadonlySet<LossPart>;
-  /** The metadata fields of its dataset in the run: a value of any other has no place. */
+  /** The dataset's metadata fields in the run: values of other fields cannot be copied. */
   readonly fields: DatasetDetails["fields"];
 }
 
 /**
- * Compares the settings of a document with those at the service, and gives a sentence for each that differs. What the run does not
- * know is not compared. `copied`: null where it is the same document, not a copy.
+ * Compares the settings of a document with those at the service, and returns a sentence for each difference. Skips settings that the run
+ * does not have. `copied`: null if it is the same document, not a copy.
  */
 export function compareDocument(
   old: DocumentDetails,
@@ -56,15 +56,15 @@ function canComeAsValue(name: string, value: unknown, { losses, fields }: Expect
 
 /** The facts of a dataset that holds copies. */
 export interface CopiedDataset {
-  /** The name that it was planned to have. */
+  /** The planned name. */
   readonly name: string;
-  /** The copy did not make it: it has settings of its own, which are not compared. */
+  /** The copy did not make it: it has its own settings, which are not compared. */
   readonly existed: boolean;
-  /** Tags that it could not get, which was reported. */
+  /** Tags that could not be bound, which was reported. */
   readonly missingTags?: ReadonlySet<string>;
 }
 
-/** Compares the settings of a dataset, likewise. `copied`: null where it is the same dataset, not one that holds copies. */
+/** Compares the settings of a dataset in the same way. `copied`: null if it is the same dataset, not one that holds copies. */
 export function compareDataset(
   old: DatasetDetails,
   live: DatasetDetails,
@@ -83,7 +83,7 @@ export function compareDataset(
   ];
 }
 
-/** Compares the settings that a dataset was made with. A key cannot name the members that a dataset is shared with: only its owner sees a copy. */
+/** Compares the creation settings of a dataset. A key cannot set the members who share it, so a copy is visible only to its owner. */
 export function compareDatasetSettings(old: DatasetDetails, live: DatasetDetails, isCopy: boolean): readonly string[] {
   const permission = isCopy && old.permission === "partial_members" ? "only_me" : old.permission;
   return [
@@ -97,7 +97,7 @@ export function compareDatasetSettings(old: DatasetDetails, live: DatasetDetails
   ];
 }
 
-/** A provider is the last part of its name: openai and langgenius/openai/openai are the same in an older and a newer release. */
+/** Compares only the last part of a provider's name: openai and langgenius/openai/openai are the same provider in different releases. */
 function compareModels(old: DatasetDetails, live: DatasetDetails): readonly string[] {
   const providerOf = ({ embedding_model_provider: name }: DatasetDetails) => name?.split("/").at(-1) ?? null;
   return [
@@ -110,7 +110,7 @@ function fieldTexts({ fields }: DatasetDetails): readonly string[] | undefined {
   return fields?.map(({ name, type }) => `${name} (${type})`);
 }
 
-/** `mayHaveMore`: the dataset was there before, with others of its own. */
+/** `mayHaveMore`: the dataset existed before and has names of its own. */
 function compareNames(
   what: string,
   old: readonly string[] | undefined,
@@ -126,7 +126,7 @@ function compareNames(
   ];
 }
 
-/** A sentence if a setting differs. One that the run does not know is not compared. */
+/** A sentence if a setting differs. Skips settings that the run does not have. */
 function compareSetting(what: string, old: unknown, live: unknown): readonly string[] {
   return isNothing(old) || isSameValue(old, live) ? [] : [differenceText(what, old, live)];
 }
@@ -142,7 +142,7 @@ function valueText(value: unknown): string {
   return isNothing(value) ? "nothing" : cutText(JSON.stringify(value), longestValue);
 }
 
-/** A sentence if a setting that has members differs, with their names. `onlyKnown`: those that the run knows. */
+/** A sentence that names the members of a setting that differ. `onlyKnown`: only members that the run has. */
 function compareMembers(what: string, old: unknown, live: unknown, onlyKnown: boolean): readonly string[] {
   if (isNothing(old)) return [];
   const members = differingMembers(old, live, onlyKnown);
@@ -150,7 +150,7 @@ function compareMembers(what: string, old: unknown, live: unknown, onlyKnown: bo
 }
 
 /**
- * The members that differ, as paths such as `rules.segmentation.max_tokens`. With `onlyKnown`, members that are nothing in `one` do not
+ * The members that differ, as paths such as `rules.segmentation.max_tokens`. With `onlyKnown`, members that are empty in `one` do not
  * count: a newer service shows members that an older one did not have.
  */
 export function differingMembers(one: unknown, other: unknown, onlyKnown: boolean): readonly string[] {
@@ -165,8 +165,8 @@ export function differingMembers(one: unknown, other: unknown, onlyKnown: boolea
 }
 
 /**
- * Whether two values say the same thing, maybe in other words: null, an absent member, and an empty text, list or object are all
- * nothing, and the order of members means nothing.
+ * Whether two values mean the same: null, an absent member, and an empty text, list or object are all
+ * equal, and the order of members does not matter.
  */
 export function isSameValue(one: unknown, other: unknown): boolean {
   return plainText(one) === plainText(other);
@@ -176,14 +176,14 @@ function isNothing(value: unknown): boolean {
   return plainText(value) === "";
 }
 
-/** The same for values of metadata: a service may show a number as its text. */
+/** Like `isSameValue`, for metadata values: a service may show a number as text. */
 export function isSameMetadata(one: unknown, other: unknown): boolean {
   const isTextOf = (text: unknown, number: unknown) =>
     typeof text === "string" && text.trim() !== "" && Number(text) === number;
   return isSameValue(one, other) || isTextOf(one, other) || isTextOf(other, one);
 }
 
-/** JSON text with members in the order of their names, and without those that are nothing; the empty text for nothing. */
+/** JSON text with members sorted by name and without empty ones; the empty text for an empty value. */
 function plainText(value: unknown): string {
   if (value === null || value === undefined || value === "") return "";
   if (Array.isArray(value)) return value.length === 0 ? "" : `[${value.map(plainText).join(",")}]`;

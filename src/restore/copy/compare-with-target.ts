@@ -25,13 +25,13 @@ import type { AppliedCopy, CopyDifference } from "./copy-result.js";
 import { type DumpDetails, detailsIn, readDetails } from "./details.js";
 import { formsIn } from "./read-dump.js";
 
-/** Dumps documents of a service, and compares them with those of a dump. Rejects as a run does, and as `compareDumps`. */
+/** Dumps documents of a service and compares them with a dump. Rejects like a run and like `compareDumps`. */
 export async function compareLive(
   options: LiveOptions,
 ): Promise<{ readonly dump: Dump | undefined; readonly differences: readonly CopyDifference[] }> {
   const { api, service, name, dir, progress, old, pairs, copies } = options;
   const documents = pairs.map((pair) => pair.old);
-  // A copy has child chunks where the run has some. The same document may have new ones anywhere.
+  // A copy has child chunks only if the run has some. The same document may have new ones anywhere.
   const mayHaveNew = copies === null && old.manifest.options.child_chunks === "all";
   const hasChildren = mayHaveNew || haveChildren(old, documents);
   const reading = { name, dir, pairs, hasChildren, details: detailsIn(old) };
@@ -51,8 +51,8 @@ function goneFrom({ old: { document_id } }: DocumentPair): CopyDifference {
 }
 
 /**
- * Compares documents of a dump with those of a service, one at a time. StopError where one could not be read whole, or a file is not
- * as its run wrote it: then nothing is proved.
+ * Compares documents of a dump with those of a service, one at a time. StopError if one was not read completely, or a file
+ * differs from its manifest: then nothing is proved.
  */
 export async function compareDumps(options: CompareOptions): Promise<readonly CopyDifference[]> {
   const { old, pairs, copies, signal } = options;
@@ -113,7 +113,7 @@ function mayBeDisabled({ live }: DocumentPair, sides: Sides): boolean {
   return details?.enabled === false || details?.archived === true;
 }
 
-/** Counts the rows that the run has of each document, once those that cannot come are dropped. */
+/** Counts the run's rows of each document, after dropping those that cannot be copied. */
 async function countCompared(
   connection: Connection,
   { old: { manifest } }: CompareOptions,
@@ -138,7 +138,7 @@ async function countCompared(
   };
 }
 
-/** Compares the settings of every dataset that has one of the documents, each pair of datasets once. */
+/** Compares the settings of every dataset with one of the documents, each pair of datasets once. */
 function compareDatasets(options: CompareOptions, { old, live }: Sides): readonly CopyDifference[] {
   const { pairs, copies } = options;
   const all = pairs.map((pair) => ({ id: pair.old.dataset_id, liveId: pair.live.dataset_id }));
@@ -159,10 +159,10 @@ function compareDatasets(options: CompareOptions, { old, live }: Sides): readonl
   });
 }
 
-/** Differences of rows of one document that are listed. */
+/** Maximum row differences to list per document. */
 const mostListed = 100;
 
-/** The first differences of the rows of a document, and a sentence that counts all others. */
+/** The first row differences of a document, and sentences that count the others. */
 async function listRows(
   differences: AsyncIterable<RowDifference>,
 ): Promise<{ readonly listed: readonly RowDifference[]; readonly more: readonly string[] }> {
@@ -181,7 +181,7 @@ async function listRows(
   return { listed, more: counts.length > 0 ? [`${counts.join(" and ")} of it ${verb}`] : [] };
 }
 
-/** Reports settings that only the run has. StopError for those of a copy, which this program made. */
+/** Reports settings that the reading of the service lacks. StopError for a copy, whose settings this program wrote. */
 function withoutSettings(level: "dataset" | "document", id: string, { copies, live, onUnread }: CompareOptions): void {
   if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, live.manifest.warnings);
   onUnread?.(level);
@@ -191,31 +191,31 @@ function withoutSettings(level: "dataset" | "document", id: string, { copies, li
 export interface Copies {
   /** By `datasetPairKey`. */
   readonly datasets: ReadonlyMap<string, CopiedDataset>;
-  /** Parts of documents that were announced not to come, by the id of the document in the dump. */
+  /** Parts of documents whose loss was announced, by the document's id in the dump. */
   readonly losses: ReadonlyMap<string, ReadonlySet<LossPart>>;
-  /** The id at the service of an attachment of the dump; undefined where it was announced not to come. */
+  /** The id at the service of an attachment of the dump; undefined if its loss was announced. */
   readonly attachmentOf: (id: string) => string | undefined;
-  /** Ids in the dump of rows that are known not to be there as they should, and were reported. */
+  /** Ids in the dump of rows whose copies failed, which was already reported. */
   readonly failed: ReadonlySet<string>;
 }
 
 interface CompareOptions {
   readonly old: Dump;
-  /** A dump of the documents of all `pairs`, with `details` where the old one has them. */
+  /** A dump of the documents of all `pairs`, with `details` if the old one has them. */
   readonly live: Dump;
   readonly pairs: readonly DocumentPair[];
-  /** Null: the documents are the same, with the same ids. */
+  /** Null: these are the same documents, with the same ids. */
   readonly copies: Copies | null;
-  /** Memory for DuckDB, as DuckDB reads it. */
+  /** Maximum memory of DuckDB, in its notation. */
   readonly memory: string;
   readonly signal: AbortSignal;
   /** Called after each document. */
   readonly onDocument?: (rows: ComparedRows) => void;
-  /** Called for each document or dataset whose settings the run has, and the reading of the service does not have. */
+  /** Called for each document or dataset whose settings the run has, but the reading of the service lacks. */
   readonly onUnread?: (level: "dataset" | "document") => void;
 }
 
-/** The rows that the run has of a document: those that were compared, and those that have no copy, as they say nothing. */
+/** The run's rows of a document: the compared ones, and blank ones without a copy. */
 export interface ComparedRows {
   readonly compared: RowCounts;
   readonly refused: RowCounts;
@@ -226,7 +226,7 @@ export interface RowCounts {
   readonly child_chunks: number;
 }
 
-/** The facts of copies that a plan made: everything that it announced is expected. `copied`: rows that failed were reported. */
+/** The facts of copies by their plan: everything it announced is expected. `copied`: failed rows were reported. */
 export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { copied, missingTags }: AppliedCopy): Copies {
   const documents = plan.datasets.flatMap((dataset) => dataset.documents);
   const kept = documents.flatMap(({ attachments }) => attachments.filter(({ file }) => file === null));
@@ -248,7 +248,7 @@ export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { copied, miss
   };
 }
 
-/** The facts of copies that a journal knows. `isSameService`: the copies are where the run came from, and so are the attachments. */
+/** The facts of copies by their journal. `isSameService`: the copies are at the service of the run, and so are the attachments. */
 export function copiesOfJournal(facts: JournalFacts, isSameService: boolean): Copies {
   const datasets = [...facts.datasets].map(([key, { id, name, existed = false }]): [string, CopiedDataset] => [
     datasetPairKey(datasetIdOf(key), id),
@@ -266,7 +266,7 @@ function partsOf(losses: readonly Loss[]): ReadonlySet<LossPart> {
   return new Set(losses.map(({ part }) => part));
 }
 
-/** The key of a dataset of the dump and one at the service that holds copies of it: each may have several of the other. */
+/** The key of a pair: a dataset of the dump, and one at the service with copies of it. Each may have several of the other. */
 export function datasetPairKey(id: string, liveId: string): string {
   return `${id}/${liveId}`;
 }

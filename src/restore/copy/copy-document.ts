@@ -15,7 +15,7 @@ import type { CopiedDocument } from "./copy-result.js";
 import { copyRows } from "./copy-rows.js";
 import { type ApplyOptions, type DocumentWork, deleteChunk, readCopy, write } from "./document-copy.js";
 
-/** The dataset of the target that takes a document, or the reason that there is none. */
+/** The dataset of the target for a document, or the reason why there is none. */
 export type Home =
   | { readonly id: string; readonly fields: ReadonlyMap<string, StandingField> }
   | { readonly failure: string };
@@ -23,8 +23,8 @@ export type Home =
 type End = Pick<CopiedDocument, "outcome" | "reason"> & { readonly failed?: readonly RowDifference[] };
 
 /**
- * Copies one document with everything that belongs to it, and notes how that ended. A failure is the document's own: rejects only
- * with what ends the whole copy.
+ * Copies one document with its rows and settings, and records the outcome. A failure affects only the document: rejects only
+ * with errors that end the whole copy.
  */
 export async function copyDocument(plan: DocumentPlan, home: Home, options: DocumentOptions): Promise<CopiedDocument> {
   const { journal, log, progress } = options;
@@ -73,7 +73,7 @@ async function copyContents(
   return { outcome: "restored", reason: null };
 }
 
-/** Whether the service may still execute a write to a document: the next command then continues it. */
+/** Whether the service may still execute a write to a document, which the next command then continues. */
 function hasOpenWrite({ open }: ApplyOptions["journal"], documentId: string): boolean {
   return open.some(({ document_id }) => document_id === documentId);
 }
@@ -89,13 +89,13 @@ async function problemOf(work: () => Promise<void>): Promise<readonly string[]> 
 }
 
 interface DocumentOptions extends ApplyOptions {
-  /** Runs work that must not be done for two documents at once. */
+  /** Runs work that must not overlap between documents. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /**
- * Makes the copy of a document ready for its rows: makes it, or goes on with the one that an earlier process made; waits until it is
- * indexed; and takes away the chunks of the stub. SkipError where that fails.
+ * Makes the copy of a document ready for its rows: makes it, or continues the copy of an earlier process; waits until it is
+ * indexed; and deletes the chunks of the stub. SkipError if that fails.
  */
 async function openCopy(plan: DocumentPlan, datasetId: string, options: DocumentOptions): Promise<DocumentWork> {
   const { journal } = options;
@@ -108,7 +108,7 @@ async function openCopy(plan: DocumentPlan, datasetId: string, options: Document
   return work;
 }
 
-/** The id of the copy that an earlier process made; undefined where it is gone. One that was never indexed is deleted. */
+/** The id of the copy that an earlier process made; undefined if it is gone. Deletes a copy that was never indexed. */
 async function goOnWith(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string | undefined> {
   const { journal } = options;
   const { document_id } = plan;
@@ -135,8 +135,8 @@ async function deleteCopy(work: DocumentWork): Promise<void> {
 }
 
 /**
- * Makes a document of the stub, which the service then indexes, and gives its id. Never two at once: after a lost answer, only one new
- * document can be ours. SkipError where it cannot be made.
+ * Makes a document from the stub, which the service then indexes, and returns its id. Runs one at a time: after a lost answer, only one
+ * new document can be ours. SkipError if it cannot be made.
  */
 async function makeDocument(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string> {
   const { dataset_key, document_id, document_name: name } = plan;
@@ -161,16 +161,16 @@ function creationOf(plan: DocumentPlan, datasetId: string, { writer }: ApplyOpti
 }
 
 /**
- * The text that a document is made with, before its chunks are added. The service cleans it and cuts it by the process rule: it is short, has
- * neither line breaks nor marks at which a rule cuts, and begins with no symbol that the service takes away.
+ * The text that a document is made with, before its chunks are added. The service cleans it and splits it by the process rule, so it is
+ * short, has no line breaks or characters at which a rule splits, and does not begin with a symbol that the service strips.
  */
 function stubText(documentId: string): string {
   return `restored by kbdump from document ${documentId} and indexing it again leaves only this text`;
 }
 
 /**
- * Deletes the chunks that the service made of the stub, so that positions run from 1. Rows are added only after all of them are gone:
- * once the journal notes an addition, no chunk is the stub's any more, and nothing is deleted. SkipError where somebody else wrote.
+ * Deletes the chunks that the service made from the stub, so that positions start at 1. Rows are added only after all of them are gone:
+ * once the journal has an addition, no stub chunks are left, and nothing is deleted. SkipError if someone else added a chunk.
  */
 async function deleteStub(work: DocumentWork): Promise<void> {
   if (work.options.journal.additions(work.plan.document_id).length > 0) return;
@@ -183,27 +183,27 @@ async function deleteStub(work: DocumentWork): Promise<void> {
   for (const { id } of chunks) await deleteChunk(work, id);
 }
 
-/** A language model words the chunks of a qa_model document: they can be any text. */
+/** A language model writes the chunks of a qa_model document, so they can be any text. */
 function isOfStub(content: string, { plan }: DocumentWork): boolean {
   return plan.doc_form === "qa_model" || lettersOf(stubText(plan.document_id)).includes(lettersOf(content));
 }
 
-/** Without white space, which process rules may change. */
+/** Removes white space, which process rules may change. */
 function lettersOf(text: string): string {
   return text.replace(/\s/g, "");
 }
 
-/** The wait between two looks, in milliseconds: the first, which doubles, and the longest. */
+/** The wait between two checks, in milliseconds: the first, which doubles, and the maximum. */
 const [firstWait, longestWait] = [200, 5_000];
-/** Milliseconds without any progress that are too many, and characters of the service's words that are shown. */
+/** Maximum milliseconds without progress, and maximum characters of the service's words to show. */
 const patience = 30 * 60_000;
 const longestWords = 300;
 
 type Watched = Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">;
 
 /**
- * Waits until the service has indexed a document. `batch`: null where no answer told it. SkipError, with the service's words, where
- * the indexing fails, is paused, or does not move for 30 minutes.
+ * Waits until the service has indexed a document. `batch`: null if no answer contained it. SkipError, with the service's words, if
+ * the indexing fails, is paused, or makes no progress for 30 minutes.
  */
 export async function watchIndexing(
   { api, now, sleep, signal }: Watched,
@@ -215,7 +215,7 @@ export async function watchIndexing(
   let movedAt = now();
   for (let wait = firstWait; ; wait = Math.min(longestWait, wait * 2)) {
     const entry = known === null ? undefined : await readEntry(api, place, known);
-    if (!entry) known = null; // batches are forgotten before documents are
+    if (!entry) known = null; // the service forgets batches before documents
     const status = entry ?? (await api.document(place.datasetId, place.documentId));
     const { indexing_status, completed_segments, total_segments } = status;
     if (indexing_status === "completed") return;
@@ -229,7 +229,7 @@ export async function watchIndexing(
   }
 }
 
-/** The entry of the document in its batch; undefined where the service does not know that. */
+/** The entry of the document in its batch; undefined if the service no longer knows the batch or the document. */
 async function readEntry(
   api: Watched["api"],
   { datasetId, documentId }: DocumentWork["place"],
@@ -245,12 +245,12 @@ function indexingEnd({ indexing_status, error }: Listed): string {
   return `the service could not index it${words === "" ? "" : `: ${words}`}`;
 }
 
-/** A disabled or archived document takes no chunks: makes one that is there take them. */
+/** Enables and unarchives an existing document, because a disabled or archived one accepts no chunks. */
 export async function openForRows(work: DocumentWork): Promise<void> {
   await setState(work, { enabled: true, archived: false });
 }
 
-/** Gives a document the state that it has in the dump. SkipError where the service refuses. */
+/** Sets a document to its state in the dump. SkipError if the service refuses. */
 export async function closeAsPlanned(work: DocumentWork): Promise<void> {
   await setState(work, work.plan);
 }
@@ -260,7 +260,7 @@ interface State {
   readonly archived: boolean;
 }
 
-/** An archived document takes no other change: it is opened first, and archived last. */
+/** An archived document accepts no other change, so unarchiving comes first and archiving last. */
 async function setState(work: DocumentWork, wanted: State): Promise<void> {
   const state = stateOf(await readDocument(work));
   if (state.archived && (!wanted.archived || state.enabled !== wanted.enabled)) await change(work, "un_archive");
@@ -283,8 +283,8 @@ async function change(work: DocumentWork, action: Action): Promise<void> {
 }
 
 /**
- * Sets the values of the metadata fields, all in one request, unless the document has them already. SkipError where the service refuses;
- * and, once the others are set, where a field is not there.
+ * Sets the metadata values in one request, unless the document already has them. SkipError if the service refuses,
+ * or, after setting the others, if a field is missing.
  */
 export async function setMetadata(work: DocumentWork, fields: ReadonlyMap<string, StandingField>): Promise<void> {
   const { options, plan, place } = work;

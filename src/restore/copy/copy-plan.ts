@@ -2,21 +2,21 @@ import * as v from "valibot";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 
 /**
- * The plan of a copy: how a dump becomes datasets and documents of another service. A plan is data and sends nothing. Texts may hold
- * anything that a service sends: not safe for a terminal.
+ * The plan of a copy: how a dump becomes datasets and documents of another service. A plan is data and sends nothing. Texts may contain
+ * anything the service sends, so they are not safe to print to a terminal.
  */
 
-/** Settings of the service, whatever their members. */
+/** Settings of the service with any members. */
 const settings: v.GenericSchema<object> = v.record(v.string(), v.unknown());
 
-/** Something that does not come, and is announced. It is no difference for the proof. */
+/** Something that is not copied, as the plan announces. The proof does not count it as a difference. */
 const loss = result({
-  /** `chunks` and `children`: whole rows that the service refuses, as they say nothing. `attachments`, `summaries`, `states`: parts of chunks. */
+  /** `chunks` and `children`: whole blank rows that the service refuses. `attachments`, `summaries`, `states`: parts of chunks. */
   part: oneOf(
     ...(["chunks", "children", "attachments", "summaries"] as const),
     ...(["states", "metadata", "settings", "process rule", "source"] as const),
   ),
-  /** Rows of the dump that lose it; 1 for a setting. */
+  /** Rows of the dump that are affected; 1 for a setting. */
   rows: count,
   /** A sentence. */
   reason: text,
@@ -25,11 +25,11 @@ const losses = v.pipe(listOf(loss), v.description("parts that do not come, and a
 export type Loss = v.InferOutput<typeof loss>;
 export type LossPart = Loss["part"];
 
-/** A metadata field of a dataset's own: string, number or time. */
+/** A metadata field of the dataset (not a built-in one): string, number or time. */
 const field = result({ name: text, type: text });
 export type FieldPlan = v.InferOutput<typeof field>;
 
-/** The settings that a new dataset is made with, as the service takes them. */
+/** The settings to create a dataset with, as the service expects them. */
 const datasetSettings = result({
   description: text,
   indexing_technique: orNull(text),
@@ -50,7 +50,7 @@ const target = v.pipe(
 );
 export type DatasetTarget = v.InferOutput<typeof target>;
 
-/** The value of a metadata field of the dataset's own. */
+/** The value of a metadata field of the dataset (not a built-in one). */
 const value = result({ name: text, value: orNull(v.union([text, v.number()])) });
 export type ValuePlan = v.InferOutput<typeof value>;
 
@@ -58,7 +58,7 @@ export type ValuePlan = v.InferOutput<typeof value>;
 const file = result({ path: text, name: text, mime_type: orNull(text), bytes: count, sha256: text });
 export type FilePlan = v.InferOutput<typeof file>;
 
-/** An attachment of a chunk. `file` null: the service has the file already, under the same id. */
+/** An attachment of a chunk. `file` null: the service already has the file under the same id. */
 const attachment = result({ id: text, file: orNull(file) });
 export type AttachmentPlan = v.InferOutput<typeof attachment>;
 
@@ -78,11 +78,11 @@ const documentPlan = result({
   doc_form: text,
   doc_language: orNull(text),
   indexing_technique: orNull(text),
-  /** As the service takes it: mode and rules. */
+  /** Mode and rules, as the service expects them. */
   process_rule: settings,
   refused: v.pipe(orNull(text), v.description("why the document is left out; null: it comes")),
   earlier: v.pipe(orNull(earlier), v.description("the copy that an earlier restore made; null: there is none")),
-  /** Chunks that come, those of them that end disabled, and child chunks that come. */
+  /** Chunks to copy, how many of them end up disabled, and child chunks to copy. */
   chunks: count,
   disabled: count,
   children: count,
@@ -91,21 +91,21 @@ const documentPlan = result({
   metadata: listOf(value),
   enabled: truth,
   archived: truth,
-  /** Attachments that can be bound; all others are a loss. */
+  /** Attachments that can be bound; all others are losses. */
   attachments: listOf(attachment),
   attached: v.pipe(count, v.description("chunks that attachments are bound to")),
   losses,
 });
 export type DocumentPlan = v.InferOutput<typeof documentPlan>;
 
-/** A dataset of the target, which takes the documents of one form of a dataset of the dump. */
+/** A dataset of the target, for the documents of one form of a dataset of the dump. */
 const datasetPlan = result({
   key: v.pipe(text, v.description("dataset_id, with the form behind it where the documents have several forms")),
   dataset_id: text,
   dataset_name: text,
   target,
   settings: datasetSettings,
-  /** Metadata fields and tags that the dataset has to have. */
+  /** Metadata fields and tags that the dataset needs. */
   fields: listOf(field),
   built_in_fields: truth,
   equipping: v.pipe(count, v.description("write requests that give the dataset the fields and tags that it lacks")),
@@ -116,11 +116,11 @@ const datasetPlan = result({
 });
 export type DatasetPlan = v.InferOutput<typeof datasetPlan>;
 
-/** All that a copy would do; the copies of one dataset of the dump stand together. */
+/** The whole plan; the copies of one dataset of the dump are adjacent. */
 export const copyPlan = result({ datasets: listOf(datasetPlan) });
 export type CopyPlan = v.InferOutput<typeof copyPlan>;
 
-/** A plan, counted. Documents that are left out, or there already, count nowhere but in their own member. */
+/** The counts of a plan. Documents that are left out or already there count only in `left_out` and `there`. */
 export const copyCounts = result({
   datasets: count,
   documents: count,
@@ -134,20 +134,20 @@ export const copyCounts = result({
 export type CopyCounts = v.InferOutput<typeof copyCounts>;
 
 /**
- * The key of a copy: the service refuses a document whose form is not that of its dataset (400 of create-by-text), so that one
- * dataset of the dump may need several copies. The copy of the most frequent form has the id of the dataset as its key, every other the
- * form behind it.
+ * The key of a copy: the service refuses a document whose form differs from its dataset (400 of create-by-text), so one
+ * dataset of the dump may need several copies. The key of the copy with the most frequent form is the dataset's id; for the others, it is
+ * the id followed by the form.
  */
 export function datasetKey(datasetId: string, form: string, mainForm: string): string {
   return form === mainForm ? datasetId : `${datasetId}/${form}`;
 }
 
-/** The id in the dump of the dataset that a key belongs to. */
+/** The id of the key's dataset in the dump. */
 export function datasetIdOf(key: string): string {
   return key.split("/", 1)[0] ?? key;
 }
 
-/** The name that a copy gets where it is free and short enough: that of the dataset, with the form behind it if the key has one. */
+/** The preferred name of a copy: the dataset's name, followed by the form if the key has one. It may be taken or too long. */
 export function wishedName({
   key,
   dataset_id,

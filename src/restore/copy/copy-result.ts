@@ -15,15 +15,15 @@ import {
 } from "./copy-plan.js";
 
 /**
- * The outcome of one document. `restored`: all of it is there. `partial`: it is there but for the rows in `failed`, or for what `reason`
- * says. `failed`: it is not there, or not whole. The next command tries those again that are not restored.
+ * The outcome of one document. `restored`: all of it is there. `partial`: it is there except for the rows in `failed` or the problem in
+ * `reason`. `failed`: it is missing or incomplete. The next command retries documents that are not restored.
  */
 const copiedDocument = result({
   dataset_id: text,
   document_id: text,
   document_name: text,
   outcome: oneOf("restored", "partial", "failed"),
-  /** Null where it was not made. */
+  /** Null if it was not made. */
   target_dataset_id: orNull(text),
   target_id: orNull(text),
   failed: v.pipe(listOf(result(rowMembers)), v.description("rows of the dump that did not come")),
@@ -31,17 +31,17 @@ const copiedDocument = result({
 });
 export type CopiedDocument = v.InferOutput<typeof copiedDocument>;
 
-/** Everything that the writes of a copy came to: documents that come by the plan, in its order. */
+/** The results of a copy's writes, with the planned documents in order. */
 const copied = result({
   documents: listOf(copiedDocument),
-  /** Datasets, and their settings, fields and tags, that could not be made as planned: sentences. */
+  /** Sentences about datasets, settings, fields and tags that could not be made as planned. */
   problems: listOf(text),
-  /** Write requests sent, those of earlier processes of the same journal included. */
+  /** Write requests sent, including those of earlier processes of the same journal. */
   writes: count,
 });
 export type Copied = v.InferOutput<typeof copied>;
 
-/** A difference between the run and a service. Ids are those in the dump; of a row that is only at the service, the id there. */
+/** A difference between the run and a service. Ids are those in the dump; rows only at the service have their id there. */
 const copyDifference = result({
   ...rowMembers,
   level: oneOf("dataset", "document", "chunk", "child_chunk"),
@@ -49,12 +49,12 @@ const copyDifference = result({
 });
 export type CopyDifference = v.InferOutput<typeof copyDifference>;
 
-/** The result of `copy --json`. Texts may hold anything that a service sends. */
+/** The result of `copy --json`. Texts may contain anything the service sends. */
 export const copyResult = v.pipe(
   result({
     /**
-     * `planned`: nothing was written. `proved`: everything is there. `partial`: some documents or rows are not, or nothing could prove
-     * it. `different`: the proof found what was not announced.
+     * `planned`: nothing was written. `proved`: everything is there. `partial`: some documents or rows are missing, or there was no
+     * proof. `different`: the proof found unannounced differences.
      */
     status: oneOf("planned", "proved", "partial", "different"),
     ...sharedMembers,
@@ -89,7 +89,7 @@ export type Against = v.InferOutput<typeof againstResult>;
 
 type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
 
-/** Decides the status from what was planned, written and found. */
+/** Decides the status from the plan, the writes and the proof. */
 export function statusOf({ plan, applied, differences }: Outcome): CopyStatus {
   if (applied === null) return "planned";
   if (differences !== null && differences.length > 0) return "different";
@@ -100,14 +100,14 @@ export function statusOf({ plan, applied, differences }: Outcome): CopyStatus {
   return isLeftOut || isMissing || differences === null ? "partial" : "proved";
 }
 
-/** A copy as its proof needs it. */
+/** The result of a copy for its proof. */
 export interface AppliedCopy {
   readonly copied: Copied;
-  /** Names of tags that a dataset could not get, by the key of its plan. The problems say so, and the proof does not look for them. */
+  /** Names of tags that could not be bound, by the key of the dataset's plan. The problems report them, and the proof ignores them. */
   readonly missingTags: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Chunks in a request: the service embeds them before it answers. */
+/** Assumed chunks per request: the service embeds them before it answers. */
 const chunksOfRequest = 20;
 
 export function countCopy({ datasets }: CopyPlan): CopyCounts {
@@ -129,7 +129,7 @@ export function countCopy({ datasets }: CopyPlan): CopyCounts {
   };
 }
 
-/** The decision on a document: it is copied by this process, is there already, or is left out. */
+/** The decision on a document: to copy now, already there, or left out. */
 export type DocumentState = "comes" | "there" | "left out";
 
 export function stateOf({ refused, earlier }: DocumentPlan): DocumentState {
@@ -137,19 +137,19 @@ export function stateOf({ refused, earlier }: DocumentPlan): DocumentState {
   return earlier?.state === "restored" ? "there" : "comes";
 }
 
-/** Whether a dataset is to be made: it is new, and some document comes, or the dump has it without any. */
+/** Whether to make a dataset: it is new, and it has documents to copy or is empty in the dump too. */
 export function isMade({ target, documents }: DatasetPlan): boolean {
   return (
     target.kind === "new" && (documents.length === 0 || documents.some((document) => stateOf(document) === "comes"))
   );
 }
 
-/** Whether documents of a dataset that is there come or came: what it lacks is made, however it went. */
+/** Whether an existing dataset gets or has copies: then it gets the fields and tags that it lacks, even if documents fail. */
 function isUsed({ target, documents }: DatasetPlan): boolean {
   return target.kind === "there" && documents.some(({ refused }) => refused === null);
 }
 
-/** The document itself; the chunk of its stub, chunks, changes of chunks, files; metadata values and status. */
+/** Adds up the document itself, the stub's chunk, chunks, changes of chunks, files, metadata values and status. */
 function writesOf(document: DocumentPlan): number {
   const { chunks, disabled, attached, attachments, metadata, enabled, archived } = document;
   const files = attachments.filter(({ file }) => file !== null).length;
@@ -159,38 +159,38 @@ function writesOf(document: DocumentPlan): number {
 
 /** The settings of `copy`, checked. */
 export interface CopyOptions extends SessionOptions {
-  /** `new`: a copy of its own. An id: that dataset. Undefined: that of the journal, else a new one. */
+  /** `new`: always a new dataset. An id: that dataset. Undefined: the one in the journal, otherwise a new one. */
   readonly dataset: string | undefined;
-  /** Updated while the work goes on. */
+  /** Updated during the work. */
   readonly progress: CopyProgress;
-  /** Asks, before the first write, whether to write the plan. Called only with `apply`. */
+  /** Called before the first write to ask whether to execute the plan. Called only with `apply`. */
   readonly confirm: (planned: CopyResult) => Promise<{ readonly go: boolean }>;
 }
 
-/** The copy itself. UsageError where it is refused as a whole; BusyError where another restore of the run is at work. */
+/** The copy itself. UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
 export type CopyRun = (options: CopyOptions) => Promise<CopyResult>;
 
-/** The steps of a copy, in their order. */
+/** The steps of a copy, in order. */
 type CopyStep = "reading the run" | "asking the service" | "writing" | "proving";
 
-/** How far a copy is. */
+/** The progress of a copy. */
 export interface CopyProgress {
   step: CopyStep;
   documents: number;
   documentsDone: number;
   documentsFailed: number;
-  /** Chunks to copy, and those of them that are there with their children; child chunks likewise. */
+  /** Chunks to copy, and how many are done with their children; then the same for child chunks. */
   chunks: number;
   chunksDone: number;
   children: number;
   childrenDone: number;
   /** Write requests sent. */
   writes: number;
-  /** The dump that is being made of the documents; undefined while there is none. */
+  /** The dump of the documents that is in progress; undefined if there is none. */
   dump: RunProgress | undefined;
 }
 
-/** A tally of nothing yet. */
+/** The progress at the start. */
 export function emptyCopyProgress(): CopyProgress {
   return {
     step: "reading the run",
@@ -201,7 +201,7 @@ export function emptyCopyProgress(): CopyProgress {
 }
 
 /**
- * The folder of what is restored from a run to a service: its journal, and the dumps that prove it. It is named after host and port, without
+ * The folder for restores of a run to a service: the journal, and the dumps that prove the result. Its name is host and port, without
  * characters that some file systems refuse.
  */
 export function copyFolderOf(runFolder: string, baseUrl: string): string {
@@ -209,13 +209,13 @@ export function copyFolderOf(runFolder: string, baseUrl: string): string {
   return join(restoreFolderOf(runFolder), "to", host.replace(/[^a-z0-9.-]/g, "_"));
 }
 
-/** A base URL in the one form that all its spellings have: host in lower case, no usual port, no slashes at its end. */
+/** Normalizes a base URL: lower-case host, no default port, no slashes at the end. */
 export function plainBaseUrl(url: string): string {
   const plain = URL.canParse(url) ? new URL(url).href : url;
   return plain.replace(/\/+$/, "");
 }
 
-/** Whether two base URLs are of the same host and port: ids of files are the same there. */
+/** Whether two base URLs have the same host and port, so that file ids are the same. */
 export function isSameService(one: string, other: string): boolean {
   const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
   return originOf(one) === originOf(other);

@@ -9,15 +9,15 @@ import { Finish } from "./finish-chunks.js";
 
 /** The outcome for the rows of one document. */
 interface CopiedRows {
-  /** Rows that did not come without an announcement. */
+  /** Rows that were not copied although the plan announced no loss. */
   readonly failed: readonly RowDifference[];
-  /** Why the document was given up before all of its rows were tried, as a sentence; null where it was not. */
+  /** Why the document was given up before all of its rows were tried, as a sentence; null if it was not. */
   readonly reason: string | null;
 }
 
 /**
- * Copies the chunks and child chunks of one document of the dump to its copy, in order, and goes on where an earlier process ended. The
- * copy is completed, enabled, not archived, and holds no chunk of its stub. Rejects with StopError where the key is refused or the
+ * Copies the chunks and child chunks of one document of the dump to its copy, in order, and continues where an earlier process stopped. The
+ * copy must be completed, enabled, not archived, and without stub chunks. Rejects with StopError if the key is refused or the
  * disk fails, and with the reason of the signal.
  */
 export async function copyRows(work: DocumentWork): Promise<CopiedRows> {
@@ -35,12 +35,12 @@ export async function copyRows(work: DocumentWork): Promise<CopiedRows> {
   }
 }
 
-/** The service adds chunks behind the last one alone. */
+/** The service can add chunks only after the last one. */
 const noPosition = "it failed earlier, or was deleted, and has no place behind the others";
 
 /**
- * Completes the chunks that an earlier process added to a document; a new one has none. Returns the number of the first chunk that is
- * to be added. SkipError where the document holds a chunk that this copy did not make.
+ * Completes the chunks that an earlier process added to a document; a new one has none. Returns the number of the first chunk to
+ * add. SkipError if the document has a chunk that this copy did not make.
  */
 async function resume(copy: DocumentCopy, finish: Finish): Promise<number> {
   const copies = await readCopies(copy);
@@ -54,10 +54,10 @@ async function resume(copy: DocumentCopy, finish: Finish): Promise<number> {
   return next;
 }
 
-/** Chunks that are completed at once. */
+/** How many chunks to complete at once. */
 const chunksAtOnce = 100;
 
-/** The copy of a chunk that is to be completed; one that is not there as it should is noted as failed. */
+/** The copy of a chunk to complete; notes a missing or unindexed one as failed. */
 function standingCopy(
   copy: DocumentCopy,
   row: ChunkWithChildren,
@@ -69,7 +69,7 @@ function standingCopy(
   return [];
 }
 
-/** The copies of the chunks of the dump, in its order. Chunks that came late are deleted. SkipError where any other chunk is there. */
+/** The copies of the dump's chunks, in order. Deletes chunks that came late. SkipError if there is any other chunk. */
 async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | undefined)[]> {
   const { options, place, plan } = copy.work;
   const additions = options.journal.additions(plan.document_id);
@@ -85,8 +85,8 @@ async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | u
 }
 
 /**
- * Deletes the chunks that an earlier process added and the service could not index, and those behind them, so that they come again in
- * order; not if they are more than one request can have added. Gives the number of those that stay.
+ * Deletes chunks of an earlier process that the service could not index, and all chunks after them, so that they are added again in
+ * order; not if there are more than one request can have added. Returns how many remain.
  */
 async function removeUnindexed(copy: DocumentCopy, copies: readonly (HashedChunk | undefined)[]): Promise<number> {
   const first = copies.findIndex((chunk) => chunk?.status === "error");
@@ -99,17 +99,17 @@ async function removeUnindexed(copy: DocumentCopy, copies: readonly (HashedChunk
 
 type ChunkThere = Pick<HashedChunk, "id" | "hash">;
 
-/** The chunks of the target, each in its place. */
+/** The chunks of the target, matched with the dump. */
 interface Aligned<T extends ChunkThere> {
-  /** The copy of each chunk of the dump, in order; undefined where there is none. */
+  /** The copy of each chunk of the dump, in order; undefined if there is none. */
   readonly copies: readonly (T | undefined)[];
-  /** Chunks of requests whose answer was lost, and that count as not done: they came late, and their texts come otherwise. */
+  /** Chunks of requests whose answer was lost and that count as not done. They came late, and their texts are added by another request. */
   readonly surplus: readonly T[];
-  /** The first chunk that this copy did not make, or that somebody changed; undefined where there is none. */
+  /** The first chunk that this copy did not make, or that someone changed; undefined if there is none. */
   readonly stranger: T | undefined;
 }
 
-/** Finds out which chunk of the target is the copy of which chunk of the dump, by the ids in the journal. `planned`: hashes of texts. */
+/** Matches chunks of the target with chunks of the dump, by the ids in the journal. `planned`: hashes of texts. */
 export function alignChunks<T extends ChunkThere>(
   planned: readonly string[],
   there: readonly T[],

@@ -33,8 +33,8 @@ import {
 import { type PlannedCopy, planCopy } from "./plan-copy.js";
 
 /**
- * Copies a dump to another service: plans it and, with `apply`, writes it and proves it. Rejects with UsageError where it is refused as a
- * whole, BusyError where another restore of the run is at work, StopError where the service or the disk ends it, and with the
+ * Copies a dump to another service: plans it and, with `apply`, writes and proves it. Rejects with UsageError if it is refused as a
+ * whole, BusyError if another restore of the run is active, StopError if the service or the disk ends it, and with the
  * reason of `options.signal`.
  */
 export const copyRun: CopyRun = async (given) => {
@@ -66,7 +66,7 @@ function plan({ old, options }: CopyContext, api: Client, facts: JournalFacts): 
   return planCopy(api, { ...options, dump: old, facts, isSameService: isSame });
 }
 
-/** Continues the journal of an earlier process, or begins one. */
+/** Continues the journal of an earlier process, or starts one. */
 async function applyToTarget(context: CopyContext, session: Session): Promise<CopyResult> {
   const { journal, api, writing } = session;
   const { progress, confirm } = context.options;
@@ -118,8 +118,8 @@ function resultOf({ old, options }: CopyContext, { plan, warnings }: PlannedCopy
 }
 
 /**
- * Dumps the copies, and compares them with the run: those of documents that came whole, or but for some rows. The datasets must hold
- * nothing else. `differences` is null where there are none. StopError where a copy cannot be read whole: then nothing is proved.
+ * Dumps the copied documents, including those with failed rows, and compares them with the run. The datasets must hold
+ * nothing else. `differences` is null if there are no copies. StopError if a copy cannot be read completely: then nothing is proved.
  */
 async function proveCopy(
   { old, options }: CopyContext,
@@ -145,8 +145,8 @@ function pairOf(document: CopiedDocument): DocumentPair | undefined {
 }
 
 /**
- * Finds documents, in the datasets that a copy made, that the journal does not know: somebody else's, or a copy whose request arrived when
- * there was no longer a wait for it. Datasets that the owner named may have others.
+ * Finds documents in the copy's datasets that the journal does not know: other people's, or a copy whose request arrived after
+ * kbdump stopped waiting for it. Datasets that the owner named may have others.
  */
 async function findStrangers(
   api: Pick<KnowledgeApi, "documents">,
@@ -165,7 +165,7 @@ async function findStrangers(
   return differences;
 }
 
-/** The documents of a dataset; none where the service does not have it any more, which every copy tells by itself. */
+/** The documents of a dataset; none if the dataset is gone, because the comparison reports each copy anyway. */
 async function listDocuments(api: Pick<KnowledgeApi, "documents">, datasetId: string): Promise<readonly Listed[]> {
   const all: Listed[] = [];
   try {

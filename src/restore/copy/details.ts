@@ -16,13 +16,13 @@ export interface DumpDetails {
   readonly documents: ReadonlyMap<string, DocumentDetails>;
 }
 
-/** The details that a dump has, as the option `details` has it. */
+/** The dump's details, as a value of the option `details`. */
 export function detailsIn(dump: Dump): "auto" | boolean {
   if (!dump.tablesOf(["datasets", "document_details"])) return false;
   return dump.manifest.options.details === "auto" ? "auto" : true;
 }
 
-/** Reads the settings in a dump; there are none in that of a job without `details`. StopError when a file is not as its run wrote it. */
+/** Reads the settings in a dump; a job without `details` has none. StopError if a file differs from its manifest. */
 export async function readDetails(connection: Connection, dump: Dump, options: LoadOptions): Promise<DumpDetails> {
   const [datasets, documents] = [new Map<string, DatasetDetails>(), new Map<string, DocumentDetails>()];
   for await (const row of rowsOf(connection, dump, "datasets", options)) {
@@ -38,14 +38,14 @@ export async function readDetails(connection: Connection, dump: Dump, options: L
 
 type DetailsRow = Readonly<Record<string, unknown>>;
 
-/** A column by the function that reads its value; null where the row has none. */
+/** A column with the function that parses its value; null if the row lacks it. */
 function column<T>(read: (value: unknown) => T) {
   return v.optional(v.pipe(v.unknown(), v.transform(read)), null);
 }
 
 const [id, text, truth, object] = [column(idIn), column(textIn), column(truthIn), column(objectIn)];
 
-/** The settings of a dataset by its columns, as far as the run could read them; null and undefined: the service did not show them. */
+/** The columns with a dataset's settings, as far as the run could read them; null and undefined: the service did not show them. */
 const datasetColumns = v.object({
   dataset_id: id,
   name: text,
@@ -68,14 +68,14 @@ const dataset = v.pipe(
   datasetColumns,
   v.transform(({ doc_metadata, built_in_field_enabled: built_in_fields, ...others }) => ({
     ...others,
-    /** The metadata fields of its own. */
+    /** The dataset's metadata fields, without built-in ones. */
     fields: doc_metadata?.map(({ name, type }) => ({ name, type: textIn(type) ?? "string" })),
     built_in_fields,
   })),
 );
 export type DatasetDetails = Readonly<v.InferOutput<typeof dataset>>;
 
-/** The settings of a dataset, from a row or an answer of the service: lists and objects may be JSON texts. */
+/** The settings of a dataset, from a row or an answer of the service; lists and objects may be JSON texts. */
 export function datasetFrom(row: DetailsRow): DatasetDetails {
   return v.parse(dataset, row);
 }
@@ -88,7 +88,7 @@ const documentColumns = v.object({
   doc_language: text,
   doc_metadata: column(ownFields),
   data_source_type: text,
-  /** As the service takes it: mode and rules; the mode `automatic` has no rules. Null where it does not show the whole of it. */
+  /** Mode and rules, as the service expects them; the mode `automatic` has no rules. Null if the service does not show all of it. */
   process_rule: column((value) => processRuleFrom(objectIn(value))),
   archived: truth,
   enabled: truth,
@@ -99,7 +99,7 @@ const document = v.pipe(
   documentColumns,
   v.transform(({ doc_metadata, ...others }) => ({
     ...others,
-    /** The values of metadata fields of the dataset's own. */
+    /** The values of the dataset's metadata fields, without built-in ones. */
     values: (doc_metadata ?? []).map(({ name, value = null }) => ({ name, value })),
   })),
 );
@@ -138,10 +138,10 @@ function processRuleFrom(rule: DetailsRow | null): { readonly mode: string; read
   return typeof mode === "string" && isMapping(rules) ? { mode, rules } : null;
 }
 
-/** The names of the built-in fields, which the service lets no field of a dataset's own have (GET metadata/built-in). */
+/** The names of the built-in fields, which no other field of a dataset may have (GET metadata/built-in). */
 const builtInNames: readonly unknown[] = ["document_name", "uploader", "upload_date", "last_update_date", "source"];
 
-/** The metadata fields of a dataset's own: the service gives those that every dataset has among them, with the id `built-in`. */
+/** The dataset's metadata fields, without the built-in ones, which the service lists with the id `built-in`. */
 function ownFields(json: unknown): readonly (DetailsRow & { readonly name: string })[] | undefined {
   return listIn(json)?.flatMap((field) =>
     typeof field.name === "string" && field.id !== "built-in" && !builtInNames.includes(field.name)

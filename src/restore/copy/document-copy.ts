@@ -18,10 +18,10 @@ import type { ReadChunks } from "./coming-rows.js";
 import type { DocumentPlan } from "./copy-plan.js";
 import type { CopyProgress } from "./copy-result.js";
 
-/** The facts of a write to a document, but for those that are the same for all of them. */
+/** The facts of a write to a document, except those that all its writes share. */
 export type RowFacts = Omit<WriteFacts, "dataset_id" | "document_id">;
 
-/** A chunk of the target, and the chunk of the dump that it is a copy of. */
+/** A chunk of the target, and the chunk of the dump that it copies. */
 export interface ChunkCopy {
   readonly row: ChunkWithChildren;
   readonly id: string;
@@ -29,15 +29,15 @@ export interface ChunkCopy {
   readonly attachment_ids: readonly string[];
 }
 
-/** The outcome of a write, where the document is continued. */
+/** The outcome of a write, if work on the document continues. */
 export type RowOutcome<T> = Exclude<Ended<T>, { readonly kind: "unknown" }>;
 
-/** A document of the target that takes the rows of one of the dump. */
+/** A document of the target that receives the rows of a document of the dump. */
 export class DocumentCopy {
   readonly work: DocumentWork;
-  /** The chunks that come, in the order of the dump: their numbers in the journal are their places here. */
+  /** The chunks to copy, in the order of the dump: their numbers in the journal are their indexes here. */
   readonly planned: PlannedChunks;
-  /** Rows that did not come. */
+  /** Rows that were not copied. */
   readonly failed: RowDifference[] = [];
   /** Ids of the chunks of the target that are copies. */
   readonly ids = new Set<string>();
@@ -47,7 +47,7 @@ export class DocumentCopy {
     this.planned = new PlannedChunks(work.options.readChunks(work.plan));
   }
 
-  /** Whether chunks have children, in the dump or because the service makes them. */
+  /** Whether chunks have children, in the dump or made by the service. */
   get hasChildren(): boolean {
     const { children, doc_form } = this.work.plan;
     return children > 0 || doc_form === "hierarchical_model";
@@ -58,10 +58,10 @@ export class DocumentCopy {
   }
 }
 
-/** The chunks that come, read once from the first to the last: only the next ones are in memory. */
+/** The chunks to copy, read once from first to last: only the next ones are in memory. */
 class PlannedChunks {
   readonly #left: AsyncIterator<ChunkWithChildren>;
-  /** The number of the first chunk that is in memory. */
+  /** The number of the first chunk in memory. */
   #first = 0;
   #ahead: ChunkWithChildren[] = [];
 
@@ -69,7 +69,7 @@ class PlannedChunks {
     this.#left = chunks[Symbol.asyncIterator]();
   }
 
-  /** Returns at most so many chunks, from number `from` on. Those before it cannot be asked for again. */
+  /** Returns up to `most` chunks from number `from` on. Earlier chunks can no longer be read. */
   async from(from: number, most: number): Promise<readonly ChunkWithChildren[]> {
     const end = from + most;
     while (this.#first + this.#ahead.length < end) {
@@ -84,14 +84,14 @@ class PlannedChunks {
   }
 }
 
-/** An error that says what the owner can do about a document that is not as this copy left it. */
+/** An error that tells the owner what to do about a document that changed since this copy wrote it. */
 export function astray({ place }: DocumentWork, problem: string): SkipError {
   return new SkipError(`${problem}: delete document ${place.documentId} in the target, and run this again`);
 }
 
 /**
- * Executes a write to a document, `tries` times at the most. SkipError if the service takes no writes to the document, or if it is not
- * known what became of the write.
+ * Executes a write to a document, sending it at most `tries` times. SkipError if the service accepts no writes to the document, or if the
+ * outcome of the write is unknown.
  */
 export async function write<T extends Answered>(
   work: DocumentWork,
@@ -103,7 +103,7 @@ export async function write<T extends Answered>(
   return checked(await writeNow(work.options, { facts: ofDocument(work, facts), request, find }, tries));
 }
 
-/** The same; it yields while the service is busy. */
+/** Like `write`, but yields while the service is busy. */
 export async function* writing<T extends Answered>(
   work: DocumentWork,
   facts: RowFacts,
@@ -118,7 +118,7 @@ function ofDocument({ plan }: DocumentWork, facts: RowFacts): WriteFacts {
   return { dataset_id: plan.dataset_key, document_id: plan.document_id, ...facts };
 }
 
-/** Deletes a chunk that this copy added or its stub brought. SkipError where it stays: chunks behind it would come in another order. */
+/** Deletes a chunk of this copy or its stub. SkipError if it stays, because chunks after it would be in the wrong order. */
 export async function deleteChunk(work: DocumentWork, id: string, oldId: string | null = null): Promise<void> {
   const find = async () => ((await readChunk(work, id)) ? undefined : { ids: [id] });
   const facts = { write: "delete chunk", old_id: oldId, target_id: id } as const;
@@ -139,7 +139,7 @@ export async function readCopy({ options, place }: DocumentWork): Promise<readon
   return readStandingChunks(options.api, place);
 }
 
-/** The chunks behind the first so many, in order. The list may grow meanwhile: chunks are added at its end. */
+/** The chunks after the first `from`, in order. The list may grow during the read: chunks are added at its end. */
 export async function readTail(
   { options, place }: { readonly place: Place; readonly options: { readonly api: Pick<KnowledgeApi, "chunks"> } },
   from: number,
@@ -149,27 +149,27 @@ export async function readTail(
   const tail: StandingChunk[] = [];
   for (let page = firstPage; ; page++) {
     const { rows, total } = await options.api.chunks(document, page);
-    if (rows.length === total) return rows.slice(from).map(standingChunk); // older releases give everything on every page
+    if (rows.length === total) return rows.slice(from).map(standingChunk); // older releases return everything on every page
     tail.push(...rows.map(standingChunk));
     if (rows.length < pageSize) return tail.slice(from % pageSize);
   }
 }
 
-/** A chunk of the document; undefined where it is gone. */
+/** A chunk of the document; undefined if it is gone. */
 export async function readChunk({ options, place }: DocumentWork, id: string): Promise<StandingChunk | undefined> {
   const chunk = await ifThere(() => options.api.chunk(place, id));
   return chunk && standingChunk(chunk);
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Reads the chunks of one document of the dump that come. */
+  /** Reads the chunks to copy of one document of the dump. */
   readonly readChunks: ReadChunks;
-  /** Chunks that one request adds; one for all documents of a copy, since they learn it together. */
+  /** Chunks per request; all documents of a copy share it, so that they learn together. */
   readonly batchSize: BatchSize;
   readonly progress: CopyProgress;
 }
 
-/** A document of the target that is being made, and the document of the dump that it is a copy of. */
+/** A document of the target in progress, and the plan of its document of the dump. */
 export interface DocumentWork {
   readonly options: ApplyOptions;
   readonly plan: DocumentPlan;
@@ -177,41 +177,41 @@ export interface DocumentWork {
   readonly place: { readonly datasetId: string; readonly documentId: string };
 }
 
-/** Chunks of the first request, and of the largest. */
+/** Chunks of the first request, and the maximum. */
 export const [firstSize, largestSize] = [20, 200];
 /** Milliseconds below which a request is quick, and above which it is slow. */
 const [quick, slow] = [2_000, 20_000];
 
 /**
- * The number of chunks that one request adds: more while the service is quick, fewer where it is slow. Each request embeds all of its
- * chunks, so nothing but its time tells how many a service takes. All documents of a copy share one.
+ * The number of chunks per request: more while the service is quick, fewer when it is slow. Each request embeds all of its
+ * chunks, so only its duration shows how many a service can handle. All documents of a copy share one instance.
  */
 export class BatchSize {
   #size = firstSize;
   #most = largestSize;
 
-  /** Chunks that a request adds at the most. */
+  /** Maximum chunks of a request. */
   get size(): number {
     return Math.min(this.#size, this.#most);
   }
 
-  /** A request for so many chunks was answered after so many milliseconds. One that was not full tells nothing about a larger one. */
+  /** A request for this many chunks was answered after this many milliseconds. A smaller request says nothing about a larger one. */
   answered(chunks: number, milliseconds: number): void {
     if (milliseconds > slow) this.#shrink(chunks);
     else if (milliseconds < quick && chunks >= this.size) this.#size = Math.min(largestSize, this.size * 2);
   }
 
-  /** A request for so many chunks had no answer. */
+  /** A request for this many chunks had no answer. */
   lost(chunks: number): void {
     this.#shrink(chunks);
   }
 
-  /** The service takes so many chunks in one request, and no more. */
+  /** The service accepts at most this many chunks in one request. */
   keepTo(most: number): void {
     this.#most = Math.max(1, Math.min(this.#most, most));
   }
 
-  /** A request of before may be slow although the size has shrunk meanwhile. */
+  /** Halves the size of the slow request, because the current size may be smaller by now. */
   #shrink(chunks: number): void {
     this.#size = Math.max(1, Math.min(this.size, Math.floor(chunks / 2)));
   }
