@@ -7,30 +7,30 @@ import { openService, type RunOptions, withDefaults } from "../job/open-service.
 import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 
-/** A document that is guarded, as it stood right before its backup. */
+/** A guarded document, as it was right before its backup. */
 export interface GuardedDocument extends TargetDocument {
   readonly before: IndexingState;
 }
 
-/** The facts that show whether a document was indexed again. */
+/** The facts that show whether a document was re-indexed. */
 export interface IndexingState {
-  /** waiting, indexing, completed and others; open. */
+  /** waiting, indexing, completed and other values. */
   readonly status: string;
-  /** When its indexing was completed, in Unix seconds; null while it is not. */
+  /** When its indexing was completed, in Unix seconds; null until it is. */
   readonly completedAt: number | null;
 }
 
-/** How far the documents are. */
+/** The progress of the re-index. */
 export interface ReindexProgress {
-  /** Documents that are indexed again, and those whose indexing has begun. */
+  /** Documents that were re-indexed, and those whose indexing has begun. */
   done: number;
   begun: number;
   readonly of: number;
 }
 
 /**
- * The job that backs up the guarded documents: the one of the owner, with these documents, into a job folder of its own, as JSONL with
- * details. UsageError where the job has no such document.
+ * The job that backs up the guarded documents: the owner's job with only these documents, in its own job folder, as JSONL with
+ * details. UsageError if the job has no such document.
  */
 export async function guardJob(job: Job, documents: readonly string[], options: RunOptions): Promise<Job> {
   await using service = await openService(job, withDefaults(options));
@@ -74,7 +74,7 @@ export async function guardJob(job: Job, documents: readonly string[], options: 
   };
 }
 
-/** `nightly-guard`, cut where a name of a job may not be so long. */
+/** `nightly-guard`, shortened if the job name would be too long. */
 export function guardName(name: string): string {
   const [ending, most] = ["-guard", 100];
   const guarded = `${name.slice(0, most - ending.length)}${ending}`;
@@ -82,8 +82,8 @@ export function guardName(name: string): string {
 }
 
 /**
- * Reads how the documents of a job stand, to know later whether they were indexed again. UsageError where the service does not say it of
- * one, and for one that is not indexed.
+ * Reads the indexing state of a job's documents, to detect later whether they were re-indexed. UsageError if the service does not report it
+ * for a document, or if a document is not indexed.
  */
 export async function readGuarded(job: Job, options: RunOptions): Promise<readonly GuardedDocument[]> {
   await using service = await openService(job, withDefaults(options));
@@ -103,7 +103,7 @@ export async function readGuarded(job: Job, options: RunOptions): Promise<readon
   );
 }
 
-/** Asks for a document with the key that is to write later. StopError where the service refuses that key. */
+/** Reads a document with the key that later writes. StopError if the service refuses that key. */
 export async function checkKey(
   job: Job,
   [document]: readonly GuardedDocument[],
@@ -116,7 +116,7 @@ export async function checkKey(
   await readState(opened.client, document);
 }
 
-/** The first document that was indexed again, or is being indexed, since it was read; undefined if none was. */
+/** The first document that was re-indexed, or is being indexed, since it was read; undefined if there is none. */
 export async function findChanged(
   job: Job,
   documents: readonly GuardedDocument[],
@@ -135,7 +135,7 @@ function documentsOf({ id, documents }: Exclude<Job["datasets"], "all">[number])
 }
 
 interface WaitOptions {
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   readonly interval: number;
   readonly progress: ReindexProgress;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -143,7 +143,7 @@ interface WaitOptions {
 }
 
 /**
- * Waits until every document was indexed again. A service that is away for a while is waited for. StopError where a document is gone, or
+ * Waits until every document was re-indexed. Keeps waiting through outages of the service. StopError if a document is gone, or
  * the key is refused; rejects with the reason of the signal.
  */
 export async function waitForReindex(
@@ -160,7 +160,7 @@ export async function waitForReindex(
       if (done.has(documentKey(document))) continue;
       const now = await readState(service.client, document).catch((error: unknown) => {
         if (!(error instanceof SkipError)) throw error;
-        if (error.code !== "not_found") return undefined; // the next look may find it
+        if (error.code !== "not_found") return undefined; // the next check may find it
         const gone = `document ${document.document_id} is gone: it was deleted, not indexed again`;
         throw new StopError(gone, { cause: error });
       });
@@ -173,13 +173,13 @@ export async function waitForReindex(
   }
 }
 
-/** Whether a document was indexed again in the meantime, and that is over. */
+/** Whether a document was indexed again since `before`, and that indexing has ended. */
 export function isReindexed(before: IndexingState, now: IndexingState): boolean {
   if (now.status === "error") return true;
   return now.status === "completed" && (now.completedAt ?? 0) > (before.completedAt ?? 0);
 }
 
-/** Rejects with SkipError where the service does not tell it. */
+/** Rejects with SkipError if the service does not return the document. */
 async function readState(
   api: Pick<KnowledgeApi, "document">,
   { dataset_id, document_id }: TargetDocument,

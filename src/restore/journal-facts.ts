@@ -1,6 +1,6 @@
 import type { Intent, JournalLine, Outcome } from "./journal-lines.js";
 
-/** A row of the target that writes of a restore made or changed, and what it must be now. */
+/** A row of the target that a restore made or changed, and its expected state. */
 export interface WrittenRow {
   readonly dataset_id: string;
   readonly document_id: string;
@@ -8,18 +8,18 @@ export interface WrittenRow {
   readonly id: string;
   /** Id in the older run. */
   readonly old_id: string;
-  /** The chunk of a child chunk, in the target. */
+  /** The parent chunk in the target, for a child chunk. */
   readonly parent_id: string | null;
   readonly is_added: boolean;
-  /** Null where only its state was changed. */
+  /** Null if only its state was changed. */
   readonly texts_sha256: string | null;
   readonly keywords_sha256: string | null;
   readonly is_disabled: boolean;
-  /** False for a chunk that the service could not index, until it is repaired: else it is reported as failed. */
+  /** False for a chunk that the service could not index, until it is repaired; such a chunk is reported as failed. */
   readonly is_indexed: boolean;
 }
 
-/** The rows that writes made or changed, in the order of their first write; of several writes to one row, the later adds to the earlier. */
+/** The rows that writes made or changed, in the order of their first write; later writes to a row add to the earlier ones. */
 export function writtenRows(lines: readonly JournalLine[]): readonly WrittenRow[] {
   const outcomes = outcomesOf(lines);
   const rows = new Map<string, WrittenRow>();
@@ -62,34 +62,34 @@ function rowAfter(before: WrittenRow | undefined, intent: Intent, id: string, is
   };
 }
 
-/** A dataset at the service that takes documents of the dump. */
+/** A dataset at the service that receives documents of the dump. */
 export interface TargetDataset {
   readonly id: string;
   readonly name: string;
-  /** It was there before the restore, and keeps its own settings. */
+  /** It existed before the restore, and keeps its own settings. */
   readonly existed?: true;
 }
 
-/** A document at the service that is a copy. `begun`: it is not complete. */
+/** A copy of a document at the service. `begun`: it is incomplete. */
 export interface KnownCopy {
   readonly target_id: string;
   readonly target_dataset_id: string;
   readonly state: "begun" | "restored";
 }
 
-/** The datasets, documents and attachments at the service that a journal knows, by what they are copies of. */
+/** The datasets, documents and attachments at the service that a journal knows, by the original in the dump. */
 export interface JournalFacts {
-  /** By the key of their plan. */
+  /** By dataset key. */
   readonly datasets: ReadonlyMap<string, TargetDataset>;
   /** By the id in the dump. */
   readonly documents: ReadonlyMap<string, KnownCopy>;
   /** Ids of attachments at the service, by their ids in the dump. */
   readonly attachments: ReadonlyMap<string, string>;
-  /** Whether a copy was begun. */
+  /** Whether a copy was started. */
   readonly isBegun: boolean;
 }
 
-/** The facts where nothing was begun. */
+/** The facts before a copy is started. */
 export const noFacts: JournalFacts = {
   datasets: new Map(),
   documents: new Map(),
@@ -97,15 +97,15 @@ export const noFacts: JournalFacts = {
   isBegun: false,
 };
 
-/** The same, up to date with every line that it takes. */
+/** Journal facts that each recorded line updates. */
 export class CopyFacts implements JournalFacts {
   readonly datasets = new Map<string, TargetDataset>();
   readonly documents = new Map<string, KnownCopy>();
   readonly attachments = new Map<string, string>();
   isBegun = false;
-  /** Ids at the service of every document that was made, those that are gone included. */
+  /** Ids at the service of every document that was made, including deleted ones. */
   readonly made = new Set<string>();
-  /** Writes that are not done, or not yet. */
+  /** Writes without a `done` outcome. */
   readonly #intents = new Map<number, Intent>();
 
   take(line: JournalLine): void {
@@ -122,7 +122,7 @@ export class CopyFacts implements JournalFacts {
     if (known) this.documents.set(documentId, { ...known, state: "restored" });
   }
 
-  /** The documents of a dataset that is gone are gone, too. */
+  /** Also forgets the documents of a dataset that is gone. */
   #forget(oldId: string): void {
     const dataset = this.datasets.get(oldId);
     this.datasets.delete(oldId);
@@ -151,14 +151,14 @@ export class CopyFacts implements JournalFacts {
 
 /** A request that added chunks to a document, or may have. */
 export interface Addition {
-  /** Chunks of the document of the dump that come before its first, and chunks that it adds. */
+  /** The number of the first added chunk in the dump's document, and the number of added chunks. */
   readonly first: number;
   readonly rows: number;
-  /** Ids at the service, in order; null where its answer was lost and nothing showed it, so that it may show up yet. */
+  /** Ids at the service, in order; null if the answer was lost and the chunks were not found, so they may still appear. */
   readonly ids: readonly string[] | null;
 }
 
-/** The requests for the newest copy of a document of the dump, in their order, but for those that the service refused. */
+/** The add requests for the newest copy of a document of the dump, in order, except those that the service refused. */
 export function additionsOf(lines: readonly JournalLine[], documentId: string): readonly Addition[] {
   const additions = new Map<number, Addition>();
   for (const line of lines) {

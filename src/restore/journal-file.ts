@@ -14,20 +14,20 @@ const { O_RDONLY, O_RDWR, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 /** Any line of a journal. The first one is of the kind `begun`. */
 type LineSchema = v.GenericSchema<unknown, { readonly kind: string }>;
 
-/** A journal as it stands on disk. */
+/** A journal read from disk. */
 interface ReadJournal<Line> {
   readonly lines: readonly Line[];
-  /** Opens it to add lines. Cuts off a torn last one. */
+  /** Opens it to add lines, and cuts off a torn last line. */
   readonly open: (checkOwn: CheckOwn) => Promise<JournalFile>;
 }
 
-/** Rejects if another process has taken over: one that was frozen learns of it only by looking. */
+/** Rejects if another process has taken over. A process that was frozen learns of it only from this check. */
 type CheckOwn = () => Promise<void>;
 
 /**
- * Reads a journal and checks each line against its checksum and this schema; without a file it has no lines. A torn last line counts
- * as none: nothing was sent before it was complete. StopError, which names the line, if one is damaged, missing or in another place;
- * and if the path is a link or no journal, because a run that you received may have anything there. Changes nothing.
+ * Reads a journal and checks each line against its checksum and the schema. Without a file, there are no lines. Ignores a torn last line:
+ * nothing was sent before it was complete. StopError, which names the line, if one is damaged, missing or misplaced;
+ * also if the path is a link or not a journal, because a run from someone else may have anything there. Changes nothing.
  */
 export async function readJournal<const Schema extends LineSchema>(
   path: string,
@@ -72,7 +72,7 @@ function sumText(sum: number): string {
 }
 
 /**
- * A file of JSON lines that grows: every line is on disk before the next one is written. It is made with its first line. The last member of
+ * A growing file of JSON lines: every line is on disk before the next one is written. The first line creates it. The last member of
  * a line, `crc`, is the CRC-32 of all lines up to this one, each without its own `crc` and line break.
  */
 export class JournalFile {
@@ -82,10 +82,10 @@ export class JournalFile {
   #writing: Promise<unknown> = Promise.resolve();
   #sum: number;
   #replaces: string | undefined;
-  /** The first failure of the disk: a line behind one that is torn would make the whole file unreadable. */
+  /** The first disk failure: a line after a torn one would make the whole file unreadable. */
   #failure: StopError | undefined;
 
-  /** `sum`: the checksum of the lines that are there. `replaces`: when the journal began that is set aside for this one. */
+  /** `sum`: the checksum of the existing lines. `replaces`: the start time of the old journal that this one replaces. */
   constructor(
     path: string,
     options: { readonly checkOwn: CheckOwn; readonly sum?: number; readonly replaces?: string },
@@ -97,8 +97,8 @@ export class JournalFile {
   }
 
   /**
-   * Adds a line; it is on disk when this resolves. Lines stand in the order of the calls. Rejects with the reason of `checkOwn`, and
-   * with StopError where the disk takes no line; then it takes no other, either.
+   * Adds a line; it is on disk when this resolves. Lines are in the order of the calls. Rejects with the reason of `checkOwn`, and
+   * with StopError if the disk write fails; then every later call fails too.
    */
   append(line: object): Promise<void> {
     const added = this.#writing.then(() => this.#add(JSON.stringify(line)));
@@ -106,7 +106,7 @@ export class JournalFile {
     return added;
   }
 
-  /** Waits for the lines that are under way. */
+  /** Waits for pending lines. */
   async close(): Promise<void> {
     await this.#writing;
     await this.#file?.close();
@@ -151,20 +151,20 @@ async function bytesOf(path: string): Promise<Buffer> {
   }
 }
 
-/** Opens a file, but no link to one: `refuseLink` has the better message, and the flag refuses a link that came since. */
+/** Opens a file that is not a link: `refuseLink` has the better message, and the flag refuses a link created after that check. */
 async function openFile(path: string, flags: number): Promise<FileHandle> {
   await refuseLink(path);
   return openRegular(path, flags | O_NOFOLLOW);
 }
 
-/** Opens a file to add lines to it, whose name is on disk, too. */
+/** Opens a file to append to, and flushes its directory entry. */
 async function openToAppend(path: string): Promise<FileHandle> {
   const file = await openFile(path, O_WRONLY | O_APPEND | O_CREAT);
   await flush(dirname(path));
   return file;
 }
 
-/** `size`: the bytes that were read; `whole`: those of its whole lines. */
+/** `size`: the bytes that were read; `whole`: the bytes of complete lines. */
 async function cutTorn(path: string, { size, whole }: { readonly size: number; readonly whole: number }) {
   const file = await openFile(path, O_RDWR).catch(ifAbsent(undefined));
   try {
@@ -177,7 +177,7 @@ async function cutTorn(path: string, { size, whole }: { readonly size: number; r
   }
 }
 
-/** Whether a file begins as a journal does: with a sound first line or, where no line is whole, with bytes that may become one. */
+/** Whether a file begins like a journal: with a valid first line or, without a complete line, with bytes that may become one. */
 function isBeginning(first: string | Buffer, schema: LineSchema): boolean {
   if (typeof first === "string") return valueIf(schema, parsed(bodyOf(first, 0) ?? ""))?.kind === "begun";
   const [torn, begun] = [first.toString(), '{"kind":"begun","run_id":"'];

@@ -25,34 +25,34 @@ import {
 
 /** The restore that a journal belongs to. */
 export interface JournalId {
-  /** The run whose rows are restored. */
+  /** The run to restore from. */
   readonly runId: string;
-  /** The service that they are restored to. */
+  /** The service to restore to. */
   readonly baseUrl: string;
 }
 
 export interface JournalOptions extends JournalId {
   readonly now: () => Date;
-  /** Rejects if another process has taken over: one that was frozen learns of it only by looking. */
+  /** Rejects if another process has taken over. A process that was frozen learns of it only from this check. */
   readonly checkOwn: () => Promise<void>;
 }
 
 /**
- * Records every write of a restore or a copy before it is sent, and what became of it. A later process learns from it what may have been
- * done. Each line is on disk when its promise resolves.
+ * Records every write of a restore or a copy before it is sent, and its outcome, so that a later process knows which writes may have
+ * happened. Each line is on disk when its promise resolves.
  */
 export class Journal {
   readonly path: string;
   readonly #file: Pick<JournalFile, "append" | "close">;
   readonly #options: JournalOptions;
-  /** The first line of this process, until it is recorded: right before the first other one. */
+  /** The first line of this process, until it is recorded together with the next line. */
   #beginning: JournalLine | undefined;
   readonly #lines: JournalLine[] = [];
-  /** The writes to each document, and what became of them. */
+  /** The writes to each document, and their outcomes. */
   readonly #documents = new Map<string, JournalLine[]>();
   readonly #facts = new CopyFacts();
   #writes = 0;
-  /** Writes whose effect is not certain: nothing is known of them, or they may yet show up. */
+  /** Writes whose effect is uncertain: the outcome is unknown, or they may still take effect. */
   readonly #uncertain = new Map<number, Intent>();
   readonly #open = new Set<number>();
   readonly #sent = new Map<number, number>();
@@ -63,7 +63,7 @@ export class Journal {
     this.#options = options;
   }
 
-  /** Takes a line that an earlier process or this one recorded. */
+  /** Applies a line recorded by this or an earlier process. */
   take(line: JournalLine): void {
     this.#lines.push(line);
     this.#facts.take(line);
@@ -92,33 +92,33 @@ export class Journal {
     return this.#documents.get(documentId) ?? [];
   }
 
-  /** Writes with an unknown outcome, in their order. */
+  /** Writes with an unknown outcome, in order. */
   get open(): readonly Intent[] {
     return [...this.#uncertain.values()].filter(({ number }) => this.#open.has(number));
   }
 
-  /** Write requests that were sent, or were about to be. */
+  /** Number of write requests sent or about to be sent. */
   get writes(): number {
     return this.#writes;
   }
 
-  /** The writes of this kind to a document that count as not done, and may yet show up: also those of earlier processes. */
+  /** Writes of this kind to a document that count as not done but may still take effect, including those of earlier processes. */
   mayShowUp(write: Write, documentId: string): readonly Intent[] {
     const all = [...this.#uncertain.values()];
     return all.filter((intent) => intent.write === write && intent.document_id === documentId);
   }
 
-  /** The time at which a write was sent, in milliseconds since 1970; undefined if it was not. */
+  /** When a write was sent, in milliseconds since 1970; undefined if it was not sent. */
   sentAt({ number }: Pick<Intent, "number">): number | undefined {
     return this.#sent.get(number);
   }
 
-  /** The newest dump that was made before a write; null until a journal begins, and in that of a copy. */
+  /** The newest dump made before a write; null before the journal begins, and for a copy. */
   get undo(): string | null {
     return this.#lines.findLast((line) => line.kind === "begun")?.undo ?? null;
   }
 
-  /** The dump from before the first write to a document. A write that was not done changed nothing. */
+  /** The dump made before the first write to a document. Writes that were not done changed nothing and do not count. */
   undoOf(documentId: string): string | null {
     const outcomes = outcomesOf(this.#lines);
     let undo: string | null = null;
@@ -130,7 +130,7 @@ export class Journal {
     return undo;
   }
 
-  /** The rows of the target that writes made or changed, but for those that were given up. */
+  /** The rows of the target that writes made or changed, except those that were given up. */
   get written(): readonly WrittenRow[] {
     return writtenRows(this.#lines);
   }
@@ -140,17 +140,17 @@ export class Journal {
     return this.written.filter((row) => row.level === "chunk" && !row.is_indexed);
   }
 
-  /** The copies at the service as far as the journal knows them. They change with every line. */
+  /** The known copies at the service. Updated with every line. */
   get facts(): JournalFacts {
     return this.#facts;
   }
 
-  /** Ids at the service of all documents that writes made, those that are gone included. */
+  /** Ids at the service of all documents that writes made, including deleted ones. */
   get madeDocuments(): ReadonlySet<string> {
     return this.#facts.made;
   }
 
-  /** The batch of the newest copy of a document of the dump; null where no answer told it. */
+  /** The indexing batch of the newest copy of a document of the dump; null if no answer contained it. */
   batchOf(documentId: string): string | null {
     const outcomes = this.#linesOf(documentId).filter((line) => line.kind === "outcome");
     return outcomes.findLast(({ ids }) => ids[0] === this.#facts.documents.get(documentId)?.target_id)?.batch ?? null;
@@ -162,15 +162,15 @@ export class Journal {
   }
 
   /**
-   * Begins a journal, or continues it: its line is recorded with the first one that follows. `undo`: the folder of the dump from before
-   * the writes that follow; null for a copy.
+   * Begins or continues a journal; its line is recorded with the next one. `undo`: the folder of the dump made before
+   * the following writes; null for a copy.
    */
   beginWith(undo: string | null): void {
     const { runId, baseUrl } = this.#options;
     this.#beginning = { kind: "begun", run_id: runId, base_url: baseUrl, undo, time: this.#time() };
   }
 
-  /** Records a write. Only then may it be sent. */
+  /** Records a write, which must happen before it is sent. */
   async intend(facts: WriteFacts, { method, path, sha256 }: WriteRequest): Promise<Intent> {
     const request = { method, path, sha256, time: this.#time() };
     const intent: Intent = { kind: "intent", number: this.#writes + 1, ...emptyFacts, ...facts, ...request };
@@ -179,13 +179,13 @@ export class Journal {
     return intent;
   }
 
-  /** Records that a write is being sent. Rejects if another process has taken over: then it must not be sent. */
+  /** Records that a write is being sent. Rejects if another process has taken over: then do not send it. */
   async leave({ number }: Intent): Promise<void> {
     await this.#note({ kind: "sent", number, time: this.#time() });
     await this.#options.checkOwn();
   }
 
-  /** Records what became of a write. */
+  /** Records the outcome of a write. */
   async conclude(
     { number }: Pick<Intent, "number">,
     outcome: Outcome["outcome"],
@@ -194,12 +194,12 @@ export class Journal {
     await this.#note({ kind: "outcome", number, outcome, ids, batch, indexed: isIndexed, time: this.#time() });
   }
 
-  /** Records that a chunk in the target is not ours to repair any more. */
+  /** Records that a chunk in the target must no longer be repaired. */
   giveUp(id: string): Promise<void> {
     return this.#note({ kind: "given up", id, time: this.#time() });
   }
 
-  /** Records that a dataset of the target takes the documents of the plan with this key. */
+  /** Records the dataset of the target for the documents of the plan with this key. */
   noteDataset(key: string, { id, name }: { readonly id: string; readonly name: string }): Promise<void> {
     return this.#note({ kind: "adopted", dataset_id: key, id, name, time: this.#time() });
   }
@@ -209,12 +209,12 @@ export class Journal {
     return this.#note({ kind: "restored", document_id: documentId, time: this.#time() });
   }
 
-  /** Records that the copy of a dataset, by its key, or of a document is gone from the target; with a dataset, its documents are gone. */
+  /** Records that the copy of a dataset (by key) or document is gone from the target; with a dataset, its documents are gone too. */
   forget(oldId: string): Promise<void> {
     return this.#note({ kind: "forgotten", old_id: oldId, time: this.#time() });
   }
 
-  /** Ends the journal, if it began, unless a later restore has to learn what became of a write, or to repair a chunk. */
+  /** Ends the journal, if it began, unless a write has an unknown outcome or a chunk still needs repair. */
   async end(): Promise<void> {
     const hasBegun = this.#lines.length > 0 || this.#beginning !== undefined;
     if (hasBegun && this.#open.size === 0 && this.unindexed.length === 0)
@@ -229,7 +229,7 @@ export class Journal {
     return this.#options.now().toISOString();
   }
 
-  /** Records a line. Several may be recorded at once: each is taken and handed to the file before the next. */
+  /** Records a line. Calls may overlap: each line is applied and passed to the file before the next. */
   async #note(line: JournalLine): Promise<void> {
     const lines = this.#beginning ? [this.#beginning, line] : [line];
     this.#beginning = undefined;
@@ -243,13 +243,13 @@ export class Journal {
 }
 
 interface OpenOptions extends JournalOptions {
-  /** Whether a journal that is there is replaced, as one that ended is. */
+  /** Whether to replace an existing journal even if it did not end. */
   readonly another?: boolean;
 }
 
 /**
- * Opens the journal of a folder, and makes the folder: continues a journal that did not end; with its first line, a new one replaces one
- * that did, which is kept under the time that it began. StopError if it is damaged, no journal, or that of another run or service.
+ * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. A new journal replaces
+ * one that ended, which is kept under its start time. StopError if it is damaged, not a journal, or of another run or service.
  */
 export async function openJournal(folder: string, { another = false, ...options }: OpenOptions): Promise<Journal> {
   const path = join(folder, fileName);
@@ -265,7 +265,7 @@ export async function openJournal(folder: string, { another = false, ...options 
   return journal;
 }
 
-/** The copies that the journal of a folder knows; none if there is no journal. StopError as in `openJournal`. Changes nothing. */
+/** The copies in a folder's journal; none if there is no journal. StopError as in `openJournal`. Changes nothing. */
 export async function readJournalFacts(folder: string, id: JournalId): Promise<JournalFacts> {
   const path = join(folder, fileName);
   const { lines } = await readJournal(path, lineSchema);

@@ -8,28 +8,28 @@ import { cutText, escapeControls } from "../../safe-text.js";
 import { type JournalFacts, noFacts } from "../journal-facts.js";
 import type { DatasetTarget } from "./copy-plan.js";
 
-/** A dataset that is to take documents of one form, and the name that it should have. */
+/** A dataset for the documents of one form, with its preferred name. */
 export interface WishedDataset {
   readonly key: string;
   /** Id in the dump. */
   readonly dataset_id: string;
   readonly name: string;
-  /** Null where no document comes. */
+  /** Null if it has no documents. */
   readonly form: string | null;
 }
 
 interface TargetOptions {
-  /** `new`: new datasets, whatever the journal knows. An id: that dataset. Undefined: those of the journal, else new ones. */
+  /** `new`: new datasets, even if the journal has some. An id: that dataset. Undefined: those in the journal, otherwise new ones. */
   readonly dataset: string | undefined;
   readonly facts: JournalFacts;
 }
 
-/** A dataset of the target that takes documents of the dump. */
+/** A dataset of the target for documents of the dump. */
 export interface FoundTarget {
   readonly target: DatasetTarget;
-  /** Its settings and its documents; null where it is new. */
+  /** Its settings and documents; null if it is new. */
   readonly there: { readonly settings: Listed; readonly documents: DocumentIds } | null;
-  /** This restore did not make it: it keeps its own settings. */
+  /** This restore did not make it, so it keeps its own settings. */
   readonly existed: boolean;
 }
 
@@ -42,8 +42,8 @@ interface FoundTargets {
 }
 
 /**
- * Asks the target for the datasets that take those of a dump, and for free names of new ones. UsageError when the dataset that the
- * owner named cannot take them.
+ * Finds the datasets of the target for those of a dump, and free names for new ones. UsageError if the dataset that the
+ * owner named cannot be used.
  */
 export async function findTargets(
   api: TargetApi,
@@ -77,7 +77,7 @@ async function findDataset(api: TargetApi, id: string, existed: boolean): Promis
   return { target: { kind: "there", id, name: textIn(settings.name) ?? id }, there: { settings, documents }, existed };
 }
 
-/** The owner names one dataset, which takes the documents of one dataset of the dump, and of one form. */
+/** The owner can name one dataset, which accepts documents of one dataset of the dump and of one form. */
 function refuseSeveral(wished: readonly WishedDataset[]): void {
   const datasets = new Set(wished.map(({ dataset_id }) => dataset_id)).size;
   if (datasets > 1)
@@ -91,11 +91,11 @@ function refuseSeveral(wished: readonly WishedDataset[]): void {
 interface Naming {
   readonly form: WishedDataset["form"];
   readonly facts: JournalFacts;
-  /** The dataset that the journal knows, which is there. */
+  /** The dataset in the journal, if it still exists. */
   readonly known: FoundTarget | undefined;
 }
 
-/** The dataset that the owner named: it has to be empty, or to have nothing but documents of this form that this restore made. */
+/** The dataset that the owner named. It must be empty, or have only documents of this form that this restore made. */
 async function findNamed(api: TargetApi, id: string, { form, facts, known }: Naming): Promise<FoundTarget> {
   if (known?.target.kind === "there" && known.target.id !== id) {
     const message = `this restore takes ${shownId(known.target.id)} already: leave --dataset out, or make another copy with --dataset new`;
@@ -122,7 +122,7 @@ function refusal(message: string): UsageError {
   return new UsageError("The documents cannot be restored there:", [problem]);
 }
 
-/** Gives every dataset a name that no other has, here or at the target. */
+/** Gives every new dataset a unique name, both in the plan and at the target. */
 async function nameFresh(
   api: TargetApi,
   fresh: readonly WishedDataset[],
@@ -138,12 +138,12 @@ async function nameFresh(
   return flaw;
 }
 
-/** Characters of the name of a dataset at the most, as the service counts them: POST /datasets refuses a longer one. */
+/** Maximum characters of a dataset's name, as the service counts them: POST /datasets refuses a longer one. */
 const longest = 40;
 
 /**
- * A name for a new dataset that none of the taken ones equals: the one that is wished for, cut where it is too long, or the same
- * with a number behind it, from 2.
+ * A free name for a new dataset: the wished name, shortened if it is too long, or the same
+ * followed by a number, starting with 2.
  */
 export function freeName(wished: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
@@ -152,18 +152,18 @@ export function freeName(wished: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Cuts between two code points: the service counts these, and half of one would be another text. */
+/** Cuts between code points: the service counts these, and half of one would be another text. */
 function cutWith(name: string, ending: string): string {
   return [...name].slice(0, longest - ending.length).join("") + ending;
 }
 
-/** The questions that a plan asks of the target. */
+/** The requests that a plan sends to the target. */
 export type TargetApi = Pick<KnowledgeApi, "dataset" | "datasets" | "documents" | "hasFileUpload">;
 
-/** Pages that are asked for ahead. */
+/** How many pages to prefetch. */
 const pagesAhead = 8;
 
-/** A dataset of the target; undefined where it has none with this id. StopError when the service does not tell. */
+/** A dataset of the target; undefined if the target has none with this id. StopError if the service does not answer that. */
 async function askDataset(api: TargetApi, id: string): Promise<Listed | undefined> {
   try {
     return await api.dataset(id);
@@ -177,11 +177,11 @@ async function askDataset(api: TargetApi, id: string): Promise<Listed | undefine
 /** The documents of a dataset of the target. */
 interface DocumentIds {
   readonly ids: ReadonlySet<string>;
-  /** Why some may be missing, as a sentence; null where the list is proved whole. */
+  /** Why some may be missing, as a sentence; null if the list is proved complete. */
   readonly flaw: string | null;
 }
 
-/** Lists the documents of a dataset of the target. StopError when the service does not list them. */
+/** Lists the documents of a dataset of the target. StopError if the service does not list them. */
 async function askDocuments(api: TargetApi, id: string): Promise<DocumentIds> {
   const read = (page: number, limit: number) => api.documents(id, page, limit);
   const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) => {
@@ -196,11 +196,11 @@ async function askDocuments(api: TargetApi, id: string): Promise<DocumentIds> {
 /** The names of the datasets of the target. */
 interface TakenNames {
   readonly names: ReadonlySet<string>;
-  /** Why some may be missing, as a sentence; null where the list is proved whole. */
+  /** Why some may be missing, as a sentence; null if the list is proved complete. */
   readonly flaw: string | null;
 }
 
-/** Lists the names of the datasets of the target. StopError when the service does not list them. */
+/** Lists the names of the target's datasets. StopError if the service does not list them. */
 async function askNames(api: TargetApi): Promise<TakenNames> {
   const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) => {
     if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
@@ -214,7 +214,7 @@ async function askNames(api: TargetApi): Promise<TakenNames> {
   return { names: new Set(names), flaw: flaw ?? (list.limited ? limited : null) };
 }
 
-/** An id as messages show it. */
+/** An id for messages: escaped and shortened. */
 export function shownId(id: string): string {
   return cutText(escapeControls(id), 80);
 }

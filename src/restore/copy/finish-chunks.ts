@@ -17,16 +17,16 @@ import {
   writing,
 } from "./document-copy.js";
 
-/** Child lists that are read at once. */
+/** How many child lists to read at once. */
 const listsAtOnce = 8;
 
-/** Completes the chunks of a document that are there: attachments, then children, and last that they are disabled. */
+/** Completes added chunks: first attachments, then children, and finally the disabled state. */
 export class Finish {
   readonly #copy: DocumentCopy;
   readonly #attachments: Attachments;
-  /** Work on chunks that the service does not let be disabled yet. */
+  /** Work on chunks that the service does not allow to be disabled yet. */
   readonly #waiting: Waiting<void>[] = [];
-  /** Chunks below which a child chunk may yet show up that counts as not added. */
+  /** Chunks where a child chunk may still appear although its write counts as not done. */
   readonly #unsettled: ChunkCopy[] = [];
 
   constructor(copy: DocumentCopy) {
@@ -45,7 +45,7 @@ export class Finish {
     }
   }
 
-  /** Looks for child chunks that came late, and disables the chunks that the service did not let be disabled before. */
+  /** Checks for child chunks that arrived late, and disables the chunks that the service did not allow to be disabled earlier. */
   async end(): Promise<void> {
     const { options, place } = this.#copy.work;
     for (const chunk of this.#unsettled)
@@ -71,7 +71,7 @@ export class Finish {
     } else if (isWhole) this.#copy.work.options.progress.chunksDone++;
   }
 
-  /** `isWhole`: everything else of the chunk is there. */
+  /** `isWhole`: the rest of the chunk is complete. */
   async *#disable(chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
     const reason = yield* disableChunk(this.#copy, chunk);
     if (reason !== null) this.#copy.fail("chunk", chunk.row, `it is there and could not be disabled: ${reason}`);
@@ -84,7 +84,7 @@ async function* resumeAt<T>(time: number, work: Waiting<T>): Waiting<T> {
   return yield* work;
 }
 
-/** An attachment at the service, or why there is none. */
+/** The id of an attachment at the service, or why there is none. */
 type Uploaded = { readonly id: string } | { readonly reason: string };
 
 /** Copies the attachments of the chunks of one document. Each file is uploaded once. */
@@ -104,7 +104,7 @@ class Attachments {
     }
   }
 
-  /** Binds those of a chunk that can come. The chunk is as it stands then. What fails is noted as such. */
+  /** Binds a chunk's attachments, as far as possible, and returns the chunk's new state. Notes failures. */
   async bind(chunk: ChunkCopy): Promise<ChunkCopy> {
     const uploaded: Uploaded[] = [];
     for (const id of chunk.row.attachment_ids) {
@@ -147,12 +147,12 @@ class Attachments {
   }
 }
 
-/** Comparisons at the most: another one follows if an answer was lost, since its child may be there twice. */
+/** Maximum rounds: another one follows a lost answer, because its child may exist twice. */
 const mostRounds = 3;
 
 /**
- * Makes the children of a chunk those of the dump. `there`: those that it has now. What fails is noted as such. `onDone`: called with
- * the children that are done, each once.
+ * Makes the children of a chunk match the dump. `there`: its current children. Notes failures. `onDone`: called with
+ * the number of newly completed children.
  */
 async function copyChildren(
   copy: DocumentCopy,
@@ -180,13 +180,13 @@ async function copyChildren(
   }
 }
 
-/** A child to remove that somebody else wrote: the service made those that are automatic, and this restore those that the dump has. */
+/** A child to remove that someone else wrote: the service makes the automatic ones, and this restore those in the dump. */
 function strangerIn({ remove }: ChildFix<ChildRow, StandingChild>, wanted: readonly ChildRow[]) {
   const ours = new Set(wanted.map(({ content }) => content));
   return remove.find(({ type, content }) => type === "customized" && !ours.has(content));
 }
 
-/** The writes of one round, below one chunk. `onChild`: called with the children that are done. */
+/** The writes of one round for one chunk. `onChild`: called with the number of completed children. */
 async function writeChildren(
   { work }: DocumentCopy,
   chunk: ChunkCopy,
@@ -218,7 +218,7 @@ async function writeChildren(
     const reason = `child chunk ${id}, which the service made below its copy, could not be deleted: ${outcome.reason}`;
     failed.push({ level: "chunk", id: row.id, position: row.position, reason });
   }
-  // A child that is written with the text which it has counts as written by hand from then on.
+  // A child that is updated with its own text then counts as customized.
   for (const { wanted, there: child } of customize) {
     const facts = { write: "update child", old_id: wanted.id, target_id: child.id } as const;
     const find = findThat(({ id, type }) => id === child.id && type === "customized", child.id);
@@ -235,7 +235,7 @@ async function writeChildren(
   return { failed, wasLost };
 }
 
-/** Disables a chunk. Its attachments must be bound before: a disabled chunk takes no other change. Gives the reason if it fails. */
+/** Disables a chunk. Bind its attachments first, because a disabled chunk accepts no other change. Returns the reason if it fails. */
 async function* disableChunk(copy: DocumentCopy, { id, ...chunk }: ChunkCopy): Waiting<string | null> {
   const { options, place, plan } = copy.work;
   const body = chunkDisabling({ ...chunk.row, ...chunk }, plan.doc_form);
@@ -245,7 +245,7 @@ async function* disableChunk(copy: DocumentCopy, { id, ...chunk }: ChunkCopy): W
   return ended.kind === "done" ? null : ended.reason;
 }
 
-/** Binds attachments to a chunk, by their ids in the target, and no others. It enables a disabled chunk. Gives the reason if it fails. */
+/** Replaces a chunk's attachments, by their ids in the target. Enables a disabled chunk. Returns the reason if it fails. */
 async function bindAttachments(
   copy: DocumentCopy,
   { id, row, enabled }: ChunkCopy,
@@ -270,25 +270,25 @@ function findChunk(copy: DocumentCopy, id: string, isDone: (there: StandingChunk
 export interface ChildThere {
   readonly id: string;
   readonly content: string;
-  /** automatic, customized; open. */
+  /** automatic or customized; may be another value. */
   readonly type: string | null;
 }
 
 type Wanted = Pick<ChildRow, "id" | "content" | "type" | "position">;
 
-/** The writes that make the children of a chunk those of the dump, in their order. */
+/** The writes that make the children of a chunk match the dump, in order. */
 interface ChildFix<W extends Wanted, T extends ChildThere> {
-  /** From the last to the first, so that those which stand at any moment begin as the dump does. */
+  /** From last to first, so that the remaining ones always begin like the dump. */
   readonly remove: readonly T[];
-  /** Those that stand, and shall count as written by hand. */
+  /** Existing children to mark as customized. */
   readonly customize: readonly { readonly wanted: W; readonly there: T }[];
-  /** Behind the last one, in order. */
+  /** To add after the last one, in order. */
   readonly add: readonly W[];
 }
 
 /**
- * Compares the children that the service made with those of the dump. The service adds children at the end alone, so the longest
- * beginning that agrees stays, and everything behind it goes.
+ * Compares the children that the service made with those of the dump. The service adds children only at the end, so the longest
+ * matching beginning stays, and the rest is removed.
  */
 export function planChildren<W extends Wanted, T extends ChildThere>(
   wanted: readonly W[],

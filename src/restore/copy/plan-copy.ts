@@ -26,9 +26,9 @@ type OwnerOptions = "documents" | "dataset" | "memory" | "signal" | "progress";
 
 export interface PlanOptions extends Pick<CopyOptions, OwnerOptions> {
   readonly dump: Dump;
-  /** The datasets and documents that earlier processes of this restore made; `dataset: "new"` makes others. */
+  /** The datasets and documents that earlier processes of this restore made; `dataset: "new"` ignores them. */
   readonly facts: JournalFacts;
-  /** Whether the target is the service that the dump came from: then it has the attachments already. */
+  /** Whether the target is the service of the dump, which has the attachments already. */
   readonly isSameService: boolean;
 }
 
@@ -36,21 +36,21 @@ export interface PlannedCopy {
   readonly plan: CopyPlan;
   /** Sentences. */
   readonly warnings: readonly string[];
-  /** Keys of datasets and ids of documents in the dump whose copies the journal knows, and the target does not have any more. */
+  /** Keys of datasets, and ids of documents in the dump, whose copies are in the journal but gone from the target. */
   readonly gone: readonly string[];
 }
 
 /**
- * Plans how a dump becomes datasets and documents of another service. It asks the target which datasets and documents are there, and
- * writes nothing. Texts of chunks stay in DuckDB. UsageError when the dump as a whole is not fit for it, or a wish cannot be fulfilled;
- * StopError when a file is not as its run wrote it, or the target does not tell what is there.
+ * Plans how a dump becomes datasets and documents of another service. Asks the target which datasets and documents it has;
+ * writes nothing. Texts of chunks stay in DuckDB. UsageError if the dump as a whole cannot be copied, or an option cannot be met;
+ * StopError if a file differs from its manifest, or the target does not list what it has.
  */
 export async function planCopy(api: TargetApi, options: PlanOptions): Promise<PlannedCopy> {
   const { dump, documents, dataset, progress } = options;
   checkWishes(dump, options);
   progress.step = "reading the run";
   const mayUpload = options.isSameService || attachmentFiles(dump).size === 0;
-  if (!mayUpload) await api.datasets(1); // the first answer shows that it is the service: one without the route answers with a web page
+  if (!mayUpload) await api.datasets(1); // checks that this is Dify: a service without the route answers with a web page
   const canUpload = mayUpload || (await api.hasFileUpload());
   const reading = await readDump(dump, { ...options, canUpload });
   const chosen = chooseDatasets(dump, reading, documents);
@@ -83,7 +83,7 @@ interface Grounds extends Pick<PlanOptions, "facts"> {
   readonly judge: ReturnType<typeof refusalOf>;
 }
 
-/** The plans of the documents of a dataset, and those whose copies are gone. */
+/** The plans of a dataset's documents, and the ids of those whose copies are gone. */
 function planDocuments(
   { key: dataset_key, details: dataset, documents }: ChosenDataset,
   { reading, found, facts, judge }: Grounds,
@@ -105,18 +105,18 @@ function planDocuments(
   return { plans, gone };
 }
 
-/** Whether the copy of a document is in the dataset. A list that may lack some shows of none that it is gone. */
+/** Whether the copy of a document is in the dataset. An incomplete list does not prove that a copy is gone. */
 function isThere({ target_id, target_dataset_id }: KnownCopy, { target, there }: FoundTarget): boolean {
   if (!there || target.kind === "new" || target.id !== target_dataset_id) return false;
   return there.documents.flaw !== null || there.documents.ids.has(target_id);
 }
 
-/** The choices of the owner that a dump and a journal may not allow. */
+/** The owner's options that a dump may not allow. */
 export interface Wishes {
   readonly documents: readonly string[];
 }
 
-/** UsageError, with every problem, when a dump as a whole is not fit for a copy, or does not have what the owner wishes for. */
+/** UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
 export function checkWishes(dump: Dump, wishes: Wishes): void {
   const problems = [...dumpProblems(dump), ...documentProblems(dump, wishes)];
   if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be restored to another service:`, problems);
@@ -142,7 +142,7 @@ function documentProblems({ manifest }: Dump, { documents }: Wishes): readonly P
     .map((id) => ({ path: "--document", message: `the run has no document ${shownId(id)}` }));
 }
 
-/** Plans a dataset: the settings that it is made with, and those that do not come. */
+/** Plans a dataset: the settings to create it with, and those that are lost. */
 export function planDataset(
   { key, details, name }: Pick<ChosenDataset, "key" | "details" | "name">,
   { target, there, existed }: FoundTarget,
@@ -169,7 +169,7 @@ export function planDataset(
   };
 }
 
-/** Each field and tag that is missing is made; one request binds the tags, and one shows the built-in fields. */
+/** One request per missing field and tag, one to bind the tags, and one to show the built-in fields. */
 function countEquipping({ fields = [], tags, built_in_fields }: DatasetDetails, there: DatasetDetails | null): number {
   const missingFields = fields.filter(({ name }) => !there?.fields?.some((field) => field.name === name)).length;
   const missingTags = (tags ?? []).filter((name) => !there?.tags?.includes(name)).length;
@@ -177,7 +177,7 @@ function countEquipping({ fields = [], tags, built_in_fields }: DatasetDetails, 
   return missingFields + missingTags + (missingTags > 0 ? 1 : 0) + (isHidden ? 1 : 0);
 }
 
-/** The settings as POST /datasets takes them: it takes no list of members, which `partial_members` needs. */
+/** The settings for POST /datasets, which accepts no list of members, although `partial_members` needs one. */
 function settingsOf(details: DatasetDetails): DatasetSettings {
   const { indexing_technique, embedding_model, embedding_model_provider, retrieval_model } = details;
   return {
@@ -210,7 +210,7 @@ function pipelineLosses({ runtime_mode, pipeline_id }: DatasetDetails): readonly
   return [settingLoss("A pipeline makes the chunks of the dataset: the pipeline itself does not come.")];
 }
 
-/** The settings of a dataset that the restore did not make stay as they are: those that the run has otherwise are a loss. */
+/** The losses in a dataset that the restore did not make: it keeps its settings, so those that differ from the run are lost. */
 function differencesOf(details: DatasetDetails, there: DatasetDetails): readonly Loss[] {
   const sentences = compareDatasetSettings(details, there, true);
   return sentences.map((sentence) => settingLoss(`I${sentence.slice(1)}, and stays as it is there.`));
@@ -222,20 +222,20 @@ function settingLoss(reason: string): Loss {
 
 type DumpedDocument = Manifest["documents"][number];
 
-/** A dataset of a dump, and those of its documents that are to come and have one form, in the order of the dump. */
+/** A dataset of a dump with its chosen documents of one form, in the order of the dump. */
 export interface ChosenDataset {
   readonly key: string;
   readonly details: DatasetDetails;
-  /** Its id where the run does not know its name. */
+  /** Its id if the run does not know its name. */
   readonly name: string;
-  /** Null where it is empty. */
+  /** Null if it is empty. */
   readonly form: string | null;
   readonly documents: readonly DumpedDocument[];
 }
 
 /**
- * Chooses the datasets of these documents, once for each form that the documents have; without any, all of the dump, those that are
- * empty included. All documents of the dump decide on the keys: the same document always has the same.
+ * Chooses the datasets of these documents, once for each form of the documents; without documents, all datasets of the dump, including
+ * empty ones. All documents of the dump determine the keys, so that a document always has the same key.
  */
 function chooseDatasets({ manifest }: Dump, reading: DumpDetails, chosen: readonly string[]): readonly ChosenDataset[] {
   const { datasets } = reading;
@@ -258,14 +258,14 @@ function chooseDatasets({ manifest }: Dump, reading: DumpDetails, chosen: readon
   });
 }
 
-/** The text that is there most often; of several, the first. */
+/** The most frequent text; if several are, the first. */
 function mostFrequent(texts: readonly string[]): string {
   const groups = [...groupRows(texts, (text) => text)];
   const most = Math.max(...groups.map(([, own]) => own.length));
   return groups.find(([, own]) => own.length === most)?.[0] ?? "";
 }
 
-/** Sentences on documents that a run lacks, or may lack. */
+/** Sentences about documents that a run lacks or may lack. */
 export function listingWarnings({ manifest: { discovered, shard } }: Dump): readonly string[] {
   const others =
     shard && shard.count > 1

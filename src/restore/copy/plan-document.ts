@@ -3,21 +3,21 @@ import type { Dump } from "../../dump/open-dump.js";
 import type { AttachmentPlan, DocumentPlan, EarlierDocument, Loss, LossPart, ValuePlan } from "./copy-plan.js";
 import type { DatasetDetails, DocumentDetails } from "./details.js";
 
-/** Everything that the plan of a document goes by. */
+/** All facts that the plan of a document needs. */
 export interface DocumentFacts {
   readonly document: Manifest["documents"][number];
   readonly dataset_key: string;
   readonly dataset: DatasetDetails;
-  /** Undefined where the run could not read them. */
+  /** Undefined if the run could not read them. */
   readonly details: DocumentDetails | undefined;
-  /** Why it cannot come, as a sentence; null where it can. */
+  /** Why it cannot be copied, as a sentence; null if it can. */
   readonly refusal: string | null;
   readonly earlier: EarlierDocument | null;
   readonly counts: RowCounts;
   readonly attachments: DocumentAttachments;
 }
 
-/** Plans a document. One that is refused loses nothing else: none of it comes. */
+/** Plans a document. A refused one has no other losses, because none of it is copied. */
 export function planDocument(facts: DocumentFacts): DocumentPlan {
   const { document, dataset_key, dataset, details, refusal, counts, attachments } = facts;
   const { dataset_id, document_id } = document;
@@ -59,7 +59,7 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
 
 const noDetails = "The run has no details of it: the service did not give them.";
 
-/** The form of a document: its own, else that of its dataset. */
+/** The form of a document, or of its dataset if unknown. */
 export function formOf({
   document,
   details,
@@ -68,7 +68,7 @@ export function formOf({
   return document.doc_form ?? details?.doc_form ?? dataset.doc_form ?? "text_model";
 }
 
-/** The values whose fields the dataset has, and the loss of the others. */
+/** The values whose fields the dataset has, and the losses for the others. */
 function planValues(
   all: DocumentDetails["values"],
   { fields }: DatasetDetails,
@@ -104,7 +104,7 @@ function lossesOfRows(counts: RowCounts, { losing, reason }: DocumentAttachments
   ];
 }
 
-/** The service disables the enabled chunks of a document together with it, which happens last. */
+/** The service disables the enabled chunks of a document when it disables or archives the document, which is the last step. */
 function stateLosses({ chunks, disabled }: RowCounts, details: DocumentDetails | undefined): readonly Loss[] {
   const { enabled = true, archived = false } = details ?? {};
   const isOff = enabled === false || archived === true;
@@ -131,7 +131,7 @@ function lossOf(part: LossPart, rows: number, reason: string): readonly Loss[] {
 }
 
 type DumpedDocument = Manifest["documents"][number];
-/** Tells of a document of a dump, and its form, why it cannot come; null where it can. */
+/** Returns a function that explains why a document of a dump, with its form, cannot be copied; null if it can. */
 export function refusalOf({ manifest }: Dump): (document: DumpedDocument, form: string) => string | null {
   const filtered = new Set(filteredDatasets(manifest.options));
   return (document, form) => {
@@ -153,17 +153,17 @@ function chunksRefusal(
 }
 
 export interface RowCounts {
-  /** Chunks that come, and those of them that are disabled, or have a summary. */
+  /** Chunks to copy, and how many of them are disabled or have a summary. */
   readonly chunks: number;
   readonly disabled: number;
   readonly summaries: number;
   /** Chunks that the service refuses. */
   readonly lost_chunks: number;
-  /** Child chunks that come, those that the service refuses, and those of chunks that do not come. */
+  /** Child chunks to copy, those that the service refuses, and those of chunks that are not copied. */
   readonly children: number;
   readonly lost_children: number;
   readonly orphans: number;
-  /** Code points of the chunks and child chunks that come. */
+  /** Code points of the chunks and child chunks to copy. */
   readonly characters: number;
 }
 
@@ -172,16 +172,16 @@ export const noRows: RowCounts = {
   ...{ children: 0, lost_children: 0, orphans: 0, characters: 0 },
 };
 
-/** The attachments of the chunks of a document that come. */
+/** The attachments of a document's copied chunks. */
 export interface DocumentAttachments {
-  /** Those that can be bound, each once, in the order of the chunks. */
+  /** The attachments that can be bound, each once, in the order of the chunks. */
   readonly plans: readonly AttachmentPlan[];
-  /** Chunks that some are bound to. */
+  /** Chunks with attachments that can be bound. */
   readonly attached: number;
-  /** Chunks that lose some, and why. */
+  /** Chunks that lose attachments, and why. */
   readonly losing: number;
   readonly reason: string;
 }
 
-/** Those of a document that has none. */
+/** For a document without attachments. */
 export const noAttachments: DocumentAttachments = { plans: [], attached: 0, losing: 0, reason: "" };

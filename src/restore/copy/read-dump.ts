@@ -11,23 +11,23 @@ import type { AttachmentPlan, FilePlan } from "./copy-plan.js";
 import { type DumpDetails, datasetFrom, readDetails } from "./details.js";
 import { type DocumentAttachments, formOf, noAttachments, noRows, type RowCounts } from "./plan-document.js";
 
-/** Everything of a dump that a plan goes by; no texts of chunks. */
+/** The facts of a dump that a plan needs, without texts of chunks. */
 export interface DumpReading extends DumpDetails {
   /** By `documentKey`. */
   readonly counts: ReadonlyMap<string, RowCounts & DocumentAttachments>;
 }
 
 interface ReadingOptions {
-  /** Whether the target is the service that the dump came from: it has the attachments already, under the same ids. */
+  /** Whether the target is the service of the dump, which has the attachments already, under the same ids. */
   readonly isSameService: boolean;
-  /** Whether the target takes files. */
+  /** Whether the target accepts file uploads. */
   readonly canUpload: boolean;
-  /** The most memory that DuckDB may use, such as `800MB`. */
+  /** Maximum memory of DuckDB, such as `800MB`. */
   readonly memory: string;
   readonly signal: AbortSignal;
 }
 
-/** Reads the settings in a dump, and counts its rows. StopError when a file is not as its run wrote it. */
+/** Reads the settings in a dump, and counts its rows. StopError if a file differs from its manifest. */
 export async function readDump(dump: Dump, { memory, signal, ...source }: ReadingOptions): Promise<DumpReading> {
   return withSpill(":memory:", { memory, signal }, async (connection) => {
     const details = await readDetails(connection, dump, { signal });
@@ -53,7 +53,7 @@ export function formIn({ datasets, documents }: DumpDetails, document: Manifest[
   return formOf({ document, details: documents.get(documentKey(document)), dataset });
 }
 
-/** SQL: a row as far as it counts, without its texts. Characters are code points. */
+/** SQL: the columns that the counts need, without texts. Characters are code points. */
 const counted = {
   chunks: `id, ${isRefused} AS refused, enabled IS NOT DISTINCT FROM false AS disabled, attachments,
     coalesce(summary, '') NOT IN ('', '{}', '[]') AS has_summary, length(content) + length(coalesce(answer, '')) AS characters`,
@@ -69,7 +69,7 @@ async function loadCounted(connection: Connection, dump: Dump, signal: AbortSign
     });
 }
 
-/** Counts the rows of each document. A child chunk comes only with its chunk. */
+/** Counts the rows of each document. A child chunk is copied only with its chunk. */
 async function countRows(connection: Connection): Promise<ReadonlyMap<string, Partial<RowCounts>>> {
   const chunks = await rowsOf(
     connection,
@@ -102,11 +102,11 @@ async function countRows(connection: Connection): Promise<ReadonlyMap<string, Pa
 }
 
 interface AttachmentSource extends Pick<ReadingOptions, "isSameService" | "canUpload"> {
-  /** The files that the dump has, by the ids of the attachments. */
+  /** The files in the dump, by attachment id. */
   readonly files: ReadonlyMap<string, FilePlan>;
 }
 
-/** Finds the attachments of the chunks that come, by `documentKey`. */
+/** Finds the attachments of the chunks to copy, by `documentKey`. */
 async function findAttachments(
   connection: Connection,
   source: AttachmentSource,
