@@ -4,11 +4,11 @@ import type { Connection } from "../duckdb/open-duckdb.js";
 import { loadList } from "../dump/load.js";
 import type { DocumentPair } from "./target.js";
 
-/** A row of one document and the row of the other that it is paired with; null where there is none. */
+/** A row of one document, paired with a row of the other; null without a partner. */
 export interface RowPair<Row> {
   readonly old: Row | null;
   readonly live: Row | null;
-  /** Both are there, and in another order than the other pairs. */
+  /** Both rows exist, but their order changed relative to other pairs. */
   readonly isMoved: boolean;
 }
 
@@ -20,8 +20,8 @@ export interface DocumentPairs {
 
 export interface PairOptions {
   /**
-   * `id`: rows with one id. `text`: the k-th row with a text and the k-th with the same text of the other document; a row of another text
-   * and the row at its place, where neither has a partner. Child chunks are then paired below paired chunks only.
+   * `id`: pairs rows with the same id. `text`: pairs rows with the same text in order, then unpaired rows at the same place with different
+   * texts. Child chunks are then paired only within paired chunks.
    */
   readonly by: "id" | "text";
   /** Ids of rows whose pairs are read even if they are equal. */
@@ -31,9 +31,9 @@ export interface PairOptions {
 }
 
 /**
- * Pairs the rows of documents in the tables of `loadDocumentRows` that have the names `old` and `live`. Returns a function that
- * reads the pairs of the document pair with this number: only those that differ in something, or are moved. They come in the order
- * of the old document, then rows of the live one without a partner. Texts stay in DuckDB, so memory does not grow with a document.
+ * Pairs the rows of documents in the tables that `loadDocumentRows` made with the names `old` and `live`. Returns a function that
+ * reads the pairs of the document pair with this number: only pairs that differ or moved. They are in the order
+ * of the old document, followed by rows of the live one without a partner. Texts stay in DuckDB, so memory does not grow with a document.
  */
 export async function pairRows(
   connection: Connection,
@@ -69,7 +69,7 @@ export async function pairRows(
 type RowKind = "chunks" | "child_chunks";
 type Side = "old" | "live";
 
-/** The columns of a row that are compared. Ids of copies are other ones, and their positions have no gaps. */
+/** The columns to compare. Copies have other ids, and their positions have no gaps, so these do not count by text. */
 const compared: Readonly<Record<PairOptions["by"], Readonly<Record<RowKind, readonly string[]>>>> = {
   id: {
     chunks: ["content", "answer", "keywords", "enabled", "status", "attachments", "position"],
@@ -81,7 +81,7 @@ const compared: Readonly<Record<PairOptions["by"], Readonly<Record<RowKind, read
   },
 };
 
-/** Makes `<kind>_pairs`: the rows of both sides by their numbers, and their places in `grp`, within which rows are paired. */
+/** Makes `<kind>_pairs`: the rows of both sides by number, and their places in `grp`, within which rows are paired. */
 async function pairKind(connection: Connection, kind: RowKind, by: PairOptions["by"]): Promise<void> {
   for (const side of ["old", "live"] as const)
     await connection.run(`CREATE OR REPLACE TABLE ${side}_ranked AS SELECT *,
@@ -101,7 +101,7 @@ async function pairKind(connection: Connection, kind: RowKind, by: PairOptions["
   if (by === "text") await markMoved(connection, `${kind}_pairs`);
 }
 
-/** SQL: the rows of a side with the number of their document pair, and their group: the document, or the chunk of child chunks by text. */
+/** SQL: the rows of a side with the number of their document pair and their group: the document, or for child chunks by text, the chunk. */
 function groupedRows(kind: RowKind, side: Side, by: PairOptions["by"]): string {
   const own = `SELECT nr, c.* FROM ${side}_${kind} c JOIN document_pairs p
     ON c.dataset_id = p.${side}_dataset AND c.document_id = p.${side}_document`;
@@ -111,15 +111,15 @@ function groupedRows(kind: RowKind, side: Side, by: PairOptions["by"]): string {
   return `(SELECT c.*, parent.old AS grp FROM (${own}) c JOIN (${parents}) parent ON c.nr = parent.nr AND c.segment_id = parent.id)`;
 }
 
-/** SQL: no answer and an empty one are the same, as services send either. */
+/** SQL: the text as a key. A missing answer equals an empty one, because services send either. */
 function textKey(kind: RowKind): string {
   const texts = kind === "chunks" ? "[sha256(content), sha256(coalesce(answer, ''))]" : "[sha256(content)]";
   return `left(sha256(to_json(${texts})::VARCHAR), 32)::UUID`;
 }
 
 /**
- * SQL: a hash of the columns that are compared, so that no text is joined. Long texts are hashed first: DuckDB makes 2,048 rows at a
- * time, and JSON of their texts would be two more copies.
+ * SQL: a hash of the compared columns, so that texts are not joined. Long texts are hashed first: DuckDB handles 2,048 rows at a
+ * time, and JSON of their texts would make two more copies.
  */
 function valueHash(kind: RowKind, by: PairOptions["by"]): string {
   const value = (name: string) => (name === "content" || name === "answer" ? `sha256(${name})` : name);
@@ -127,7 +127,7 @@ function valueHash(kind: RowKind, by: PairOptions["by"]): string {
   return `left(sha256(to_json({${values}})::VARCHAR), 32)::UUID`;
 }
 
-/** Marks the pairs that are in another order than the others of their group: as few as possible. */
+/** Marks as few pairs as possible as moved, so that the others of their group are in order. */
 async function markMoved(connection: Connection, table: string): Promise<void> {
   const before = "(PARTITION BY grp ORDER BY old_place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)";
   const both = `${table} WHERE old IS NOT NULL AND live IS NOT NULL`;
@@ -154,7 +154,7 @@ async function markMoved(connection: Connection, table: string): Promise<void> {
   await connection.run(`UPDATE ${table} SET moved = true WHERE old IN (SELECT row FROM moved_rows)`);
 }
 
-/** The indexes of a longest rising subsequence of different numbers. */
+/** The indexes of a longest increasing subsequence of distinct numbers. */
 export function longestRise(numbers: readonly number[]): ReadonlySet<number> {
   const ends: number[] = []; // by length: the index of the smallest number at which a rise of this length ends
   const before = numbers.map((number, at) => {
@@ -174,7 +174,7 @@ export function longestRise(numbers: readonly number[]): ReadonlySet<number> {
 
 const pairsAtOnce = 500;
 
-/** Makes `<kind>_differing`, and returns the function that reads it. */
+/** Makes `<kind>_differing`, and returns a function that reads it. */
 async function readerOf<Row>(
   connection: Connection,
   kind: RowKind,

@@ -3,22 +3,22 @@ import { StopError } from "../errors.js";
 import type { RowPair } from "./pair-rows.js";
 import type { RowDifference } from "./result.js";
 
-/** A row of either level. */
+/** A chunk or child chunk. */
 export interface ProvedRow {
   readonly id: string;
   readonly position: number | null;
 }
 
-/** Says in which way a row differs from what it should be; null: it does not. */
+/** Explains how a row differs from the expected one; null: it does not. */
 export interface RowRules<Row> {
   readonly pair: (old: Row, live: Row, isMoved: boolean) => string | null;
-  /** Of a row that is not there any more. */
+  /** For a row that no longer exists. */
   readonly gone: (old: Row) => string | null;
-  /** Of a row that was not there. */
+  /** For a row that did not exist before. */
   readonly fresh: (live: Row) => string | null;
 }
 
-/** Judges the pairs of rows of one level. A pair has the id and the position of its old row. */
+/** Judges the pairs of rows of one level. A difference has the id and position of the old row, or of the live one if there is no old row. */
 export async function* findDifferences<Row extends ProvedRow>(
   level: RowDifference["level"],
   pairs: AsyncIterable<RowPair<Row>>,
@@ -37,13 +37,13 @@ function reasonOf<Row>({ old, live, isMoved }: RowPair<Row>, rules: RowRules<Row
   return live && rules.fresh(live);
 }
 
-/** `it differs in text and state`; null where no flaw holds. */
+/** `it differs in text and state`; null without flaws. */
 export function differsIn(flaws: Readonly<Record<string, boolean>>): string | null {
   const found = Object.keys(flaws).filter((name) => flaws[name]);
   return found.length > 0 ? `it differs in ${found.join(" and ")}` : null;
 }
 
-/** StopError where a document of the service could not be read whole: then nothing can be said of it. */
+/** StopError if a document of the service could not be read completely: then it cannot be compared. */
 export function refuseUnread({ manifest }: Pick<Dump, "manifest">): void {
   const unread = manifest.documents.filter(({ status }) => status !== "complete");
   const sentences = unread.map(({ document_id, status, error }) => `${document_id}: ${error ?? status}`);

@@ -28,13 +28,13 @@ import {
   type WriteOptions,
 } from "./write-once.js";
 
-/** The writer is not needed: only reading tells what was done. */
+/** No writer, because only reading shows the outcomes. */
 export type ReconcileOptions = Omit<WriteOptions, "writer" | "concurrency" | "onWrite">;
 
 /**
- * Learns what became of the writes of an earlier process whose answers were lost. A write that cannot be looked for, as the service
- * cannot be read, stays open, and its document is not written. Writes to the rows and the state of a copy count as not done once their time
- * is over: the rows of a document are read before it is continued. Plan only after this: a plan goes by what was made.
+ * Finds the outcome of an earlier process's writes without an answer. If the service cannot be read, a write
+ * stays open, and its document is not written. Writes to the rows and the state of a copy count as not done after their time
+ * limit, because the rows of a document are read before it is continued. Plan only after this, because a plan depends on the outcomes.
  */
 export async function reconcile(options: ReconcileOptions): Promise<void> {
   const { journal, log, now, settle, lockTime } = options;
@@ -76,12 +76,12 @@ function finderOf(intent: Intent, options: FindOptions): Find {
   return async () => undefined;
 }
 
-/** The document of a write to a row, at the service. */
+/** The ids at the service of the document of a row write. */
 export function placeOf({ dataset_id, document_id }: Pick<Intent, "dataset_id" | "document_id">): Place {
   return { datasetId: dataset_id, documentId: document_id ?? "" };
 }
 
-/** Finds the chunks of an add: the copy has exactly that many chunks that the journal does not list. The service stores a request as a whole. */
+/** Finds the added chunks: the copy has exactly that many chunks outside the journal. The service stores a request as a whole. */
 async function findAddition(
   { document_id, rows }: Intent,
   place: Place,
@@ -92,11 +92,11 @@ async function findAddition(
   return fresh.length === rows ? { ids: fresh.map(({ id }) => id) } : undefined;
 }
 
-/** The facts of a write to a row that show whether it was done. */
+/** The facts of a row write that show whether it was done. */
 export type WriteToRow = Pick<Intent, "write" | "target_id" | "parent_id" | "texts_sha256" | "equal"> &
   Partial<Pick<Intent, "keywords_sha256">>;
 
-/** Looks for the row that shows that a write was done; undefined where there is none. SkipError where the document cannot be read. */
+/** Looks for the row that proves a write; undefined if there is none. SkipError if the document cannot be read. */
 export async function findRow(api: KnowledgeApi, place: Place, write: WriteToRow): Promise<Found | undefined> {
   if (levelOf(write) === "child_chunk") return findChild(api, place, write);
   return write.write === "add chunks" ? findAdded(api, place, write) : findChanged(api, place, write);
@@ -129,7 +129,7 @@ async function findChild(api: KnowledgeApi, place: Place, write: WriteToRow): Pr
   return child && { ids: [child.id] };
 }
 
-/** Finds the dataset of this name that a lost answer is about: names stand for one dataset each, and a new one is empty. */
+/** Finds the dataset made by a request without an answer: names are unique, and a new dataset is empty. */
 export async function findDataset({ api }: FindOptions, name: string): Promise<Found | undefined> {
   return findListed(
     (page) => api.datasets(page),
@@ -137,7 +137,7 @@ export async function findDataset({ api }: FindOptions, name: string): Promise<F
   );
 }
 
-/** Finds a document that a lost answer is about. One of this name that the journal does not know is ours, as documents are made one at a time. */
+/** Finds the document made by a request without an answer: the one with this name outside the journal, because only one is made at a time. */
 export async function findDocument(
   { api, journal }: FindOptions,
   datasetId: string,
@@ -167,7 +167,7 @@ export async function readFields({ api }: Pick<FindOptions, "api">, datasetId: s
   return { fields, hasBuiltIn: built_in_field_enabled === true };
 }
 
-/** Finds a metadata field by its name. */
+/** Finds a metadata field by name. */
 export async function findField(options: FindOptions, datasetId: string, name: string): Promise<Found | undefined> {
   const { fields } = await readFields(options, datasetId);
   return madeIn(fields.find((field) => field.name === name));

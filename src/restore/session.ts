@@ -14,27 +14,27 @@ import { type Journal, openJournal } from "./journal.js";
 import { openTarget, type TargetService, targetLabels } from "./target.js";
 import type { WriteOptions } from "./write-once.js";
 
-/** The settings that a restore and a copy share, checked. Ids are in lower case, times in milliseconds. */
+/** The checked settings shared by a restore and a copy. Ids are in lower case, times in milliseconds. */
 export interface SessionOptions extends TargetService {
   /** Folder of the run. */
   readonly folder: string;
-  /** Ids of documents of the run; none: all of them. */
+  /** Ids of documents of the run; empty: all of them. */
   readonly documents: readonly string[];
   readonly apply: boolean;
-  /** Time that one write may take. */
+  /** Maximum time for one write. */
   readonly timeout: number;
-  /** Time in which the effect of a lost answer may still show up. */
+  /** How long a write without an answer may still take effect. */
   readonly settle: number;
   /** How long the service may lock a document while it adds chunks. */
   readonly lockTime: number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** A restore or a copy that may write. At the end of its scope, it closes its connections and its journal, and gives up its place. */
+/** A restore or a copy that may write. At the end of its scope, it closes its connections and its journal, and releases its folder. */
 export interface Session extends AsyncDisposable {
-  /** The folder of the journal, and of the dumps from before and after the writes. */
+  /** The folder of the journal and of the dumps before and after the writes. */
   readonly folder: string;
-  /** Aborted, too, soon after another process took over. */
+  /** Also aborted soon after another process took over. */
   readonly signal: AbortSignal;
   readonly journal: Journal;
   readonly api: Client;
@@ -42,8 +42,8 @@ export interface Session extends AsyncDisposable {
 }
 
 /**
- * Opens everything that writes of a run take, with the journal in `folder`. `another`: a journal that is there is replaced. BusyError if
- * another restore of the run is at work, StopError if a link is in its place, or the journal cannot be used.
+ * Opens everything needed to write, with the journal in `folder`. `another`: replaces an existing journal. BusyError if
+ * another restore of the run is active; StopError if a link is in its place, or the journal cannot be used.
  */
 export async function openSession(
   run: Dump,
@@ -80,7 +80,7 @@ export async function openSession(
   }
 }
 
-/** The writer keeps to the pace of the client: both together send no more requests a second than `maxRps`. */
+/** The writer shares the client's pace, so that both together send at most `maxRps` requests a second. */
 function writerOptions(options: SessionOptions, { pace }: Client) {
   const { baseUrl, key = "", keyEnv, env, signal, concurrency = 4, timeout } = options;
   const names = settingNames(targetLabels);
@@ -88,18 +88,18 @@ function writerOptions(options: SessionOptions, { pace }: Client) {
   return { ...connecting, ...(pace ? { pace } : {}), timeout: timeout / 1_000 };
 }
 
-/** The folder of the restores of a run, until the end of its scope, unless another process takes it over. */
+/** A lease on the folder of a run's restores until the end of its scope, unless another process takes it over. */
 export interface FolderLease extends AsyncDisposable {
   readonly path: string;
-  /** Aborted, too, soon after another process took over the lock of this one. */
+  /** Also aborted soon after another process took over this lock. */
   readonly signal: AbortSignal;
-  /** Rejects with LostError if another process has the lock: a process that was frozen learns of it only by looking. */
+  /** Rejects with LostError if another process has the lock. A process that was frozen learns of it only from this check. */
   readonly checkOwn: () => Promise<void>;
 }
 
 /**
- * Leases the folder of the restores of a run; makes it if there is none. BusyError if another restore of the same run is at work,
- * StopError if a link is in it, or in its place.
+ * Leases the folder of a run's restores, creating it if needed. BusyError if another restore of the same run is active;
+ * StopError if the folder is a link or contains one.
  */
 export async function leaseFolder(
   runFolder: string,
@@ -130,7 +130,7 @@ export async function leaseFolder(
 }
 
 /**
- * Refuses symbolic links in the folder of the restores of a run, and in its place: a run that you received may carry them, and they
+ * Refuses symbolic links in, or in place of, the folder of a run's restores. A run from someone else may contain them, and they
  * would lead the journal and the dumps elsewhere. StopError names the first. Changes nothing.
  */
 export async function refuseLinksBeside(runFolder: string): Promise<void> {
@@ -147,13 +147,13 @@ async function refuseLinksIn(folder: string): Promise<void> {
   }
 }
 
-/** Whether a link is the one that a run makes to its newest dump, which stays inside the folder. */
+/** Whether this is the link that a run makes to its newest dump, which stays inside the folder. */
 async function isLatest(path: string): Promise<boolean> {
   const target = await readlink(path).catch(() => "");
   return basename(path) === "latest" && dirname(target) === "runs" && isRunId(basename(target));
 }
 
-/** Removes the folder that a killed restore had of its own. Its id comes from a file: no other text must become a path. */
+/** Removes the private folder of a killed restore. Its id comes from a file, so anything but a UUID must not become a path. */
 async function removeFolderOf(id: string, folder: string): Promise<void> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
     await rm(join(folder, `.${id}`), { recursive: true, force: true });

@@ -6,7 +6,7 @@ import { readChildChunkPages, readChunkPages } from "../crawl/read-list.js";
 import { SkipError } from "../errors.js";
 import { attachmentsIn, type RawRecord } from "../rows/row.js";
 
-/** A chunk as it stands in the service or in a dump, as far as a restore looks at it. */
+/** A chunk of the service or of a dump, with the columns that a restore needs. */
 export interface StandingChunk extends ChunkTexts {
   readonly id: string;
   readonly document_id: string | null;
@@ -16,7 +16,7 @@ export interface StandingChunk extends ChunkTexts {
   readonly position: number | null;
 }
 
-/** A child chunk as it stands in the service or in a dump. */
+/** A child chunk of the service or of a dump. */
 export interface StandingChild {
   readonly id: string;
   readonly segment_id: string | null;
@@ -25,10 +25,10 @@ export interface StandingChild {
   readonly position: number | null;
 }
 
-/** The texts that tell a chunk from others. */
+/** The texts that identify a chunk. */
 type Said = Pick<ChunkTexts, "content" | "answer">;
 
-/** Answers and rows of a dump have the same fields; one of an unexpected type counts as absent. */
+/** Service answers and dump rows have the same fields; a field of an unexpected type counts as missing. */
 export function standingChunk(record: RawRecord): StandingChunk {
   const { id, document_id, content, answer, keywords, enabled, status, attachments, position } = record;
   return {
@@ -54,7 +54,7 @@ export function standingChild({ id, segment_id, content, type, position }: RawRe
   };
 }
 
-/** SHA-256 of content and answer, in hex. No answer and an empty one are the same: services send either. */
+/** SHA-256 of content and answer, in hex. A missing answer equals an empty one, because services send either. */
 export function textsHash({ content, answer }: Said): string {
   return hashOf([content, answer ?? ""]);
 }
@@ -64,7 +64,7 @@ export function childHash(content: string): string {
   return hashOf([content]);
 }
 
-/** SHA-256 of keywords as a set; null where there are none: those are the service's to choose. */
+/** SHA-256 of keywords as a set; null without keywords, because the service then chooses them. */
 export function keywordsHash(keywords: readonly string[] | null): string | null {
   return keywords && keywords.length > 0 ? hashOf(asSet(keywords)) : null;
 }
@@ -83,7 +83,7 @@ function hashOf(value: unknown): string {
 
 export type Place = Pick<DocumentRef, "datasetId" | "documentId">;
 
-/** Times that a list is read which changes while it is read. */
+/** Maximum readings of a list that changes during the read. */
 const readings = 3;
 
 /** The chunks of a document, in order. */
@@ -96,12 +96,12 @@ export function readChildren(api: KnowledgeApi, place: Place, chunkId: string): 
   return readAll(() => readChildChunkPages(api, place, chunkId), standingChild);
 }
 
-/** A chunk of the service without its texts, so that those of a whole document need not fit into memory. */
+/** A chunk of the service without its texts, so that a whole document's texts need not fit into memory. */
 export interface HashedChunk extends Omit<StandingChunk, "content" | "answer" | "keywords" | "document_id"> {
   readonly hash: string;
 }
 
-/** The chunks of a document, in order, by the hashes of their texts. */
+/** The chunks of a document, in order, with the hashes of their texts. */
 export function readHashes(api: KnowledgeApi, place: Place): Promise<readonly HashedChunk[]> {
   return readAll(
     () => readChunkPages(api, place),
@@ -113,12 +113,12 @@ export function readHashes(api: KnowledgeApi, place: Place): Promise<readonly Ha
   );
 }
 
-/** Whether the service could index a chunk: else it is disabled, and has the status error. */
+/** Whether the service could index a chunk. If not, it is disabled and has the status error. */
 export function isIndexed({ status, enabled }: Pick<StandingChunk, "status" | "enabled">): boolean {
   return status !== "error" && enabled;
 }
 
-/** Reads something; undefined where the service answers 404. */
+/** Reads something; undefined if the service answers 404. */
 export async function ifThere<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -128,7 +128,7 @@ export async function ifThere<T>(read: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Reads a list, and makes something of every row. A list that changes while it is read is read again. */
+/** Reads a list and converts every row. Reads it again if it changes during the read. */
 async function readAll<T>(
   read: () => AsyncIterable<{ readonly rows: readonly RawRecord[] }>,
   make: (record: RawRecord) => T,

@@ -14,15 +14,15 @@ import type { Log } from "../log.js";
 import { documentKey, type RawRecord } from "../rows/row.js";
 import { runJob } from "../run/run-job.js";
 
-/** A tally that has a place for the dump that is being made. */
+/** Progress with room for a dump. */
 export interface DumpProgress {
-  /** Undefined while no dump is made. */
+  /** Undefined if no dump is in progress. */
   dump: RunProgress | undefined;
 }
 
 /**
- * Dumps documents of the target as they stand, into a run of the folder `<dir>/<name>`. `consequence` says in errors what comes of a
- * dump that is not sound, such as `nothing was restored`. Rejects as a run does.
+ * Dumps the current documents of the target, into a run of the folder `<dir>/<name>`. `consequence` is the end of error messages about a
+ * damaged dump, such as `nothing was restored`. Rejects like a run.
  */
 export async function dumpTarget(
   service: TargetService,
@@ -43,7 +43,7 @@ export async function dumpTarget(
   }
 }
 
-/** Opens the target for reading. The job of a client must name some documents, and asks for none. */
+/** Opens the target for reading. A client's job must name some documents, but nothing is requested. */
 export async function openTarget(service: TargetService, documents: readonly TargetDocument[]): Promise<OpenService> {
   const job = targetJob({ name: "before", dir: ".", documents, hasChildren: false }, service);
   return openService(job, withDefaults(runOptionsOf(service)));
@@ -53,20 +53,20 @@ function runOptionsOf({ env, keyEnv, key, signal, log, now }: TargetService) {
   return { env: key === undefined ? env : { ...env, [keyEnv]: key }, signal, log, now };
 }
 
-/** The documents that are read of a target, how much of them, and the place of their dump. */
+/** Which documents of a target to read, how much of them, and where to dump them. */
 export interface TargetReading {
-  /** The name of the job and of its folder: the state before the first write, after the last one, or without any. */
+  /** The name of the job and its folder: before the first write, after the last one, or without writes. */
   readonly name: "before" | "after" | "live";
-  /** The folder that its folder is in. */
+  /** The parent folder. */
   readonly dir: string;
   readonly documents: readonly TargetDocument[];
   /** Whether any of them has child chunks: then every child list is read. */
   readonly hasChildren: boolean;
-  /** Whose settings and metadata values are read, too, as in the job file; false by default. */
+  /** Which settings and metadata values to read too, as in the job file; default: false. */
   readonly details?: Job["details"];
 }
 
-/** The flags that errors name in place of the keys of the job; some keys have none. */
+/** The flags that errors name instead of job keys; some keys have none. */
 export const targetLabels: readonly Label[] = [
   { path: ["service", "base_url"], text: "--to" },
   { path: ["service", "api_key_env"], text: "--key-env" },
@@ -78,7 +78,7 @@ export const targetLabels: readonly Label[] = [
   { path: ["output", "memory"], text: "--memory" },
 ];
 
-/** The job that dumps documents of the target. UsageError when an option cannot be used. */
+/** The job that dumps documents of the target. UsageError if an option cannot be used. */
 function targetJob(
   { name, dir, documents, hasChildren, details = false }: TargetReading,
   { baseUrl, addressFlag = "--to", keyEnv, allowHttp, concurrency, maxRps, memory }: TargetService,
@@ -115,15 +115,15 @@ function byDataset(documents: readonly TargetDocument[]): readonly { id: string;
   return [...datasets].map(([id, own]) => ({ id, documents: own }));
 }
 
-/** A folder that is gone at the end of its scope: what only a plan needs is kept nowhere. */
+/** A folder that is deleted at the end of its scope, for data that only a plan needs. */
 export async function openTemporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "kbdump-restore-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 /**
- * Asks the service for the state of documents. Gives the refusals; documents that may be written are not in the map. An older service
- * that does not tell the state of a document refuses the write itself.
+ * Reads the state of documents at the service. Returns only the refused documents. An older service
+ * that does not report the state of a document refuses the write itself.
  */
 export async function readRefusals(api: KnowledgeApi, documents: readonly TargetDocument[]): Promise<Refusals> {
   const refusals = new Map<string, Refusal>();
@@ -135,23 +135,23 @@ export async function readRefusals(api: KnowledgeApi, documents: readonly Target
   return refusals;
 }
 
-/** A document of a dump, and the one at the service that it is compared with: the same, or its copy. */
+/** A document of a dump, and the document at the service to compare it with: the same one, or its copy. */
 export interface DocumentPair {
   readonly old: TargetDocument;
   readonly live: TargetDocument;
 }
 
-/** The documents of a service as they stand. */
+/** The current documents of a service. */
 interface Live {
-  /** Undefined where the service has none of them. */
+  /** Undefined if the service has none of them. */
   readonly dump: Dump | undefined;
-  /** Those that the service has. */
+  /** Pairs whose document the service has. */
   readonly pairs: readonly DocumentPair[];
-  /** Those that it does not have any more. */
+  /** Pairs whose document the service no longer has. */
   readonly gone: readonly DocumentPair[];
 }
 
-/** Dumps the documents of a service that are to be compared with those of a dump, to `<dir>/<name>`. Rejects as a run does. */
+/** Dumps the service's documents to compare, to `<dir>/<name>`. Rejects like a run. */
 export async function readLive(
   api: KnowledgeApi,
   service: TargetService,
@@ -171,7 +171,7 @@ export async function readLive(
   return { dump, pairs: left, gone: pairs.filter(isGone) };
 }
 
-/** Whether some documents of a dump have child chunks in it. */
+/** Whether some documents have child chunks in the dump. */
 export function haveChildren({ manifest }: Dump, documents: readonly TargetDocument[]): boolean {
   const ids = new Set(documents.map(({ document_id }) => document_id));
   return manifest.documents.some(({ document_id, child_chunk_count }) => child_chunk_count > 0 && ids.has(document_id));
@@ -188,7 +188,7 @@ async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<R
   }
 }
 
-/** Why a document in this state takes no chunks, by what the service says of it; undefined if it takes them. */
+/** Why a document in this state accepts no chunks, from the service's answer; undefined if it accepts them. */
 function refusalOfState({ indexing_status, enabled, archived }: RawRecord): Refusal | undefined {
   if (typeof indexing_status === "string" && indexing_status !== "completed") {
     const reason = `Its indexing status is ${indexing_status}, and the service takes chunks of completed documents only. Wait for the end of the indexing.`;
@@ -199,19 +199,19 @@ function refusalOfState({ indexing_status, enabled, archived }: RawRecord): Refu
   return undefined;
 }
 
-/** The service that is restored to, or compared with, and how to reach it. Errors name the flags that these settings come from. */
+/** The service to restore to or compare with, and how to reach it. Errors name the flags of these settings. */
 export interface TargetService {
   readonly baseUrl: string;
-  /** The flag that the base URL comes from, for errors; `--to` by default. */
+  /** The flag of the base URL, for errors; default: `--to`. */
   readonly addressFlag?: string;
-  /** The variable that the key comes from, for messages and for the dumps of the target. */
+  /** The variable with the key, for messages and for the dumps of the target. */
   readonly keyEnv: string;
-  /** The key; undefined only where nothing is asked of the service. */
+  /** The key; undefined only if no request is sent. */
   readonly key: string | undefined;
   readonly allowHttp: boolean;
   readonly concurrency: number | undefined;
   readonly maxRps: number | undefined;
-  /** Memory for DuckDB, as DuckDB reads it. */
+  /** Maximum memory of DuckDB, in its notation. */
   readonly memory: string;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;

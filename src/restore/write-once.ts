@@ -14,13 +14,13 @@ export interface WriteOptions {
   readonly api: KnowledgeApi;
   readonly writer: Writer;
   readonly journal: Journal;
-  /** Ends between two requests; then it rejects with the reason. */
+  /** Ends the work between two requests, which then rejects with the reason. */
   readonly signal: AbortSignal;
-  /** Documents that are written at once. */
+  /** How many documents to write at once. */
   readonly concurrency: number;
-  /** Time for which a lost answer is looked for. */
+  /** How long to look for a write without an answer. */
   readonly settle: number;
-  /** Time for which the service may lock a document while it adds chunks. */
+  /** How long the service may lock a document while it adds chunks. */
   readonly lockTime: number;
   readonly log: Log;
   /** Called for each request. */
@@ -30,33 +30,33 @@ export interface WriteOptions {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** A write that is decided on, but not sent. */
+/** A planned write that is not sent yet. */
 export interface PlannedWrite<T> {
   readonly facts: WriteFacts;
   readonly request: PreparedWrite<T>;
   readonly find: Find;
 }
 
-/** Looks whether a write was done; undefined if nothing shows it. SkipError if nothing can be read. */
+/** Checks whether a write was done; undefined if nothing proves it. SkipError if nothing can be read. */
 export type Find = () => Promise<Found | undefined>;
 
-/** The signs that a write was done, as reading shows them. */
+/** The proof that a write was done, from reading the service. */
 export type Found = Pick<Made, "ids"> & Partial<Made>;
 
-/** Something that has an id at the service; a document has a batch, too. */
+/** An object with an id at the service; a document also has a batch. */
 interface Named extends Partial<Omit<WrittenRow, "id">> {
   readonly id: string;
   readonly batch?: string;
 }
 
-/** The answer to a write: what it made or changed, a list of it, or nothing. */
+/** The answer to a write: the object made or changed, a list of them, or nothing. */
 export type Answered = Named | readonly Named[] | null;
 
 /**
- * The end of a write. `done`: `value` is the answer, null if it was lost and reading showed the write. `refused`: for good, and nothing
+ * The end of a write. `done`: `value` is the answer, or null if it was lost and reading proved the write. `refused`: permanently, and nothing
  * was done. `not done`: after all tries. `unknown`: the service could not be read, or may still execute it; the journal keeps the
- * write open, and nothing more may be written there. `reason` is a sentence. `wasLost`: an answer did not come, so that a write
- * which counts as not done may still be done, and one that was sent again may be done twice.
+ * write open, and nothing more may be written there. `reason` is a sentence. `wasLost`: an answer was lost, so a write
+ * that counts as not done may still take effect, and a write that was sent again may take effect twice.
  */
 export type Ended<T> = { readonly wasLost: boolean } & (
   | ({ readonly kind: "done"; readonly value: T | null } & Made)
@@ -65,26 +65,26 @@ export type Ended<T> = { readonly wasLost: boolean } & (
   | { readonly kind: "unknown"; readonly reason: string; readonly open: Intent }
 );
 
-/** The reach of a refusal: this write for now, this write for good, its document, or every request with this key. */
+/** The scope of a refusal: this write for now, this write permanently, its document, or every request with this key. */
 type RefusalMeaning = "busy" | "write" | "document" | "key";
 
-/** Sends of one write at the most, and the wait after the first, which doubles. */
+/** Maximum sends of one write, and the wait after the first, which doubles. */
 const mostTries = 3;
 const betweenTries = 1_000;
 /**
- * The service takes no change of a chunk for 600 s after it was enabled or disabled. The time for that, and the longest wait between two
- * tries; the first one is shorter, and doubles.
+ * The service refuses changes of a chunk for 600 s after it was enabled or disabled. The total time to wait for that, and the maximum wait
+ * between two tries; the first wait is shorter, and doubles.
  */
 const busyTime = 660_000;
 const longestBusyWait = 60_000;
 const firstBusyWait = (write: Write) => (write === "set status" ? 1_000 : 10_000);
 
 /**
- * Executes one write: decides on it, records it, sends it, and records what became of it. `decide` may read what stands there, and may
- * end the work instead. A write that surely did nothing is decided and sent again; after a lost answer only once `find` has not shown it
- * for all the time that the service may take. An add of chunks or of a child, or a new document, is then left to a later command: a lock
- * of the service may hold it back for ten minutes. While the service is busy, it waits. `tries`: sends at the most. Rejects with StopError if the key is
- * refused or the disk fails, with SkipError for a file that cannot be read, and with the reason of the signal.
+ * Executes one write: decides on it, records it, sends it, and records its outcome. `decide` may read the current rows, and may
+ * end the work instead. A write that certainly did nothing is decided and sent again. After a lost answer, that happens only if `find` finds
+ * nothing within the time that the service may take. But then an add of chunks or of a child, or a new document, is left to a later command:
+ * a lock of the service may delay it for ten minutes. Waits while the service is busy. `tries`: maximum sends. Rejects with StopError
+ * if the key is refused or the disk fails, with SkipError for a file that cannot be read, and with the reason of the signal.
  */
 export async function* writeOnce<T extends Answered, Other extends { readonly kind: string } = never>(
   options: WriteOptions,
@@ -131,7 +131,7 @@ export async function writeNow<T extends Answered>(
   }
 }
 
-/** A write whose answer was lost, and that counts as not done. */
+/** A write whose answer was lost and that counts as not done. */
 interface Lost {
   readonly intent: Intent;
   readonly find: Find;
@@ -139,7 +139,7 @@ interface Lost {
 
 type Done = { readonly kind: "done"; readonly value: null } & Made;
 
-/** A write that counts as not done, and shows up after all. */
+/** Checks whether a write that counts as not done took effect after all. */
 async function findLate(options: WriteOptions, { intent, find }: Lost): Promise<Done | undefined> {
   const looked = await lookForWrite(find, options.now(), options);
   return looked.kind === "found" ? concludeFound(options, intent, looked.found) : undefined;
@@ -168,7 +168,7 @@ async function sendOnce<T extends Answered>(
   const intent = await journal.intend(facts, request);
   options.onWrite?.();
   const outcome = await request.send({ beforeSend: () => journal.leave(intent) }).catch(async (error: unknown) => {
-    await journal.conclude(intent, "not done"); // one that rejects did nothing
+    await journal.conclude(intent, "not done"); // a write that rejects did nothing
     throw error;
   });
   const isLost = outcome.kind === "unknown";
@@ -181,7 +181,7 @@ async function sendOnce<T extends Answered>(
     signal.throwIfAborted(); // the write stays open for the next process
     log("warn", `${outcome.reason}; looking for the write in ${placeName(intent)}`);
   }
-  // A write that is refused after an earlier answer was lost may be refused because it is done already.
+  // A write that is refused after an earlier answer was lost may be refused because it is already done.
   const isLooked = isLost || (outcome.kind === "refused" && wasLost);
   const until = now() + (isLost && !outcome.isOver ? settle : 0);
   const looked: Looked = isLooked ? await lookForWrite(find, until, options) : { kind: "not done" };
@@ -223,12 +223,12 @@ function madeIn(write: Write, value: Answered): Made {
   return { ids: [id], batch, isIndexed: isChunk ? write === "disable chunk" || isIndexed({ status, enabled }) : null };
 }
 
-/** Writes whose answer was lost, and that only a later command may send again: the service may still carry out the first one. */
+/** Whether only a later command may send a write again after a lost answer, because the service may still execute the first one. */
 export function mayMakeTwo({ write }: Pick<Intent, "write">): boolean {
   return write === "add chunks" || write === "add child" || write === "create document";
 }
 
-/** Why nothing more is added: only a later command can know what became of an add whose answer never came. */
+/** Why nothing more is added: only a later command can find the outcome of an add without an answer. */
 export function mayCome(intent: Intent, options: Pick<WriteOptions, "journal" | "settle" | "lockTime">): string {
   const until = new Date(latestLanding(intent, options)).toISOString();
   const place = intent.parent_id === null ? "this document" : `chunk ${intent.parent_id}`;
@@ -238,7 +238,7 @@ export function mayCome(intent: Intent, options: Pick<WriteOptions, "journal" | 
 
 /**
  * The latest time at which a write may still be executed, in milliseconds since 1970. An add of a chunk first waits for the lock of its
- * document, which a server that was killed keeps for 600 s (multi_add_segment_lock_document_id_… in Dify's `SegmentService`).
+ * document, which lasts 600 s after a server was killed (multi_add_segment_lock_document_id_… in Dify's `SegmentService`).
  */
 export function latestLanding(
   intent: Intent,
@@ -248,10 +248,10 @@ export function latestLanding(
   return sent + settle + (mayMakeTwo(intent) ? lockTime : 0);
 }
 
-/** The service needs its plugin daemon for chunks with embeddings; it is away for a while when it restarts. */
+/** The service needs its plugin daemon for chunks with embeddings; the daemon is briefly unavailable during a restart. */
 const noDaemon = /^failed to request plugin daemon/i;
 
-/** Reads the service's own words: it has no code for these. A 403 of an archived document is about that alone. */
+/** Matches the service's own words: it has no codes for these refusals. A 403 for an archived document concerns only that document. */
 function meaningOf(
   write: Write,
   { status, message }: { readonly status: number; readonly message: string },
@@ -262,7 +262,7 @@ function meaningOf(
   return /^(document|dataset|knowledge base)\b/i.test(message) ? "document" : "write";
 }
 
-/** The ids of what a write made. SkipError, which says what was to be done, if it was not. */
+/** The ids of what a write made. If the write was not done, throws SkipError that names the `deed`. */
 export function madeBy(ended: Ended<unknown>, deed: string): readonly string[] {
   if (ended.kind === "done") return ended.ids;
   if (ended.kind === "refused") throw new SkipError(`the service refused to ${deed}: ${ended.reason}`);
@@ -270,7 +270,7 @@ export function madeBy(ended: Ended<unknown>, deed: string): readonly string[] {
   throw new SkipError(`it is not known whether the service did ${deed}: ${ended.reason}; restore again later`);
 }
 
-/** The wait between two looks for a lost answer: the first, which doubles, and the longest. A longer wait than `longWait` is reported. */
+/** The wait between two looks for a lost write: the first, which doubles, and the maximum. A total wait above `longWait` is reported. */
 const [firstLook, longestLook] = [200, 10_000];
 const longWait = 60_000;
 
@@ -278,10 +278,10 @@ const longWait = 60_000;
 export type Looked =
   | { readonly kind: "found"; readonly found: Found }
   | { readonly kind: "not done" }
-  /** The service could not be read when time was up. */
+  /** The service could not be read when the time was up. */
   | { readonly kind: "unread"; readonly reason: string };
 
-/** Looks for a write until `until`. While the service cannot be read, it keeps looking. `onWait`: called once before a long wait. */
+/** Looks for a write until `until`. Continues while the service cannot be read. `onWait`: called once before a long wait. */
 export async function lookForWrite(
   find: Find,
   until: number,
@@ -290,7 +290,7 @@ export async function lookForWrite(
 ): Promise<Looked> {
   let isReported = false;
   for (let wait = firstLook; ; wait = Math.min(longestLook, wait * 2)) {
-    const left = until - options.now(); // before the look: the last one comes after all the time
+    const left = until - options.now(); // before the look, so that the last look comes after the full time
     const looked = await look(find);
     if (looked.kind === "found" || left <= 0) return looked;
     if (!isReported && left > longWait) onWait();
@@ -309,14 +309,14 @@ async function look(find: Find): Promise<Looked> {
   }
 }
 
-/** The dataset or document of a write, as messages name it. */
+/** The dataset or document of a write, for messages. */
 export function placeName({ dataset_id, document_id }: Intent): string {
   return document_id === null ? `dataset ${dataset_id}` : `document ${document_id}`;
 }
 
 /**
- * Does the work of several documents at once, and gives what they come to, in their order. The first error ends the others, and is the
- * one that it rejects with.
+ * Works on several documents at once, and returns the results in order. The first error stops the others, and
+ * becomes the rejection.
  */
 export async function sideBySide<T, Result>(
   documents: readonly T[],
@@ -340,7 +340,7 @@ export async function sideBySide<T, Result>(
   return Promise.all(results);
 }
 
-/** Work that yields when it must wait, with the time at which to come back to it. */
+/** Work that yields when it must wait, with the time to resume it. */
 export type Waiting<T> = AsyncGenerator<number, T, void>;
 
 type RestOptions = Pick<WriteOptions, "signal" | "now" | "sleep">;
@@ -352,13 +352,13 @@ async function rest(milliseconds: number, { sleep, signal }: RestOptions): Promi
 }
 
 interface InterleaveOptions extends RestOptions {
-  /** Called with how many wait. */
+  /** Called with the number of waiting works. */
   readonly onWaiting?: (count: number) => void;
 }
 
 /**
- * Does one piece of work after the other, never two at once. One that waits is come back to when all have had their turn, so that
- * their waits overlap. Gives what they come to, in their order.
+ * Runs works in turn, never two at once. A work that waits is resumed after all others had their turn, so that
+ * their waits overlap. Returns the results in order.
  */
 export async function interleave<T>(
   works: readonly Waiting<T>[],

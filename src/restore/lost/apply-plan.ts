@@ -34,7 +34,7 @@ import type { Applied, AppliedRow, RowOutcome } from "./restore-options.js";
 
 /**
  * Executes a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
- * journal is left open, so that the proof of the restore can end it. Rejects with StopError where the key is refused, and with the
+ * journal stays open, so that the proof of the restore can end it. Rejects with StopError if the key is refused, and with the
  * reason of the signal.
  */
 export async function applyPlan({ documents }: RestorePlan, options: ApplyOptions): Promise<Applied> {
@@ -72,9 +72,7 @@ async function* counted<T>(work: Waiting<T>, onDone: () => void): Waiting<T> {
   return result;
 }
 
-/**
- * Learns what became of the writes of an earlier process whose answers were lost, and repairs the chunks that they left unindexed.
- */
+/** Finds the outcome of an earlier process's writes without an answer, and repairs the chunks that they left unindexed. */
 export async function reconcileLost(options: ApplyOptions): Promise<void> {
   const { journal } = options;
   await reconcile(options);
@@ -93,7 +91,7 @@ const outcomes: Readonly<Record<Landed["kind"], RowOutcome>> = {
   busy: "failed",
 };
 
-/** Restores one chunk: its texts, then its children, and last that it is disabled. Gives a row for each. */
+/** Restores one chunk: its texts, then its children, and finally its disabled state. Returns a row for each. */
 async function* restoreChunk(work: DocumentWork, restore: ChunkRestore): Waiting<readonly AppliedRow[]> {
   const { documentId: document_id } = work.place;
   const texts = yield* textsOf(work, restore);
@@ -141,14 +139,14 @@ function resultOf(landed: Landed): Result {
   return { outcome: outcomes[landed.kind], target_id: landed.id, reason };
 }
 
-/** A chunk whose texts stand and that is not disabled is still enabled, whatever the reason. */
+/** If the texts are written but disabling fails for any reason, the chunk is still enabled. */
 function resultOfBoth(texts: Landed | undefined, end: Landed): Result {
   if (isGood(end)) return resultOf(texts?.kind === "done" ? texts : end);
   if (texts === undefined && end.kind === "changed") return resultOf(end);
   return { ...resultOf(end), target_id: texts?.id ?? null, outcome: "still enabled" };
 }
 
-/** Writes the texts of one chunk: to its target, or as a new chunk behind the last one. */
+/** Writes the texts of one chunk: to its target, or as a new chunk after the last one. */
 async function* restoreTexts(
   work: DocumentWork,
   { chunk_id, target, equal }: ChunkRestore,
@@ -168,7 +166,7 @@ async function* restoreTexts(
   return yield* written(work, chunk_id, texts, () => prepareUpdate(work, chunk_id, from, texts));
 }
 
-/** A chunk that an earlier write added with these texts, and that is not repaired yet: it may say a little more by now. */
+/** A chunk that an earlier write added with these texts and that still needs repair: a touch may have changed its text slightly. */
 function unindexedChunk({ options, place }: DocumentWork, texts: ChunkTexts): WrittenRow | undefined {
   return options.journal.unindexed.find(
     ({ document_id, is_added, texts_sha256 }) =>
@@ -177,8 +175,8 @@ function unindexedChunk({ options, place }: DocumentWork, texts: ChunkTexts): Wr
 }
 
 /**
- * The texts of a request before the one that changes the text: a service with embeddings ignores the keywords of that one. They come
- * first, so that the target still says what the plan expects if nothing follows.
+ * The first of two requests, with the old text and the new keywords: a service with embeddings ignores the keywords of a request that
+ * changes the text. It comes first, so that the target still has the planned text if the second request fails.
  */
 function keywordsFirst(target: TargetChunk, texts: ChunkTexts): ChunkTexts | undefined {
   const { keywords } = texts;
@@ -196,13 +194,13 @@ async function* written(work: DocumentWork, oldId: string, texts: ChunkTexts, pr
   return yield* mended(work, { id, old_id: oldId, texts_sha256: textsHash(texts), error });
 }
 
-/** A chunk that is repaired was written, however it was indexed in the end. */
+/** A repaired chunk counts as written. */
 async function* mended(work: DocumentWork, chunk: UnindexedChunk): Landing {
   const landed = yield* mendChunk(work, chunk);
   return landed.kind === "there" ? { kind: "done", id: chunk.id, isIndexed: true, error: "" } : landed;
 }
 
-/** Looks at a chunk of which only the children are written. */
+/** Checks a chunk when only its children are written. */
 async function* checkParent(work: DocumentWork, target: TargetChunk): Landing {
   return yield* writeRow(work, async () => {
     const verdict = judgeTarget(await readTarget(work, target.id), work.place.documentId, target, null);
@@ -210,7 +208,7 @@ async function* checkParent(work: DocumentWork, target: TargetChunk): Landing {
   });
 }
 
-/** Disables a chunk that says these texts. The service takes no change of a chunk for ten minutes after it was enabled. */
+/** Disables a chunk with these texts. The service refuses changes of a chunk for ten minutes after it was enabled. */
 async function* disableChunk(work: DocumentWork, oldId: string, chunkId: string, texts: ChunkTexts): Landing {
   const landed = yield* writeRow(work, () => prepareDisabling(work, oldId, chunkId, texts));
   if (landed.kind !== "busy") return landed;
@@ -218,7 +216,7 @@ async function* disableChunk(work: DocumentWork, oldId: string, chunkId: string,
   return enabled ? landed : { kind: "there", id: chunkId };
 }
 
-/** `lost`: the texts that shall stand in the end, if this request is not the last. */
+/** `lost`: the final texts, if another request follows this one. */
 async function prepareUpdate(
   work: DocumentWork,
   oldId: string,
@@ -237,7 +235,7 @@ async function prepareUpdate(
   };
 }
 
-/** `known`: chunks that said these texts when the plan was made. One more landed late, or another person added it: it stands for one row. */
+/** `known`: chunks with these texts when the plan was made. One more means that an add landed late or someone added it; it is used. */
 async function prepareAdding(work: DocumentWork, oldId: string, texts: ChunkTexts, known: number): ReturnType<Prepare> {
   const { options, place, docForm } = work;
   const hash = textsHash(texts);
@@ -290,7 +288,7 @@ function factsOf(oldId: string, texts: ChunkTexts | null) {
   } as const;
 }
 
-/** Writes one child chunk below a chunk of the target: in place of its twin, or behind the last one. */
+/** Writes one child chunk to a chunk of the target: replaces its twin, or adds it after the last one. */
 async function* restoreChild(work: DocumentWork, chunkId: string, child: ChildRestore): Landing {
   return yield* writeRow(work, async () => {
     const children = await readChildren(work.options.api, work.place, chunkId);
@@ -345,10 +343,10 @@ function childFacts(chunkId: string, { child_id, content }: ChildRestore) {
   } as const;
 }
 
-/** The state of a chunk of the target right before it is changed. `there`: it has the new texts. `same`: it is as it was when planned. */
+/** The state of a target chunk right before its change. `there`: it has the new texts. `same`: it is unchanged since the plan. */
 type TargetVerdict = { readonly kind: "there" | "same" } | { readonly kind: "changed"; readonly reason: string };
 
-/** Compares a chunk with the plan. Without new texts, only what the target said then counts. */
+/** Compares a chunk with the plan. Without new texts, only the planned texts of the target count. */
 function judgeTarget(
   now: StandingChunk,
   documentId: string,
@@ -371,7 +369,7 @@ function judgeTarget(
   };
 }
 
-/** No keywords: the service chooses them. */
+/** Without keywords to write, the service chooses them, so any match. */
 function hasKeywords(now: StandingChunk, { keywords }: ChunkTexts): boolean {
   return keywords === null || keywords.length === 0 || isSameSet(now.keywords, keywords);
 }

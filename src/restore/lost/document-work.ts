@@ -7,16 +7,16 @@ import { findRow } from "../reconcile.js";
 import { type Place, readHashes } from "../standing-rows.js";
 import { mayCome, mayMakeTwo, type PlannedWrite, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
 
-/** The document that is written, and what is known of it. */
+/** The document to write, and the known facts about it. */
 export class DocumentWork {
   readonly options: ApplyOptions;
   readonly place: Place;
   readonly docForm: string | null;
-  /** Why the service takes no writes to this document; null as long as it does. */
+  /** Why the service accepts no writes to this document; null while it does. */
   refused: string | null = null;
   /**
-   * Why nothing more is added in a place: the service may still carry out an add whose answer never came. By the chunk that children are
-   * added to; null for chunks.
+   * Why nothing more is added to a parent: the service may still execute an add that got no answer. Key: the chunk whose
+   * children are added; null for chunks.
    */
   readonly unanswered = new Map<string | null, string>();
   #equalTexts: Promise<Map<string, string[]>> | undefined;
@@ -28,13 +28,13 @@ export class DocumentWork {
     this.docForm = docForm;
   }
 
-  /** Ids of the chunks with this hash of their texts. The document is read once for it. */
+  /** Ids of the chunks whose texts have this hash. Reads the document once. */
   async equalTo(hash: string): Promise<readonly string[]> {
     this.#equalTexts ??= readEqualTexts(this.options.api, this.place);
     try {
       return (await this.#equalTexts).get(hash) ?? [];
     } catch (error) {
-      this.#equalTexts = undefined; // it may be readable the next time
+      this.#equalTexts = undefined; // the next read may succeed
       throw error;
     }
   }
@@ -44,7 +44,7 @@ export class DocumentWork {
     return this.#ours.has(id);
   }
 
-  /** Remembers a chunk that a write made or changed, or that was there already: no other row counts it. */
+  /** Remembers a chunk that a write made or changed, or that already existed, so that no other row uses it. */
   async remember(hash: string, id: string): Promise<void> {
     this.#ours.add(id);
     const known = await this.#equalTexts;
@@ -52,7 +52,7 @@ export class DocumentWork {
   }
 }
 
-/** The outcome of a row. `there`: nothing needed to be sent. `busy`: the service refused changes of it until time was up. */
+/** The outcome of a row. `there`: nothing needed to be sent. `busy`: the service refused its changes until the time limit. */
 export type Landed =
   | { readonly kind: "done"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
   | { readonly kind: "there"; readonly id: string }
@@ -60,13 +60,13 @@ export type Landed =
 
 export type Landing = Waiting<Landed>;
 
-/** The entry of the journal for a write to a row. */
+/** The journal's facts about a write to a row. */
 type RowFacts = Pick<
   Intent,
   "write" | "old_id" | "target_id" | "parent_id" | "texts_sha256" | "keywords_sha256" | "equal"
 >;
 
-/** A write, and what the journal shall know of it. */
+/** A write, and its facts for the journal. */
 export interface ReadyWrite {
   readonly write: PreparedWrite<WrittenRow>;
   readonly facts: RowFacts;
@@ -74,7 +74,7 @@ export interface ReadyWrite {
 
 type Undecided = Exclude<Landed, { readonly kind: "done" | "busy" }>;
 
-/** Reads the row right before it is written: gives the write, or why there is none. */
+/** Reads the row right before the write; returns the write, or why there is none. */
 export type Prepare = () => Promise<ReadyWrite | Undecided>;
 
 /** Writes one row. Rejects with StopError if the key is refused, and with the reason of the signal. */
@@ -115,12 +115,12 @@ async function decide(work: DocumentWork, prepare: Prepare): Promise<PlannedWrit
   }
 }
 
-/** Counts of a restore so far; a progress view shows them. */
+/** Counts for the progress display. */
 interface ApplyProgress {
-  /** Chunks that the plan changes, or whose children it changes. */
+  /** Chunks to change, including those with only changed children. */
   chunks: number;
   chunksDone: number;
-  /** Chunks that wait until the service takes changes of them. */
+  /** Chunks waiting until the service accepts changes again. */
   waiting: number;
 }
 

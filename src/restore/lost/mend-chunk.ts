@@ -3,7 +3,7 @@ import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
 import { isIndexed, type StandingChunk, standingChunk, textsHash } from "../standing-rows.js";
 import { type DocumentWork, type Landing, type Prepare, writeRow } from "./document-work.js";
 
-/** A chunk that the service stored and could not index. */
+/** A chunk that the service stored but could not index. */
 export interface UnindexedChunk {
   readonly id: string;
   /** Id in the older run. */
@@ -14,16 +14,16 @@ export interface UnindexedChunk {
   readonly error: string;
 }
 
-/** Times that a chunk is touched and repaired, and the wait before the next, in milliseconds. */
+/** How many times to touch and repair a chunk, and the wait before the next time, in milliseconds. */
 const mostRepairs = 2;
 const betweenRepairs = 5_000;
-/** Added to the text of a chunk that is touched. */
+/** Added to the text of a touched chunk. */
 const mark = " ";
 
 /**
- * Repairs a chunk by its id; it is never added again. The service indexes a chunk again, and calls it completed, only if its content
- * changes: one with the status error is not retrieved. So it gets a blank at its end, which then is removed. One that is gone, or that
- * somebody changed, is given up.
+ * Repairs a chunk by its id; it is never added again. The service indexes a chunk again, and marks it as completed, only if its content
+ * changes: a chunk with the status error is not retrieved. So a space is added at its end and then removed. Gives up if the chunk is gone
+ * or someone changed it.
  */
 export async function* mendChunk(work: DocumentWork, chunk: UnindexedChunk): Landing {
   let said = chunk.error;
@@ -68,7 +68,7 @@ async function prepareRepair(
   };
 }
 
-/** The body that adds a chunk with these texts. Where chunks have answers, one must be sent, or it is lost. */
+/** The body that adds a chunk with these texts. In qa_model documents an answer must be sent, or it is lost. */
 export function newChunk(texts: ChunkTexts, docForm: string | null): NewChunk {
   const { content, answer, keywords } = texts;
   const hasAnswer = docForm === "qa_model" || (answer ?? "") !== "";
@@ -80,15 +80,15 @@ export function newChunk(texts: ChunkTexts, docForm: string | null): NewChunk {
 }
 
 /**
- * The body that makes a chunk say these texts. Attachments that it does not name are unbound, so it names those that the chunk has
- * now; and a disabled chunk takes a change only together with being enabled.
+ * The body that sets a chunk's texts. The service unbinds attachments that are not listed, so it lists the current
+ * ones. A disabled chunk accepts a change only if the same request enables it.
  */
 export function chunkUpdate(texts: ChunkTexts, now: StandingChunk, docForm: string | null): ChunkUpdate {
   const enabling = now.enabled ? {} : { enabled: true };
   return { ...newChunk(texts, docForm), ...enabling, attachment_ids: now.attachment_ids };
 }
 
-/** The body that disables a chunk. The service ignores its texts; one that did not would lose what is left out. */
+/** The body that disables a chunk. The service ignores its texts; they are sent in case another release does not. */
 export function chunkDisabling(now: StandingChunk, docForm: string | null): ChunkUpdate {
   return { ...newChunk(now, docForm), enabled: false, attachment_ids: now.attachment_ids };
 }

@@ -19,18 +19,18 @@ import { isThere } from "../../files/files.js";
 import { check, oneOf, text } from "../../schema.js";
 
 /**
- * A plan file: YAML, a line per lost row, each with `restore: yes` or `restore: no` and the texts to decide by. It is read back line by
- * line; of a row, only `restore`, `id`, `now` and `now_answer` count.
+ * A plan file: YAML, one line per lost row, each with `restore: yes` or `restore: no` and the texts for the decision. It is read line by
+ * line; only `restore`, `id`, `now` and `now_answer` of a row count.
  */
 
-/** UsageError where a file is at this path already: it may hold the owner's decisions. */
+/** UsageError if the file exists: it may hold the owner's decisions. */
 export async function checkFree(path: string): Promise<void> {
   if (await isThere(path)) throw new UsageError("The plan file cannot be used:", [{ path, message: taken }]);
 }
 
 const taken = "it is there already, and may hold your decisions; name another file";
 
-/** Gives the function that writes a plan file, from the plan and the comparison that it rests on. */
+/** Returns a function that writes a plan file, from the plan and its comparison. */
 export function planFileWriter(path: string, { run_id, job }: Manifest) {
   return async (connection: Connection, compared: ComparedRuns, plan: RestorePlan): Promise<void> => {
     const file = await open(path, "wx", 0o600).catch((error: unknown) => {
@@ -104,7 +104,7 @@ function restoreLine({ chunk_id: id, position, edit, target, texts }: ChunkResto
   });
 }
 
-/** The answers of a qa_model document, which alone has some. */
+/** The answers; only qa_model documents have some. */
 function answers(was: string | null | undefined, now: string | null | undefined) {
   return was || now ? { answer: was ?? null, now_answer: now ?? null } : {};
 }
@@ -129,7 +129,7 @@ function lineOf({ restore, ...rest }: PlanRow & Readonly<Record<string, unknown>
   return { id: rest.id, line: `- {restore: ${restore}, ${members.join(", ")}}\n` };
 }
 
-/** JSON that is YAML, too, and stays on one line. */
+/** JSON on one line that is also valid YAML. */
 function jsonText(value: unknown): string {
   return JSON.stringify(value ?? null).replace(
     /[\u0085\u2028\u2029\ufeff\u007f]/g,
@@ -139,7 +139,7 @@ function jsonText(value: unknown): string {
 
 const rowsAtOnce = 1_000;
 
-/** Makes `automatic_rows`: the lost rows that no fact of a manual edit speaks of, with their texts. */
+/** Makes `automatic_rows`: the lost rows without evidence of manual edits, with their texts. */
 async function loadAutomatic(connection: Connection, { sources: [old] }: ComparedRuns): Promise<void> {
   const ids = "dataset_id, document_id, id";
   const selects = (
@@ -196,7 +196,7 @@ const rowSchema = v.object({
   now_answer: v.optional(v.nullable(text)),
 });
 
-/** Reads the decisions of a plan file, by the ids of their rows. UsageError with every line that is wrong, and where it is for another run. */
+/** Reads the decisions in a plan file, by row id. UsageError with every wrong line, or if the file is for another run. */
 export async function readPlanFile(path: string, runId: string): Promise<ReadonlyMap<string, Decision>> {
   const content = await readFile(path, "utf8").catch((error: unknown) => {
     throw unusable(path, error, { ENOENT: "there is no such file" });
@@ -230,7 +230,7 @@ export async function readPlanFile(path: string, runId: string): Promise<Readonl
 
 const mostProblems = 20;
 
-/** The mapping of a line; a text where it is none. */
+/** The mapping of a line; the line itself if it is not a mapping. */
 function parsed(line: string): unknown {
   try {
     const rows: unknown = parse(line);
@@ -240,7 +240,7 @@ function parsed(line: string): unknown {
   }
 }
 
-/** `missing`: what it means that the path leads nowhere. */
+/** `messages`: the text for each error code. */
 function unusable(path: string, error: unknown, messages: Readonly<Record<string, string>>): UsageError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const message = messages[code] ?? fileErrorText(error) ?? String(error);

@@ -20,20 +20,20 @@ type OpenAdd = Pick<Intent, "write" | "document_id" | "parent_id" | "texts_sha25
 
 interface Proof {
   readonly documentId: string;
-  /** The rows from before the first write of the journal, and those after the last one: by id, those that were written among them. */
+  /** The rows before the journal's first write and after its last one, paired by id; includes all written rows. */
   readonly pairs: {
     readonly chunks: AsyncIterable<RowPair<Chunk>>;
     readonly children: AsyncIterable<RowPair<StandingChild>>;
   };
-  /** All that the journal says was written: `journal.written`. */
+  /** All writes in the journal: `journal.written`. */
   readonly written: readonly WrittenRow[];
-  /** Adds whose answer never came. Each may have brought one chunk or child. */
+  /** Adds without an answer. Each may have added one chunk or child. */
   readonly openAdds?: readonly OpenAdd[];
 }
 
 /**
- * Compares a document with what it was before a restore: every write must be there as it was meant, and nothing else may differ. Children
- * that the service makes by itself below an added chunk are expected. Rows that the service could not index are not looked at: they
+ * Compares a document with its state before a restore: every write must have had its intended effect, and nothing else may differ. Children
+ * that the service makes for an added chunk are expected. Rows that the service could not index are skipped: they
  * are reported as failed.
  */
 export async function* proveRestore({
@@ -63,7 +63,7 @@ export async function* proveRestore({
   for await (const difference of children) yield { document_id, ...difference };
 }
 
-/** Returns a function that says whether one of these is a match, and counts each of them once. */
+/** Returns a function that tells whether one of these matches, and uses each of them once. */
 function takeOnce<T>(all: readonly T[]): (isMatch: (one: T) => boolean) => boolean {
   const left = [...all];
   return (isMatch) => {
@@ -82,9 +82,9 @@ function isChildOf({ segment_id, content }: StandingChild, { write, parent_id, t
 }
 
 interface Rules<T> {
-  /** The columns in which a row differs, as `differsIn` says it. */
+  /** The columns in which a row differs, as text from `differsIn`. */
   readonly flawsOf: (before: T | null, after: T, written: WrittenRow | undefined) => string | null;
-  /** Whether a new row that we did not write is the service's own. */
+  /** Whether the service made a new row that we did not write. */
   readonly isExpected: (after: T) => boolean;
 }
 
@@ -131,7 +131,7 @@ function flawsOfChunk(before: Chunk | null, after: Chunk, written: WrittenRow | 
   });
 }
 
-/** A write without keywords leaves them to the service, which may make some of its own. */
+/** After a write without keywords, the service may have chosen any. */
 function haveExpectedKeywords(before: Chunk | null, after: Chunk, written: WrittenRow | undefined): boolean {
   if (written && written.texts_sha256 !== null) {
     return written.keywords_sha256 === null || keywordsHash(after.keywords) === written.keywords_sha256;

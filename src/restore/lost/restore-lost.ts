@@ -36,8 +36,8 @@ import {
 } from "./restore-options.js";
 
 /**
- * Restores what a re-index took from the documents of a run: plans it and, with `apply`, writes it and proves it. Rejects with
- * UsageError where it is refused as a whole, BusyError where another restore of the run is at work, StopError where the service or
+ * Restores the losses of a re-index in the documents of a run: plans the restore and, with `apply`, writes and proves it. Rejects with
+ * UsageError if it is refused as a whole, BusyError if another restore of the run is active, StopError if the service or
  * the disk ends it, and with the reason of `options.signal`.
  */
 export const restoreLost: RestoreLost = async (given) => {
@@ -59,19 +59,19 @@ export const restoreLost: RestoreLost = async (given) => {
   return await planned(context, await readTarget(context, service.client, folder.path));
 };
 
-/** Everything that all steps of a restore go by. */
+/** The facts that all steps of a restore need. */
 interface RestoreContext {
   /** The older run, whose rows are restored. */
   readonly old: Dump;
-  /** The decisions of a plan file; undefined where there is none. */
+  /** The decisions of a plan file; undefined without one. */
   readonly decisions: ReadonlyMap<string, Decision> | undefined;
-  /** `baseUrl`: the service that they are restored to. */
+  /** `baseUrl`: the service to restore to. */
   readonly options: RestoreOptions & TargetService;
 }
 
-/** The documents of the target as they stand. */
+/** The current documents of the target. */
 interface Target {
-  /** Undefined where no document may be written. */
+  /** Undefined if no document can be written. */
   readonly dump: Dump | undefined;
   readonly refusals: Refusals;
 }
@@ -89,7 +89,7 @@ async function readTarget({ old, options }: RestoreContext, api: KnowledgeApi, d
   return { dump: await dumpTarget(options, reading, options.progress, "nothing was restored"), refusals };
 }
 
-/** The plan, and nothing written. `decided`: what the owner decided at the terminal. */
+/** The plan; writes nothing. `decided`: the owner's decisions at the terminal. */
 async function planned(
   context: RestoreContext,
   { dump, refusals }: Target,
@@ -124,7 +124,7 @@ function resultOf(facts: Facts): RestoreResult {
   return { ...whole, ...numbers, status: statusOf(whole) };
 }
 
-/** Continues the journal of an earlier process that did not end, or begins one. */
+/** Continues the journal of an earlier process that did not end, or starts one. */
 async function applyLost(context: RestoreContext, session: Session): Promise<RestoreResult> {
   const { journal, api, folder } = session;
   const { progress, confirm } = context.options;
@@ -151,7 +151,7 @@ async function applyLost(context: RestoreContext, session: Session): Promise<Res
   });
 }
 
-/** The dumps from before the first writes, in the order of these: documents that an earlier process did not write have a later one. */
+/** The dumps made before the first writes, in order: a document that an earlier process did not write has a later dump. */
 function undosOf(journal: Journal): readonly string[] {
   const documents = new Set(journal.written.map(({ document_id }) => document_id));
   const undos = [...documents].map((id) => journal.undoOf(id));
@@ -163,8 +163,8 @@ function alsoUndo(folder: string): string {
 }
 
 /**
- * Dumps the documents that were written to, and compares each with what it was before its first write. Gives the unannounced differences.
- * StopError where one could not be read whole: then nothing is proved.
+ * Dumps the written documents, and compares each with its state before its first write. Returns the unannounced differences.
+ * StopError if a document could not be read completely: then nothing is proved.
  */
 async function proveWritten(
   { old, options }: RestoreContext,
@@ -202,7 +202,7 @@ function goneWith({ document_id, level, id }: WrittenRow): ProofDifference {
   return { document_id, level, id, position: null, reason: "this restore wrote it, and its document is gone" };
 }
 
-/** Compares documents in two dumps, one at a time: of each, only the rows that differ or were written. */
+/** Compares documents in two dumps, one at a time; reads only rows that differ or were written. */
 function proveDocuments(
   documents: readonly TargetDocument[],
   [before, after]: readonly [before: Dump, after: Dump],
@@ -225,8 +225,8 @@ function proveDocuments(
 }
 
 /**
- * The address of the service to restore to: the one that was named, else the one that the run came from. UsageError where the
- * owner's settings name another host than the run: a run of somebody else must not decide where the key is sent.
+ * The address of the service to restore to: the named one, otherwise the run's. UsageError if the
+ * owner's settings name another host than the run: a run from someone else must not decide where the key is sent.
  */
 export function addressOf(runUrl: string, { to, own }: Pick<RestoreOptions, "to" | "own">): string {
   if (to !== undefined) return to.replace(/\/+$/, "");

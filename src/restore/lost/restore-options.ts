@@ -15,21 +15,21 @@ import type { SessionOptions } from "../session.js";
 
 /** The settings of `restore`, checked. */
 export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
-  /** Folder of a newer run of the same job, to plan against without a request. */
+  /** Folder of a newer run of the same job, to plan without any request. */
   readonly against: string | undefined;
-  /** Whether manual edits without a known place are added at the end of their document. */
+  /** Whether to add manual edits without a known place at the end of their document. */
   readonly addManualEdits: boolean;
   /** A plan file with the owner's decisions. */
   readonly plan: string | undefined;
   /** The plan file to write. */
   readonly planOut: string | undefined;
-  /** Base URL of the service to restore to; undefined: the one that the run came from. */
+  /** Base URL of the service to restore to; undefined: the run's service. */
   readonly to: string | undefined;
-  /** The service that the owner's own settings name, which a run must come from unless `to` is given; undefined: they name none. */
+  /** The service in the owner's settings, which must match the run's unless `to` is given; undefined: they name none. */
   readonly own: OwnService | undefined;
-  /** Updated while the work goes on. */
+  /** Updated during the work. */
   readonly progress: RestoreProgress;
-  /** Asks, before the first write, whether to write the plan. Called only with `apply`. */
+  /** Called before the first write to ask whether to execute the plan. Called only with `apply`. */
   readonly confirm: (planned: RestoreResult) => Promise<Confirmed>;
 }
 
@@ -40,47 +40,47 @@ export interface OwnService {
   readonly place: string;
 }
 
-/** The answer of the owner to a plan. */
+/** The owner's answer to a plan. */
 export interface Confirmed {
   /** False: nothing is written, and the result is `planned`. */
   readonly go: boolean;
-  /** The decisions on rows, by their ids; undefined: the plan as it is. */
+  /** The decisions on rows by id; undefined: use the plan as it is. */
   readonly decisions?: ReadonlyMap<string, Decision> | undefined;
 }
 
-/** The restore itself. UsageError where it is refused as a whole; BusyError where another restore of the run is at work. */
+/** The restore itself. UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
 export type RestoreLost = (options: RestoreOptions) => Promise<RestoreResult>;
 
-/** One row of the older run that a restore wrote, or meant to write. */
+/** One row of the older run that a restore wrote or tried to write. */
 const appliedRow = result({
   document_id: text,
   level,
   id: text,
   position,
-  /** `there`: the document had it already when its turn came. */
+  /** `there`: the document already had it at the time of the write. */
   outcome: oneOf("written", "there", "changed meanwhile", "failed", "still enabled"),
-  /** Id in the target; null where nothing was written. */
+  /** Id in the target; null if nothing was written. */
   target_id: orNull(text),
-  /** Why it is not restored, as a sentence; null where it is. */
+  /** Why it is not restored, as a sentence; null if it is. */
   reason: orNull(text),
 });
 export type AppliedRow = v.InferOutput<typeof appliedRow>;
 export type RowOutcome = AppliedRow["outcome"];
 
-/** Everything that the writes of a restore came to. `writes`: requests sent, those of earlier processes of the same journal included. */
+/** The results of a restore's writes. `writes`: requests sent, including those of earlier processes of the same journal. */
 const applied = result({ rows: listOf(appliedRow), writes: count });
 export type Applied = v.InferOutput<typeof applied>;
 
-/** A difference that the proof found and no plan announced; the id is that in the target. */
+/** A difference that the proof found and no plan announced; the id is the one in the target. */
 const proofDifference = result({ document_id: text, ...rowMembers });
 export type ProofDifference = v.InferOutput<typeof proofDifference>;
 
-/** The result of `restore --json`. Texts may hold anything that a service sends. */
+/** The result of `restore --json`. Texts may contain anything the service sends. */
 export const restoreResult = v.pipe(
   result({
     /**
-     * `planned`: nothing was written. `nothing to restore`: there is nothing to write or to choose. `proved`: everything is back. `partial`:
-     * some rows are not, or nothing could prove it. `different`: the proof found what was not announced.
+     * `planned`: nothing was written. `nothing to restore`: there is nothing to write or to choose. `proved`: everything is restored. `partial`:
+     * some rows are not, or there was no proof. `different`: the proof found unannounced differences.
      */
     status: oneOf("planned", "nothing to restore", "proved", "partial", "different"),
     ...sharedMembers,
@@ -104,7 +104,7 @@ type RestoreStatus = RestoreResult["status"];
 
 type Outcome = Pick<RestoreResult, "plan" | "applied" | "differences">;
 
-/** Decides the status from what was planned, written and found. */
+/** Decides the status from the plan, the writes and the proof. */
 export function statusOf({ plan, applied, differences }: Outcome): RestoreStatus {
   if (differences !== null && differences.length > 0) return "different";
   const hasWritten = applied !== null && (applied.rows.length > 0 || applied.writes > 0);
@@ -115,7 +115,7 @@ export function statusOf({ plan, applied, differences }: Outcome): RestoreStatus
   return hasWritten ? "proved" : "planned";
 }
 
-/** Whether a planned row did not come back. */
+/** Whether a planned row was not restored. */
 export function isMissing({ outcome }: AppliedRow): boolean {
   return outcome !== "written" && outcome !== "there";
 }
@@ -124,29 +124,29 @@ function isIncomplete({ refused, listed }: RestorePlan["documents"][number]): bo
   return refused !== null || listed.some(isMissed);
 }
 
-/** No manual edit is lost: what else is gone, the service made. */
+/** Whether no manual edit is lost; the service made all other lost rows. */
 function isNothingToRestore({ documents }: RestorePlan): boolean {
   return documents.every(
     ({ refused, restores, listed }) => refused === null && restores.length === 0 && listed.length === 0,
   );
 }
 
-/** The steps of a restore, in their order. */
+/** The steps of a restore, in order. */
 type RestoreStep = "reading the run" | "reading the documents as they stand" | "planning" | "writing" | "proving";
 
-/** How far a restore is. */
+/** The progress of a restore. */
 export interface RestoreProgress {
   step: RestoreStep;
-  /** Chunks that the plan changes, or whose children it changes, and those of them that are done. */
+  /** Chunks to change, including those with only changed children, and how many are done. */
   chunks: number;
   chunksDone: number;
-  /** Chunks that wait until the service takes changes of them. */
+  /** Chunks waiting until the service accepts changes again. */
   waiting: number;
-  /** The dump that is being made of the documents; undefined while there is none. */
+  /** The dump of the documents that is in progress; undefined if there is none. */
   dump: RunProgress | undefined;
 }
 
-/** A tally of nothing yet. */
+/** The progress at the start. */
 export function emptyRestoreProgress(): RestoreProgress {
   return { step: "reading the run", chunks: 0, chunksDone: 0, waiting: 0, dump: undefined };
 }
