@@ -137,7 +137,7 @@ export async function findDataset({ api }: FindOptions, name: string): Promise<F
   );
 }
 
-/** Finds the document made by a request without an answer: the one with this name outside the journal, because only one is made at a time. */
+/** Finds the document made by a request without an answer: the one with this name outside the journal. Only one is made at a time. */
 export async function findDocument(
   { api, journal }: FindOptions,
   datasetId: string,

@@ -53,8 +53,8 @@ interface Named extends Partial<Omit<WrittenRow, "id">> {
 export type Answered = Named | readonly Named[] | null;
 
 /**
- * The end of a write. `done`: `value` is the answer, or null if it was lost and reading proved the write. `refused`: permanently, and nothing
- * was done. `not done`: after all tries. `unknown`: the service could not be read, or may still execute it; the journal keeps the
+ * The end of a write. `done`: `value` is the answer, or null if it was lost and reading proved the write. `refused`: permanently, and
+ * nothing was done. `not done`: after all tries. `unknown`: the service could not be read, or may still execute it; the journal keeps the
  * write open, and nothing more may be written there. `reason` is a sentence. `wasLost`: an answer was lost, so a write
  * that counts as not done may still take effect, and a write that was sent again may take effect twice.
  */
@@ -81,10 +81,10 @@ const firstBusyWait = (write: Write) => (write === "set status" ? 1_000 : 10_000
 
 /**
  * Executes one write: decides on it, records it, sends it, and records its outcome. `decide` may read the current rows, and may
- * end the work instead. A write that certainly did nothing is decided and sent again. After a lost answer, that happens only if `find` finds
- * nothing within the time that the service may take. But then an add of chunks or of a child, or a new document, is left to a later command:
- * a lock of the service may delay it for ten minutes. Waits while the service is busy. `tries`: maximum sends. Rejects with StopError
- * if the key is refused or the disk fails, with SkipError for a file that cannot be read, and with the reason of the signal.
+ * end the work instead. A write that certainly did nothing is decided and sent again. After a lost answer, that happens only if `find`
+ * finds nothing within the time that the service may take. But then an add of chunks or of a child, or a new document, is left to a later
+ * command: a lock of the service may delay it for ten minutes. Waits while the service is busy. `tries`: maximum sends. Rejects with
+ * StopError if the key is refused or the disk fails, with SkipError for an unreadable file, and with the reason of the signal.
  */
 export async function* writeOnce<T extends Answered, Other extends { readonly kind: string } = never>(
   options: WriteOptions,

@@ -15,7 +15,7 @@ import { databaseRows, type Loaded, manifestRows } from "./readers/sources.js";
 import { unreadable } from "./readers/sql-rows.js";
 import { isGuarded, type RowStore } from "./row-store.js";
 
-/** The path of the database: beside the runs folder unless one is given. UsageError when there is none. */
+/** The path of the database: the given one, otherwise the one next to the runs folder. UsageError if it does not exist. */
 export async function databasePath(folder: string, { job }: Manifest, given: true | string): Promise<string> {
   const path = given === true ? join(folder, "..", "..", `${job}.duckdb`) : given;
   const facts = await (given === true ? lstat : stat)(path).catch((error: NodeJS.ErrnoException) => {
@@ -26,7 +26,7 @@ export async function databasePath(folder: string, { job }: Manifest, given: tru
   throw new UsageError("There is no database to compare with:", [{ path, message }]);
 }
 
-/** A database, and the run that is looked for in it. */
+/** A database, and the run to look for in it. */
 interface RunInDatabase {
   readonly path: string;
   readonly manifest: Manifest;
@@ -34,16 +34,16 @@ interface RunInDatabase {
   readonly folder: ReadonlyMap<Kind, Loaded>;
 }
 
-/** The rows of a run as the database of its job has them. */
+/** The rows of a run in its job's database. */
 interface VerifiedDatabase {
   readonly checked: CheckedDatabase;
-  /** Documents that this run was the last to read. */
+  /** Documents that no later run has read. */
   readonly documents: Manifest["documents"];
   /** Rows that no later run has replaced. */
   readonly rows: ReadonlyMap<Kind, Loaded>;
 }
 
-/** Compares a run folder with a database; undefined when that cannot be read, which is a finding. */
+/** Compares a run folder with a database; undefined if the database cannot be read, which is a finding. */
 export async function verifyDatabase(
   reader: Connection,
   store: RowStore,
@@ -72,17 +72,17 @@ export async function verifyDatabase(
   }
 }
 
-/** The database of a job as far as it has to do with one run. */
+/** The part of a job's database that concerns one run. */
 interface RunDatabase extends Omit<RunInDatabase, "path"> {
   readonly reader: Connection;
   readonly store: RowStore;
-  /** As findings name it. */
+  /** The name in findings. */
   readonly name: string;
   /** SQL: the id of the run. */
   readonly run: string;
 }
 
-/** Opens a database to be read only. UnreadableError when it is none; StopError when it is in use. */
+/** Opens a database read-only. UnreadableError if it is not one; StopError if it is in use. */
 async function attach(reader: Connection, path: string): Promise<void> {
   try {
     await reader.run(`ATTACH ${sqlText(path)} AS dump (READ_ONLY)`);
@@ -103,7 +103,7 @@ function load({ reader, store, name }: RunDatabase, kind: Kind, condition: strin
   return store.load(databaseRows(reader, name, kind, `dump.${kind} t WHERE ${condition}`));
 }
 
-/** The table `runs` has one row of this run, which says what the manifest says. */
+/** Checks that the table `runs` has exactly one row for this run, and that it matches the manifest. */
 async function checkRunRow(database: RunDatabase): Promise<void> {
   const { manifest, name, run, store } = database;
   const { documents, chunks, child_chunks } = manifest.counts;
@@ -119,8 +119,8 @@ async function checkRunRow(database: RunDatabase): Promise<void> {
 }
 
 /**
- * The documents that this run was the last to read, and the numbers of the others: those that a later run read, and those that were unstable
- * in this run, so that the database keeps the complete state that an earlier run read. One that the database lacks is a finding.
+ * The documents that no later run has read, and the numbers of the others: those that a later run read, and those that were unstable
+ * in this run, so that the database keeps the complete state of an earlier run. A document missing from the database is a finding.
  */
 async function documentsIn(database: RunDatabase) {
   const { manifest, name, store } = database;
@@ -141,7 +141,7 @@ async function documentsIn(database: RunDatabase) {
   return { kept, later, passedOver };
 }
 
-/** From the first to the last reading of the status, as DuckDB writes times; undefined when there is none that can be read. */
+/** The first and last time of the status readings, in DuckDB's format; undefined if there is no readable one. */
 async function readingsIn(store: RowStore, status: Loaded | undefined): Promise<readonly string[] | undefined> {
   if (!status) return undefined;
   const time = `id::${sqlTypes.time}`;
@@ -152,8 +152,8 @@ async function readingsIn(store: RowStore, status: Loaded | undefined): Promise<
 }
 
 /**
- * SQL: the rows of this run, and of the documents that it was the last to read. Readings of the status do not say which run made them:
- * they are known by their time. Child chunks stay those of an earlier run where a later one read their document without them.
+ * SQL: the rows of this run, and of the documents that no later run has read. Status readings have no run id, so their time
+ * identifies them. Child chunks remain from an earlier run if a later run read their document without them.
  */
 function conditionOf(kind: Kind, { manifest, run }: RunDatabase, readings: readonly string[] | undefined): string {
   if (kind === "indexing_status")
@@ -164,12 +164,12 @@ function conditionOf(kind: Kind, { manifest, run }: RunDatabase, readings: reado
   return kind === "child_chunks" ? `${ofRun} AND NOT ${lastReadBy(run, ">")}` : ofRun;
 }
 
-/** A run that does not leaves the child chunks that earlier runs read. */
+/** Whether a run reads child chunks. A run that does not keeps those of earlier runs. */
 function asksForChildren({ options }: Manifest): boolean {
   return options.child_chunks !== "none";
 }
 
-/** Whether a run that asks for rows of this kind replaces those of earlier runs, whatever became of the documents. */
+/** Whether a run with rows of this kind replaces those of earlier runs, even for documents that failed. */
 function isReplaced(kind: Kind): boolean {
   return kind === "metadata_fields" || kind === "datasets" || kind === "document_info" || kind === "document_details";
 }
@@ -178,7 +178,7 @@ function lastReadBy(run: string, comparison: "=" | ">" = "="): string {
   return `EXISTS (FROM dump.documents d WHERE d.run_id ${comparison} ${run} AND d.dataset_id = t.dataset_id AND d.document_id = t.document_id)`;
 }
 
-/** The rows of the run folder are in the database, and no others of this run. Their order is not looked at. */
+/** Checks that the database has exactly the rows of the run folder for this run, in any order. */
 async function compareWithFolder(
   database: RunDatabase,
   found: ReadonlyMap<Kind, Loaded>,
@@ -196,7 +196,7 @@ async function compareWithFolder(
   }
 }
 
-/** SQL: the rows that the database should have; a later run has replaced the others. */
+/** SQL: the rows that the database should have; leaves out rows that a later run has replaced. */
 async function wantedTable(kind: Kind, { table }: Loaded, documents: Loaded, database: RunDatabase): Promise<string> {
   if (kind === "chunks" || kind === "child_chunks")
     return `(FROM ${table} SEMI JOIN ${documents.table} USING (dataset_id, document_id))`;
@@ -204,7 +204,7 @@ async function wantedTable(kind: Kind, { table }: Loaded, documents: Loaded, dat
   return later ? `(FROM ${table} ANTI JOIN ${later.table} USING (${namesWith(kind, "document").join(", ")}))` : table;
 }
 
-/** Rows of documents that this run was the last to read say that they are of this run. */
+/** Checks the run id in rows of documents that no later run has read. */
 async function checkRunIds(database: RunDatabase, found: ReadonlyMap<Kind, Loaded>): Promise<void> {
   const { store, manifest, name, run } = database;
   for (const kind of ["chunks", "child_chunks"] as const) {

@@ -21,17 +21,17 @@ interface FileChecks {
   readonly findings: Findings;
   /** Called before a file is read. */
   readonly onFile: (path: string) => void;
-  /** Called often while bytes are read; it may throw to end that. */
+  /** Called often while bytes are read; may throw to stop the reading. */
   readonly onBytes: (bytes: number) => void;
 }
 
-/** The listed files that can be opened, and those with the bytes that the manifest lists, by their paths. */
+/** The paths of listed files that can be opened, and of those whose bytes match the manifest. */
 export interface CheckedFiles {
   readonly there: ReadonlySet<string>;
   readonly sound: ReadonlySet<string>;
 }
 
-/** Compares what lies in the folder with what the manifest lists, and reads every byte of it. */
+/** Compares the folder with the manifest, and reads every byte of the listed files. */
 export async function checkFiles(folder: string, manifest: Manifest, checks: FileChecks): Promise<CheckedFiles> {
   const { findings, onFile, onBytes } = checks;
   const listed = new Map<string, ListedFile & Pick<ManifestFile, "uncompressed">>();
@@ -50,13 +50,13 @@ export async function checkFiles(folder: string, manifest: Manifest, checks: Fil
   return { there, sound };
 }
 
-/** The folders that a path leads through. */
+/** All parent folders of a path. */
 function foldersOf(path: string): readonly string[] {
   const names = path.split("/").slice(0, -1);
   return names.map((_name, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** Compares the names in the folder with the listed ones; gives the listed files that can be opened. */
+/** Compares the names in the folder with the listed ones; returns the listed files that can be opened. */
 async function checkEntries(
   folder: string,
   listed: readonly string[],
@@ -81,7 +81,7 @@ async function checkEntries(
   return open;
 }
 
-/** The entries of a folder by their paths; folders that are expected are left out, and their own entries are in their place. */
+/** The entries of a folder by path; expected folders are replaced by their own entries. */
 async function readEntries(
   folder: string,
   expected: ReadonlySet<string>,
@@ -96,7 +96,7 @@ async function readEntries(
   return entries;
 }
 
-/** Reads every byte of a file: its size, its hash, those of its text, and whether its last row ends. */
+/** Reads every byte of a file and checks its size and hash, those of its text, and whether its last row is complete. */
 async function problemsIn(
   path: string,
   file: ListedFile & Pick<ManifestFile, "uncompressed">,
@@ -107,7 +107,7 @@ async function problemsIn(
   if (!("rows" in file)) return problems;
   const { format, compression } = partsOf(file);
   if (compression === "none") return [...problems, ...(format === "parquet" ? [] : openEnd(bytes))];
-  if (problems.length > 0) return problems; // its text can only be wrong, too
+  if (problems.length > 0) return problems; // its text can only be wrong too
   try {
     const text = await factsOf(readTextPieces(path), () => onBytes(0));
     return [...(file.uncompressed ? differences("its text ", text, file.uncompressed) : []), ...openEnd(text)];
@@ -119,7 +119,7 @@ async function problemsIn(
 
 type Facts = Pick<ListedFile, "bytes" | "sha256">;
 
-/** The size, the hash and the last byte of what is read. */
+/** The size, the hash and the last byte of the pieces. */
 async function factsOf(
   pieces: AsyncIterable<Buffer>,
   onBytes: FileChecks["onBytes"],
@@ -149,7 +149,7 @@ function openEnd({ bytes, last }: { readonly bytes: number; readonly last: numbe
 
 const listSchema = object({ datasets: listOf(object({ dataset_id: text, state: text })) });
 
-/** Gives the ids of the datasets whose documents the service listed. The run of a shard keeps the list of all documents. */
+/** Returns the ids of the datasets whose documents the service listed. For a shard, they are in the list of all documents. */
 export async function listedDatasets(
   folder: string,
   { shard, discovered }: Manifest,

@@ -15,9 +15,9 @@ interface ListedRun {
 }
 
 /**
- * Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. Every document that
- * was listed, or has details, is one of the run, once; and every document of a dataset that was listed has its row. In a joined dump, one
- * that failed may have none: its own shard did not list it.
+ * Checks that chunks are unique in their document, and child chunks in their parent, which must exist in the document. Every document that
+ * was listed, or has details, must occur in the run once; and every document of a listed dataset must have its row. In a joined dump, a
+ * failed document may have no row, if its own shard did not list it.
  */
 export async function checkIds(
   store: RowStore,
@@ -46,7 +46,7 @@ export async function checkIds(
   await addRows(store, listed, missing, "not listed", () => "is missing, although its dataset was listed");
 }
 
-/** SQL: the rows of a table whose document another table does not have, or no row of it for which a condition holds. */
+/** SQL: the rows of a table whose document has no row in another table that meets the condition. */
 function apart({ table }: Loaded, others: Loaded, condition = "true"): string {
   return `(SELECT t.*, t.row AS first FROM ${table} t ANTI JOIN ${others.table} o
     ON t.dataset_id = o.dataset_id AND t.document_id = o.document_id AND ${condition})`;
@@ -57,7 +57,7 @@ function sqlTexts(texts: readonly string[]): string {
   return `(SELECT unnest([${texts.map(sqlText).join(", ")}]::VARCHAR[]))`;
 }
 
-/** Every document has as many chunks and child chunks as it says, and there are no rows of other documents. */
+/** Checks the counts of chunks and child chunks of every document, and that there are no rows of other documents. */
 export async function checkCounts(
   store: RowStore,
   rows: ReadonlyMap<Kind, Loaded>,
@@ -91,7 +91,7 @@ export async function checkCounts(
   }
 }
 
-/** No two rows have the same ids. */
+/** Checks that no two rows have the same ids. */
 export async function checkUnique(store: RowStore, loaded: Loaded | undefined): Promise<void> {
   if (!loaded) return;
   const repeated = `(SELECT ${locationColumns.join(", ")}, min(row) AS first, max(row) AS last, count(*) AS times
@@ -103,7 +103,7 @@ export async function checkUnique(store: RowStore, loaded: Loaded | undefined): 
 
 type Relation = Readonly<Record<string, unknown>>;
 
-/** A finding for every row of a relation that should have none. */
+/** Adds a finding for every row of a relation that should be empty. */
 async function addRows(
   store: RowStore,
   { kind, name }: Loaded,

@@ -8,15 +8,15 @@ import { locationColumns, type RowStore } from "./row-store.js";
 interface CompareOptions {
   /** Compare without the apostrophes of `csv_safe`. */
   readonly unguarded: boolean;
-  /** False: the rows may stand in any order. */
+  /** False: the rows may be in any order. */
   readonly ordered: boolean;
-  /** False: there may be other rows, too. */
+  /** False: there may be additional rows. */
   readonly exactly: boolean;
 }
 
 /**
- * Finds rows of `wanted` that are not in `found`, the other way round, that differ, or that stand in another order. Rows are
- * told apart by their ids; what stands there several times is paired in its order.
+ * Finds rows that are missing from `found` or from `wanted`, that differ, or that are in another order. Rows are
+ * identified by their ids; rows with the same ids are paired in order.
  */
 export async function compareRows(
   store: RowStore,
@@ -47,12 +47,12 @@ export async function compareRows(
   await store.query("DROP TABLE pairs");
 }
 
-/** In a database rows have no order, so their numbers mean nothing. */
+/** A pair for messages. Rows in a database have no order, so their numbers are left out. */
 function pairText(source: Loaded, { found, place }: Pair, { ordered }: CompareOptions): string {
   return ordered ? `${rowText(source, found)}, ${place},` : place;
 }
 
-/** One finding for all rows of a file: a single row at another place moves all that follow. */
+/** Adds one finding for all rows of a file, because one misplaced row moves all rows after it. */
 async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded): Promise<void> {
   const { pairs, count } = await samples(store, found.kind, "wanted <> found", 1);
   const [first] = pairs;
@@ -62,7 +62,7 @@ async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded): Pro
   store.findings.add(found.name, "order", message);
 }
 
-/** Which columns differ; the rows are read once more for it. */
+/** Names the columns that differ, which needs a second reading of the rows. */
 async function textsOfChanges(
   wanted: Loaded,
   found: Loaded,
@@ -103,18 +103,18 @@ function differentColumns(
   return columns[kind].filter((_column, at) => these[at] !== those[at]).map(({ name }) => name);
 }
 
-/** A row of one source and the same row of another; 0 where there is none. */
+/** A row of one source and the same row of another; 0 if there is none. */
 interface Pair {
   readonly wanted: number;
   readonly found: number;
   readonly place: string;
-  /** There is another row with the same ids before it. */
+  /** Another row with the same ids comes before it. */
   readonly again: boolean;
 }
 
 const hashColumn = (unguarded: boolean) => (unguarded ? "unguarded" : "hash");
 
-/** Whether two sources have the same rows at the same places; a quick look. */
+/** Whether two sources have the same rows at the same places; a fast check. */
 async function sameLocations(store: RowStore, wanted: Loaded, found: Loaded, unguarded: boolean): Promise<boolean> {
   const hash = hashColumn(unguarded);
   const different = await store.query(
@@ -123,7 +123,7 @@ async function sameLocations(store: RowStore, wanted: Loaded, found: Loaded, ung
   return different.length === 0;
 }
 
-/** Makes the table of all pairs but those of the same row at the same place. */
+/** Makes the table of all pairs, except of the same row at the same place. */
 async function pairRows(store: RowStore, wanted: Loaded, found: Loaded, unguarded: boolean): Promise<void> {
   const ids = locationColumns.join(", ");
   const numbered = ({ table }: Loaded) =>
@@ -138,7 +138,7 @@ async function pairRows(store: RowStore, wanted: Loaded, found: Loaded, unguarde
     WHERE w.row IS DISTINCT FROM f.row OR w.${hash} IS DISTINCT FROM f.${hash}`);
 }
 
-/** How many pairs there are of which a condition holds, and the first of them. */
+/** The number of pairs that meet a condition, and the first of them. */
 async function samples(
   store: RowStore,
   kind: Kind,
@@ -156,7 +156,7 @@ async function samples(
   return { pairs, count: Number(counted?.count) };
 }
 
-/** `child chunk … of chunk … of document …`, for people. The row is one of a table that was loaded. */
+/** `child chunk … of chunk … of document …`, for messages. The row must be from a loaded table. */
 export function locationText(kind: Kind, row: Readonly<Record<string, unknown>>): string {
   const { dataset_id: dataset, document_id: document, parent, id } = row;
   switch (kind) {

@@ -12,24 +12,24 @@ import type { Findings } from "./findings.js";
 import { canonicalRow, RowError, type RowText, unguardedRow, unguardedText } from "./readers/cells.js";
 import { type Loaded, type RowSource, tableRows } from "./readers/sources.js";
 
-/** The identity of a row, under the same names for every kind. */
+/** The names of the columns that identify a row, the same for every kind. */
 export const locationColumns = ["dataset_id", "document_id", "parent", "id"] as const;
 
 interface RowStoreOptions {
-  /** The most memory that both DuckDBs may use together, such as `800MB`. */
+  /** Maximum memory of both DuckDB instances together, such as `800MB`. */
   readonly memory: string;
   readonly signal: AbortSignal;
   /** Also hash every row without the apostrophes of `csv_safe`. */
   readonly unguarded: boolean;
-  /** Gets what is wrong with rows. */
+  /** Receives problems with rows. */
   readonly findings: Findings;
-  /** Called often while rows are loaded; it may throw to end that. */
+  /** Called often while rows are loaded; may throw to stop the loading. */
   readonly onRows: (source: RowSource, rows: number) => void;
 }
 
 /**
- * Runs `work` with a DuckDB that reads and another that stores, because one that streams can do nothing else meanwhile.
- * Their spill files go to the system's temporary folder, and are removed.
+ * Runs `work` with one DuckDB that reads and another that stores, because a streaming one can do nothing else.
+ * Spills to the system's temporary folder, and removes the files.
  */
 export async function withRowStore<T>(
   options: RowStoreOptions,
@@ -41,7 +41,7 @@ export async function withRowStore<T>(
     return { memory: memoryShare(memory, share), temporary: join(temporary, name), signal };
   };
   try {
-    // One thread reads, because who takes the rows is the slower one, and every thread takes memory.
+    // One reading thread is enough, because the consumer is slower, and every thread needs memory.
     return await withDuckDb(":memory:", { ...part("read", 0.75), threads: 1 }, (reader) =>
       withDuckDb(":memory:", part("store", 0.25), (connection) => work(reader, new RowStore(connection, options))),
     );
@@ -52,7 +52,7 @@ export async function withRowStore<T>(
   }
 }
 
-/** Keeps rows until they are compared, in a DuckDB that spills to the disk, and findings on them. */
+/** Keeps rows until they are compared, in a DuckDB that spills to disk, and collects findings about them. */
 export class RowStore {
   readonly findings: Findings;
   readonly #connection: Connection;
@@ -65,14 +65,14 @@ export class RowStore {
     this.findings = options.findings;
   }
 
-  /** The rows of a statement, as JSON has them: large integers are texts. */
+  /** The rows of a statement as JSON values: large integers are texts. */
   query(sql: string): Promise<readonly SqlRow[]> {
     return rowsOf(this.#connection, sql);
   }
 
   /**
-   * Reads a source to its end. If that fails, records a finding and returns undefined. Rows that nothing is compared with need no hash, which
-   * takes a sixth of the time.
+   * Reads a source to its end. If that fails, records a finding and returns undefined. Pass `isCompared: false` for rows that are not
+   * compared: they need no hash, which saves a sixth of the time.
    */
   async load(source: RowSource, { isCompared = true } = {}): Promise<Loaded | undefined> {
     const table = `rows_${++this.#tables}`;
@@ -117,10 +117,10 @@ export class RowStore {
   }
 }
 
-/** Called when the current row is not as it should be; `kind` says in a word or two what is wrong, as findings are counted by. */
+/** Called if the current row has a problem; `kind` names it in a word or two, for counting. */
 type Problem = (message: string, kind?: string) => void;
 
-/** Checks that the rows of a partition are of its dataset, and that their documents stand by their ids. */
+/** Checks that the rows of a partition belong to its dataset, and that their documents are sorted by id. */
 function locationCheck(dataset: string | undefined, report: Problem): (row: RowText) => void {
   let last = "";
   return ([its, id]) => {
@@ -141,7 +141,7 @@ function rowAppender(
   { unguarded, isCompared }: Pick<RowStoreOptions, "unguarded"> & { readonly isCompared: boolean },
 ): (row: number, text: RowText) => void {
   const names = columns[kind].map(({ name }) => name);
-  const required = namesWith(kind, "document", "parent", "id").map((name) => names.indexOf(name)); // without one of them, a row cannot be told from another
+  const required = namesWith(kind, "document", "parent", "id").map((name) => names.indexOf(name)); // a row without one of them cannot be identified
   const [parent] = namesWith(kind, "parent");
   const [id] = namesWith(kind, "id");
   const places = ["dataset_id", "document_id", parent, id].map((name) => (name ? names.indexOf(name) : -1));
@@ -167,8 +167,8 @@ function rowHash(cells: RowText): string {
 }
 
 /**
- * One text for every row of cells, and no text for two: the lengths of the cells, and then the cells. JSON takes twice as long, but alone
- * tells half a pair of surrogates from the character that UTF-8 has in its place.
+ * Encodes cells as one text, different for every row: the lengths of the cells, followed by the cells. JSON takes twice as long, but only
+ * JSON distinguishes a lone surrogate from the replacement character in UTF-8.
  */
 export function textOfRow(cells: RowText): string {
   let lengths = "";
@@ -178,8 +178,8 @@ export function textOfRow(cells: RowText): string {
 }
 
 /**
- * Reads the rows of the tables of a run folder, as many as the manifest says. Those that cannot be read, and those of a format
- * without a reader, are left out.
+ * Reads the rows of a run folder's tables and checks their number against the manifest. Leaves out tables that cannot be read or whose
+ * format has no reader.
  */
 export async function loadTables(
   reader: Connection,
@@ -202,12 +202,12 @@ export async function loadTables(
   return all;
 }
 
-/** Whether apostrophes may stand before formulas, which no other format has. */
+/** Whether formulas may start with added apostrophes, which only happens in CSV. */
 export function isGuarded({ format }: Loaded, { options }: Manifest): boolean {
   return options.output.csv_safe && format === "csv";
 }
 
-/** The table of every kind that the others are compared with: the first that has as many rows as there should be. */
+/** The table of every kind to compare the others with: the first with the expected number of rows. */
 export function firstOfKinds(tables: readonly Loaded[], { counts }: Manifest): ReadonlyMap<Kind, Loaded> {
   const whole = tables.filter(({ kind, rows }) => rows === counts[kind]);
   return new Map([...tables.toReversed(), ...whole.toReversed()].map((table) => [table.kind, table]));

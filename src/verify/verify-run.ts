@@ -12,19 +12,19 @@ import { hasReader, type Loaded, manifestRows, type RowSource } from "./readers/
 import { firstOfKinds, isGuarded, loadTables, type RowStore, withRowStore } from "./row-store.js";
 
 export interface VerifyOptions {
-  /** Also compare with a database: true for `<job>.duckdb` beside the runs folder, or its path. */
+  /** Also compare with a database: its path, or true for `<job>.duckdb` next to the runs folder. */
   readonly duckdb?: boolean | string;
-  /** The most memory that DuckDB may use, such as `800MB`. */
+  /** Maximum memory of DuckDB, such as `800MB`. */
   readonly memory?: string;
-  /** Ends the verification; its reason is what it rejects with. */
+  /** Ends the verification, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Filled during the verification. */
+  /** Updated during the verification. */
   readonly progress?: ReadProgress;
 }
 
 /**
- * Reads a run folder again and proves it from what lies there. Rejects with UsageError when the path is no run folder,
- * or when the database that was asked for is not there, and with the reason of `options.signal`.
+ * Reads a run folder again and verifies its contents. Rejects with UsageError if the path is not a run folder
+ * or the requested database does not exist, and with the reason of `options.signal`.
  */
 export async function verifyRun(path: string, options: VerifyOptions = {}): Promise<Verification> {
   const { memory = "800MB", signal = new AbortController().signal, progress = emptyReadProgress() } = options;
@@ -97,12 +97,12 @@ function nothingChecked(folder: string): Checked {
   return { folder, run_id: null, ...counts, database: null, notes };
 }
 
-/** The bytes of all files; those with rows are read twice. */
+/** The bytes of all files; files with rows are read twice. */
 function bytesToRead({ files, originals = [] }: Manifest): number {
   return [...files, ...files, ...originals].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** The tables that are there with all of their files, first those whose files are as listed: the others are compared with the first. */
+/** The tables whose files all exist, sound ones first, because the others are compared with the first. */
 function wholeTables(manifest: Manifest, { there, sound }: CheckedFiles): readonly DumpTable[] {
   const files = new Map(manifest.files.map((file) => [file.path, file])); // a manifest may list one twice
   const isIn = (paths: ReadonlySet<string>) => (table: DumpTable) => table.files.every(({ path }) => paths.has(path));
@@ -110,7 +110,7 @@ function wholeTables(manifest: Manifest, { there, sound }: CheckedFiles): readon
   return [...whole.filter(isIn(sound)), ...whole.filter((table) => !isIn(sound)(table))];
 }
 
-/** The numbers of originals and attachments, null where the run was not asked for them. */
+/** The numbers of originals and attachments; null if the run did not save any. */
 function savedFiles({ originals }: Manifest): Pick<Checked, "originals" | "attachments"> {
   if (!originals) return { originals: null, attachments: null };
   const saved = originals.filter(({ path }) => path !== null);
@@ -118,7 +118,7 @@ function savedFiles({ originals }: Manifest): Pick<Checked, "originals" | "attac
   return { originals: saved.length - attachments, attachments };
 }
 
-/** Every file has the rows of the first of its kind, cell by cell and in the same order; the documents are the manifest's. */
+/** Checks that every file has the same rows as the first of its kind, in the same order, and that the documents match the manifest. */
 async function compareFormats(
   store: RowStore,
   manifest: Manifest,
@@ -139,7 +139,7 @@ async function compareFormats(
   if (documents && first) await compare(documents, first);
 }
 
-/** Sentences on what could not be checked, and why. */
+/** Sentences about skipped checks, and why. */
 function notesOf(
   { options, files, originals = [] }: Manifest,
   tables: readonly Loaded[],

@@ -79,8 +79,8 @@ export type ProofDifference = v.InferOutput<typeof proofDifference>;
 export const restoreResult = v.pipe(
   result({
     /**
-     * `planned`: nothing was written. `nothing to restore`: there is nothing to write or to choose. `proved`: everything is restored. `partial`:
-     * some rows are not, or there was no proof. `different`: the proof found unannounced differences.
+     * `planned`: nothing was written. `nothing to restore`: there is nothing to write or to choose. `proved`: everything is restored.
+     * `partial`: some rows are not, or there was no proof. `different`: the proof found unannounced differences.
      */
     status: oneOf("planned", "nothing to restore", "proved", "partial", "different"),
     ...sharedMembers,

@@ -1,21 +1,21 @@
 import { hash } from "node:crypto";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 
-/** The cells of a row as a format has them, all as text, long texts short; null where they are null. */
+/** The cells of a row in the form of its format, all as text, with long texts shortened; null for null. */
 export type RowText = readonly (string | null)[];
 
 /**
- * The rows of a file in their order, some at a time, each made when it is taken. An error stands for a row that is none. Throws UnreadableError
- * when there are no more to be had.
+ * The rows of a file in order and in batches, each made when it is consumed. An error takes the place of an invalid row. Throws
+ * UnreadableError if the rest cannot be read.
  */
 export type Rows = AsyncGenerator<Iterable<RowText | RowError>>;
 
-/** Why something is no row. */
+/** Why a row is invalid. */
 export class RowError extends Error {
   override readonly name = "RowError";
 }
 
-/** The cells in a form that is the same in every format. RowError names a cell that its column cannot hold. */
+/** Converts cells to a form that is the same for every format. RowError names a cell that does not fit its column. */
 export function canonicalRow(kind: Kind, row: RowText): RowText {
   return columns[kind].map(({ name, type }, at) => {
     const text = row[at] ?? null;
@@ -26,7 +26,7 @@ export function canonicalRow(kind: Kind, row: RowText): RowText {
   });
 }
 
-/** Undefined when it is no value of the type. */
+/** Undefined if it is not a value of the type. */
 function canonicalCell(type: ColumnType, text: string): string | undefined {
   switch (type) {
     case "text":
@@ -52,7 +52,7 @@ function isStrings(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
-/** A whole number that fits a BIGINT, in its only form. */
+/** Whether a text is a whole number in canonical form that fits a BIGINT. */
 function isInteger(text: string): boolean {
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return false;
   return text.length < 16 || BigInt.asIntN(64, BigInt(text)) === BigInt(text);
@@ -60,21 +60,21 @@ function isInteger(text: string): boolean {
 
 const time = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
 
-/** The row without the apostrophes of `csv_safe`. They cannot be told from those of the text: compare both sides so. */
+/** Removes the apostrophes of `csv_safe`. Original apostrophes look the same, so apply this to both sides of a comparison. */
 export function unguardedRow(row: RowText): RowText {
   return row.map((text) => (text === null ? null : unguardedText(text)));
 }
 
 /**
- * Texts of more than 64 bytes in columns for long ones are compared by their SHA-256: what is read stays small, also where DuckDB reads it. The hash is
- * that of the text without an apostrophe that `csv_safe` may have put before it; the apostrophe stands before the hash instead.
- * It does not count for the length, either: a text of 64 bytes would be long with it, and short without.
+ * Texts of more than 64 bytes in columns for long texts are compared by their SHA-256, to save memory, also in DuckDB. The hash is
+ * of the text without an apostrophe that `csv_safe` may have added; the apostrophe is put before the hash instead.
+ * It does not count for the length either: otherwise a text of 64 bytes would be long with it, and short without.
  */
 const longest = 64;
 const formula = "[=+\\-@\\t\\r\uff1d\uff0b\uff0d\uff20]";
 const guarded = new RegExp(`^'(?=${formula})`);
 
-/** A text as it is, or what stands for it if it is long. */
+/** A short text unchanged, or the replacement for a long one. */
 export function shortText(text: string): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= longest) return text;
@@ -82,7 +82,7 @@ export function shortText(text: string): string {
   return bytes <= longest + 1 ? text : `'=sha256:${hash("sha256", text.slice(1))}`;
 }
 
-/** SQL: the same as `shortText`. */
+/** SQL: like `shortText`. */
 export function shortTextSql(column: string): string {
   return `CASE WHEN strlen(${column}) <= ${longest} THEN ${column}
     WHEN regexp_matches(${column}, '^''${formula}')
@@ -90,13 +90,13 @@ export function shortTextSql(column: string): string {
     ELSE '=sha256:' || sha256(${column}) END`;
 }
 
-/** A text, or what stands for it, without the apostrophe of `csv_safe`. */
+/** Removes the apostrophe of `csv_safe` from a text or its replacement. */
 export function unguardedText(text: string): string {
   return text.startsWith("'") ? text.replace(guarded, "") : text;
 }
 
 declare global {
-  /** Of the same proposal as the `context` of revivers; TypeScript has no types for them yet. */
+  /** From the same proposal as the `context` of revivers; TypeScript has no types for it yet. */
   interface JSON {
     rawJSON(text: string): object;
     isRawJSON(value: unknown): boolean;
@@ -104,18 +104,18 @@ declare global {
 }
 
 export interface ParsedJson {
-  /** Where a number is written in another way than JavaScript would, it is an object that JSON.stringify writes in that way. */
+  /** Numbers that JavaScript would write differently are objects that JSON.stringify writes as in the source. */
   readonly value: unknown;
-  /** The names in the outermost object, in their order, repeated ones, too; with their escapes where others would do, too. */
+  /** The names in the outermost object in order, including repeated ones and unnecessary escapes. */
   readonly names: readonly string[];
-  /** A name that some object has twice; the value has the last of its members. */
+  /** A name that occurs twice in an object; the value has the last of its members. */
   readonly repeated: string | undefined;
 }
 
 /**
- * Reads JSON text by JSON.parse without losing anything. If JSON.stringify writes the same text again, JSON.parse has lost nothing;
- * otherwise the names are looked at in the text, and numbers come from their source. Throws SyntaxError, or RowError where it is nested
- * deeper than JSON.stringify goes; a run writes no such text.
+ * Parses JSON with JSON.parse without losing anything. If JSON.stringify returns the same text, nothing was lost;
+ * otherwise names are read from the text, and numbers from their source. Throws SyntaxError, or RowError if the text is nested
+ * too deep for JSON.stringify; a run writes no such text.
  */
 export function parseJson(text: string, numberFrom = numberAsWritten): ParsedJson {
   const value: unknown = JSON.parse(text);
@@ -140,8 +140,8 @@ function numberAsWritten(value: number, source: string): unknown {
 }
 
 /**
- * JSON text in the one form that stands for all texts of the same value: no blanks, strings with the fewest escapes, numbers by their
- * exact decimal value. The order of members stays. Undefined when the value is of another type, or the text is no JSON or has a name
+ * The canonical form of JSON text, the same for all texts with the same value: no blanks, strings with the fewest escapes, numbers by
+ * their exact decimal value. The order of members stays. Undefined if the value has another type, the text is not JSON, or a name occurs
  * twice.
  */
 export function canonicalJson(text: string, isOfType: (value: unknown) => boolean = () => true): string | undefined {
@@ -154,18 +154,18 @@ export function canonicalJson(text: string, isOfType: (value: unknown) => boolea
   }
 }
 
-/** The same for a text that is JSON or not, as in a column of any type: a text that is none stays as it is. */
+/** Like `canonicalJson`, for a column of any type: other text stays unchanged. */
 export function canonicalText(text: string): string {
   return /^[\s[{"\d-]/.test(text) ? (canonicalJson(text) ?? text) : text;
 }
 
-/** A double where its shortest text has the same value, or else the exact one: what would be rounded is another number. */
+/** The double if its shortest text has the same value, otherwise the exact number, because rounding would change it. */
 function numberByValue(value: number, source: string): unknown {
   const exact = exactDecimal(source);
   return exact === exactDecimal(String(value)) ? value : JSON.rawJSON(exact);
 }
 
-/** `-1.50e3` and `-1500` are `-15e2`. */
+/** Normalizes a number: `-1.50e3` and `-1500` become `-15e2`. */
 function exactDecimal(text: string): string {
   const [, sign = "", whole = "", fraction = "", power = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
@@ -175,7 +175,7 @@ function exactDecimal(text: string): string {
   return `${sign}${short}e${BigInt(power) - BigInt(fraction.length) + BigInt(digits.length - short.length)}`;
 }
 
-/** The names in JSON text; what is no name is passed over. */
+/** The names in JSON text. */
 function namesIn(text: string): Omit<ParsedJson, "value"> {
   const names: string[] = [];
   const open: Set<unknown>[] = [];
@@ -200,7 +200,7 @@ function namesIn(text: string): Omit<ParsedJson, "value"> {
   return { names, repeated };
 }
 
-/** The end of the string that begins at `start`, its closing quote included. */
+/** The index after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;

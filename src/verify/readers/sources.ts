@@ -6,37 +6,37 @@ import type { Rows } from "./cells.js";
 import { parquetRows, sqlRows } from "./sql-rows.js";
 import { csvRows, jsonlRows, rowTextFromJson } from "./text-rows.js";
 
-/** A file of rows, or a table of a database; its rows can be read any number of times. */
+/** A file of rows, or a table of a database; its rows can be read repeatedly. */
 interface RowFile {
   readonly name: string;
-  /** The dataset of all of its rows; undefined: any. */
+  /** The dataset of all its rows; undefined: any. */
   readonly dataset?: string | undefined;
   readonly read: () => Rows;
 }
 
-/** Rows of one kind, in one file or in several. */
+/** Rows of one kind, in one or more files. */
 export interface RowSource {
-  /** As findings name all of it: `chunks.csv`. */
+  /** The name of the whole in findings: `chunks.csv`. */
   readonly name: string;
   readonly kind: Kind;
-  /** Undefined for rows that are in no file of their own. */
+  /** Undefined for rows without a file of their own. */
   readonly format?: string;
   readonly files: readonly RowFile[];
 }
 
-/** Readers of this folder alone: one that a writer shared would not see what the writer does wrong. */
+/** Separate readers for verification: readers shared with the writer could hide its mistakes. */
 const readers: Readonly<Record<string, (path: string, kind: Kind, connection: Connection) => Rows>> = {
   jsonl: jsonlRows,
   csv: csvRows,
   parquet: parquetRows,
 };
 
-/** Whether rows of this format can be read here. */
+/** Whether there is a reader for this format. */
 export function hasReader(format: string): boolean {
   return Object.hasOwn(readers, format);
 }
 
-/** The rows of a table of a run folder; undefined for a format that has no reader here. */
+/** The rows of a table of a run folder; undefined for a format without a reader. */
 export function tableRows(connection: Connection, folder: string, table: DumpTable): RowSource | undefined {
   const { kind, format, path: name, files } = table;
   const reader = readers[format];
@@ -48,7 +48,7 @@ export function tableRows(connection: Connection, folder: string, table: DumpTab
   return { name, kind, format, files: rows };
 }
 
-/** The documents as the manifest has them. */
+/** The documents in the manifest. */
 export function manifestRows({ documents }: Pick<Manifest, "documents">): RowSource {
   async function* read() {
     yield documents.map((row) => rowTextFromJson("documents", JSON.stringify(row)));
@@ -56,21 +56,21 @@ export function manifestRows({ documents }: Pick<Manifest, "documents">): RowSou
   return { name: manifestName, kind: "documents", files: [{ name: manifestName, read }] };
 }
 
-/** The rows of a table of a database, or of a part of it: `dump.chunks WHERE …`. */
+/** The rows of a database table, or of a part of it: `dump.chunks WHERE …`. */
 export function databaseRows(connection: Connection, name: string, kind: Kind, table: string): RowSource {
   return { name, kind, files: [{ name, read: () => sqlRows(connection, kind, table) }] };
 }
 
-/** The rows of a source in a table of a row store: what identifies each, a hash of it, and nothing else. */
+/** The rows of a source in a table of a row store: only their ids and hashes. */
 export interface Loaded extends RowSource {
   readonly table: string;
-  /** Rows, those that could not be read included. */
+  /** Number of rows, including unreadable ones. */
   readonly rows: number;
-  /** How many of the rows each file has. */
+  /** Number of rows per file. */
   readonly counts: readonly number[];
 }
 
-/** `row 3`, and of rows in several files `row 3 of <file>`. */
+/** `row 3`, or for several files `row 3 of <file>`. */
 export function rowText(source: Loaded, row: number): string {
   const { name, files } = source;
   return files.every((file) => file.name === name) ? `row ${row}` : rowOfFileText(source, row);

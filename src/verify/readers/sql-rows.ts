@@ -6,7 +6,7 @@ import { UnreadableError } from "../../files/files.js";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
 import { type Rows, type RowText, shortTextSql } from "./cells.js";
 
-/** The rows of a Parquet file, which must have exactly the columns, in order, each of its type. */
+/** The rows of a Parquet file, which must have exactly the expected columns, in order and of the right types. */
 export async function* parquetRows(path: string, kind: Kind, connection: Connection): Rows {
   const table = parquetTable(path);
   const wrong = await otherColumns(connection, kind, table).catch(unreadable);
@@ -14,12 +14,12 @@ export async function* parquetRows(path: string, kind: Kind, connection: Connect
   yield* sqlRows(connection, kind, table);
 }
 
-/** SQL: a Parquet file. Its path may look like a pattern or a partition and is neither. */
+/** SQL: a Parquet file. Treats the path literally, even if it looks like a pattern or a partition. */
 function parquetTable(path: string): string {
   return `read_parquet(${sqlText(path.replace(/[*?[]/g, "[$&]"))}, hive_partitioning = false)`;
 }
 
-/** The columns of a Parquet file; undefined when they are those that it should have. */
+/** The columns of a Parquet file; undefined if they are as expected. */
 async function otherColumns(connection: Connection, kind: Kind, table: string): Promise<string | undefined> {
   const described = await connection.runAndReadAll(
     `SELECT column_name || ' ' || column_type FROM (DESCRIBE FROM ${table})`,
@@ -30,8 +30,8 @@ async function otherColumns(connection: Connection, kind: Kind, table: string): 
 }
 
 /**
- * The rows of a table, `dump.chunks WHERE …`, in its order. Each comes as one JSON text, because the client takes a byte
- * order mark off the start of a text, and a row in pieces takes longer.
+ * The rows of a table, `dump.chunks WHERE …`, in its order. Each is read as one JSON text, because the client strips a byte
+ * order mark from the start of a text, and reading single cells is slower.
  */
 export async function* sqlRows(connection: Connection, kind: Kind, table: string): Rows {
   const cells = columns[kind].map(cellText);
@@ -47,7 +47,7 @@ function* rowsFrom(texts: Iterable<string>): Generator<RowText> {
   for (const text of texts) yield JSON.parse(text);
 }
 
-/** SQL: a cell as the text formats have it. */
+/** SQL: a cell as text, in the form of the text formats. */
 function cellText({ name, type, long }: Column): string {
   const column = `"${name}"`;
   if (type === "strings") return `to_json(${column})::VARCHAR`;
@@ -55,14 +55,14 @@ function cellText({ name, type, long }: Column): string {
   return type === "time" ? isoText(column) : `${column}::VARCHAR`;
 }
 
-/** Microseconds, which no other format has, are not left out but shown. */
+/** Includes microseconds if there are any, although the other formats have none. */
 function isoText(column: string): string {
   const text = (format: string) => `strftime(${utcTime(column)}, '%Y-%m-%dT%H:%M:%S${format}Z')`;
   const micros = `epoch_us(${column})`;
   return `CASE WHEN ${micros} % 1000000 = 0 THEN ${text("")} WHEN ${micros} % 1000 = 0 THEN ${text(".%g")} ELSE ${text(".%f")} END`;
 }
 
-/** Throws an error of DuckDB as that of the file; a lack of memory or disk is no fault of the file, and stays as it is. */
+/** Rethrows a DuckDB error as an UnreadableError of the file, but leaves a lack of memory or disk space unchanged. */
 export function unreadable(error: unknown): never {
   if (!(error instanceof Error) || error instanceof StopError || isOwnError(error)) throw error;
   throw new UnreadableError(error.message.split("\n")[0] ?? "");

@@ -5,7 +5,7 @@ import { readTextPieces, splitLines } from "../../files/lines.js";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
 import { isObject, type ParsedJson, parseJson, RowError, type Rows, type RowText, shortText } from "./cells.js";
 
-/** The rows of a CSV file by the letter of RFC 4180, below its header. An empty cell without quotes is null. */
+/** The rows of a CSV file after its header, strictly by RFC 4180. An empty cell without quotes is null. */
 export async function* csvRows(path: string, kind: Kind): Rows {
   const header = Buffer.from(columns[kind].map((column) => column.name).join(","));
   let isBelow = false;
@@ -20,10 +20,10 @@ export async function* csvRows(path: string, kind: Kind): Rows {
   if (!isBelow) throw new UnreadableError("has no header");
 }
 
-/** The texts of the cells of a record, "" where one is null. */
+/** The texts of a record's cells, "" for null. */
 type Texts = readonly string[];
 
-/** Reads the records of a piece together: a call for each takes ten times as long. Undefined when one of them is broken. */
+/** Parses the records of a piece together, which is ten times as fast as one by one. Undefined if one of them is invalid. */
 function textsOfAll(records: readonly Buffer[]): readonly Texts[] | undefined {
   try {
     const texts = parseCsv(Buffer.concat(records.flatMap((record) => [record, ending])));
@@ -35,7 +35,7 @@ function textsOfAll(records: readonly Buffer[]): readonly Texts[] | undefined {
 
 const ending = Buffer.from("\n");
 
-/** RowError when it is no record. */
+/** Throws RowError if it is not a record. */
 function textsOf(record: string): Texts {
   try {
     return parseCsv(`${record}\n`)[0] ?? [];
@@ -52,9 +52,9 @@ function parseCsv(text: Buffer | string): readonly Texts[] {
 }
 
 /**
- * The cells of a record, null where one is empty and has no quotes, and long texts short. Which have quotes is seen in the record:
- * csv-parse would make a large object for each cell to say so. RowError for what csv-parse takes and RFC 4180 does not: a carriage return
- * without quotes, and a NUL behind the closing quote.
+ * The cells of a record: null for empty cells without quotes, and long texts shortened. Quotes are looked up in the record, because
+ * csv-parse would make a large object for each cell. RowError for input that csv-parse accepts although RFC 4180 does not: a carriage
+ * return without quotes, and a NUL after the closing quote.
  */
 function rowTextFromCsv(kind: Kind, record: string, texts: Texts): RowText {
   const expected = columns[kind];
@@ -78,13 +78,13 @@ function quotesIn(text: string): number {
   return count;
 }
 
-/** The rows of a JSONL file, one JSON object a line. */
+/** The rows of a JSONL file, one JSON object per line. */
 export async function* jsonlRows(path: string, kind: Kind): Rows {
   for await (const lines of splitLines(readTextPieces(path)))
     yield rowsFrom(lines, (line) => rowTextFromJson(kind, line));
 }
 
-/** The cells of a JSON object that has exactly the columns, in order, each of its type; RowError for any other. */
+/** The cells of a JSON object with exactly the expected columns, in order and of the right types; otherwise RowError. */
 export function rowTextFromJson(kind: Kind, json: string): RowText {
   const { value, names, repeated } = parseRow(json);
   if (!isObject(value)) throw new RowError("is not a JSON object");
@@ -104,7 +104,7 @@ function parseRow(json: string): ParsedJson {
   }
 }
 
-/** A string as it is, anything else as its JSON text. */
+/** A string unchanged, any other value as JSON text. */
 function cellText({ name, type, long }: Column, value: unknown): string | null {
   if (value === null) return null;
   const isString = typeof value === "string";
