@@ -6,23 +6,23 @@ import { copyFrom, type FindOptions, findLocally, shardRunsInBucket } from "../s
 import { findRun } from "../store/find-run.js";
 import { findNewestRun, findShardRuns, foldersOf, type ShardRun, shardOfFolder } from "../store/folder/job-folders.js";
 
-/** The runs of shards that a command line names. */
+/** The runs of shards from the command line. */
 export interface FoundShards {
-  /** Run folders; of runs in a bucket, those of their copies. */
+  /** Run folders; for runs in a bucket, the folders of their copies. */
   readonly folders: readonly string[];
-  /** The output folder, or the address in a bucket, that all of them lie in; undefined where they were gathered elsewhere. */
+  /** The shared output folder or bucket address; undefined if the shards were gathered elsewhere. */
   readonly dir: string | undefined;
-  /** The job file that named them; undefined where none did. */
+  /** The job file that named them; undefined if none did. */
   readonly jobFile?: string | undefined;
-  /** The work folder that the job file names, where the shards are in a bucket. */
+  /** The work folder in the job file, if the shards are in a bucket. */
   readonly workFolder?: string | undefined;
-  /** Sentences on what was chosen. */
+  /** Sentences about what was chosen. */
   readonly notes: readonly string[];
 }
 
 /**
- * The runs that words stand for: the run folder of a shard, the job folder of one, which is its newest run, or a job, which is the
- * newest run of each of its shards. UsageError for any other word, and where there is no run.
+ * Finds the runs for the given words: the run folder of a shard, the job folder of a shard (its newest run), or a job (the
+ * newest run of each of its shards). UsageError for any other word, and if there is no run.
  */
 export async function findShards(words: readonly string[], options: FindOptions): Promise<FoundShards> {
   const found: FoundShards[] = [];
@@ -67,7 +67,7 @@ async function runInFolder(folder: string): Promise<FoundShards> {
   return oneRun(folder, basename(runs) === "runs" ? dirname(runs) : undefined);
 }
 
-/** `shard`: the folder of the shard, or its address in a bucket: `<job>/shards/<index>-of-<count>`; undefined for a gathered run. */
+/** `shard`: the folder of the shard, or its address in a bucket: `<job>/shards/<index>-of-<count>`; empty for a gathered run. */
 function oneRun(folder: string, shard = ""): FoundShards {
   const shards = dirname(shard);
   const isShard = shardOfFolder(basename(shard)) !== undefined && basename(shards) === "shards";
@@ -86,8 +86,8 @@ async function newestRun(job: string, isInBucket: boolean, options: FindOptions)
 }
 
 /**
- * Chooses among the shards of several divisions the newest runs of the one that ran last, in the order of its shards. `location`: where
- * they are, for people.
+ * Chooses the newest runs of the shards, in order. If there are shards of several divisions, uses the division that ran last. `location`:
+ * their place, for messages.
  */
 function chooseRuns(shards: readonly ShardRun[], location: string) {
   const runs = shards.flatMap(({ newest, ...shard }) => (newest === undefined ? [] : [{ ...shard, newest }]));

@@ -32,11 +32,11 @@ interface GatherOptions {
   readonly scratch: string;
   readonly formats: readonly TextFormat[];
   readonly signal: AbortSignal;
-  /** The command that makes a shard. */
+  /** Returns the command that makes a shard. */
   readonly command: (shard: Shard) => string;
 }
 
-/** Gathers the rows of all shards as one run would have read them; those of chunks and child chunks stay in their files. */
+/** Gathers the rows of all shards as one run would have read them. Rows of chunks and child chunks stay in their files. */
 export async function gatherShards(shards: readonly ShardDump[], options: GatherOptions): Promise<Reading> {
   const { job, merged } = options;
   const order = orderOf(merged);
@@ -74,7 +74,7 @@ export async function gatherShards(shards: readonly ShardDump[], options: Gather
   };
 }
 
-/** Warnings of the lists, of the shards in their order and of the indexing status of all, each once. */
+/** Warnings from the lists, from the shards in order, and from the combined indexing status, each once. */
 function warningsOf(
   shards: readonly ShardDump[],
   { differences, notes }: MergedList,
@@ -87,8 +87,8 @@ function warningsOf(
 }
 
 /**
- * The documents of all shards in the order of the list, accepted as those of workers and of earlier processes are. One that its own
- * shard did not list has failed.
+ * The documents of all shards in the order of the list, accepted like documents from workers and earlier processes. A document that its own
+ * shard did not list counts as failed.
  */
 async function acceptDocuments(
   shards: readonly ShardDump[],
@@ -114,7 +114,7 @@ async function acceptDocuments(
         drift: noDrift,
         childLists: lists.get(key) ?? null,
         proof: valueIf(proofSchema, proofOf.get(key)) ?? "none",
-        edited: false, // the shard has asked for the details
+        edited: false, // the shard already requested the details
         files: segments.get(key) ?? [],
         isOld: true,
       };
@@ -135,7 +135,7 @@ async function acceptDocuments(
   });
 }
 
-/** The place of every dataset, and of every document, among all. */
+/** The place of each dataset and document in the whole order. */
 interface Order {
   readonly dataset: (row: Row) => number;
   readonly document: (row: Row) => number;
@@ -150,16 +150,16 @@ function orderOf({ list }: MergedList): Order {
   };
 }
 
-/** Things in the order of their places; those of one place stay as they stand. */
+/** Sorts things by place; things with the same place keep their order. */
 function sortBy<Thing>(things: readonly Thing[], placeOf: (thing: Thing) => number): readonly Thing[] {
   const placed = things.map((thing) => ({ thing, place: placeOf(thing) }));
   return placed.sort((one, other) => one.place - other.place).map(({ thing }) => thing);
 }
 
-/** Kinds whose rows belong to one dataset each, which falls to one shard. */
+/** Kinds whose rows belong to one dataset each, which belongs to one shard. */
 const ofDatasets: readonly Kind[] = ["datasets", "metadata_fields", "indexing_status"];
 
-/** The rows of a kind in all shards, in their order. */
+/** The rows of a kind from all shards, in order. */
 async function rowsOfKind(shards: readonly ShardDump[], kind: Kind): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const { dump, shard } of shards) {
@@ -179,7 +179,7 @@ async function rowsOfKind(shards: readonly ShardDump[], kind: Kind): Promise<rea
   return rows;
 }
 
-/** The files of all shards, each with the place that it has in the dump of a single run. */
+/** The files of all shards, each with its path in the joined dump. */
 function joinOriginals(shards: readonly ShardDump[], order: Order): readonly HeldOriginal[] {
   const found = shards.flatMap(({ dump }) =>
     (dump.manifest.originals ?? []).map(({ path, ...original }) => ({
@@ -193,8 +193,8 @@ function joinOriginals(shards: readonly ShardDump[], order: Order): readonly Hel
 }
 
 /**
- * Tells the two readings of each batch apart by their times: a run reads every batch before the documents and again after them. A batch
- * that could be read once counts as read after.
+ * Separates the two readings of each batch by their times: a run reads every batch before the documents and again after them. A batch
+ * that was read only once counts as read after.
  */
 function splitReadings(rows: readonly Row[]): { readonly before: readonly Row[]; readonly after: readonly Row[] } {
   const batchOf = ({ dataset_id, batch }: Row) => JSON.stringify([dataset_id, batch]);

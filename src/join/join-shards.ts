@@ -32,17 +32,17 @@ const diskAdvice: DiskAdvice = {
   broken: "Nothing was published. Check the disk, and join again",
 };
 
-/** How far a join is: `expected` and `done` are bytes that are proved, and the rest is that of a run. */
+/** The progress of a join: `expected` and `done` are verified bytes, the rest is as in a run. */
 export type JoinProgress = RunProgress & ReadProgress;
 
-/** A tally of nothing yet. */
+/** The progress at the start. */
 export function emptyJoinProgress(): JoinProgress {
   return { ...emptyRunProgress(), ...emptyReadProgress() };
 }
 
 export interface JoinOptions extends Pick<RunOptions, "signal" | "log" | "now" | "onCommit" | "env"> {
   readonly progress?: JoinProgress;
-  /** The output folder; default: the one that all shards lie in, or else `output`. */
+  /** The output folder; default: the shards' common one, otherwise `output`. */
   readonly out?: string | undefined;
   /** The words that start the program, for `mend`; default: `kbdump`. */
   readonly program?: string;
@@ -50,16 +50,16 @@ export interface JoinOptions extends Pick<RunOptions, "signal" | "log" | "now" |
   readonly format?: readonly string[] | undefined;
 }
 
-/** A joined run, and the run folders of its shards in their order. */
+/** A joined run, and the run folders of its shards in order. */
 export interface JoinResult extends RunResult {
-  /** The commands that read what is missing in the shards; none where nothing is. */
+  /** The commands that read what is missing from the shards; empty if nothing is. */
   readonly mend: readonly string[];
   readonly shards: readonly { readonly index: number; readonly run_id: string; readonly folder: string }[];
 }
 
 /**
- * Makes one dump of the runs of shards, and publishes it as a run of their job. Proves before that they are one run: the same job,
- * version and list, each shard once, every byte. Rejects with StopError where they are not (nothing is written), UsageError, BusyError,
+ * Makes one dump from the runs of shards, and publishes it as a run of their job. First proves that they belong together: the same job,
+ * version and list, each shard once, every byte. Rejects with StopError if they do not (nothing is written), UsageError, BusyError,
  * or the reason of the signal.
  */
 export async function joinShards(found: FoundShards, options: JoinOptions = {}): Promise<JoinResult> {
@@ -72,7 +72,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const newest = newestOf(facts);
   if (!newest) throw new UsageError("There is no shard to join", []);
   const out = options.out ?? found.dir;
-  const made = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
+  const made = { jobFile: found.jobFile, out: found.dir }; // where the shards were made, regardless of --out
   const command = runCommand(newest.job, made);
   const problems = problemsOfSet(facts, command);
   if (problems.length > 0) throw refusal(problems);
@@ -83,7 +83,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   for (const sentence of [...merged.differences, ...merged.notes]) log("warn", sentence);
 
   const requests = sumOfRequests(facts);
-  Object.assign(progress.requests, requests); // for the metrics, which tell what the run took
+  Object.assign(progress.requests, requests); // for the metrics, which show the cost of the run
   const outcome = new OutcomeReport(job, context);
   const service = { baseUrl: newest.service.base_url, requests };
   let result: RunResult;
@@ -111,7 +111,7 @@ interface GatherOptions {
   readonly context: Required<RunOptions>;
   readonly merged: MergedList;
   readonly command: RunCommand;
-  /** The service that the shards read, and the requests that they took. */
+  /** The service that the shards read, and the number of requests. */
   readonly service: Pick<Gathered, "baseUrl" | "requests">;
   readonly outcome: OutcomeReport;
 }
@@ -141,7 +141,7 @@ async function gatherAndPublish(shards: readonly ShardDump[], options: GatherOpt
   }
 }
 
-/** An error of the disk, or of a shard that went while it was joined, in words. */
+/** Explains an error of the disk, or of a shard that was deleted during the join. */
 function explained(
   error: unknown,
   shards: readonly ShardDump[],
@@ -153,12 +153,12 @@ function explained(
   return sayDiskError(error, job.output.dir, step, diskAdvice);
 }
 
-/** Whether an error says that nothing is at a path in a folder any more. */
+/** Whether an error says that a path in a folder no longer exists. */
 function isGoneFrom(folder: string, error: unknown): boolean {
   return isAbsence(error) && error instanceof Error && "path" in error && String(error.path).startsWith(`${folder}/`);
 }
 
-/** Reads again what failed in the shards, and lets those that lack documents list them again. */
+/** The commands that read failed shards again, and make shards that lack documents list them again. */
 function mendingCommands(
   shards: readonly ShardDump[],
   { list, unlisted }: MergedList,
@@ -178,7 +178,7 @@ function newestOf<Run extends Pick<Manifest, "run_id">>(runs: readonly Run[]): R
   return runs.toSorted((one, other) => (one.run_id < other.run_id ? 1 : -1))[0];
 }
 
-/** The requests of all shards. */
+/** The sum of all shards' requests. */
 function sumOfRequests(shards: readonly Pick<Manifest, "requests" | "retries">[]): RequestSum {
   return shards
     .map(({ requests, retries }) => ({ ...requests, retriedBy: retries }))
@@ -186,8 +186,8 @@ function sumOfRequests(shards: readonly Pick<Manifest, "requests" | "retries">[]
 }
 
 /**
- * A sentence on the run of the job that read the service last, where that was after the shards did: then the joined run puts older rows
- * over those. `runs`: the folder of the runs; `end`: when the last shard ended, in milliseconds since 1970. A joined run ended when its shards did.
+ * A warning if another run of the job read the service after the shards did: the joined run then replaces newer rows with older
+ * ones. `runs`: the folder of the runs; `end`: when the last shard ended, in milliseconds since 1970. A joined run ended when its shards did.
  */
 async function newerRunSentence(runs: string, job: string, end: number): Promise<string | undefined> {
   const past = await readPastRuns(runs, job);
@@ -197,8 +197,8 @@ async function newerRunSentence(runs: string, job: string, end: number): Promise
 }
 
 /**
- * The job of a run, from the options in its manifest, with flags over them. It has no key and sends no notifications. UsageError with every
- * wrong flag.
+ * The job of a run, from the options in its manifest, overridden by flags. It has no key and sends no notifications. UsageError with every
+ * invalid flag.
  */
 function jobOfRun(manifest: Pick<Manifest, "options" | "service">, flags: JobFlags, workFolder?: string): Job {
   const job = jobFromDraft(draftFromRecord("the options of the shards", recordedJobFile(manifest), flags));
@@ -210,12 +210,12 @@ export interface ShardTimes extends Pick<Manifest, "started_at" | "finished_at">
   readonly shard: Pick<ManifestShard, "index">;
 }
 
-/** Milliseconds in which no shard was at work, from which on the shards count as made at different times. */
+/** Milliseconds without an active shard, after which the shards count as made at different times. */
 const longestPause = 30 * 60_000;
 
 /**
- * A sentence for each pause between the runs of shards: those before it may be left over from an earlier night, because a shard that
- * failed publishes nothing, and its newest run is the one before.
+ * A sentence for each long pause between the shards' runs. Shards before the pause may be left over from an earlier night: a failed
+ * shard publishes nothing, so its newest run is an older one.
  */
 export function pauseSentences(shards: readonly ShardTimes[]): readonly string[] {
   const runs = shards.toSorted((one, other) => Date.parse(one.started_at) - Date.parse(other.started_at));
@@ -234,7 +234,7 @@ function timeText(time: number): string {
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }
 
-/** The run of a shard, as its manifest tells of it. */
+/** The facts about a shard's run from its manifest. */
 export interface ShardFacts extends Pick<Manifest, "job" | "run_id" | "tool" | "service" | "options"> {
   /** The run folder, for messages. */
   readonly folder: string;
@@ -244,7 +244,7 @@ export interface ShardFacts extends Pick<Manifest, "job" | "run_id" | "tool" | "
 /** The command that makes a shard. */
 type RunCommand = (shard: Shard) => string;
 
-/** The command that makes a shard of a job. The name of the job file is a guess where none was given. */
+/** Returns a function for the command that makes a shard of a job. Without a given job file, its name is a guess. */
 export function runCommand(job: string, { jobFile, out, program = "kbdump" }: CommandParts): RunCommand {
   const file = shellText(jobFile ?? `${job}.yaml`);
   const more = out === undefined || jobFile !== undefined ? "" : ` --out ${shellText(out)}`;
@@ -253,15 +253,15 @@ export function runCommand(job: string, { jobFile, out, program = "kbdump" }: Co
 
 interface CommandParts {
   readonly jobFile: string | undefined;
-  /** The output folder, where it is not the usual one. */
+  /** The output folder, if it is not the default. */
   readonly out: string | undefined;
   /** The words that start the program; default: `kbdump`. */
   readonly program?: string | undefined;
 }
 
 /**
- * Everything that keeps runs of shards from being one run, a sentence each: another job, version, plan or service than the newest
- * of them, shards that are missing or there twice. Empty where there is nothing.
+ * All reasons why runs of shards are not one run, one sentence each: a job, version, plan or service that differs from the newest
+ * run, and missing or repeated shards. Empty if there are none.
  */
 export function problemsOfSet(shards: readonly ShardFacts[], command: RunCommand): readonly string[] {
   const newest = newestOf(shards);
@@ -284,7 +284,7 @@ export function problemsOfSet(shards: readonly ShardFacts[], command: RunCommand
   ];
 }
 
-/** Says why a shard is not of the same run as the newest one, or of another version than this; undefined where it is. */
+/** Why a shard does not belong to the run of the newest shard, or is from another version; undefined if it belongs. */
 function differenceOf(shard: ShardFacts, newest: ShardFacts): string | undefined {
   const { version } = shard.tool;
   if (version !== tool.version) return `kbdump ${version} made it, and this is version ${tool.version}`;
@@ -296,10 +296,10 @@ function differenceOf(shard: ShardFacts, newest: ShardFacts): string | undefined
     : undefined;
 }
 
-/** Options that machines may set for themselves. */
+/** Options that may differ between machines. */
 const ownOptions = ["service", "resume_within", "output.keep", "output.memory", "output.metrics_file"];
 
-/** Everything that the shards of a run have in common, by its name for people. The embedded service has another port at every start. */
+/** Everything that must be equal in all shards, by its name in messages. The embedded service has another port at every start. */
 function factsOf({ job, shard, service, options }: ShardFacts): Map<string, unknown> {
   const { output, ...others } = options;
   const ofOutput = Object.entries(output).map(([name, value]) => [`output.${name}`, value] as const);

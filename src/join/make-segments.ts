@@ -13,18 +13,18 @@ import { documentKey, type Row } from "../rows/row.js";
 import { isMapping } from "../schema.js";
 
 export interface SegmentOptions {
-  /** The folder for files that the segments are ranges of. */
+  /** The folder for the files with the segments. */
   readonly folder: string;
-  /** A name for these files that no other has. */
+  /** A unique name for these files. */
   readonly name: string;
   readonly formats: readonly TextFormat[];
   readonly signal: AbortSignal;
 }
 
 /**
- * Makes the segments of the documents in a JSONL file of a shard, in every text format: JSONL is in the file itself, or in a copy that
- * is not compressed; the other formats are made of its rows. `take` gets each with the key of its document. A document whose rows do
- * not stand together has several.
+ * Makes the segments of the documents in a shard's JSONL file, in every text format: JSONL segments are in the file itself, or in an
+ * uncompressed copy; the other formats are made from its rows. `take` gets each with the key of its document. A document whose rows are
+ * not adjacent has several.
  */
 export async function makeSegments(
   path: string,
@@ -60,7 +60,7 @@ export async function makeSegments(
   }
 }
 
-/** The text of the rows in one format, and where those of each document stand in it. */
+/** The text of the rows in one format, and the positions of each document in it. */
 class Output {
   readonly #location: SegmentLocation;
   readonly #text: TextFormat;
@@ -68,7 +68,7 @@ class Output {
   #facts = new ByteFacts();
   #start = 0;
 
-  /** Without a file, the text is there already. */
+  /** Without a file, the text already exists. */
   constructor(location: SegmentLocation, text: TextFormat, file: FileHandle | undefined) {
     this.#location = location;
     this.#text = text;
@@ -90,7 +90,7 @@ class Output {
     await this.#file?.writeFile(bytes);
   }
 
-  /** The rows since the last one. */
+  /** The rows since the last segment. */
   takeSegment(): SegmentFile {
     const { sha256: _, ...facts } = this.#facts.facts;
     const segment = { ...this.#location, start: this.#start, ...facts };
@@ -106,15 +106,15 @@ class Output {
 
 const lineFeed = Buffer.from("\n");
 
-/** The begin of all rows of a document. It finds its document without parsing each row. */
+/** The beginning of a row with the document's ids. It identifies the document without parsing the row. */
 interface RowBegin {
   readonly document: string;
   readonly bytes: Buffer;
 }
 
-/** A run writes the columns in their order, and these are the first two of chunks and child chunks. */
+/** A run writes the columns in order, and these are the first two of chunks and child chunks. */
 const ids = /^\{"dataset_id":("(?:[^"\\]|\\.)*"),"document_id":("(?:[^"\\]|\\.)*"),/;
-/** More than two ids take. */
+/** More bytes than two ids take. */
 const longestIds = 65_536;
 
 function beginOf(line: Buffer | undefined): RowBegin {
@@ -128,7 +128,7 @@ function isOf({ bytes }: RowBegin, line: Buffer | undefined): boolean {
   return line?.subarray(0, bytes.length).equals(bytes) === true;
 }
 
-/** The row that a line of JSONL holds, its numbers exactly. */
+/** Parses a row from a line of JSONL, keeping numbers exact. */
 export function rowFromLine(line: string): Row {
   const row = parseJson(line);
   if (!isMapping(row)) throw new Error("a row of a shard is no object");

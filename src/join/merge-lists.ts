@@ -2,20 +2,20 @@ import { shardOf } from "../crawl/discovery.js";
 import type { DocumentList } from "../crawl/document-list.js";
 import { documentKey } from "../rows/row.js";
 
-/** A list of documents, and the shards that worked from it. */
+/** A list of documents, and the shards that used it. */
 export interface SharedList {
   readonly list: DocumentList;
   readonly shards: readonly number[];
 }
 
-/** The documents of all shards. */
+/** The merged list of all shards. */
 export interface MergedList {
   readonly list: DocumentList;
-  /** Sentences on differences of the lists that leave open which documents there were. */
+  /** Sentences about differences that make it uncertain which documents existed. */
   readonly differences: readonly string[];
-  /** Sentences on other differences. */
+  /** Sentences about other differences. */
   readonly notes: readonly string[];
-  /** The shards that list a document that its own shard does not list, by the key of the document. */
+  /** For documents that their own shard does not list: the shards that list them, by document key. */
   readonly unlisted: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -29,8 +29,8 @@ interface SharedDataset extends ListedDataset {
 const remedy = "kbdump plan --documents-out and kbdump run --documents-from give all shards one list";
 
 /**
- * One list of all documents: in the order of the first list, and at the end of each dataset the documents that only others have.
- * `count` is that of the shards.
+ * Merges the lists: in the order of the first list, followed in each dataset by the documents that only others have.
+ * `count` is the number of shards.
  */
 export function mergeLists(lists: readonly SharedList[], count: number): MergedList {
   const [first, ...others] = lists;
@@ -55,7 +55,7 @@ export function mergeLists(lists: readonly SharedList[], count: number): MergedL
     datasets.push({
       dataset_id: id,
       name: same.find(({ name }) => name !== null)?.name ?? null,
-      state: (isSettled && same[0]?.state) || "unsettled", // one that some found otherwise may lack documents
+      state: (isSettled && same[0]?.state) || "unsettled", // if some shards found another state, it may lack documents
       documents: [...listedBy.keys()],
     });
   }
@@ -73,7 +73,7 @@ function bySkipped(one: ListedDataset, other: ListedDataset): number {
   return Number(one.state === "skipped") - Number(other.state === "skipped");
 }
 
-/** The facts that belong to no dataset. */
+/** The facts that do not belong to a dataset. */
 function sumOfLists(lists: readonly SharedList[]): Pick<DocumentList, "all_datasets" | "failures" | "notes"> {
   const all = lists.map(({ list }) => list.all_datasets);
   return {
@@ -83,20 +83,20 @@ function sumOfLists(lists: readonly SharedList[]): Pick<DocumentList, "all_datas
   };
 }
 
-/** The documents of a list, in its order. */
+/** The documents of a list, in order. */
 export function* documentsIn({ datasets }: DocumentList) {
   for (const { dataset_id: datasetId, documents } of datasets)
     for (const documentId of documents)
       yield { datasetId, documentId, key: documentKey({ dataset_id: datasetId, document_id: documentId }) };
 }
 
-/** `shard 3`, `shards 1, 2`. */
+/** `shard 3` or `shards 1, 2`. */
 export function shardsText(shards: readonly number[]): string {
   const sorted = shards.toSorted((one, other) => one - other);
   return `${sorted.length === 1 ? "shard" : "shards"} ${firstOf(sorted)}`;
 }
 
-/** Names that a sentence lists. */
+/** Maximum names to list in a sentence. */
 const shown = 20;
 
 /** The first items, and how many more there are. */

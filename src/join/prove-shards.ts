@@ -20,7 +20,7 @@ export interface ShardDump {
   readonly manifestHash: string;
 }
 
-/** Opens runs of shards, in the order of the shards. UsageError for a run of no shard, StopError for manifests that are not sound. */
+/** Opens runs of shards, in shard order. UsageError if a run is not of a shard; StopError for damaged manifests. */
 export async function openShards(folders: readonly string[]): Promise<readonly ShardDump[]> {
   const shards: ShardDump[] = [];
   const whole: string[] = [];
@@ -36,7 +36,7 @@ export async function openShards(folders: readonly string[]): Promise<readonly S
   return shards.sort((one, other) => one.shard.index - other.shard.index);
 }
 
-/** Does the same with all. Rejects at the end, with one StopError for everything that is unsound. */
+/** Does work for all items. Rejects at the end, with one StopError for all damaged ones. */
 async function collectUnsound<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const problems: string[] = [];
   for (const one of all)
@@ -47,7 +47,7 @@ async function collectUnsound<T>(all: readonly T[], work: (one: T) => Promise<vo
   if (problems.length > 0) throw refusal(problems);
 }
 
-/** The error of shards that cannot be joined, with every reason. */
+/** The error for shards that cannot be joined, with every reason. */
 export function refusal(reasons: readonly string[]): StopError {
   return new StopError(
     `The shards cannot be joined, and nothing was published:\n${reasons.map((reason) => `  ${reason}`).join("\n")}`,
@@ -60,8 +60,8 @@ interface ProveOptions {
 }
 
 /**
- * Verifies the shards of a run as `kbdump verify` does, and that the documents of each are those of its list that fall to it. Returns
- * the lists that they worked from, each once. StopError with everything that is wrong.
+ * Verifies the shards of a run like `kbdump verify`, and checks that each has exactly its share of the listed documents. Returns
+ * the lists that they used, each once. StopError with every problem.
  */
 export async function proveShards(
   shards: readonly ShardDump[],
@@ -81,13 +81,13 @@ export async function proveShards(
   return [...lists.values()];
 }
 
-/** The bytes that are read to verify a shard: files twice, for their hashes and for their rows. */
+/** The bytes to read when verifying a shard: files are read twice, for hashes and for rows. */
 function bytesOf({ dump }: ShardDump): number {
   const { files, originals = [] } = dump.manifest;
   return [...files, ...files, ...originals].reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Counts the bytes that verify reads, and keeps the step and the sum of all shards. */
+/** Adds the bytes that verify reads to the sum of all shards, and keeps the step. */
 function bytesInto(whole: ReadProgress): ReadProgress {
   return {
     step: "",
@@ -104,7 +104,7 @@ function bytesInto(whole: ReadProgress): ReadProgress {
 /** A list that is read once for all shards that have it. */
 interface KnownList extends SharedList {
   readonly shards: number[];
-  /** The keys of the documents of each shard. */
+  /** The document keys of each shard. */
   readonly documents: Map<number, string[]>;
 }
 
@@ -123,7 +123,7 @@ async function readList(dump: Dump, count: number): Promise<KnownList> {
   return { list: value, shards: [], documents };
 }
 
-/** Proves that the documents of a shard are those of its list that fall to it. Throws UnsoundError where they are not. */
+/** Checks that a shard has exactly its share of the listed documents. Throws UnsoundError if not. */
 function requireOwnDocuments(dump: Dump, shard: ManifestShard, { shards, documents }: KnownList): void {
   const expected = documents.get(shard.index) ?? [];
   shards.push(shard.index);

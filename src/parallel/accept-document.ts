@@ -20,14 +20,14 @@ const requestsSchema = object({
 });
 export type WorkerRequests = v.InferOutput<typeof requestsSchema>;
 
-/** A document that a worker has ended, as the exchange keeps it: read whole with its files, or failed or unstable without any. */
+/** A worker's finished document in the exchange: read completely with its files, or failed or unstable without files. */
 const submittedSchema = object({
   worker: text,
   /** The attempt whose files these are. */
   token: pattern("a UUID", /^[0-9a-f-]{36}$/),
-  /** As a run stores it that resumes. */
+  /** In the form that a resumed run stores. */
   stored: storedSchema(resultSchema),
-  /** Pages and child lists that were read. */
+  /** Pages and child lists read. */
   pages: count,
   requests: requestsSchema,
 });
@@ -36,16 +36,16 @@ export type SubmittedResult = v.InferOutput<typeof submittedSchema>;
 
 interface AcceptOptions {
   readonly exchange: OwnExchange;
-  /** The folder of the parts of this run. */
+  /** The folder for segments of this run. */
   readonly segments: string;
   /** The text formats of this run. */
   readonly formats: readonly string[];
 }
 
 /**
- * Accepts the result of a worker: puts its files beside the other segments of the run, as if this process had read them and had been
- * killed. Returns the result, which has nothing to accept if the document was not read whole; undefined where there is none yet;
- * `damaged`, with nothing accepted, where it is not that of the document or its files have other bytes.
+ * Accepts the result of a worker: moves its files to the other segments of the run, as if an earlier process had read them.
+ * Returns the result, or undefined if there is none yet; a result without a complete document has no files to accept.
+ * Returns `damaged`, and accepts nothing, if it is for another document or its files have other bytes.
  */
 export async function acceptDocument(
   { ref, name }: DocumentToRead,
@@ -58,17 +58,17 @@ export async function acceptDocument(
   const { token, stored } = submitted;
   const { state, segments: files } = stored;
   const isWhole = state.row.status === "complete";
-  const row = isWhole ? state.row : { ...state.row, chunk_count: 0, child_chunk_count: 0 }; // others come without rows
+  const row = isWhole ? state.row : { ...state.row, chunk_count: 0, child_chunk_count: 0 }; // incomplete documents have no rows
   const parts = documentKinds.flatMap((kind) =>
     formats.map((format) => ({ kind, format, file: segmentName(name, kind, format) })),
   );
-  const found = parts.filter((part) => files.some(({ file }) => file === part.file)); // fewer where one is named twice
+  const found = parts.filter((part) => files.some(({ file }) => file === part.file)); // fewer if a file is named twice
   if (found.length < files.length || !isFinished(ref, { row, proof: state.proof, files: found }, formats))
     return "damaged";
   if (!isWhole) return submitted;
   const paths = files.map(({ file }) => join(segments, file));
   const removeAll = () => forEachOf(paths, 1, (path) => rm(path, { force: true }));
-  await removeAll(); // an earlier process may have been killed right here
+  await removeAll(); // an earlier process may have been killed at this point
   for (const [index, { file, ...facts }] of files.entries()) {
     if (await exchange.take(`attempts/${attemptOf(name, token)}/${file}`, paths[index] ?? "", facts)) continue;
     await removeAll();

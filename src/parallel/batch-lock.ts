@@ -3,17 +3,17 @@ import { lockTime } from "./queue.js";
 
 /** Milliseconds between two renewals. */
 const renewEvery = 1_500;
-/** Milliseconds before its end from which on a lock does not count any more. */
+/** Milliseconds before its end when a lock no longer counts as held. */
 const margin = 500;
 
-/** The lock of a batch was lost, or may have been. The coordinator hands its documents out again. */
+/** The lock of a batch was lost, or may be. The coordinator hands out its documents again. */
 class LostLockError extends Error {}
 
 const lost = "the lock of these documents was lost";
 
 /**
- * The lock that gives a batch to this worker. It is renewed until it is disposed of. When it may have run out, because the broker did not
- * answer in time, it ends all requests of the batch.
+ * The lock that gives a batch to this worker. It is renewed until it is disposed. If it may have expired, because the broker did not
+ * answer in time, it aborts all requests of the batch.
  */
 export class BatchLock {
   readonly #batch: Pick<QueuedBatch, "extendLock">;
@@ -29,7 +29,7 @@ export class BatchLock {
     this.#timer = setInterval(() => this.#beat(), renewEvery / 3);
   }
 
-  /** Renews the lock that the queue gave with a batch. Rejects if it is lost already. */
+  /** Renews the lock that came with a batch from the queue. Rejects if it is already lost. */
   static async hold(batch: Pick<QueuedBatch, "extendLock">, token: string): Promise<BatchLock> {
     const lock = new BatchLock(batch, token);
     if (await lock.#renew()) return lock;
@@ -37,12 +37,12 @@ export class BatchLock {
     throw new LostLockError(lost);
   }
 
-  /** Aborted when the lock is lost, or may be. */
+  /** Aborted if the lock is lost, or may be. */
   get signal(): AbortSignal {
     return this.#ends.signal;
   }
 
-  /** Throws if the lock may be lost. A process that was frozen learns it here. */
+  /** Throws if the lock may be lost. A process that was frozen learns of it only from this check. */
   readonly requireHeld = (): void => {
     if (since(this.#renewedAt) > lockTime - margin) this.#lose();
     this.signal.throwIfAborted();
@@ -57,7 +57,7 @@ export class BatchLock {
     else if (since(this.#renewedAt) >= renewEvery && !this.#isRenewing) void this.#renew();
   }
 
-  /** Counts from before the request, so that the broker keeps the lock for longer than this process believes. */
+  /** Counts from before the request, so that the broker keeps the lock longer than this process assumes. */
   async #renew(): Promise<boolean> {
     this.#isRenewing = true;
     const asked = moment();
@@ -67,7 +67,7 @@ export class BatchLock {
       else this.#lose();
       return isHeld;
     } catch {
-      return false; // it is tried again until it may have run out
+      return false; // tried again until the lock may have expired
     } finally {
       this.#isRenewing = false;
     }
@@ -78,7 +78,7 @@ export class BatchLock {
   }
 }
 
-/** A moment on both clocks of this machine: the steady one stands still while the machine sleeps, the other one can be set. */
+/** A moment on both clocks of this machine: the steady clock stops while the machine sleeps, and the wall clock can be set. */
 interface Moment {
   readonly steady: number;
   readonly wall: number;

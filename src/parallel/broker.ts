@@ -13,7 +13,7 @@ interface Libraries {
 
 const libraryNames = "bullmq ioredis";
 
-/** Loads what kbdump does not bring along, because few need it. UsageError where it is not installed. */
+/** Loads optional libraries, which kbdump does not include because few users need them. UsageError if they are not installed. */
 async function loadLibraries(): Promise<Libraries> {
   try {
     const [bullmq, { Redis }] = await Promise.all([import("bullmq"), import("ioredis")]);
@@ -29,28 +29,28 @@ async function loadLibraries(): Promise<Libraries> {
 
 /** Options of ioredis for one connection. */
 interface ConnectOptions {
-  /** Whether commands wait while there is no connection; they do by default. */
+  /** Whether commands wait while there is no connection; default: true. */
   readonly enableOfflineQueue?: boolean;
   /** Milliseconds after which a command without an answer fails. */
   readonly commandTimeout?: number;
 }
 
-/** The Redis or Valkey that hands documents to workers. Nothing in it is a proof, and all of it may be lost at any moment. */
+/** The Redis or Valkey that hands out documents to workers. Nothing in it proves anything, and all of it may be lost at any time. */
 export interface Broker {
   /** Its address without a password. */
   readonly shown: string;
   readonly libraries: Libraries;
   /**
-   * One more connection. It connects again for as long as it is not closed, and its commands wait for that, unless the options
-   * say otherwise; `close` ends it.
+   * Opens another connection. It reconnects until `close` ends it, and its commands wait for the connection, unless the options
+   * say otherwise.
    */
   readonly connect: (options?: ConnectOptions) => Redis;
-  /** The error of a broker that cannot be used, without a secret of its address. */
+  /** The error for a broker that cannot be used, without secrets from its address. */
   readonly unusable: (error: unknown) => StopError;
   readonly close: () => void;
 }
 
-/** Milliseconds between two tries to connect again, at the most. */
+/** Maximum milliseconds between two tries to reconnect. */
 const longestWait = 1_000;
 /** Milliseconds that a closed connection waits for the other side. */
 const disconnectTimeout = 100;
@@ -62,8 +62,8 @@ const patient = {
 };
 
 /**
- * Opens a broker, and proves that it answers within `patience` milliseconds. UsageError for a wrong address or a missing library,
- * StopError where the broker does not answer.
+ * Opens a broker, and checks that it answers within `patience` milliseconds. UsageError for an invalid address or a missing library;
+ * StopError if the broker does not answer.
  */
 export async function openBroker(url: string, patience = 5_000): Promise<Broker> {
   requireBrokerUrl(url);
@@ -73,8 +73,8 @@ export async function openBroker(url: string, patience = 5_000): Promise<Broker>
   const connections = new Set<Redis>();
   const keep = (connection: Redis): Redis => {
     const duplicate = connection.duplicate.bind(connection);
-    connection.on("error", () => {}); // it connects again
-    connection.duplicate = (options) => keep(duplicate(options)); // BullMQ makes some, which have to end with the others
+    connection.on("error", () => {}); // it reconnects
+    connection.duplicate = (options) => keep(duplicate(options)); // BullMQ duplicates connections; these must end with the others
     connections.add(connection);
     return connection;
   };
@@ -85,7 +85,7 @@ export async function openBroker(url: string, patience = 5_000): Promise<Broker>
   return { shown, libraries, connect, unusable: (error) => unusable(url, error), close };
 }
 
-/** Without a cause: errors of ioredis carry the command, and so the password. */
+/** Has no cause, because errors of ioredis contain the command, and with it the password. */
 function unusable(url: string, error: unknown): StopError {
   return new StopError(`the broker ${shownBroker(url)} cannot be used: ${brokerProblem(error, url)}`);
 }
@@ -100,7 +100,7 @@ async function requireAnswer(url: string, patience: number, { Redis }: Libraries
   let reason: unknown;
   connection.on("error", (error) => {
     reason ??= error;
-    connection.disconnect(); // which rejects what waits for an answer
+    connection.disconnect(); // rejects pending commands
   });
   try {
     await inTime(
@@ -115,13 +115,13 @@ async function requireAnswer(url: string, patience: number, { Redis }: Libraries
   }
 }
 
-/** The address of a broker without its password, as messages name it: `redis://host:6379/0`. */
+/** The address of a broker without its password, for messages: `redis://host:6379/0`. */
 export function shownBroker(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
-/** The rule for addresses of brokers that a text breaks; undefined where it is such an address. */
+/** The rule that a broker address breaks; undefined for a valid address. */
 export function brokenBrokerRule(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!/^rediss?:\/\//i.test(text)) return "it begins with redis://, or rediss:// for TLS";
@@ -141,7 +141,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Checks the address of a broker. UsageError, which does not repeat it, because it may hold a password. */
+/** Checks the address of a broker. UsageError, which does not repeat the address, because it may contain a password. */
 export function requireBrokerUrl(text: string): void {
   const rule = brokenBrokerRule(text);
   if (rule !== undefined)
@@ -151,7 +151,7 @@ export function requireBrokerUrl(text: string): void {
 const startIt = "Start Redis or Valkey there, or correct the address";
 const longestReason = 300;
 
-/** Reasons by what an error says, and what to do next; the first that fits counts. Sources: Node's codes, and the replies of Redis. */
+/** Patterns of error messages, with the reason and what to do next; the first match is used. Sources: Node's codes and Redis replies. */
 const known: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, `nothing listens there. ${startIt}`],
   [/ENOTFOUND|EAI_AGAIN/, "this name of a host is not known. Correct the address"],
@@ -179,7 +179,7 @@ const known: readonly (readonly [RegExp, string])[] = [
   [/ECONNRESET|Connection is closed/, `it closes the connection without an answer. ${startIt}`],
 ];
 
-/** Why a broker cannot be used, and what to do next, in one line without a secret of its address. */
+/** Why a broker cannot be used, and what to do next, in one line without secrets from its address. */
 function brokerProblem(error: unknown, url: string): string {
   const text = error instanceof Error && "code" in error ? `${error.code} ${problemText(error)}` : problemText(error);
   const advice = known.find(([pattern]) => pattern.test(text))?.[1];
@@ -188,20 +188,20 @@ function brokerProblem(error: unknown, url: string): string {
   return advice ?? `${cutText(blankControls(withoutSecrets(problemText(error), url)), longestReason)}. ${startIt}`;
 }
 
-/** Brokers repeat commands in their errors, and thereby names and passwords. */
+/** Removes names and passwords, because brokers repeat commands in their errors. */
 function withoutSecrets(text: string, url: string): string {
   const { username, password } = new URL(url);
   const secrets = [username, password].flatMap((secret) => [secret, decodeURIComponent(secret)]);
   return secrets.filter((secret) => secret !== "").reduce((clean, secret) => clean.replaceAll(secret, "…"), text);
 }
 
-/** Milliseconds after which a broker counts as gone: the library waits for good where there never was a connection. */
+/** Milliseconds until a broker counts as gone: the library waits forever if there never was a connection. */
 const longestAnswer = 6_000;
 
-/** Errors that say no more than that there is no answer. */
+/** Errors that only mean that there is no answer. */
 const silence = /^(no answer|Command timed out|Stream isn't writeable|Connection is closed)/;
 
-/** Asks the broker, and reports once when it is gone and when it is back. */
+/** Sends requests to the broker, and reports once when it is gone and when it is back. */
 export class BrokerWatch {
   readonly #broker: Pick<Broker, "shown">;
   readonly #log: Log;
@@ -215,7 +215,7 @@ export class BrokerWatch {
     this.#signal = signal;
   }
 
-  /** Whether the broker did what it was asked for. It is asked again at the next turn, so nothing is thrown. */
+  /** Whether the broker did the work. Does not throw, because the request is repeated in the next round. */
   async ask(work: () => Promise<unknown>): Promise<boolean> {
     try {
       await inTime(work(), longestAnswer, this.#signal);
@@ -236,15 +236,15 @@ export class BrokerWatch {
   }
 }
 
-/** Milliseconds for a last command to a broker that may be gone: several of them take less than an interrupted process may live. */
+/** Milliseconds for a last command to a broker that may be gone: several of them must fit in the time that an interrupted process has. */
 const longestLast = 1_500;
 
-/** Waits for a command of the broker, but not for long, and whatever comes of it. */
+/** Waits a short time for a command of the broker, and ignores failures. */
 export async function atMost(command: Promise<unknown>): Promise<void> {
   await inTime(command, longestLast).catch(() => {});
 }
 
-/** Waits for a command. Rejects if there is no answer within so many milliseconds, and as soon as the signal is aborted. */
+/** Waits for a command. Rejects if there is no answer within this many milliseconds, and as soon as the signal is aborted. */
 async function inTime(command: Promise<unknown>, milliseconds: number, signal?: AbortSignal): Promise<void> {
   const ends = new AbortController();
   const late = delay(milliseconds, undefined, { signal: AbortSignal.any([ends.signal, ...(signal ? [signal] : [])]) });

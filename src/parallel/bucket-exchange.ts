@@ -8,15 +8,15 @@ import { DamagedError } from "../store/bucket/objects.js";
 import type { Remote } from "../store/folder/job-folders.js";
 import { type Exchange, type OwnExchange, planFile } from "./exchange.js";
 
-/** The bucket of a job; `retryUntilBack` does work again, which must do no harm twice, while the store is gone for a while. */
+/** The bucket of a job. `retryUntilBack` repeats work during an outage of the store, so the work must be safe to repeat. */
 type Place = Pick<Remote, "bucket" | "retryUntilBack">;
 
-/** The folder of the exchanges among the keys of a job; head.json never lists anything in it. */
+/** The prefix of all exchanges in a job's keys; head.json never lists them. */
 const exchanges = "exchange";
 
 /**
- * The files of the exchange of a run in the bucket of its job, for a worker, which keeps what it reads in a folder of its own until
- * it is uploaded.
+ * The exchange of a run in its job's bucket, for a worker, which stores its files in its own local folder until
+ * they are uploaded.
  */
 export function bucketExchange(place: Place, runId: string, folder: string): Exchange {
   const { bucket, retryUntilBack } = place;
@@ -37,13 +37,13 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
     },
     drop: async (attempt, outcome) => {
       await rm(join(folder, attempt), { recursive: true, force: true });
-      if (outcome === "late") await removeBelow(bucket, `${prefix}/attempts/${attempt}`).catch(() => {}); // else they go with the exchange
+      if (outcome === "late") await removeBelow(bucket, `${prefix}/attempts/${attempt}`).catch(() => {}); // otherwise removed with the exchange
     },
   };
 }
 
 /**
- * The same for the coordinator. The lease is confirmed before each change. A coordinator that is frozen right after that may still
+ * The same for the coordinator. It confirms the lease before each change. A coordinator that is frozen right after that may still
  * remove results of its successor, which then reads these documents again.
  */
 export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
@@ -72,7 +72,7 @@ export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
         throw error;
       }
     },
-    // A worker that had looked at the plan before may still upload. That stays until the exchanges of other runs are removed.
+    // A worker that checked the plan before may still upload. Its files stay until the exchanges of other runs are removed.
     remove: () =>
       change(async () => {
         await bucket.remove([`${prefix}/${planFile}`]);
@@ -82,7 +82,7 @@ export function ownBucketExchange(remote: Remote, runId: string): OwnExchange {
   };
 }
 
-/** Removes the exchanges of all runs of a job but one, or of all. */
+/** Removes the exchanges of all runs of a job, or of all but one. */
 export async function removeOtherPrefixes(
   { bucket, retryUntilBack, confirm }: Remote,
   runId: string | undefined,
@@ -95,7 +95,7 @@ export async function removeOtherPrefixes(
   await endUploads(bucket, (key) => !key.startsWith(`${exchanges}/${runId}/`));
 }
 
-/** The keys of an exchange begin with this. StopError for a run id that is none, since a broker may give any. */
+/** The prefix of an exchange's keys. StopError for an invalid run id, because a broker may send anything. */
 function prefixOf(runId: string): string {
   if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is no id of a run`);
   return `${exchanges}/${runId}`;
@@ -106,11 +106,11 @@ async function readText({ bucket, retryUntilBack }: Place, key: string, isPatien
   return (await (isPatient ? retryUntilBack(read) : read()))?.bytes.toString("utf8");
 }
 
-/** Ends uploads that workers left. Some stores do not list uploads, or not to everybody; docs/s3.md says what becomes of them there. */
+/** Ends unfinished uploads of workers. Some stores do not list uploads, or only to some users; docs/s3.md explains what happens there. */
 async function endUploads(bucket: Bucket, isLeft: (key: string) => boolean): Promise<void> {
   try {
     for await (const upload of bucket.uploads(`${exchanges}/`)) if (isLeft(upload.key)) await bucket.endUpload(upload);
   } catch {
-    // nothing but room in the store depends on it
+    // unfinished uploads only use space in the store
   }
 }

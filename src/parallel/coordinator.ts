@@ -13,18 +13,18 @@ import { type BatchEnd, type DocumentQueue, lockTime, refusal } from "./queue.js
 import { planText, type RunPlan } from "./run-plan.js";
 import type { WorkersProgress } from "./workers-progress.js";
 
-/** Results that are accepted at once. */
+/** How many results to accept at once. */
 const atOnce = 4;
-/** Milliseconds between two turns where no hint comes, and between two looks at the whole exchange at the least. */
+/** Maximum milliseconds between two rounds without a hint, and minimum between two full checks of the exchange. */
 const longestWait = 500;
 const leastLook = 2_000;
-/** A look takes no more than this share of the time. */
+/** The maximum share of the time for full checks. */
 const lookShare = 1 / 20;
-/** Milliseconds for workers to end their batches when every document is read. */
+/** Milliseconds for workers to end their batches after every document is read. */
 const longestEnd = 2_000;
-/** Milliseconds without a heartbeat after which the user hears of it. */
+/** Milliseconds without a heartbeat until the user is told. */
 const longestSilence = 20_000;
-/** Milliseconds for which workers are waited for, also where an outage of the service ends a run at once. */
+/** Minimum milliseconds to wait for workers, even if an outage of the service ends a run at once. */
 const leastPatience = 10_000;
 
 /** The broker of a run with workers, and the queue of its job. */
@@ -40,16 +40,16 @@ export interface CoordinatorOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly workers: Workers;
-  /** The place of this run that its workers share with it. */
+  /** The files that this run shares with its workers. */
   readonly exchange: OwnExchange;
-  /** Sends no request for some milliseconds, because the service wants that. */
+  /** Sends no requests for this many milliseconds, because the service asked for that. */
   readonly pause: (milliseconds: number) => void;
   readonly open: OpenDocuments;
   readonly workersProgress: WorkersProgress;
   readonly run: RunPlan;
 }
 
-/** Hands documents out to workers and accepts their results, until all are read or no worker is left. */
+/** Hands out documents to workers and accepts their results, until all are read or no worker is left. */
 export class Coordinator {
   readonly #options: CoordinatorOptions;
   readonly #watch: BrokerWatch;
@@ -58,13 +58,13 @@ export class Coordinator {
   /** Documents that may have a result now. */
   readonly #hinted = new Set<string>();
   readonly #refusals = new Set<string>();
-  /** The batches that the queue did not have at the last look. */
+  /** The batches that were missing from the queue at the last check. */
   #missing: ReadonlySet<string> = new Set();
-  /** Whether everything is to be queued again, and from when on it may be. */
+  /** Whether everything must be queued again, and the earliest time for it. */
   #isLost = false;
   #quietUntil = 0;
   #isTaken = false;
-  /** When a worker last read something, and whether the user knows that this is long ago. */
+  /** When a worker last read something, and whether the user was told of a long silence. */
   #heardAt = performance.now();
   #isSilenceReported = false;
   #readAt = Number.POSITIVE_INFINITY;
@@ -84,7 +84,7 @@ export class Coordinator {
     workers.queue.listen({ onEnded: (...ended) => this.#ended(...ended), onProgress }, pause);
   }
 
-  /** Resolves when nothing is left for workers, and none of them sends requests. */
+  /** Resolves when workers have nothing left to do and send no more requests. */
   async run(): Promise<void> {
     const { signal, open } = this.#options;
     for (;;) {
@@ -121,7 +121,7 @@ export class Coordinator {
     this.#wake();
   }
 
-  /** Waits for a hint, or a little while. */
+  /** Waits for a hint, or briefly. */
   async #waitForHint(): Promise<void> {
     if (this.#hinted.size > 0) return;
     const hint = new AbortController();
@@ -130,7 +130,7 @@ export class Coordinator {
     await delay(longestWait, undefined, { signal }).catch(() => {});
   }
 
-  /** Sets the limit of the round first, so that there is never a batch without one. */
+  /** Sets the limit of the round first, so that a batch never has no limit. */
   async #queueNext(): Promise<void> {
     const { open, workers, run, job } = this.#options;
     const { concurrency, maxRps = null } = job.service;
@@ -154,18 +154,18 @@ export class Coordinator {
   }
 
   /**
-   * The queue has lost its data, or may have: requests for what was in it may be in flight for one lock time more. Then everything is
-   * queued again.
+   * Starts over after the queue has lost its data, or may have: requests for its batches may be in flight for one more lock time. Then
+   * everything is queued again.
    */
   async #startOver(): Promise<void> {
     this.#options.open.returnAll();
     this.#options.workersProgress.ended();
-    if (!(await this.#watch.ask(() => this.#wipe()))) return; // the next turn tries again
+    if (!(await this.#watch.ask(() => this.#wipe()))) return; // the next round tries again
     this.#isLost = false;
     this.#quietUntil = performance.now() + lockTime;
   }
 
-  /** Empties the queue, unless another run uses it now. */
+  /** Empties the queue, unless another run now uses it. */
   async #wipe(): Promise<void> {
     this.#isTaken = !(await this.#options.workers.queue.wipe());
   }
@@ -191,16 +191,16 @@ export class Coordinator {
     });
   }
 
-  /** Looks at everything that the exchange and the queue hold: hints may have been lost. */
+  /** Checks everything in the exchange and the queue, because hints may have been lost. */
   async #look(): Promise<void> {
     const { exchange, run, open, workers } = this.#options;
     const { queue } = workers;
     const begun = performance.now();
-    // A coordinator that was fenced may have removed everything.
+    // A coordinator that was replaced may have removed everything.
     if ((await exchange.read(planFile)) !== planText(run)) await exchange.write(planFile, planText(run));
     const names = (await exchange.names("results")).map((file) => file.slice(0, -".json".length));
     await this.#accept(names.filter((name) => open.get(name)));
-    const took = performance.now() - begun; // a broker that does not answer takes long, and must not put off the next look
+    const took = performance.now() - begun; // the wait for a broker that does not answer must not delay the next check
     await this.#watch.ask(async () => {
       const missing = await queue.findMissing(open.queued);
       const state = await queue.state();
@@ -212,13 +212,13 @@ export class Coordinator {
     this.#nextLook = performance.now() + Math.max(leastLook, took / lookShare);
   }
 
-  /** A worker has read something. */
+  /** Records that a worker has read something. */
   #hear(): void {
     this.#heardAt = performance.now();
     this.#isSilenceReported = false;
   }
 
-  /** Whether this process continues by itself: there was no heartbeat for long, or another run uses the queue now. */
+  /** Whether this process continues without workers: there was no heartbeat for a long time, or another run now uses the queue. */
   #isAlone(): boolean {
     const { job, log, open } = this.#options;
     const self = `this run reads ${countOf(open.size, "document")} itself`;
@@ -240,7 +240,7 @@ export class Coordinator {
   }
 }
 
-/** Says which workers are there, how to start one where there is none, and how much each has read. */
+/** Reports which workers are connected, how to start one if there is none, and how many documents each has read. */
 export class WorkerNames {
   readonly #say: (text: string) => void;
   readonly #howToStart: string;
@@ -252,7 +252,7 @@ export class WorkerNames {
     this.#howToStart = howToStart;
   }
 
-  /** The workers that are connected now, in their order. */
+  /** Reports the connected workers if they changed. */
   see(names: readonly string[]): void {
     const present = names.join(", ");
     if (present !== this.#present)
@@ -260,12 +260,12 @@ export class WorkerNames {
     this.#present = present;
   }
 
-  /** A worker has read a document whole. */
+  /** Counts a document that a worker read completely. */
   read(name: string): void {
     this.#read.set(name, (this.#read.get(name) ?? 0) + 1);
   }
 
-  /** Says how much each worker has read. */
+  /** Reports how many documents each worker has read. */
   reportAll(): void {
     const each = [...this.#read].sort(([one], [other]) => (one < other ? -1 : 1));
     if (each.length === 0) return;

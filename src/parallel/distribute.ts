@@ -17,7 +17,7 @@ import { DocumentQueue } from "./queue.js";
 import { planText } from "./run-plan.js";
 import { WorkersProgress } from "./workers-progress.js";
 
-/** Opens the broker of a run. When it resolves, no worker sends requests for an earlier run. */
+/** Opens the broker of a run. Resolves when no worker sends requests for an earlier run any more. */
 export async function openWorkers(
   url: string,
   job: Job,
@@ -36,22 +36,23 @@ export async function openWorkers(
 /** The run whose documents workers read. */
 interface DistributeOptions extends Omit<CoordinatorOptions, "open" | "workersProgress" | "run"> {
   readonly progress: RunProgress;
-  /** The hash of the list of documents that the run was given; undefined where it asked the service. */
+  /** The hash of the given list of documents; undefined if the run asked the service. */
   readonly list: string | undefined;
 }
 
 /**
- * Lets workers read the documents of a run, and takes over what they read whole, as if this process had read it and been killed. Resolves
- * when nothing is left for them: documents that no worker could read whole are left to the caller, and all that are left where no worker
- * sends a heartbeat for `service.outage`, or 10 s if that is less. An interrupted run leaves the exchange to the next one, which takes over what is there.
+ * Lets workers read the documents of a run, and accepts their complete results, as if an earlier process had read them. Resolves
+ * when workers have nothing left. The caller then reads documents that no worker could read completely, and all remaining ones if no
+ * worker sends a heartbeat for `service.outage`, or for 10 s if that is longer. An interrupted run leaves the exchange to the next one,
+ * which resumes it.
  */
 export async function distribute(discovery: Discovery, options: DistributeOptions): Promise<void> {
   const { job, workspace, progress, log, exchange, list } = options;
   const placed = documentsOf(discovery);
-  const begun = await namesOfBegun(workspace.segments); // an earlier process read these, or began to
+  const begun = await namesOfBegun(workspace.segments); // documents that an earlier process read or began to read
   const left = placed.filter(({ name }) => !begun.has(name));
   const sizeOf = sizesOf(discovery, await runBefore(workspace, job.name));
-  const ordered = left.toSorted((one, other) => (sizeOf(other) ?? -1) - (sizeOf(one) ?? -1)); // no large one is left to the end
+  const ordered = left.toSorted((one, other) => (sizeOf(other) ?? -1) - (sizeOf(one) ?? -1)); // largest first
   progress.documents = placed.length;
   if (ordered.length > 0) {
     progress.documentsDone = placed.length - left.length;
@@ -74,12 +75,12 @@ export async function distribute(discovery: Discovery, options: DistributeOption
   await exchange.remove();
 }
 
-/** Characters of a chunk, about: they make sizes of two sources comparable. */
+/** Approximate characters per chunk, to compare sizes from two sources. */
 const charactersOfChunk = 500;
 
 /**
- * The size of a document in characters, by the list of the service, or else by the chunks of the run before; undefined where neither
- * has it.
+ * The size of a document in characters, from the service's list, otherwise estimated from the chunks in the previous run; undefined if
+ * neither has it.
  */
 export function sizesOf(
   { found }: Pick<Discovery, "found">,
@@ -95,7 +96,7 @@ export function sizesOf(
     sizes.get(documentKey({ dataset_id: datasetId, document_id: documentId }));
 }
 
-/** The requests that a document of this size needs, about. */
+/** The approximate number of requests for a document of this size. */
 function requestsFor(size: number | undefined, { childChunks }: Job): number | undefined {
   const chunks = size === undefined ? undefined : Math.ceil(size / charactersOfChunk);
   return chunks && chunks / 100 + (childChunks === "all" ? chunks : 0);

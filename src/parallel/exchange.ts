@@ -3,66 +3,66 @@ import { forEachOf } from "../files/files.js";
 import type { Fingerprint } from "../files/join-segments.js";
 import type { SegmentFacts } from "../segments/segment.js";
 
-/** The file that the coordinator of a run writes before it hands out anything. */
+/** The file that a run's coordinator writes before it hands out documents. */
 export const planFile = "plan.json";
 
 /**
- * The exchange of one run: the place in the output of the job where its workers leave what they read. It is the only
- * truth about their work. A worker that wakes late finds it gone, and changes nothing.
+ * The exchange of one run: the part of the job's output where its workers leave their results. Only the exchange decides
+ * which work is done. A worker that wakes up late finds it gone, and changes nothing.
  *
  * - `plan.json`: the run, and what a worker must agree with. Without it, the run is over.
  * - `attempts/<name>.<token>/`: the rows of an attempt to read a document.
  * - `results/<name>.json`: the first complete result of a document, which names the attempt.
  */
 export interface Exchange {
-  /** The text of a file; undefined where nothing has this key, and empty where something else than a file has it. */
+  /** The text of a file; undefined if the key does not exist, and empty if it is not a file. */
   readonly read: (key: string, options?: ReadOptions) => Promise<string | undefined>;
-  /** Makes a folder on this machine for the files of an attempt; undefined where the run is over. */
+  /** Makes a local folder for the files of an attempt; undefined if the run is over. */
   readonly begin: (attempt: string) => Promise<string | undefined>;
-  /** Lets the coordinator see a file in that folder. StopError where it has other bytes than were written to it. */
+  /** Makes a file in that folder visible to the coordinator. StopError if its bytes differ from what was written. */
   readonly submit: (attempt: string, file: SegmentFacts) => Promise<void>;
-  /** Writes a file, whole or not at all. False, and nothing is written, where there is one. */
+  /** Writes a file atomically. Returns false, and writes nothing, if the file exists. */
   readonly create: (key: string, content: string) => Promise<boolean>;
-  /** Removes the files of an attempt, but those of the first result. */
+  /** Removes the files of an attempt, unless it has the first result. */
   readonly drop: (attempt: string, outcome: Outcome | undefined) => Promise<void>;
 }
 
-/** The same for the coordinator, which has the lease of the job. Changes reject once another process has it. */
+/** The exchange for the coordinator, which has the lease of the job. Changes reject once another process has the lease. */
 export interface OwnExchange extends Pick<Exchange, "read"> {
-  /** The names right below a key. */
+  /** The names directly below a key. */
   readonly names: (key: string) => Promise<readonly string[]>;
-  /** Writes a file, whole or not at all. It may replace one. */
+  /** Writes a file atomically. May replace a file. */
   readonly write: (key: string, content: string) => Promise<void>;
-  /** Brings a file to a path that is free. False, and nothing is there, where it is missing or has other bytes. */
+  /** Copies or links a file to a free path. Returns false, and leaves no file, if it is missing or has other bytes. */
   readonly take: (key: string, path: string, expected: Fingerprint) => Promise<boolean>;
   /** Removes everything, `plan.json` first. */
   readonly remove: () => Promise<void>;
 }
 
 interface ReadOptions {
-  /** Whether to wait for a store that is gone for a while; it is waited for by default. */
+  /** Whether to wait during an outage of the store; default: true. */
   readonly isPatient: boolean;
 }
 
-/** late: the run is over, or it has a result of this document already. */
+/** late: the run is over, or already has a result for this document. */
 type Outcome = "first" | "late";
 
-/** The reading of a document that a worker has begun. */
+/** A worker's attempt to read a document. */
 export interface Attempt {
-  /** Tells this attempt from every other one at the same document. */
+  /** Distinguishes this attempt from others at the same document. */
   readonly token: string;
-  /** A local folder of its own, which holds nothing else. */
+  /** The local folder for this attempt only. */
   readonly folder: string;
-  /** Submits the files, which are closed, with a result that names them and the token: all of it or nothing. */
+  /** Submits the closed files, with a result that contains their names and the token, atomically. */
   readonly submit: (files: readonly SegmentFacts[], result: string) => Promise<Outcome>;
-  /** Removes what the attempt left on this machine. */
+  /** Removes the attempt's local files. */
   readonly drop: () => Promise<void>;
 }
 
-/** Files on their way at once. Of a large one in a bucket, three parts are. */
+/** Files to transfer at once. A large file in a bucket is sent in three parts at once. */
 const atOnce = 3;
 
-/** Begins to read the document of this name; undefined where the run is over. */
+/** Starts an attempt to read the document with this name; undefined if the run is over. */
 export async function beginAttempt(exchange: Exchange, name: string): Promise<Attempt | undefined> {
   const token = randomUUID();
   const attempt = attemptOf(name, token);
@@ -81,7 +81,7 @@ export async function beginAttempt(exchange: Exchange, name: string): Promise<At
       if (await exchange.create(key, result)) return "first";
       return (await find(result)) ?? "late";
     } catch (error) {
-      // The answer to our result may be lost, or the end of the run took our files.
+      // The answer to our write of the result may be lost, or the end of the run removed our files.
       const found = await find(result, { isPatient: false }).catch(() => undefined);
       if (found === undefined) throw error;
       return found;
@@ -100,5 +100,5 @@ export async function beginAttempt(exchange: Exchange, name: string): Promise<At
 
 export const resultKey = (name: string): string => `results/${name}.json`;
 
-/** The name of the folder of an attempt. */
+/** The folder name of an attempt. */
 export const attemptOf = (name: string, token: string): string => `${name}.${token}`;

@@ -12,8 +12,8 @@ import { removeFrom } from "../store/folder/remove-from.js";
 import type { Exchange, OwnExchange } from "./exchange.js";
 
 /**
- * The files of the exchange of a run in the folder of its job, for a worker: `.work/exchange/<run_id>`. It makes no folder above
- * that of an attempt, so that an exchange that was removed does not come back. StopError where a link was planted in it.
+ * The exchange of a run in its job's folder, for a worker: `.work/exchange/<run_id>`. Makes only the folders of attempts, not their
+ * parents, so that a removed exchange does not come back. StopError if it contains a planted link.
  */
 export async function folderExchange(folders: JobFolders, runId: string): Promise<Exchange> {
   await refuseLinks(folders);
@@ -34,8 +34,8 @@ export async function folderExchange(folders: JobFolders, runId: string): Promis
 }
 
 /**
- * The same for the coordinator; makes the folder where there is none. Every change renames something out of the coordinator's own
- * folder or into it, so that a fenced coordinator changes nothing.
+ * The same for the coordinator; makes the folder if needed. Every change is a rename out of or into the coordinator's own
+ * folder, so that a fenced coordinator changes nothing.
  */
 export async function ownFolderExchange(leased: LeasedJob, runId: string): Promise<OwnExchange> {
   const folder = await folderOf(leased, runId);
@@ -49,7 +49,7 @@ export async function ownFolderExchange(leased: LeasedJob, runId: string): Promi
   };
 }
 
-/** Removes the exchanges of all runs of a job but one, or of all. */
+/** Removes the exchanges of all runs of a job, or of all but one. */
 export async function removeOtherFolders(leased: LeasedJob, runId: string | undefined): Promise<void> {
   const exchanges = exchangesOf(leased);
   await refuseLink(exchanges);
@@ -57,7 +57,7 @@ export async function removeOtherFolders(leased: LeasedJob, runId: string | unde
     if (name !== runId) await removeFrom(leased, join(exchanges, name));
 }
 
-/** The folder of an exchange. StopError for a run id that is none, since a broker may give any, and for planted links. */
+/** The folder of an exchange. StopError for an invalid run id, because a broker may send anything, and for planted links. */
 async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Promise<string> {
   if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is no id of a run`);
   const folder = join(exchangesOf(folders), runId);
@@ -66,7 +66,7 @@ async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Pr
   return folder;
 }
 
-/** Makes the folders by one rename out of our own, so that a fenced run makes none; those of an earlier process stay as they are. */
+/** Makes the folders with one rename out of our own, so that a fenced run makes none. Keeps the folders of an earlier process. */
 async function makeFolders({ own }: LeasedJob, folder: string): Promise<void> {
   await makeFolder(dirname(folder));
   if (await isThere(folder)) return;
@@ -82,7 +82,7 @@ async function readText(path: string): Promise<string | undefined> {
   return (await readRegular(path).catch(ifAbsent(undefined)))?.toString("utf8");
 }
 
-/** Looks at the size only: the coordinator checks the hash when it takes the file, which also finds what happens later. */
+/** Checks only the size: the coordinator checks the hash when it takes the file, which also detects later damage. */
 async function requireBytes(folder: string, { file, bytes }: SegmentFacts): Promise<void> {
   const path = join(folder, file);
   const facts = await lstat(path).catch(ifAbsent(undefined));
@@ -92,7 +92,7 @@ async function requireBytes(folder: string, { file, bytes }: SegmentFacts): Prom
   );
 }
 
-/** A link appears whole, and only where nothing has its name. A file system without hard links gets a copy, which a kill may tear. */
+/** Creates a file atomically with a hard link, which fails if the name exists. Without hard links, a kill may leave a partial copy. */
 async function createFile(path: string, content: string): Promise<boolean> {
   const aside = join(dirname(path), `.${randomUUID()}`);
   try {
@@ -106,7 +106,7 @@ async function createFile(path: string, content: string): Promise<boolean> {
     if (isTaken(error)) return false;
     throw error;
   } finally {
-    await rm(aside, { force: true }).catch(() => {}); // it goes with the exchange
+    await rm(aside, { force: true }).catch(() => {}); // removed with the exchange
   }
 }
 
@@ -114,7 +114,7 @@ function isTaken(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EEXIST";
 }
 
-/** Gives a file a second name, or copies it where the file system has no hard links. False, and no file, where its bytes are others. */
+/** Hard-links a file, or copies it if links fail. Returns false, and leaves no file, if its bytes differ. */
 async function linkFile(source: string, path: string, expected: Fingerprint): Promise<boolean> {
   const facts = await lstat(source).catch(ifAbsent(undefined));
   if (!facts?.isFile()) return false;

@@ -2,19 +2,19 @@ import { randomUUID } from "node:crypto";
 import type { DocumentToRead } from "../crawl/discovery.js";
 import type { BatchEnd } from "./queue.js";
 
-/** Batches of a round at the most. */
+/** Maximum batches of a round. */
 const mostQueued = 1_000;
-/** Small documents of a batch. It shrinks towards the end, so that all workers end at about the same time. */
+/** Maximum small documents of a batch. Batches shrink towards the end, so that all workers end at about the same time. */
 const mostInBatch = 20;
-/** Milliseconds that a network drive may take to show a result: https://man7.org/linux/man-pages/man5/nfs.5.html (acdirmax). */
+/** Milliseconds until a network drive shows a result: https://man7.org/linux/man-pages/man5/nfs.5.html (acdirmax). */
 const longestDelay = 60_000;
-/** Times that a document is handed out to workers that do not end it, before the coordinator reads it itself. */
+/** How often a document is handed out to workers that do not finish it, before the coordinator reads it itself. */
 const mostTries = 3;
-/** A document is large if it needs more requests than this for each slot of the job. Read alone, it then keeps all of them busy. */
+/** A document is large if it needs more than this many requests per slot. Alone in a round, it then keeps all slots busy. */
 const largeFactor = 10;
 
 /**
- * How the concurrent requests of a job are shared: `atOnce` batches may be under way, each with `slots` requests. Large documents
+ * How a job's concurrent requests are shared: up to `atOnce` batches run at once, each with `slots` requests. Large documents
  * are read first, one at a time with all slots; then small ones, several at once.
  */
 interface Round {
@@ -29,18 +29,18 @@ interface OpenDocument {
   readonly document: DocumentToRead;
   isLarge: boolean;
   tries: number;
-  /** When a worker last said that it has a result. */
+  /** When a worker last reported a result. */
   submittedAt: number;
 }
 
-/** Which documents workers still have to read, and which of them are in the queue. Pure but for the ids of batches. */
+/** The documents that workers must still read, and which of them are queued. Pure, except for the random ids of batches. */
 export class OpenDocuments {
   readonly #concurrency: number;
   readonly #open = new Map<string, OpenDocument>();
-  /** Those of the round that have not ended. */
+  /** The batches of the round that have not ended. */
   #batches = new Map<string, readonly string[]>();
 
-  /** In the order in which they are to be read. `requestsOf`: the requests that a document needs, if known. */
+  /** In the order to read them. `requestsOf`: the number of requests for a document, if known. */
   constructor(
     documents: readonly DocumentToRead[],
     concurrency: number,
@@ -66,14 +66,14 @@ export class OpenDocuments {
     return [...this.#batches.keys()];
   }
 
-  /** The documents of a batch that has not ended. */
+  /** The document names of a batch that has not ended. */
   namesIn(id: string): readonly string[] {
     return this.#batches.get(id) ?? [];
   }
 
   /**
-   * Makes the batches of the next round; undefined until all of the last one have ended, and where no document waits. A document that
-   * was tried too often is left to the coordinator; one that was submitted waits for its result to come into sight.
+   * Makes the batches of the next round; undefined until all batches of the last one have ended, and if no document waits. Leaves
+   * documents with too many tries to the coordinator. Skips submitted documents until their results are visible.
    */
   nextRound(now: number): Round | undefined {
     if (this.#batches.size > 0) return undefined;
@@ -96,7 +96,7 @@ export class OpenDocuments {
     return { atOnce, slots, mostPages, batches: new Map(batches) };
   }
 
-  /** A worker has ended a batch. `isTry`: its documents count as tried, but for those that turned out large. */
+  /** Records that a worker ended a batch. `isTry`: counts a try for its documents, except those that turned out to be large. */
   ended(id: string, { submitted, large }: BatchEnd, now: number, isTry = true): void {
     for (const name of this.namesIn(id)) {
       const document = this.#open.get(name);
@@ -108,12 +108,12 @@ export class OpenDocuments {
     this.#batches.delete(id);
   }
 
-  /** The queue has lost its data: everything is to be handed out again. */
+  /** Records that the queue has lost its data, so that everything is handed out again. */
   returnAll(): void {
     this.#batches.clear();
   }
 
-  /** The document is read, or is left to the coordinator. */
+  /** Records that a document is read, or left to the coordinator. */
   close(name: string): void {
     this.#open.delete(name);
   }

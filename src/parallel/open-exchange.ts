@@ -9,20 +9,20 @@ import type { Exchange, OwnExchange } from "./exchange.js";
 import { folderExchange, ownFolderExchange, removeOtherFolders } from "./folder-exchange.js";
 
 export interface ExchangeOptions {
-  /** Names the credentials of the bucket. */
+  /** Has the credentials of the bucket. */
   readonly env: NodeJS.ProcessEnv;
-  /** Ends every request to the bucket. */
+  /** Aborts every request to the bucket. */
   readonly signal: AbortSignal;
   readonly log: Log;
 }
 
-/** The exchanges of the runs of one job, for a worker. The end of the scope removes what the worker has on this machine. */
+/** The exchanges of a job's runs, for a worker. At the end of the scope, the worker's local files are removed. */
 interface Exchanges extends AsyncDisposable {
-  /** The exchange of a run. StopError for an id that is none. */
+  /** The exchange of a run. StopError for an invalid id. */
   readonly of: (runId: string) => Promise<Exchange>;
 }
 
-/** Opens the exchanges in the output of a job, a folder or a bucket. A worker does not hold the job. */
+/** Opens the exchanges in the output of a job, a folder or a bucket. A worker has no lease on the job. */
 export async function openExchanges(job: Job, { env, signal, log }: ExchangeOptions): Promise<Exchanges> {
   const folders = foldersOf(job);
   if (job.output.bucket === undefined)
@@ -47,12 +47,12 @@ export async function openExchanges(job: Job, { env, signal, log }: ExchangeOpti
   };
 }
 
-/** Opens the exchange of a run for its coordinator, which holds the job; makes it where there is none. */
+/** Opens the exchange of a run for its coordinator, which has the lease of the job; makes it if needed. */
 export async function ownExchange(leased: LeasedJob, runId: string): Promise<OwnExchange> {
   return leased.remote ? ownBucketExchange(leased.remote, runId) : ownFolderExchange(leased, runId);
 }
 
-/** Removes the exchanges of all runs of a job but this one, or of all. The caller holds the job. */
+/** Removes the exchanges of all runs of a job, or of all but this one. The caller has the lease of the job. */
 export async function removeOtherExchanges(leased: LeasedJob, runId: string | undefined): Promise<void> {
   if (leased.remote) await removeOtherPrefixes(leased.remote, runId);
   else await removeOtherFolders(leased, runId);

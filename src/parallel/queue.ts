@@ -10,26 +10,26 @@ import { atMost, type Broker } from "./broker.js";
 import { planSchema } from "./run-plan.js";
 
 /**
- * Milliseconds for which a batch belongs to a worker that does not renew it. A worker that cannot renew ends its requests before, so
- * that nothing sent for a batch is in flight once this time has passed.
+ * How many milliseconds a worker owns a batch without renewing it. A worker that cannot renew aborts its requests earlier, so
+ * that no request for a batch is in flight after this time.
  */
 export const lockTime = 6_000;
 
-/** Milliseconds after which a broker that says nothing counts as gone. */
+/** Milliseconds until a silent broker counts as gone. */
 const longestCommand = 5_000;
-/** Milliseconds without events after one that cannot be read. */
+/** Milliseconds to pause after an unreadable event. */
 const pauseOfEvents = 1_000;
 
-/** Documents that one worker takes together, as they are in the queue. It names no URL and no key: a worker has both in its job file. */
+/** Documents that one worker reads together, as queued. Contains no URL and no key: a worker has both in its job file. */
 export const batchSchema = object({
   run: planSchema,
   /** Concurrent requests of the run and all its workers together. */
   concurrency: v.pipe(count, v.minValue(1)),
   /** Requests a second of the run and all its workers together; null if there is no limit. */
   max_rps: v.nullable(amount),
-  /** Concurrent requests that the worker may send for it. */
+  /** Concurrent requests that the worker may send for this batch. */
   slots: count,
-  /** A document with more pages and child lists is left for later, when it gets all slots; null: read any. */
+  /** A document with more pages and child lists waits until it gets all slots; null: no limit. */
   most_pages: v.nullable(count),
   documents: listOf(
     object({
@@ -41,7 +41,7 @@ export const batchSchema = object({
 });
 export type BatchData = v.InferOutput<typeof batchSchema>;
 
-/** The report of a worker at the end of a batch. Documents that it does not name have to be read again. */
+/** A worker's report at the end of a batch. Documents that it does not name must be read again. */
 const endSchema = object({
   /** Documents that have a result now. */
   submitted: listOf(text),
@@ -50,21 +50,21 @@ const endSchema = object({
 });
 export type BatchEnd = v.InferOutput<typeof endSchema>;
 
-/** A worker that refuses a batch begins its reason with this. */
+/** The prefix of the reason when a worker refuses a batch. */
 export const refusal = "refused: ";
 
 const pauseSchema = object({ pause: count });
 const nothing: BatchEnd = { submitted: [], large: [] };
 
-/** Hints of the queue. Each may be lost: the exchange is what counts. */
+/** Hints from the queue. Any of them may be lost, because only the exchange decides. */
 interface QueueListener {
-  /** A worker has ended a batch. `reason`: why it took none of it. */
+  /** A worker ended a batch. `reason`: why it failed or was refused. */
   readonly onEnded: (id: string, end: BatchEnd, reason: string | undefined) => void;
   readonly onProgress: (id: string, progress: unknown) => void;
 }
 
 /**
- * Removes keys and sets the limit, if the run still has the queue; where nothing has it, only if that is allowed.
+ * Removes keys and sets the limit if the run still owns the queue. If it has no owner, only if that is allowed.
  * KEYS: meta, and those to remove. ARGV: the owner, the limit, and 1 if the queue may have lost its owner.
  */
 const setLimit = `
@@ -74,13 +74,13 @@ for at = 2, #KEYS do redis.call("DEL", KEYS[at]) end
 redis.call("HSET", KEYS[1], "kbdump", ARGV[1], "concurrency", ARGV[2])
 return 1`;
 
-/** Removes the batches that no worker has begun, if the run still has the queue. KEYS: meta, wait. ARGV: the owner, the keys of the queue. */
+/** Removes the batches that no worker has begun, if the run still owns the queue. KEYS: meta, wait. ARGV: the owner, the key prefix. */
 const takeBack = `
 if redis.call("HGET", KEYS[1], "kbdump") ~= ARGV[1] then return 0 end
 for _, id in ipairs(redis.call("LRANGE", KEYS[2], 0, -1)) do redis.call("DEL", ARGV[2] .. id) end
 return redis.call("DEL", KEYS[2])`;
 
-/** The queue of a job, as the coordinator of one of its runs uses it. Everything but `close` rejects where the broker is gone. */
+/** The queue of a job, for the coordinator of one of its runs. Everything except `close` rejects if the broker is gone. */
 export class DocumentQueue {
   readonly #broker: Broker;
   readonly #job: Job;
@@ -98,13 +98,13 @@ export class DocumentQueue {
       connection: this.#connection,
       defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
     });
-    this.#queue.on("error", () => {}); // the exchange is what counts, whatever the queue says
+    this.#queue.on("error", () => {}); // only the exchange decides, so errors of the queue do not matter
     this.#meta = this.#queue.toKey("meta");
   }
 
   /**
-   * Opens the queue of a job for a new run. When it resolves, no worker sends requests for an earlier run: usually at once, and after
-   * the lock time if the queue is new, has lost its data, or was left by a coordinator that was killed.
+   * Opens the queue of a job for a new run. When it resolves, no worker sends requests for an earlier run. That is usually at once, but
+   * takes the lock time if the queue is new, has lost its data, or was left by a killed coordinator.
    */
   static async open(
     broker: Broker,
@@ -115,7 +115,7 @@ export class DocumentQueue {
     await once(queue.#connection, "ready", { signal });
     const isLost = (await queue.state()) === "lost";
     await queue.#connection.hset(queue.#meta, "kbdump", queue.#owner);
-    await queue.#takeBack(); // from here on no worker begins anything of an earlier run
+    await queue.#takeBack(); // from here on, no worker begins a batch of an earlier run
     if (isLost || (await queue.#queue.getActiveCount()) > 0) {
       await queue.wipe();
       log(
@@ -127,7 +127,7 @@ export class DocumentQueue {
     return queue;
   }
 
-  /** Hears of batches and pauses until the queue is closed. */
+  /** Listens for batches and pauses until the queue is closed. */
   listen({ onEnded, onProgress }: QueueListener, onPause: (milliseconds: number) => void): void {
     const events = hearPauses(this.#broker, this.#job, onPause);
     this.#events = events;
@@ -138,16 +138,16 @@ export class DocumentQueue {
     events.on("progress", ({ jobId, data }) => onProgress(jobId, data));
   }
 
-  /** lost: it has lost its data, and with them its limit. taken: another run uses it now. */
+  /** lost: it has lost its data, including the limit. taken: another run now uses it. */
   async state(): Promise<"whole" | "lost" | "taken"> {
     const [limit, owner] = await this.#connection.hmget(this.#meta, "concurrency", "kbdump");
     if (limit === null || owner === null) return "lost";
     return owner === this.#owner ? "whole" : "taken";
   }
 
-  /** Empties the queue, so that workers end what they do within the lock time. False: another run uses it now, and keeps its batches. */
+  /** Empties the queue, so that workers stop within the lock time. Returns false, and keeps the batches, if another run now uses it. */
   async wipe(): Promise<boolean> {
-    // Between the first scan and its end, a worker may take a batch and lock it. After that there is none to take.
+    // During the first scan, a worker may take and lock a batch. After it, no batches are left to take.
     return (await this.#removeAll()) && (await this.#removeAll());
   }
 
@@ -158,7 +158,7 @@ export class DocumentQueue {
     return this.#setLimit(1, keys, true);
   }
 
-  /** Sets how many batches may be under way at once. False: the queue is not ours, or has lost its data. */
+  /** Sets how many batches may run at once. Returns false if the queue is not ours, or has lost its data. */
   async limit(batches: number): Promise<boolean> {
     return this.#setLimit(batches, [], false);
   }
@@ -177,7 +177,7 @@ export class DocumentQueue {
     await this.#queue.addBulk(batches.map(({ id, data }) => ({ name: "documents", data, opts: { jobId: id } })));
   }
 
-  /** Those of the batches that the queue does not have. */
+  /** The batches that are missing from the queue. */
   async findMissing(ids: readonly string[]): Promise<readonly string[]> {
     const pipeline = this.#connection.pipeline();
     for (const id of ids) pipeline.exists(this.#queue.toKey(id));
@@ -185,26 +185,26 @@ export class DocumentQueue {
     return ids.filter((_, index) => answers[index]?.[0] === null && answers[index]?.[1] === 0);
   }
 
-  /** The names of the workers that are connected, in their order. */
+  /** The names of the connected workers, sorted. */
   async workers(): Promise<readonly string[]> {
     const found = await this.#queue.getWorkers();
     return found.map(({ rawname = "" }) => rawname.slice(rawname.lastIndexOf(":") + 1)).sort();
   }
 
-  /** Takes back what no worker has begun, and closes the queue. */
+  /** Removes batches that no worker has begun, and closes the queue. */
   async close(): Promise<void> {
     await atMost(this.#takeBack());
     await Promise.all([atMost(this.#queue.close()), this.#events && atMost(this.#events.close())]);
   }
 }
 
-/** Calls the listener whenever a worker was told by the service to wait. Close the events to end it. */
+/** Calls the listener when the service told a worker to wait. Close the returned events to stop. */
 export function hearPauses(broker: Broker, job: Job, onPause: (milliseconds: number) => void): QueueEvents {
   const events = new broker.libraries.bullmq.QueueEvents(queueName(job), {
     connection: broker.connect(),
     autorun: false,
   });
-  events.on("error", () => {}); // it connects again
+  events.on("error", () => {}); // it reconnects
   events.on("progress", ({ data }) => {
     const asked = valueIf(pauseSchema, data);
     if (asked) onPause(asked.pause);
@@ -213,7 +213,7 @@ export function hearPauses(broker: Broker, job: Job, onPause: (milliseconds: num
   return events;
 }
 
-/** Hears events until they are closed: one that BullMQ did not write ends its own listening. */
+/** Listens for events until they are closed. Restarts after an event that BullMQ did not write, which ends its own loop. */
 function listenOn(events: QueueEvents): void {
   const again = () => {
     if (!events.closing) listenOn(events);
@@ -221,7 +221,7 @@ function listenOn(events: QueueEvents): void {
   events.run().catch(() => setTimeout(again, pauseOfEvents).unref());
 }
 
-/** The queue of a job: one for all of its runs, whatever the output. */
+/** The queue name of a job, the same for all of its runs and outputs. */
 export function queueName({ name, service }: Pick<Job, "name" | "service">): string {
   const hash = createHash("sha256")
     .update(JSON.stringify([serviceName(service), name]))

@@ -5,13 +5,13 @@ import { object, text } from "../schema.js";
 import { planHash } from "../segments/earlier-work.js";
 import { tool } from "../tool.js";
 
-/** A run, and everything that a worker must agree with: in each of its batches, and as `plan.json` in its exchange. */
+/** A run, and everything that a worker must agree with. It is in each batch, and in `plan.json` in the exchange. */
 export const planSchema = object({
   run_id: text,
   /** The plan hash of the coordinator. */
   plan: text,
   version: text,
-  /** The hash of the list of documents that the run was given; null where it asked the service. */
+  /** The hash of the given list of documents; null if the run asked the service. */
   list: v.nullable(text),
 });
 export type RunPlan = v.InferOutput<typeof planSchema>;
@@ -22,8 +22,8 @@ export function planText({ run_id, plan, version, list }: RunPlan): string {
 }
 
 /**
- * Says why a worker refuses the batches of a run; undefined where it takes them. `found`: the `plan.json` in the output that both
- * share; undefined where the worker does not find it there.
+ * Why a worker refuses the batches of a run; undefined if it accepts them. `found`: the text of `plan.json` in the shared output;
+ * undefined if the worker does not find it.
  */
 export function reasonToRefuse(run: RunPlan, found: string | undefined, job: Job): string | undefined {
   if (run.version !== tool.version) return `the run is of kbdump ${run.version}, this worker is ${tool.version}`;
@@ -34,7 +34,7 @@ export function reasonToRefuse(run: RunPlan, found: string | undefined, job: Job
   return found === planText(run) ? undefined : `run ${run.run_id} is not the one that its exchange is of`;
 }
 
-/** Gives a document of the job, with the filter of its dataset; undefined if the job does not ask for it. */
+/** Returns a function that finds a document in the job, with its dataset's filter; undefined if the job does not include it. */
 export function documentsOf({
   datasets,
 }: Pick<Job, "datasets">): (document: {

@@ -6,22 +6,22 @@ import { count, result, text } from "../schema.js";
 export interface WorkerOptions {
   /** The address of the broker: `redis://host:6379`. */
   readonly broker: string;
-  /** The environment in which the key is looked up. */
+  /** The environment with the key. */
   readonly env: NodeJS.ProcessEnv;
-  /** Ends the worker: it gives back the documents that it has; its reason is what the worker rejects with. */
+  /** Ends the worker, which returns its documents to the queue and rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Filled while the worker works. */
+  /** Updated while the worker works. */
   readonly progress: RunProgress;
   readonly log: Log;
-  /** Milliseconds without work after which the worker ends; by default it waits for good. */
+  /** Milliseconds without work until the worker ends; undefined: it waits forever. */
   readonly idle: number | undefined;
-  /** Requests in flight of this worker at the most; by default as many as the service takes. */
+  /** Maximum requests of this worker in flight; undefined: limited only by the batches. */
   readonly inFlight: number | undefined;
   /** The name of the worker in logs. */
   readonly name: string;
 }
 
-/** The sum of what a worker did, when it ends by itself: the result of `kbdump worker --json`. */
+/** What a worker did until it ended by itself: the result of `kbdump worker --json`. */
 export const workerResult = result({
   status: v.literal("idle"),
   name: text,

@@ -29,20 +29,20 @@ import { documentsOf, reasonToRefuse } from "./run-plan.js";
 import type { WorkerOptions, WorkerResult } from "./worker-options.js";
 import { type ProgressReport, ReportedRequests } from "./workers-progress.js";
 
-/** Milliseconds between two looks at whether there is anything to do, and at whether the broker is there. */
+/** Milliseconds between two checks for work, and between two checks of the broker. */
 const pollEvery = 250;
 const lookEvery = 2_000;
-/** Milliseconds between looks at the batches of others that are not renewed. */
+/** Milliseconds between checks for other workers' batches that are not renewed. */
 const stalledInterval = 3_000;
 /** Milliseconds that a worker rests after it refused a batch, so that others get it. */
 const restTime = 5_000;
-/** Milliseconds after which the library tries again where the broker was gone in the middle of a command. */
+/** Milliseconds until the library retries a command after losing the broker. */
 const runRetryDelay = 1_000;
 
 /**
- * Works for the runs of a job that distribute their documents, one after the other, until it has been idle for as long as the options say,
- * or its signal ends it. Rejects with the reason of the signal, with UsageError (no key, a wrong address, missing libraries), and with
- * StopError where the service, the broker or the disk cannot be used.
+ * Works for a job's distributed runs, one after the other, until it has been idle for the time in the options,
+ * or its signal ends it. Rejects with the reason of the signal, with UsageError (no key, an invalid address, missing libraries), and with
+ * StopError if the service, the broker or the disk cannot be used.
  */
 export async function workDocuments(job: Job, context: WorkerOptions): Promise<WorkerResult> {
   const broker = await openBroker(context.broker);
@@ -80,12 +80,12 @@ interface DocumentWorkerOptions {
   readonly client: Client;
   readonly formats: readonly TextFormat[];
   readonly context: WorkerOptions;
-  /** The batches that this worker reads. */
+  /** The batches that this worker is reading. */
   readonly held: Set<BatchData>;
   readonly exchangeOf: (runId: string) => Promise<Exchange>;
 }
 
-/** The part of `max_rps` that these batches may use. */
+/** The share of `max_rps` for these batches. */
 function rateOf(batches: Iterable<BatchData>): number {
   let rate = 0;
   for (const { max_rps, slots, concurrency } of batches)
@@ -93,10 +93,10 @@ function rateOf(batches: Iterable<BatchData>): number {
   return rate;
 }
 
-/** The document must not be read by this worker; the message says why. */
+/** This worker must not read the document; the message says why. */
 class RefusedError extends Error {}
 
-/** Takes batches of documents from a queue, reads them and submits what it read. */
+/** Takes batches of documents from a queue, reads them and submits the results. */
 class DocumentWorker {
   readonly #broker: Broker;
   readonly #options: DocumentWorkerOptions;
@@ -127,21 +127,21 @@ class DocumentWorker {
         connection: broker.connect(),
         name: context.name,
         concurrency: context.inFlight ?? job.service.concurrency,
-        // A batch that is not renewed fails, and the coordinator hands its documents out again.
+        // A batch that is not renewed fails, and the coordinator hands out its documents again.
         ...{ lockDuration: lockTime, skipLockRenewal: true, stalledInterval, maxStalledCount: 0, runRetryDelay },
       },
     );
-    this.#worker.on("error", () => {}); // it connects again
+    this.#worker.on("error", () => {}); // it reconnects
   }
 
-  /** Resolves once it was idle for long enough. */
+  /** Resolves when it has been idle long enough. */
   async work(): Promise<WorkerResult> {
     const { job, client, context } = this.#options;
     const { signal, progress, log, idle = Number.POSITIVE_INFINITY } = context;
     progress.step = waitingForDocuments;
     log("info", `worker ${context.name} takes documents of job ${job.name} from ${this.#broker.shown}`);
     const ends = AbortSignal.any([signal, this.#failed.signal]);
-    const stop = () => client.stop(ends.reason); // gives the other documents of this worker back, too
+    const stop = () => client.stop(ends.reason); // also returns the worker's other documents to the queue
     ends.addEventListener("abort", stop, { once: true });
     const watch = new BrokerWatch(this.#broker, log, ends);
     const looking = setInterval(() => void watch.ask(() => this.#connection.ping()), lookEvery);
@@ -161,19 +161,19 @@ class DocumentWorker {
     };
   }
 
-  /** Takes nothing more, and waits a little while for documents to be given back. */
+  /** Takes no more batches, and waits briefly until documents are returned to the queue. */
   async close(): Promise<void> {
     await atMost(this.#worker.close());
     await atMost(Promise.all([this.#worker.disconnect(), this.#events.close()]));
   }
 
-  /** Lets all other workers and the coordinator wait, because the service asked for that. */
+  /** Makes all other workers and the coordinator wait, because the service asked for that. */
   async announcePause(milliseconds: number): Promise<void> {
     if (milliseconds <= 0) return;
     for (const batch of this.#active) {
       try {
         return await batch.updateProgress({ pause: Math.ceil(milliseconds) });
-      } catch {} // this batch is gone from the queue: another one may be there
+      } catch {} // this batch is gone from the queue: try the next one
     }
   }
 
@@ -194,7 +194,7 @@ class DocumentWorker {
     }
   }
 
-  /** Reads the documents of a batch over connections of its own, which are closed before the batch ends. */
+  /** Reads the documents of a batch over separate connections, which are closed before the batch ends. */
   async #read(batch: QueuedBatch<BatchData>, lock: BatchLock): Promise<BatchEnd> {
     const { client, context, held } = this.#options;
     const limit = await this.#connection.hget(this.#worker.toKey("meta"), "concurrency");
@@ -231,7 +231,7 @@ class DocumentWorker {
     return end;
   }
 
-  /** Reads one document and submits it. Rejects with what ends a worker: a service that cannot be reached, a full disk. */
+  /** Reads one document and submits it. Rejects only with errors that end a worker: a service that cannot be reached, a full disk. */
   async #readDocument(document: DocumentToRead, exchange: Exchange, options: ReadingOptions): Promise<Taken> {
     let attempt: Attempt | undefined;
     try {
@@ -287,7 +287,7 @@ class DocumentWorker {
     return { worker: this.#options.context.name, sent, unreported, documents: Object.fromEntries(documents) };
   }
 
-  /** The documents that the queue means, once it is certain that this worker may read them. */
+  /** The documents of a batch, after checking that this worker may read them. */
   async #find(queued: unknown): Promise<FoundBatch> {
     const { job, exchangeOf, context } = this.#options;
     const data = valueIf(batchSchema, queued);
@@ -314,7 +314,7 @@ class DocumentWorker {
     return new this.#broker.libraries.bullmq.UnrecoverableError(`${refusal}${name}: ${message}`);
   }
 
-  /** Takes nothing for a while. */
+  /** Takes no batches for a while. */
   async #rest(): Promise<void> {
     const { signal } = this.#options.client;
     await this.#worker.pause(true);
@@ -336,10 +336,10 @@ interface ReadingOptions {
   readonly mostPages: number | undefined;
 }
 
-/** submitted: the run has a result. large: it has more pages than this batch allows. over: the run is, or it started over. */
+/** submitted: the run has a result. large: it has more pages than this batch allows. over: the run ended or started over. */
 type Taken = "submitted" | "large" | "over";
 
-/** A document that was just read has each segment in a file of its own. */
+/** The facts of a segment. A document that was just read has a separate file for each segment. */
 function factsOf(segment: SegmentFile): SegmentFacts {
   if (segment.start !== undefined) throw new Error(`${segment.path} holds the rows of several documents`);
   const { path, bytes, sha256 } = segment;

@@ -8,40 +8,40 @@ import type { SubmittedResult, WorkerRequests } from "./accept-document.js";
 const readSchema = object({
   chunks: count,
   child_chunks: count,
-  /** Pages and child lists that it takes, as far as that is known, and those that are read. */
+  /** Pages and child lists that the document needs, as far as known, and those already read. */
   pages_expected: count,
   pages: count,
 });
 
-/** The progress of a batch, as its worker reports it about once a second. */
+/** The progress of a batch, which its worker reports about once a second. */
 const progressSchema = object({
   worker: text,
-  /** Requests that the worker has sent, for whatever document: one that hangs reports the same again and again. */
+  /** Requests that the worker has sent for all documents; a worker that hangs repeats the same number. */
   sent: count,
-  /** Those that were answered and that no result has reported yet. */
+  /** Answered requests that are not in a result yet. */
   unreported: count,
-  /** The documents that it reads now, by the names of their segments. */
+  /** The documents in progress, by segment name. */
   documents: v.record(v.string(), readSchema),
 });
 export type ProgressReport = v.InferOutput<typeof progressSchema>;
 
-/** Counts what workers read in the progress of the run, so that it is that of all of them. */
+/** Adds the workers' progress to the progress of the run. */
 export class WorkersProgress {
   readonly #progress: RunProgress;
   readonly #isOpen: (name: string) => boolean;
   /** The last report of each batch. */
   readonly #reports = new Map<string, ProgressReport>();
-  /** The last report of each worker, on its requests. */
+  /** The last request counts of each worker. */
   readonly #workers = new Map<string, Pick<ProgressReport, "sent" | "unreported">>();
   #accepted = { documents: 0, chunks: 0, child_chunks: 0, pages: 0 };
 
-  /** `isOpen`: whether a document has no result yet. */
+  /** `isOpen`: whether a document still has no result. */
   constructor(progress: RunProgress, isOpen: (name: string) => boolean) {
     this.#progress = progress;
     this.#isOpen = isOpen;
   }
 
-  /** A worker reports how far it is. False: it did nothing since it last reported, or something else than a worker sent this. */
+  /** Takes a worker's report. Returns false if it did nothing since the last one, or the report is invalid. */
   reported(batch: string, received: unknown): boolean {
     const report = valueIf(progressSchema, received);
     if (!report) return false;
@@ -52,14 +52,14 @@ export class WorkersProgress {
     return !isSame;
   }
 
-  /** No worker reads this batch any more; without one, no batch is read. */
+  /** Forgets the progress of an ended batch; without an id, of all batches. */
   ended(batch?: string): void {
     if (batch === undefined) this.#reports.clear();
     else this.#reports.delete(batch);
     this.#show();
   }
 
-  /** Counts the requests of a result among those of the run, and its rows if it was accepted. */
+  /** Adds the requests of a result to the run's, and its rows if it was accepted. */
   submitted({ worker, requests, pages, stored }: SubmittedResult, isAccepted: boolean): void {
     const { retriedBy, ...counts } = sumOf(this.#progress.requests, requests);
     Object.assign(this.#progress.requests, counts);
@@ -77,7 +77,7 @@ export class WorkersProgress {
     this.#show();
   }
 
-  /** Takes back all that the run counts once more, as it finds these documents among its parts. The share of what is read stays. */
+  /** Removes the rows that the run counts again when it finds these documents among its segments. The share of read pages stays. */
   takeBack(): void {
     this.#reports.clear();
     this.#workers.clear();
@@ -104,7 +104,7 @@ export class WorkersProgress {
   }
 }
 
-/** Reports each request of a worker to its runs once: with the first result after it. */
+/** Counts each request of a worker in exactly one result: the first after it. */
 export class ReportedRequests {
   readonly #progress: RequestCounts;
   #reported: WorkerRequests = { sent: 0, answered: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
@@ -131,7 +131,7 @@ export class ReportedRequests {
   }
 }
 
-/** Requests and others together; with -1, without them. */
+/** Adds two request counts; subtracts the second with -1. */
 function sumOf(one: WorkerRequests, other: WorkerRequests, sign: 1 | -1 = 1): WorkerRequests {
   const reasons = Object.keys({ ...one.retriedBy, ...other.retriedBy });
   const times = reasons.map((reason) => [reason, (one.retriedBy[reason] ?? 0) + sign * (other.retriedBy[reason] ?? 0)]);
