@@ -42,7 +42,7 @@ export async function buildFromStaged(staged: StagedRows & RunFacts, options: Bu
 }
 
 /**
- * Builds a new database next to the old one: what earlier runs know about documents that this run did not read, what this run
+ * Builds a new database next to the old one: the earlier state of documents that this run did not read, the rows that it
  * read, and the history of both. Works on a copy, so that users of the old file are not affected, and their locks do not matter.
  * Rejects with DuckDB's error if rows cannot be loaded.
  */
@@ -97,7 +97,7 @@ async function replaceRows(
   await connection.run(`INSERT INTO ${kind} SELECT *, ${sqlText(run.run_id)} FROM (${rows})`);
 }
 
-/** Documents that are gone get their names from their last rows. */
+/** Adds new and vanished documents. Vanished documents get their names from their last rows. */
 async function addDocumentChanges(connection: Connection, { run, documentChanges = [] }: RunRows): Promise<void> {
   if (documentChanges.length === 0) return;
   const types = sqlText('[{"change": "VARCHAR", "dataset_id": "VARCHAR", "document_id": "VARCHAR"}]');
@@ -156,8 +156,8 @@ const noneIn = (table: string) =>
 const notReadNow = noneIn("read_now");
 
 /**
- * Fills the tables with what earlier runs know about documents that are not in `read_now` or `listed_now`, and with their history.
- * If a killed run had already replaced its database, it is finished again, so what the database says about that run is left out.
+ * Copies the rows of earlier runs, except for documents in `read_now` or `listed_now`. The tables of changes follow later.
+ * If a killed run had already replaced its database, it is finished again, so its own rows in the database are left out.
  */
 async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;
@@ -180,7 +180,7 @@ async function keepPrevious(connection: Connection, { run, withoutChildren }: Ru
 /**
  * Sorts the documents of a run into temporary tables. `read_now`: their older rows are replaced. `passed_over`: they changed
  * during the read and keep the complete state from an earlier run. `failed_now`: all incomplete ones, as this run found them.
- * `listed_now`: those that the service listed, if asked.
+ * `listed_now`: documents that the service listed, if asked.
  */
 async function sortDocuments(
   connection: Connection,

@@ -22,7 +22,7 @@ export interface DatabaseWriterOptions {
 }
 
 /**
- * Builds the job's database from what a run read. Returns sentences about what is lost if the published database turned out to be
+ * Builds the job's database from the rows of a run. Returns sentences about lost data if the published database turned out to be
  * damaged; otherwise undefined.
  */
 export type DatabaseWriter = (staged: StagedRows & RunFacts) => Promise<readonly string[] | undefined>;

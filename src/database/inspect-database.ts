@@ -10,7 +10,7 @@ export type Inspected =
   | { readonly state: "absent" }
   /** A kbdump database, with the id of its newest run; null if it has only status snapshots. */
   | { readonly state: "ours"; readonly newest: string | null }
-  /** A DuckDB database without our tables, or not a file: it belongs to something else. */
+  /** A DuckDB database without our tables, or not a file: it does not belong to kbdump. */
   | { readonly state: "foreign"; readonly what: string }
   /** A file that DuckDB cannot read. */
   | { readonly state: "corrupt"; readonly reason: string };

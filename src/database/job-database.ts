@@ -21,7 +21,7 @@ export function databaseOptions(job: Pick<Job, "output">, leased: LeasedJob, sig
   return { memory: job.output.memory, temporary: join(leased.own, "spill"), signal };
 }
 
-/** The newest database of a job: one that is waiting to be published, or else the published one. */
+/** The newest database of a job: one that is waiting to be published, otherwise the published one. */
 export async function currentDatabase(leased: LeasedJob): Promise<string | undefined> {
   const pending = join(leased.own, pendingDatabase);
   if (await isThere(pending)) return pending;

@@ -7,8 +7,8 @@ import { type HistoryKind, histories, historyKinds, type RunFacts, sameRow } fro
 import { stateBefore } from "./views.js";
 
 /**
- * Records what a run changed and what was lost: rows in `chunk_changes` and `child_chunk_changes` for the documents of `read_now`, and their number
- * in `runs`. The attached database `previous` has the old state, the tables have the new one. The first run has no old state, and
+ * Records the changes and losses of a run: rows in `chunk_changes` and `child_chunk_changes` for the documents of `read_now`, and their
+ * number in `runs`. The attached database `previous` has the old state, the tables have the new one. The first run has no old state, and
  * needs no row for every chunk. Child chunks that were not read count as unchanged.
  */
 export async function recordChanges(
@@ -188,7 +188,7 @@ function foundById(kind: HistoryKind): string {
     WHERE ${isDifferent(kind)}`;
 }
 
-/** SQL: adds the changed, removed and added rows of the documents in `loose`, with what was lost. */
+/** SQL: adds the changed, removed and added rows of the documents in `loose`, with their losses. */
 function foundByPair(kind: HistoryKind): string {
   const { ids } = histories[kind];
   const sideOf = (side: "before" | "after") =>

@@ -25,7 +25,7 @@ const column = (name: string, type: string, about: string, unit?: string): Table
 
 const readRun = column("run_id", "VARCHAR", "the run that saw the change");
 
-/** Few rows of a table of changes hold texts, and DuckDB, which samples rows, may decide not to compress them. */
+/** DuckDB samples rows, and may leave texts uncompressed in a table of changes, where few rows have texts. */
 const compressed = (each: Column): TableColumn =>
   each.long ? { ...sqlColumn(each), compression: "fsst" } : sqlColumn(each);
 

@@ -117,7 +117,7 @@ export const builtInFields: readonly MetadataField[] = [
 /** The id that the service gives to each built-in field, instead of a unique one. */
 const builtIn = "built-in";
 
-/** The dataset as answered: its own metadata fields, then the built-in ones if enabled. */
+/** The dataset for an answer: its own metadata fields, then the built-in ones if enabled. */
 function withBuiltInFields(dataset: Dataset): Dataset {
   const { doc_metadata, built_in_field_enabled } = dataset;
   if (built_in_field_enabled !== true || !Array.isArray(doc_metadata)) return dataset;
@@ -125,7 +125,7 @@ function withBuiltInFields(dataset: Dataset): Dataset {
 }
 
 /**
- * The row of a document as answered: its own metadata values, then the built-in ones if its dataset has enabled them or it has own
+ * The row of a document for an answer: its own metadata values, then the built-in ones if its dataset has enabled them or it has own
  * values. Times are strings, as in the service.
  */
 function withBuiltInValues({ row, details }: StoredDocument, dataset: Dataset): Listed {

@@ -19,7 +19,7 @@ export interface Located {
   readonly chunk: StoredChunk;
 }
 
-/** The answer to a re-index. Only this contains the batch. */
+/** The answer to a re-index. No other answer contains the batch. */
 export interface Begun {
   readonly dataset_id: string;
   readonly document_id: string;
@@ -115,7 +115,7 @@ export class DocumentStore {
     ];
   }
 
-  /** An uploaded file. The demo takes none. */
+  /** An uploaded file. The demo accepts no uploads. */
   upload(_id: unknown): StoredFile | undefined {
     return undefined;
   }

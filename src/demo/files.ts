@@ -113,7 +113,7 @@ const lifetime = 300;
 const secret = randomBytes(32);
 
 /**
- * The chunk as answered at `now`, in Unix seconds: links to files in `sign_content` and in attachments get a fresh signature
+ * The chunk for an answer at `now`, in Unix seconds: links to files in `sign_content` and in attachments get a fresh signature
  * (`timestamp`, `nonce`, `sign`). The content itself, and chunks without links, stay unchanged.
  */
 export function signChunk(chunk: Listed, now: number): Listed {

@@ -40,10 +40,10 @@ interface ChunkSlice extends Slice<Listed> {
   readonly doc_form: string | null;
 }
 
-/** An object that is answered unchanged. */
+/** An object that the service returns unchanged. */
 export type Details = Readonly<Record<string, unknown>>;
 
-/** A row of a list. It is answered unchanged, with fields in order: null stays null, and absent stays absent. */
+/** A row of a list. The service returns it unchanged, with fields in order: null stays null, and missing fields stay missing. */
 export interface Listed {
   readonly id: string;
   readonly [field: string]: unknown;

@@ -148,7 +148,7 @@ function oneAnswerAtATime(): (request: IncomingMessage, response: ServerResponse
   };
 }
 
-/** If a path matches two routes, the one with fewer variable segments is used: `/datasets/tags` is not a dataset. */
+/** Counts the variable segments. If a path matches two routes, the one with fewer is used: `/datasets/tags` is not a dataset. */
 function variablesIn({ path }: Route): number {
   return path.source.split("(?<").length;
 }

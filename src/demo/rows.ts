@@ -69,7 +69,7 @@ export interface StoredDocument {
   readonly embedsChildren: boolean;
 }
 
-/** `children` is what the child list answers; `row.child_chunks` is what the chunk embeds. The two may differ. */
+/** `children` is the answer of the child list; `row.child_chunks` is the list in the chunk. The two may differ. */
 export interface StoredChunk {
   readonly row: Chunk;
   readonly children: readonly ChildChunk[];

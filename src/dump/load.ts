@@ -50,8 +50,8 @@ export async function checkRows(dump: Dump, table: DumpTable, options: ReadRowsO
 }
 
 /**
- * The rows of a table whose bytes somebody else compares with the manifest. Reads only sizes, and no row of 16 MB or more. Throws StopError
- * if a file is not there.
+ * The rows of a table whose bytes the caller compares with the manifest. Reads only sizes, and no row of 16 MB or more. Throws StopError
+ * if a file is missing.
  */
 export async function uncheckedRows(dump: Dump, table: DumpTable, options: ReadRowsOptions = {}): Promise<CheckedRows> {
   await dump.checkSizes(table.files);
@@ -94,7 +94,7 @@ interface DocumentIds {
 
 /**
  * Checks that a DuckDB table has as many rows of some documents as the manifest says, and no rows of others: the hash of a file
- * does not show that a reader lost rows. Throws StopError, naming a document, if the numbers differ.
+ * does not show whether a reader lost rows. Throws StopError, naming a document, if the numbers differ.
  */
 export async function checkRowCounts(
   connection: Connection,
@@ -123,7 +123,7 @@ export async function checkRowCounts(
   }
 }
 
-/** Makes a table of these rows, in place of one that is there. `columns`: their types in DuckDB. */
+/** Makes a table of these rows, replacing an existing one. `columns`: their types in DuckDB. */
 export async function loadList(
   connection: Connection,
   name: string,

@@ -101,7 +101,7 @@ const counts = object({
   document_details: v.exactOptional(count),
 });
 
-/** The most shards that a run can be divided into. */
+/** Maximum number of shards of a run. */
 export const mostShards = 10_000;
 
 /** The index of a shard, or the number of shards. */

@@ -18,20 +18,20 @@ export function timeOfRun(runId: string): number | undefined {
 
 const restoreEnding = ".restore";
 
-/** The folder for the copies that a command makes of runs in buckets. It goes with the command. */
+/** The folder for the local copies that a command makes of runs in buckets. It is removed when the command ends. */
 export function copiesFolder(id: string): string {
   return `.copies-${id}`;
 }
 
 /**
- * The folder next to a run that holds its restores: the journal, and dumps from before and after. For the copy of a run in a bucket
- * it is outside of the copies, and stays.
+ * The folder next to a run that holds its restores: the journal, and dumps from before and after. For a local copy of a run in a bucket,
+ * it is outside of the copies, so that it is kept.
  */
 export function restoreFolderOf(runFolder: string): string {
   return runFolder.replace(new RegExp(`/${copiesFolder("[0-9a-f-]{36}")}(?=/)`), "") + restoreEnding;
 }
 
-/** Whether a name is such a folder. */
+/** Whether a name is the folder of a run's restores. */
 export function isRestoreFolder(name: string): boolean {
   return name.endsWith(restoreEnding) && isRunId(name.slice(0, -restoreEnding.length));
 }

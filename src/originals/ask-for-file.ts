@@ -34,7 +34,7 @@ export interface AskOptions {
 export const noOriginals = "this release does not provide originals";
 
 /**
- * Returns a function that asks for a file's address and facts, as often as an address is needed. It rejects with SkipError if the
+ * Returns a function that requests a file's address and facts again whenever a new address is needed. It rejects with SkipError if the
  * service has no such file, or if the chunk no longer has the attachment. All files of a run share the answer to which route the
  * release has.
  */

@@ -156,7 +156,7 @@ function foldersOf(saved: readonly SavedOriginal[]): ReadonlyMap<string, string>
   return folders;
 }
 
-/** Maximum bytes of a file name, leaving room for what others append. */
+/** Maximum bytes of a file name, leaving room for suffixes of other programs. */
 const longest = 200;
 /** Windows reserves these names for devices, with any ending. */
 const device = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;

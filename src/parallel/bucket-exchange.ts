@@ -37,7 +37,7 @@ export function bucketExchange(place: Place, runId: string, folder: string): Exc
     },
     drop: async (attempt, outcome) => {
       await rm(join(folder, attempt), { recursive: true, force: true });
-      if (outcome === "late") await removeBelow(bucket, `${prefix}/attempts/${attempt}`).catch(() => {}); // otherwise removed with the exchange
+      if (outcome === "late") await removeBelow(bucket, `${prefix}/attempts/${attempt}`).catch(() => {}); // otherwise removed later
     },
   };
 }

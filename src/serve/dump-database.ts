@@ -26,7 +26,7 @@ const kinds = allKinds.filter((kind) => kind !== "documents");
 const keyColumns = { chunks: "id", child_chunks: "segment_id", indexing_status: "batch" } as const;
 type KeyedKind = keyof typeof keyColumns;
 
-/** Selects rows by dataset id, document id, status, and a text that the content has in any case. */
+/** Selects rows by dataset id, document id, status, and a keyword in the content, ignoring case. */
 export interface RowFilter {
   readonly dataset_id: string;
   readonly document_id?: string;
@@ -68,7 +68,7 @@ export class DumpDatabase {
     this.#close = close;
   }
 
-  /** Reads every file of the dump once. Throws StopError if the dump is not as a run left it, or has rows only in inexact formats. */
+  /** Reads every file of the dump once. Throws StopError if the dump differs from its manifest, or has rows only in inexact formats. */
   static async load(dump: Dump, options: LoadOptions): Promise<DumpDatabase> {
     const tables = kinds.flatMap((kind) => tableOf(dump, kind) ?? []);
     const folder = await mkdtemp(join(tmpdir(), "kbdump-serve-")).catch((error: NodeJS.ErrnoException) => {

@@ -182,7 +182,7 @@ export class DumpKnowledge implements Knowledge {
 
   async #withChildren(document: DocumentRow, chunks: readonly Listed[]): Promise<readonly Listed[]> {
     if (!this.#hasChildren || chunks.length === 0) return chunks;
-    const isSilent = (chunk: Listed) => !Object.hasOwn(chunk, "child_chunks"); // otherwise it is no list, as extra has it
+    const isSilent = (chunk: Listed) => !Object.hasOwn(chunk, "child_chunks"); // otherwise it is a value from `extra` that is not a list
     if (!this.#embedsChildren(document))
       return chunks.map((chunk) => (isSilent(chunk) ? { ...chunk, child_chunks: [] } : chunk));
     if ((this.#rows.longestLists.get(documentKey(document)) ?? 0) > longestEmbedded) return chunks;
@@ -219,7 +219,7 @@ function newestReadings(rows: readonly Row[]): readonly Row[] {
   return rows.filter((row) => newest.get(documentKey(row)) === row);
 }
 
-/** Fields that the service lists for a document and a dump of chunks does not have. */
+/** Fields that the service lists for a document, but a dump of chunks lacks. */
 const unknownOfDocument = [
   ...["name", "position", "indexing_status", "display_status", "created_at", "tokens", "word_count"],
   ...["hit_count", "enabled", "archived", "error"],

@@ -34,7 +34,7 @@ export interface ServedDump {
 
 /**
  * Serves the read operations from a run folder on loopback. Resolves once it answers. Writes nothing. Throws UsageError if the
- * folder is not a finished run, StopError if it is not as a run left it or the port is unavailable, or the reason of
+ * folder is not a finished run, StopError if it differs from its manifest or the port is unavailable, or the reason of
  * `options.signal`.
  */
 export async function serveDump(folder: string, options: ServeOptions = {}): Promise<ServedDump> {

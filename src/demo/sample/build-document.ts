@@ -226,7 +226,7 @@ export const withEdits: Peculiarity = (chunk, number) => {
 export const withNulls: Peculiarity = (chunk, number) =>
   number % 9 === 4 ? { ...chunk, answer: null, keywords: null, index_node_id: null, index_node_hash: null } : chunk;
 
-/** An empty signed copy. */
+/** An empty `sign_content`. */
 export const withoutSignedCopy: Peculiarity = (chunk) => ({ ...chunk, sign_content: "" });
 
 /** A field that no documentation of the service mentions. */

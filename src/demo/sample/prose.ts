@@ -134,7 +134,7 @@ function fragments(text: string): Fragments {
   return [firsts, seconds, thirds];
 }
 
-/** This many sentences about the topic. */
+/** Returns `count` sentences about the topic. */
 export function sentences(random: Random, language: Language, topic: Topic, count: number): readonly string[] {
   return Array.from({ length: count }, () => sentence(random, language, topic));
 }
