@@ -23,7 +23,7 @@ const changeCounts = result({
 });
 export type ChangeCounts = v.InferOutput<typeof changeCounts>;
 
-/** One document of either run. */
+/** A document in one or both runs. */
 const documentDiff = result({
   dataset_id: text,
   /** Null if neither run listed the documents. */
@@ -39,7 +39,7 @@ const documentDiff = result({
   reindexed: truth,
   /** Whether chunks with the same content changed their order. If false, chunks moved only because others were added or removed. */
   reordered: truth,
-  /** Why it is not compared, or a note. */
+  /** Why it is not compared, or another note. */
   reason: orNull(text),
   chunks: changeCounts,
   child_chunks: changeCounts,
@@ -47,7 +47,7 @@ const documentDiff = result({
 export type DocumentDiff = v.InferOutput<typeof documentDiff>;
 export type DocumentState = DocumentDiff["state"];
 
-/** Documents by state, and documents whose chunks all have new ids. */
+/** The number of documents by state, and of documents whose chunks all have new ids. */
 const documentCounts = result({
   same: count,
   different: count,

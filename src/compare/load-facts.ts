@@ -40,7 +40,7 @@ export async function checkSources(
   return { side, run, chunks: await check(run.chunks), child_chunks: await check(run.childChunks) };
 }
 
-/** A document in one or both of the readings. */
+/** A document in one or both readings. */
 export interface ComparedDocument {
   readonly dataset_id: string;
   readonly document_id: string;
@@ -112,7 +112,7 @@ const documentTypes = {
 
 /** How a document was made, according to its details. */
 interface Provenance {
-  /** The uploaded file and the process rule as one text; null where the document has no file. */
+  /** The uploaded file and the process rule as one text; null if the document has no file. */
   readonly source: string | null;
   /** When its indexing was completed, in Unix seconds. */
   readonly indexedAt: number | null;

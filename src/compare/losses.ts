@@ -2,7 +2,7 @@ import type { Connection } from "../duckdb/open-duckdb.js";
 import { pairRows } from "./pair.js";
 
 /**
- * Compares two readings after the tables `documents`, those of the history, and `<side>_<kind>` (see `factsSql`) are loaded. Makes
+ * Compares two readings. Load the tables `documents`, the history tables, and `<side>_<kind>` (see `factsSql`) first. Makes
  * `manual_chunks`: chunks of the older reading with evidence that a person added, edited or disabled them; the pairs of both readings (see
  * `pairRows`); and `losses`.
  */

@@ -15,7 +15,7 @@ export interface DiffOptions {
   readonly onChange?: (change: ChunkChange) => void | Promise<void>;
   /** Also compare the changed texts word by word; `lost`: only edits that a re-index undid. */
   readonly text?: boolean | "lost";
-  /** The database of the older run's job, whose history has the text before an edit. Default: the one beside the run; null: none. */
+  /** The database of the older run's job, whose history has the text before an edit. Default: the one next to the run; null: none. */
   readonly database?: string | null;
   /** Maximum memory of DuckDB, such as `800MB`. */
   readonly memory?: string;

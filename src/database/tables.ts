@@ -191,7 +191,7 @@ export function sameRow(kind: HistoryKind, left: string, right: string): string 
   return names.map((name) => `${left}.${name} = ${right}.${name}`).join(" AND ");
 }
 
-/** What the database needs to know about a run besides its rows. */
+/** The facts about a run that the database needs, besides its rows. */
 export interface RunFacts {
   readonly run: RunRow;
   /** True: the run read no child chunks, so the state from earlier runs remains. */

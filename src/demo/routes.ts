@@ -127,7 +127,7 @@ function wholeNumber(name: string, text: string): number {
   throw invalidParam(`${name} must be a whole number from 1.`);
 }
 
-/** Milliseconds that a client has to read an answer. */
+/** Milliseconds for a client to read an answer. */
 const readingTime = 60_000;
 
 /**
@@ -182,7 +182,7 @@ async function replyTo(
   });
 }
 
-/** Invalid percent-encoding stays as it is, which gives an unknown id. */
+/** Invalid percent-encoding stays unchanged, which results in an unknown id. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

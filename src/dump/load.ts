@@ -67,7 +67,7 @@ interface LoadedTable {
   readonly name: string;
   /** SQL: a statement on the rows, which it gets in parentheses; default: all of them. */
   readonly statement?: (rows: string) => string;
-  /** The documents whose rows are compared with the manifest; absent: no comparison. */
+  /** The documents whose rows to count and compare with the manifest; absent: no comparison. */
   readonly counted?: readonly DocumentIds[];
 }
 

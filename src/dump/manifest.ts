@@ -47,7 +47,7 @@ export const documentSchema = object({
   error: v.nullable(text),
 });
 
-/** Counts of where the chunks of a document got their children. `asked`, `embedded` and `skipped` add up to its chunks. */
+/** Where the chunks of a document got their children, counted. `asked`, `embedded` and `skipped` add up to its chunks. */
 export const childListsSchema = object({
   dataset_id: text,
   document_id: text,
@@ -205,7 +205,7 @@ export const manifestSchema = object({
   warnings: listOf(text),
   /** Only if the service was asked for its documents. */
   discovered: v.optional(discovered),
-  /** Only for a run with `--shard`. Such a run has JSONL only, whatever `options.output.formats` says. */
+  /** Only for a run with `--shard`, which writes only JSONL, regardless of `options.output.formats`. */
   shard: v.optional(shardSchema),
   /** Only for a dump made by `join`. */
   joined: v.optional(joinedSchema),

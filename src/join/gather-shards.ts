@@ -156,7 +156,7 @@ function sortBy<Thing>(things: readonly Thing[], placeOf: (thing: Thing) => numb
   return placed.sort((one, other) => one.place - other.place).map(({ thing }) => thing);
 }
 
-/** Kinds whose rows belong to one dataset each, which belongs to one shard. */
+/** Kinds whose rows belong to one dataset each. A dataset belongs to one shard. */
 const ofDatasets: readonly Kind[] = ["datasets", "metadata_fields", "indexing_status"];
 
 /** The rows of a kind from all shards, in order. */

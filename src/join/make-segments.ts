@@ -23,8 +23,8 @@ export interface SegmentOptions {
 
 /**
  * Makes the segments of the documents in a shard's JSONL file, in every text format: JSONL segments are in the file itself, or in an
- * uncompressed copy; the other formats are made from its rows. `take` gets each with the key of its document. A document whose rows are
- * not adjacent has several.
+ * uncompressed copy; the other formats are made from its rows. Passes each segment to `take`, with the key of its document. A document
+ * whose rows are not adjacent has several.
  */
 export async function makeSegments(
   path: string,

@@ -212,7 +212,7 @@ export interface WantedFile {
 
 /**
  * The files to save, in the order of the documents: the original of each uploaded document, then the files attached to its chunks,
- * each once. Attachments are found in the stored rows, which a resumed run has too. `parts` are those of each document.
+ * each once. Finds attachments in the stored rows, which a resumed run has too. `parts`: the segments of each document.
  */
 export async function wantedFiles(
   documents: readonly DocumentToRead[],

@@ -12,8 +12,8 @@ class LostLockError extends Error {}
 const lost = "the lock of these documents was lost";
 
 /**
- * The lock that gives a batch to this worker. It is renewed until it is disposed. If it may have expired, because the broker did not
- * answer in time, it aborts all requests of the batch.
+ * The lock that gives a batch to this worker. Renews the lock until it is disposed. If the lock may have expired, because the broker did
+ * not answer in time, aborts all requests of the batch.
  */
 export class BatchLock {
   readonly #batch: Pick<QueuedBatch, "extendLock">;

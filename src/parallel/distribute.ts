@@ -33,7 +33,7 @@ export async function openWorkers(
   return { broker, queue, [Symbol.asyncDispose]: async () => broker.close() };
 }
 
-/** The run whose documents workers read. */
+/** The run whose documents are distributed to workers. */
 interface DistributeOptions extends Omit<CoordinatorOptions, "open" | "workersProgress" | "run"> {
   readonly progress: RunProgress;
   /** The hash of the given list of documents; undefined if the run asked the service. */

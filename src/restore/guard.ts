@@ -116,7 +116,7 @@ export async function checkKey(
   await readState(opened.client, document);
 }
 
-/** The first document that was re-indexed, or is being indexed, since it was read; undefined if there is none. */
+/** The first document that was re-indexed since it was read, or is being indexed; undefined if there is none. */
 export async function findChanged(
   job: Job,
   documents: readonly GuardedDocument[],

@@ -262,7 +262,7 @@ function meaningOf(
   return /^(document|dataset|knowledge base)\b/i.test(message) ? "document" : "write";
 }
 
-/** The ids of what a write made. If the write was not done, throws SkipError that names the `deed`. */
+/** The ids of the rows that a write made. If it was not done, throws SkipError that names the `deed`. */
 export function madeBy(ended: Ended<unknown>, deed: string): readonly string[] {
   if (ended.kind === "done") return ended.ids;
   if (ended.kind === "refused") throw new SkipError(`the service refused to ${deed}: ${ended.reason}`);

@@ -119,7 +119,7 @@ async function checkRunRow(database: RunDatabase): Promise<void> {
 }
 
 /**
- * The documents that no later run has read, and the numbers of the others: those that a later run read, and those that were unstable
+ * The documents that no later run has read, and how many were left out: documents that a later run read, and documents that were unstable
  * in this run, so that the database keeps the complete state of an earlier run. A document missing from the database is a finding.
  */
 async function documentsIn(database: RunDatabase) {
@@ -164,7 +164,7 @@ function conditionOf(kind: Kind, { manifest, run }: RunDatabase, readings: reado
   return kind === "child_chunks" ? `${ofRun} AND NOT ${lastReadBy(run, ">")}` : ofRun;
 }
 
-/** Whether a run reads child chunks. A run that does not keeps those of earlier runs. */
+/** Whether a run reads child chunks. If it does not, the database keeps those of earlier runs. */
 function asksForChildren({ options }: Manifest): boolean {
   return options.child_chunks !== "none";
 }

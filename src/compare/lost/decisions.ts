@@ -18,7 +18,7 @@ export interface PlanOptions {
 }
 
 export interface Context extends PlanOptions {
-  /** No chunk kept its id. If some did, only people changed the chunks, and a restore would undo their work. */
+  /** Whether no chunk kept its id. If some did, only people changed the chunks, and a restore would undo their work. */
   readonly reindexed: boolean;
   /** Whether the target has no details of the document, though the older run has them. */
   readonly lacksDetails: boolean;

@@ -202,7 +202,7 @@ function restored(chunk: LostChunk, home: ChunkRow | "added", evidence: readonly
   return { ...nothing(), home, evidence, texts: textsOf(old), disable: isDisabled, losses };
 }
 
-/** No request can empty keywords, so without keywords those of the target stay. */
+/** The texts to write. No request can empty keywords, so without keywords those of the target stay. */
 function textsOf({ content, answer, keywords }: ChunkRow): ChunkTexts {
   return { content, answer, keywords: keywords?.length ? keywords : null };
 }

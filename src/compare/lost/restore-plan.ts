@@ -32,7 +32,7 @@ export type ChunkTexts = v.InferOutput<typeof chunkTexts>;
 const targetChunk = result({ ...chunkTexts.entries, id: text, position, enabled: truth, status: orNull(text) });
 export type TargetChunk = v.InferOutput<typeof targetChunk>;
 
-/** One child chunk to restore in the chunk that lists it. */
+/** One child chunk to restore, inside the chunk that lists it. */
 const childRestore = result({
   /** Id and position in the older run. */
   child_id: text,
@@ -62,7 +62,7 @@ const chunkRestore = result({
   texts: v.pipe(orNull(chunkTexts), v.description("the texts to write; null: they stand there")),
   /** If the target has more of them at the time of the write, nothing is added. */
   equal: v.pipe(count, v.description("chunks of the target that say these texts already")),
-  /** Whether the chunk is to be disabled at the end. */
+  /** Whether to disable the chunk after the other writes. */
   disable: truth,
   children: listOf(childRestore),
 });

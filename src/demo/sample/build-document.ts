@@ -42,7 +42,7 @@ export interface DocumentOutline {
   readonly name: string;
   readonly form: "text_model" | "qa_model" | "hierarchical_model";
   readonly topic: Topic;
-  /** Chunks use them in turn; default: those of the sample. */
+  /** The languages of the chunks, in turn; default: the languages of the sample. */
   readonly languages?: readonly Language[];
   readonly chunkCount: number;
   /** The number of child chunks of a chunk (numbered from 1); absent: none. */

@@ -3,7 +3,7 @@ import { isKind, type Kind } from "../../rows/columns.js";
 import { fileName } from "./format.js";
 import { type FileFormat, isFileFormat } from "./formats.js";
 
-/** What a dump file holds, according to its name. */
+/** The contents of a dump file, according to its name. */
 export interface FileParts {
   readonly kind: Kind;
   readonly format: FileFormat;

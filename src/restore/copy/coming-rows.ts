@@ -77,7 +77,7 @@ export async function chunkReader(connection: Connection, name: string, signal: 
 
 const chunksAtOnce = 500;
 
-/** The first and the last row of a document; `noRange` if it has no rows. */
+/** The first and last row of a document; `noRange` if it has no rows. */
 type RowRange = readonly [first: number, last: number];
 const noRange: RowRange = [1, 0];
 

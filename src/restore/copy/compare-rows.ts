@@ -7,7 +7,7 @@ import type { RowDifference } from "../result.js";
 interface CopyRules {
   /** The id at the service of an attachment of the run; undefined if the plan announced its loss. */
   readonly attachmentOf: (id: string) => string | undefined;
-  /** Ids of rows whose copies failed, which was already reported. */
+  /** Ids of rows that failed to copy; already reported. */
   readonly failed: ReadonlySet<string>;
   /** Whether the service may have disabled chunks together with their document. */
   readonly mayBeDisabled: boolean;

@@ -3,7 +3,7 @@ import { isMapping } from "../../schema.js";
 import type { LossPart } from "./copy-plan.js";
 import type { DatasetDetails, DocumentDetails } from "./details.js";
 
-/** What is expected of a document's copy. */
+/** The expected state of a document's copy. */
 interface ExpectedDocument {
   /** Parts whose loss was announced. */
   readonly losses: ReadonlySet<LossPart>;
@@ -60,7 +60,7 @@ export interface CopiedDataset {
   readonly name: string;
   /** The copy did not make it: it has its own settings, which are not compared. */
   readonly existed: boolean;
-  /** Tags that could not be bound, which was reported. */
+  /** Tags that could not be bound; already reported. */
   readonly missingTags?: ReadonlySet<string>;
 }
 
@@ -131,7 +131,7 @@ function compareSetting(what: string, old: unknown, live: unknown): readonly str
   return isNothing(old) || isSameValue(old, live) ? [] : [differenceText(what, old, live)];
 }
 
-/** `its name is "b" at the service, and "a" in the run` */
+/** The text of a difference: `its name is "b" at the service, and "a" in the run`. */
 function differenceText(what: string, old: unknown, live: unknown): string {
   return `its ${what} is ${valueText(live)} at the service, and ${valueText(old)} in the run`;
 }

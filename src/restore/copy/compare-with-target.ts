@@ -181,7 +181,7 @@ async function listRows(
   return { listed, more: counts.length > 0 ? [`${counts.join(" and ")} of it ${verb}`] : [] };
 }
 
-/** Reports settings that the reading of the service lacks. StopError for a copy, whose settings this program wrote. */
+/** Reports settings that the new dump lacks. StopError for a copy, whose settings this program wrote. */
 function withoutSettings(level: "dataset" | "document", id: string, { copies, live, onUnread }: CompareOptions): void {
   if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, live.manifest.warnings);
   onUnread?.(level);
@@ -195,7 +195,7 @@ export interface Copies {
   readonly losses: ReadonlyMap<string, ReadonlySet<LossPart>>;
   /** The id at the service of an attachment of the dump; undefined if its loss was announced. */
   readonly attachmentOf: (id: string) => string | undefined;
-  /** Ids in the dump of rows whose copies failed, which was already reported. */
+  /** Ids in the dump of rows that failed to copy; already reported. */
   readonly failed: ReadonlySet<string>;
 }
 
@@ -211,7 +211,7 @@ interface CompareOptions {
   readonly signal: AbortSignal;
   /** Called after each document. */
   readonly onDocument?: (rows: ComparedRows) => void;
-  /** Called for each document or dataset whose settings the run has, but the reading of the service lacks. */
+  /** Called for each document or dataset whose settings are in the run, but not in the dump of the service. */
   readonly onUnread?: (level: "dataset" | "document") => void;
 }
 
@@ -226,7 +226,7 @@ export interface RowCounts {
   readonly child_chunks: number;
 }
 
-/** The facts of copies by their plan: everything it announced is expected. `copied`: failed rows were reported. */
+/** The facts of copies by their plan: everything it announced is expected. `copied`: its failed rows were already reported. */
 export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { copied, missingTags }: AppliedCopy): Copies {
   const documents = plan.datasets.flatMap((dataset) => dataset.documents);
   const kept = documents.flatMap(({ attachments }) => attachments.filter(({ file }) => file === null));

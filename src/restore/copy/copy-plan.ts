@@ -9,7 +9,7 @@ import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.
 /** Settings of the service with any members. */
 const settings: v.GenericSchema<object> = v.record(v.string(), v.unknown());
 
-/** Something that is not copied, as the plan announces. The proof does not count it as a difference. */
+/** A part that is not copied, as the plan announces. The proof does not count it as a difference. */
 const loss = result({
   /** `chunks` and `children`: whole blank rows that the service refuses. `attachments`, `summaries`, `states`: parts of chunks. */
   part: oneOf(

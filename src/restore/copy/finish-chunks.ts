@@ -133,7 +133,7 @@ class Attachments {
 
   async #send(id: string, file: FilePlan): Promise<Uploaded> {
     const prepared = this.#copy.work.options.writer.uploadFile(file);
-    const find = async () => undefined; // no request lists uploads; one whose answer was lost stays unused
+    const find = async () => undefined; // no request lists uploads, so an upload whose answer was lost stays unused
     try {
       const facts = { write: "upload file", old_id: id, name: file.name } as const;
       const executed = await write(this.#copy.work, facts, prepared, find);

@@ -63,7 +63,7 @@ export async function* proveRestore({
   for await (const difference of children) yield { document_id, ...difference };
 }
 
-/** Returns a function that tells whether one of these matches, and uses each of them once. */
+/** Returns a function that checks whether one of these matches, and uses each of them once. */
 function takeOnce<T>(all: readonly T[]): (isMatch: (one: T) => boolean) => boolean {
   const left = [...all];
   return (isMatch) => {

@@ -61,7 +61,7 @@ export const restoreLost: RestoreLost = async (given) => {
 
 /** The facts that all steps of a restore need. */
 interface RestoreContext {
-  /** The older run, whose rows are restored. */
+  /** The older run to restore from. */
   readonly old: Dump;
   /** The decisions of a plan file; undefined without one. */
   readonly decisions: ReadonlyMap<string, Decision> | undefined;
