@@ -18,7 +18,7 @@ export interface RowRules<Row> {
   readonly fresh: (live: Row) => string | null;
 }
 
-/** Judges the pairs of rows of one level. A difference has the id and position of the old row, or of the live one if there is no old one. */
+/** Judges the pairs of rows of one level. A difference has the id and position of the old row, otherwise of the live row. */
 export async function* findDifferences<Row extends ProvedRow>(
   level: RowDifference["level"],
   pairs: AsyncIterable<RowPair<Row>>,

@@ -16,8 +16,8 @@ export interface LostText extends Text {
 /**
  * The ids of the lost texts that occur inside a chunk of the newer run: the content inside the content, the answer inside the answer. A
  * text counts as found only if the newer run has it more often than the rest of the older run. Otherwise a text that a person added would
- * count as found just because an unchanged or re-split chunk of the source has the same words. A blank text is never found. `replaced`: texts
- * from the indexing that people replaced.
+ * count as found just because an unchanged or re-split chunk of the source has the same words. A blank text is never found.
+ * `replaced`: texts from the indexing that people replaced.
  */
 export function findInside(lost: readonly LostText[], replaced: readonly Text[]): ReadonlySet<string> {
   const rest = [...replaced];

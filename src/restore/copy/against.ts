@@ -160,7 +160,7 @@ export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: re
   return { pairs, notes: [...partial, ...missing] };
 }
 
-/** Draws this share of the documents at random, at least one, and keeps their order. Every draw is different, so repeated draws cover all. */
+/** Draws this share of the documents at random, at least one, and keeps their order. Each draw is different: repeated draws cover all. */
 export function drawDocuments({ pairs, notes }: Chosen, share: number, random: () => number = Math.random): Chosen {
   const count = Math.min(pairs.length, Math.max(1, Math.ceil(share * pairs.length)));
   const drawn = new Set(
