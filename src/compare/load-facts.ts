@@ -18,7 +18,7 @@ export interface RunSources {
   readonly child_chunks: CheckedRows;
 }
 
-/** Facts that hold for both runs. */
+/** The facts that both runs share. */
 export interface Comparison {
   readonly documents: readonly DocumentPair[];
   /** Whether this covers all documents of both runs, and each can be compared. */
@@ -57,7 +57,7 @@ export async function detailsOf(dump: Dump): Promise<string | undefined> {
   return file && (await checkRows(dump, file)).sql;
 }
 
-/** A document of two runs. */
+/** Converts a document pair of two runs. */
 export function comparedDocument({ dataset_id, document_id, old, new: fresh, reason }: DocumentPair): ComparedDocument {
   return {
     dataset_id,

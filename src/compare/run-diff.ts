@@ -29,7 +29,7 @@ export type DiffContext = Required<Omit<DiffOptions, "onChange" | "database">> &
   readonly database: string | undefined;
 };
 
-/** The options with their defaults. */
+/** Fills in the default options. */
 export function withDiffDefaults(options: DiffOptions): DiffContext {
   return {
     database: options.database ?? undefined,
@@ -40,7 +40,7 @@ export function withDiffDefaults(options: DiffOptions): DiffContext {
   };
 }
 
-/** A document of either run, and whether its rows can be compared. */
+/** A document in one or both runs, and whether its rows can be compared. */
 export interface DocumentPair {
   readonly dataset_id: string;
   readonly document_id: string;

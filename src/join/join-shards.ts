@@ -46,7 +46,7 @@ export interface JoinOptions extends Pick<RunOptions, "signal" | "log" | "now" |
   readonly out?: string | undefined;
   /** The words that start the program, for `mend`; default: `kbdump`. */
   readonly program?: string;
-  /** The formats to write; default: those of the job. */
+  /** The formats to write; default: the formats of the job. */
   readonly format?: readonly string[] | undefined;
 }
 

@@ -21,7 +21,7 @@ export interface MergedList {
 
 type ListedDataset = DocumentList["datasets"][number];
 
-/** A dataset in the list of some shards. */
+/** A dataset, and the shards that list it. */
 interface SharedDataset extends ListedDataset {
   readonly shards: readonly number[];
 }

@@ -101,7 +101,7 @@ function bytesInto(whole: ReadProgress): ReadProgress {
   };
 }
 
-/** A list that is read once for all shards that have it. */
+/** A list, read once for all shards that share it. */
 interface KnownList extends SharedList {
   readonly shards: number[];
   /** The document keys of each shard. */

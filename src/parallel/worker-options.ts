@@ -15,7 +15,7 @@ export interface WorkerOptions {
   readonly log: Log;
   /** Milliseconds without work until the worker ends; undefined: it waits forever. */
   readonly idle: number | undefined;
-  /** Maximum requests of this worker in flight; undefined: limited only by the batches. */
+  /** Maximum requests of this worker in flight; undefined: the concurrency of the run. */
   readonly inFlight: number | undefined;
   /** The name of the worker in logs. */
   readonly name: string;

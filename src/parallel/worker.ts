@@ -241,7 +241,7 @@ class DocumentWorker {
       if (error instanceof TooLargeError) return "large";
       options.lane.signal.throwIfAborted();
       const isOver = (await exchange.read(planFile)) === undefined; // its folder was removed meanwhile
-      const isGone = attempt && !(await isThere(attempt.folder)); // and the run started over
+      const isGone = attempt && !(await isThere(attempt.folder)); // the run started over
       if (!isOver && !isGone) throw error;
     } finally {
       await attempt?.drop();

@@ -4,7 +4,7 @@ import type { RunProgress } from "../job/run-progress.js";
 import { count, object, text, valueIf } from "../schema.js";
 import type { SubmittedResult, WorkerRequests } from "./accept-document.js";
 
-/** How much of a document is read. */
+/** The read part of a document. */
 const readSchema = object({
   chunks: count,
   child_chunks: count,

@@ -156,7 +156,7 @@ async function markMoved(connection: Connection, table: string): Promise<void> {
 
 /** The indexes of a longest increasing subsequence of distinct numbers. */
 export function longestRise(numbers: readonly number[]): ReadonlySet<number> {
-  const ends: number[] = []; // by length: the index of the smallest number at which a rise of this length ends
+  const ends: number[] = []; // for each length: the index of the smallest number that ends a rise of this length
   const before = numbers.map((number, at) => {
     let [low, high] = [0, ends.length];
     while (low < high) {

@@ -94,7 +94,7 @@ function targetJob(
     },
     datasets: byDataset(documents),
     child_chunks: hasChildren ? "all" : "auto",
-    consistency: "sweeps", // the undo and the proof rely on no premise about the service
+    consistency: "sweeps", // undo and proof must not rely on assumptions about the service
     output: { dir, formats: ["jsonl"], memory },
     details,
   };

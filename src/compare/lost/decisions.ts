@@ -13,7 +13,7 @@ export interface Decision {
 export interface PlanOptions {
   /** The decisions on rows by id; only rows with a yes are restored. Undefined: kbdump decides by the facts. */
   readonly decisions: ReadonlyMap<string, Decision> | undefined;
-  /** Whether manual edits without a known place are added at the end of their document. */
+  /** Whether to add manual edits without a known place at the end of their document. */
   readonly addManualEdits: boolean;
 }
 

@@ -132,7 +132,7 @@ export type RestorePlan = v.InferOutput<typeof restorePlan>;
 
 /** The counts of a plan's rows. */
 export const planCounts = result({
-  /** Chunks and child chunks that will be written. */
+  /** Chunks and child chunks to write. */
   rows: count,
   chunks_updated: count,
   chunks_added: count,

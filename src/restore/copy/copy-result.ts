@@ -157,7 +157,7 @@ function writesOf(document: DocumentPlan): number {
   return 2 + rows + (metadata.length > 0 ? 1 : 0) + (!enabled || archived ? 1 : 0);
 }
 
-/** The settings of `copy`, checked. */
+/** The checked settings of `copy`. */
 export interface CopyOptions extends SessionOptions {
   /** `new`: always a new dataset. An id: that dataset. Undefined: the one in the journal, otherwise a new one. */
   readonly dataset: string | undefined;

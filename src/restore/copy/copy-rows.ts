@@ -7,7 +7,7 @@ import { addChunks, removeChunk } from "./add-chunks.js";
 import { astray, type ChunkCopy, DocumentCopy, type DocumentWork, largestSize } from "./document-copy.js";
 import { Finish } from "./finish-chunks.js";
 
-/** The outcome for the rows of one document. */
+/** The outcome of copying one document's rows. */
 interface CopiedRows {
   /** Rows that were not copied although the plan announced no loss. */
   readonly failed: readonly RowDifference[];

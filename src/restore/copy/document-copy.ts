@@ -179,7 +179,7 @@ export interface DocumentWork {
 
 /** Chunks of the first request, and the maximum. */
 export const [firstSize, largestSize] = [20, 200];
-/** Milliseconds below which a request is quick, and above which it is slow. */
+/** A request is quick below the first and slow above the second duration, in milliseconds. */
 const [quick, slow] = [2_000, 20_000];
 
 /**

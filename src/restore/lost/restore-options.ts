@@ -13,7 +13,7 @@ import { count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import { rowMembers, sharedMembers } from "../result.js";
 import type { SessionOptions } from "../session.js";
 
-/** The settings of `restore`, checked. */
+/** The checked settings of `restore`. */
 export interface RestoreOptions extends Omit<SessionOptions, "baseUrl"> {
   /** Folder of a newer run of the same job, to plan without any request. */
   readonly against: string | undefined;

@@ -68,7 +68,7 @@ function rowTextFromCsv(kind: Kind, record: string, texts: Texts): RowText {
     if (!isQuoted && text === "") return null;
     return expected[at]?.long ? shortText(text) : text;
   });
-  if (start !== record.length + 1) throw new RowError(broken); // not all of it is in the cells
+  if (start !== record.length + 1) throw new RowError(broken); // part of the record is outside the cells
   return cells;
 }
 
