@@ -369,7 +369,7 @@ function judgeTarget(
   };
 }
 
-/** Without keywords to write, the service chooses them, so any match. */
+/** Whether a chunk has these keywords. Without keywords in the plan, any are fine, because the service chooses them. */
 function hasKeywords(now: StandingChunk, { keywords }: ChunkTexts): boolean {
   return keywords === null || keywords.length === 0 || isSameSet(now.keywords, keywords);
 }
