@@ -50,7 +50,7 @@ const decompressors = new Map<string, (bytes: Buffer, options: ZlibOptions) => P
   ["br", promisify(brotliDecompress)],
 ]);
 
-/** Builds the exchange of a request and its answer: headers, deadline, limit on the body. Redirects are not followed. */
+/** Returns a function that sends a request and reads its answer, with a deadline and a limit on the body. It follows no redirects. */
 export function exchangeWith(options: ExchangeOptions): Exchange {
   const { origin, pathname } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, "");
@@ -110,7 +110,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
   };
 }
 
-/** The whole body of an answer. Long bodies are decompressed one at a time, because several at once would fill the memory. */
+/** Decompresses the body of an answer. Decompresses long bodies one at a time to save memory. */
 async function decompressed(
   { pieces, status, headers }: Received,
   what: string,
@@ -142,7 +142,7 @@ function tooLong(status: number, what: string, options: ExchangeOptions): RetryE
   return unreadable(status, what, flaw, "too large");
 }
 
-/** Includes the status, because an answer shows that the service is up. */
+/** The error for an unreadable body. It has the status, because an answer shows that the service is up. */
 function unreadable(status: number, what: string, flaw: string, trouble?: "too large"): RetryError {
   return new RetryError(`${what}: the body ${flaw}`, { status, ...(trouble ? { trouble } : {}) });
 }

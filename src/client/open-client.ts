@@ -33,7 +33,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly progress?: RequestCounts;
-  /** Whether to give up requests one by one, no matter how long the service is down; default: false. */
+  /** Whether an outage fails single requests instead of the whole run; default: false. */
   readonly patient?: boolean;
   /** Seconds that the service may be down during a run; default: 300. */
   readonly outage?: number;
@@ -49,7 +49,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
 
 export type OnAnswer = (request: Request, answer: Answer, milliseconds: number) => void;
 
-/** Everything outside of the client. A simulation replaces it, so that no real time passes. */
+/** The network, time and randomness. A simulation replaces them, so that no real time passes. */
 export interface Environment {
   readonly openHttp: (options: HttpOptions) => Pick<Http, "send" | "close"> & Partial<Http>;
   /** Milliseconds of a monotonic clock. */
@@ -67,9 +67,9 @@ export interface Client extends KnowledgeApi {
   readonly turn: () => Promise<void>;
   /** Aborted when all requests end. */
   readonly signal: AbortSignal;
-  /** Sends no request for some milliseconds, because the service wants that. */
+  /** Pauses all requests for some milliseconds, as the service asked. */
   readonly pause: (milliseconds: number) => void;
-  /** Opens a lane beside the others. */
+  /** Opens another lane. */
   readonly openLane: (options: LaneOptions) => Lane;
   /** Closes the connections until the next request. */
   readonly closeConnections: () => Promise<void>;
@@ -79,7 +79,7 @@ export interface Client extends KnowledgeApi {
   readonly close: () => Promise<void>;
 }
 
-/** Requests over connections of their own. All lanes of a client share its pace, its counts and the wait for a service that is down. */
+/** The read operations over separate connections. All lanes of a client share its pace, its counts and its waiting during outages. */
 export interface Lane extends KnowledgeApi {
   readonly signal: AbortSignal;
   /** Closes the connections. Current and later requests reject. */
@@ -95,7 +95,7 @@ export interface LaneOptions {
   readonly beforeSending?: () => void;
 }
 
-/** Opens the service for reading. HTTP is wrapped by the pace, and that by the retries, so that waiting for a retry holds no slot. */
+/** Opens the service for reading. Retries wrap the pace, and the pace wraps HTTP, so a request holds no slot while it waits for a retry. */
 export function openClient(options: ClientOptions): Client {
   const { key, keySource, patient = false, names = jobFileNames, progress = emptyRequestCounts() } = options;
   const { concurrency = 8, timeout = 60, silence = 10, retries: mostRetries = 6, environment = {} } = options;
@@ -175,7 +175,7 @@ export function openClient(options: ClientOptions): Client {
     turn: () => waitForPace(pace, { now, sleep, signal }),
     pause: (milliseconds) => void pace.refused(now(), now(), milliseconds),
     openLane: (lane) => {
-      const ends = new AbortController(); // AbortSignal.any would be kept as long as the client, with all that listens to it
+      const ends = new AbortController(); // AbortSignal.any and its listeners would stay in memory as long as the client
       setMaxListeners(0, ends.signal);
       const sources = [signal, lane.signal];
       const end = () => ends.abort(sources.find(({ aborted }) => aborted)?.reason);
@@ -198,7 +198,7 @@ export function openClient(options: ClientOptions): Client {
   };
 }
 
-/** Bytes of bodies to process in one turn of the event loop. A larger body gets a turn of its own. */
+/** Bytes of bodies to process in one turn of the event loop. A larger body gets its own turn. */
 const bytesPerSlice = 65_536;
 
 /**

@@ -1,17 +1,17 @@
 import { longestRetryAfter } from "./send.js";
 
-/** The pace of a run: when the next request may be sent. Pure; time is an argument. */
+/** Decides when a run may send its next request. Pure; time is an argument. */
 
 /**
  * Refusals without Retry-After may be random, independent of the rate. A level rises by one with every refusal and falls by one
- * with every other answer; at this level, kbdump assumes a limit. Random refusals with probability p get this far with a
- * probability of about (p / (1 - p)) ** 7: 2e-7 for p = 0.1.
+ * with every other answer; at this level, kbdump assumes a limit. Random refusals with probability p reach it with a probability of
+ * about (p / (1 - p)) ** 7: 2e-7 for p = 0.1.
  */
 const limitLevel = 7;
 /**
- * The first pause at a limit without Retry-After: 1 s. If other answers came between the refusals, or few before them, they may be random
- * after all, and the pause is as long as the last 100 requests took, if that is less. It doubles with every further refusal. At a limit that was
- * met before, the first two pauses are as long as the pause that was long enough then.
+ * The first pause at a limit without Retry-After: 1 s. The refusals may still be random if other answers came between them, or few
+ * came before them. Then the pause is at most as long as the last 100 requests took. It doubles with every further refusal. At a
+ * known limit, the first two pauses repeat the last pause that was long enough.
  */
 const firstPause = 1_000;
 const fewAnswers = 20;
@@ -47,7 +47,7 @@ const lateness = 5;
 /** Milliseconds between checks of a rate that is set elsewhere. */
 const followPoll = 50;
 
-/** What a refusal means. limit: all requests pause now. known: they already pause. chance: only this request is repeated. */
+/** The cause of a refusal. limit: all requests pause now. known: they already pause. chance: only this request is repeated. */
 export type Cause = "limit" | "known" | "chance";
 
 /**
@@ -59,14 +59,14 @@ export class Pace {
   readonly #maxRate: () => number;
   /** Whether the maximum may change. */
   readonly #isFollowing: boolean;
-  /** The rate that answers and refusals have shown, without the maximum: a maximum that changes may be 0 for a moment. */
+  /** The rate learned from answers and refusals. Excludes the maximum, which may be 0 for a moment. */
   #rate = Number.POSITIVE_INFINITY;
   #rateSince = 0;
   /** Seconds of cruising after `rateSince`. */
   #cruise = 0;
-  /** The rate to which random refusals lower it, a fraction of the throughput at the limit; undefined if unrestricted. */
+  /** Random refusals lower the rate to this fraction of the throughput at the limit; undefined if unrestricted. */
   #floor: number | undefined;
-  /** How many more refusals than other answers. */
+  /** Refusals minus other answers; at least 0. */
   #level = 0;
   /** Refusals without another answer in between. */
   #inARow = 0;
@@ -80,7 +80,7 @@ export class Pace {
   /** The first pause of a series, and whether the service set its length. */
   #firstPause = firstPause;
   #isAsked = false;
-  /** The last pause of our own, and the one after which requests got through at the limit; 0 while none was met. */
+  /** The last pause that we chose, and the last pause that was long enough; 0 before the first limit. */
   #lastPause = 0;
   #enoughPause = 0;
   /** After a pause, one request goes first. The others wait for its answer, or until this time. */
@@ -105,7 +105,7 @@ export class Pace {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  /** Returns 0 to send now, and counts the request. Otherwise returns the milliseconds until asking again. */
+  /** Returns 0 to send now, and counts the request. Otherwise returns the milliseconds to wait before asking again. */
   take(now: number): number {
     const rate = this.rateAt(now);
     if (rate === 0) return followPoll;
@@ -221,7 +221,7 @@ export class Pace {
     this.#firstPause = isSure || count < enough ? firstPause : Math.min(firstPause, took);
   }
 
-  /** How many requests got through, and since when. */
+  /** The number of accepted requests, and the start of that count. */
   #stretch(now: number): { readonly count: number; readonly start: number } {
     return { count: this.#letThrough, start: this.#stretchStart ?? now };
   }

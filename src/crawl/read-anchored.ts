@@ -3,7 +3,7 @@ import { SkipError } from "../errors.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type PageRead, pagesOf, type ReadPage, type ReportProblem, readList, rowsOn } from "./read-list.js";
 
-/** A page, and what is proved about the list up to it. */
+/** A page, and facts about the list up to this page. */
 export interface AnchoredPage extends PageRead {
   /** The list was read from the end, and its ranks did not change. */
   readonly isAnchored: boolean;
@@ -99,7 +99,7 @@ async function flawAt(
   }
 }
 
-/** The page that was the end of the list when it was answered; undefined if it cannot be read or cannot be an anchor. */
+/** Finds the last page of the list. Undefined if it cannot be read or cannot be an anchor. */
 async function findLastPage(
   { readPage }: AnchoredReading,
   total: number,
@@ -125,8 +125,8 @@ export function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean
 }
 
 /**
- * Seconds until any add that took its position earlier must be over: the service's locks on adding chunks last 600 s, and
- * `created_at` is when the row's own add began.
+ * A row of this age, in seconds, proves that every add that began before it is over. The service's locks on adding chunks last 600
+ * s, and `created_at` is the time when the row's own add began.
  */
 export const settledAge = 1_200;
 
@@ -140,7 +140,7 @@ export function hasSettled({ rows, answeredAt }: PageRead): boolean {
 class Rising {
   #before: number | undefined;
 
-  /** Describes what is wrong with the next rows; undefined if nothing is. */
+  /** Describes the flaw in the next rows; undefined if there is none. */
   flawIn(rows: readonly Listed[]): string | undefined {
     for (const { id, position, status } of rows) {
       if (typeof position !== "number") return `chunk ${id} has no position`;
