@@ -26,8 +26,8 @@ const lastPageTries = 10;
  * Reads a list of chunks that only grows: page 1, then the last page, then the others. At the end, two requests for one row each
  * check that the last row of page 1 and the first row of the last page still have their ranks. If the last page is full, a third
  * request checks its last row: the service counts rows after reading them, so a full page may hide a row after it (see
- * `answersOf`). Pages are yielded in order, and the last one carries the verdict. Lists that cannot be read this way are read in
- * order, and none of their pages is anchored.
+ * `answersOf`). Pages are yielded in order, and the last one carries the verdict. Other lists are read in order, and none of
+ * their pages is anchored.
  *
  * Why this is a proof: the service adds a chunk after the greatest position and lists chunks by position and id, so no row is
  * inserted before an existing one. A row keeps its rank only if nothing before it was deleted. So from the answer that made the
