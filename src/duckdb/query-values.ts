@@ -67,7 +67,7 @@ function isTimestamp(value: DuckDBValue): boolean {
   );
 }
 
-/** `2026-11-20T02:00:00.5`; infinity and years BC as DuckDB shows them. */
+/** `2026-11-20T02:00:00.5`; infinity and years BC in DuckDB's own notation. */
 function isoFrom(value: DuckDBValue, zone: string): string {
   const text = String(value);
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}${zone}` : text;
