@@ -190,7 +190,7 @@ interface LockFile {
   /** Identifies this file with this content. Safe in a file name. */
   readonly id: string;
   readonly text: string;
-  /** When it was touched last, in milliseconds by the disk's clock. */
+  /** Time of the last heartbeat, in milliseconds by the disk's clock. */
   readonly touched: number;
 }
 
