@@ -58,7 +58,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     authorization: `Bearer ${options.key}`,
     accept: "application/json",
     "accept-encoding": "gzip, deflate, br",
-    "cache-control": "no-cache", // a cached page from before an edit would break every proof
+    "cache-control": "no-cache", // a cached page may be older than an edit, which would break the proof
     "user-agent": `${tool.name}/${tool.version}`,
   };
   // An array, not a Set: when a Set grows, its old hash table links to the new one, and so to all later answers. Once V8 moves

@@ -104,7 +104,10 @@ function isOtherJson(text: string, url: string): boolean {
   }
 }
 
-/** Every answer that is not a list has one of these fields: a chunk, metadata fields, a dataset or document, its metadata, an original. */
+/**
+ * Every answer without pages has one of these fields. They belong to chunks, metadata fields, datasets and documents, metadata,
+ * originals.
+ */
 const ownFields = ["data", "fields", "id", "doc_metadata", "url"];
 
 async function judgeFailure(

@@ -8,7 +8,7 @@ interface LimitOptions extends WaitOptions {
   /** Maximum requests in flight. */
   readonly concurrency: number;
   readonly pace: Pace;
-  /** Called with the milliseconds for which the service wants no requests. */
+  /** Called with the milliseconds of a pause of all requests, after a refusal. */
   readonly onPause?: ((milliseconds: number) => void) | undefined;
   /** Returns the error if the service refused the request because of too many; otherwise undefined. */
   readonly refusal: (answer: Answer) => Pick<RetryError, "retryAfter"> | undefined;

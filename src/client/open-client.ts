@@ -28,7 +28,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly retries?: number;
   /** Maximum bytes of one body; default: 64 MB. */
   readonly maxBody?: number;
-  /** Called with the milliseconds for which the service wants no requests. */
+  /** Called with the milliseconds of a pause of all requests, after a refusal. */
   readonly onPause?: ((milliseconds: number) => void) | undefined;
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
@@ -39,7 +39,10 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly outage?: number;
   /** Reports that the service went down or came back. */
   readonly say?: (text: string) => void;
-  /** Called for retries outside of an outage, except after refusals that may be random, with the failure and the milliseconds until the next try. */
+  /**
+   * Called before a retry with the failure and the milliseconds to wait. Not called during an outage, or after a refusal that may
+   * be random.
+   */
   readonly onRetry?: (reason: string, wait: number) => void;
   /** Called for every answer, with its milliseconds from getting a slot to the last byte. */
   readonly onAnswer?: OnAnswer | undefined;
@@ -141,7 +144,7 @@ export function openClient(options: ClientOptions): Client {
       } catch (error) {
         const reason = outageGate?.neverAnswered(error) ?? error;
         if (reason instanceof StopError) stop(reason);
-        signal.throwIfAborted(); // the same reason for all
+        signal.throwIfAborted(); // all requests reject with the same reason
         throw reason;
       }
     };
@@ -154,7 +157,7 @@ export function openClient(options: ClientOptions): Client {
     };
     const judgedSend = firstContact(counted(sendOnce, progress, signal), {
       ...{ key, keySource, names, signal, contact, patient },
-      stop, // before the slot is handed on
+      stop, // stops the client before the next request gets this slot
       speaksTls: http.speaksTls,
     });
     const send = limitRequests(outageGate?.guard(judgedSend) ?? judgedSend, {

@@ -24,8 +24,8 @@ interface OutageGateOptions {
 
 /**
  * Holds requests back while the service or its plugin daemon is down. Send requests through `guard`, and pass the error of a failed
- * request to `waitForService`. Only some lists of some datasets need the daemon: these requests wait for it once, and their
- * documents fail if it does not come back in time. If the service does not come back in time, the run ends.
+ * request to `waitForService`. Only some lists of some datasets need the daemon: requests for such a list wait for it once, and
+ * their documents fail if it does not come back in time. If the service does not come back in time, the run ends.
  */
 export class OutageGate {
   readonly #options: OutageGateOptions;
@@ -214,7 +214,7 @@ class Gate {
     const { say, now } = this.#options;
     const patience = this.#patience(outage);
     if (now() - outage.since >= patience) {
-      this.#state = "given up"; // by this failure, for all requests
+      this.#state = "given up"; // this failure ends the wait for all requests
       return;
     }
     if (!outage.isReported && (isProbe || !this.#contact.isReached) && patience > atStart) {

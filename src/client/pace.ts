@@ -10,8 +10,8 @@ import { longestRetryAfter } from "./send.js";
 const limitLevel = 7;
 /**
  * The first pause at a limit without Retry-After: 1 s. The refusals may still be random if other answers came between them, or few
- * came before them. Then the pause is at most as long as the last 100 requests took. It doubles with every further refusal. At a
- * known limit, the first two pauses repeat the last pause that was long enough.
+ * came before them. Then the pause is at most as long as the last 100 requests took. The pause doubles with every further refusal.
+ * At a known limit, the first two pauses repeat the last pause that was long enough.
  */
 const firstPause = 1_000;
 const fewAnswers = 20;
@@ -30,7 +30,7 @@ const lowered = 0.8;
 const seeking = 0.06;
 const cruising = 0.003;
 const cruise = 20;
-/** Factors for a refused rate: slightly above a known limit without a pause, after a short pause, and within seconds after a pause. */
+/** Factors to lower a refused rate: slightly above a known limit without a pause, after a short pause, and within seconds after a pause. */
 const scattered = 0.86;
 const easing = 0.93;
 const yielding = 0.8;
@@ -53,7 +53,7 @@ export type Cause = "limit" | "known" | "chance";
 /**
  * A smooth rate that finds the service's limit. It is unlimited, or `maxRps`, until refusals show a limit. Then all requests pause
  * as long as the service says, and continue at the previous throughput, counting the pause. From there the rate grows slowly, and
- * every refusal lowers it a little. Random refusals are told apart from a limit by checking whether a lower rate helps.
+ * every refusal lowers it a little. To tell random refusals from a limit, it checks whether a lower rate helps.
  */
 export class Pace {
   readonly #maxRate: () => number;
@@ -64,7 +64,7 @@ export class Pace {
   #rateSince = 0;
   /** Seconds of cruising after `rateSince`. */
   #cruise = 0;
-  /** Random refusals lower the rate to this fraction of the throughput at the limit; undefined if unrestricted. */
+  /** The lowest rate that random refusals can cause: a fraction of the throughput at the limit. Undefined if unrestricted. */
   #floor: number | undefined;
   /** Refusals minus other answers; at least 0. */
   #level = 0;
@@ -132,7 +132,7 @@ export class Pace {
     this.#probeUntil = 0;
     this.#enoughPause = this.#lastPause;
     const { count, start } = this.#stretch(now);
-    if (count < enough) return; // the next stretch adds to this one
+    if (count < enough) return; // too few: keep counting
     this.#adjust(now, count, start);
     this.#letThrough = 0;
     this.#stretchStart = now;
@@ -199,7 +199,7 @@ export class Pace {
     return this.#floor !== undefined && this.#foundRateAt(now) <= this.#floor / easing;
   }
 
-  /** Lowers the rate. At the floor it grows at once, because refusals there may be random. */
+  /** Lowers the rate. At the floor, the rate grows again at once, because refusals there may be random. */
   #lower(floor: number, rate: number, now: number): void {
     this.#setRate(Math.max(floor, rate), floor, rate > floor / easing ? cruise : 0, now);
   }

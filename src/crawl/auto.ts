@@ -4,7 +4,7 @@ import { embeddedChildren } from "./embedded-children.js";
 
 /** `child_chunks: auto` as pure functions: the evidence, the forecast and the decision. The crawl, the plan and the summary share them. */
 
-/** The most child lists that kbdump reads as a sample of one document. */
+/** Maximum child lists in the sample of one document. */
 export const sampleSize = 5;
 
 /** Evidence of the children of one document, from its pages of chunks. */
@@ -149,7 +149,10 @@ interface WitnessPage {
   readonly total: number;
 }
 
-/** The document is divided into this many stretches, with one sampled chunk in each. The chunk with the most children is added. */
+/**
+ * The document is divided into this many stretches, with one sampled chunk in each. The sample also includes the chunk with the
+ * most children.
+ */
 const stretches = sampleSize - 1;
 
 /**

@@ -64,7 +64,7 @@ interface Item {
 
 /**
  * Reads one document in this order: all `chunks`, then `decideSource`, then all `children`. Throws SkipError when the document
- * cannot be read at all. Reports lists that do not add up to `problem`.
+ * cannot be read at all. Calls `problem` for lists that do not add up.
  */
 export class DocumentCrawl {
   readonly #api: KnowledgeApi;

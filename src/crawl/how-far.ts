@@ -57,7 +57,7 @@ export const noChildrenYet: ChildrenSoFar = {
   smallestPiece: null,
 };
 
-/** What is known about a page of chunks besides its rows. */
+/** Facts about a page of chunks besides its rows. */
 type ChunkFacts = Pick<ChunksSoFar, "isAnchored" | "isSettled">;
 
 /** Adds a page of chunks. `rows`: its new rows. `unreadable`: the unreadable rows of all pages. */

@@ -5,7 +5,10 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const wordStarts = [0, 9, 19, 28] as const;
 const wordsPerId = 4;
 
-/** Distinct ids in insertion order. A document may have a million chunks, so a UUID takes 24 to 48 bytes, a sixth of a set of strings. */
+/**
+ * Distinct ids in insertion order, stored compactly, because a document may have a million chunks. A UUID takes 24 to 48 bytes, a
+ * sixth of its size in a set of strings.
+ */
 export class IdSet {
   /** Four 32-bit words per id; zeros for an id that is not a UUID. */
   #words = new Uint32Array(16 * wordsPerId);

@@ -41,8 +41,8 @@ function isMarkedChunk({ updated_by, disabled_by, enabled }: RawRecord): boolean
 }
 
 /**
- * Whether the document looks edited: a row says so, or a chunk was created after the first one was completed. The service creates
- * all chunks of an indexing before it completes any, so a person added that chunk.
+ * Whether the document looks edited: a row is marked, or a chunk was created after the first chunk was completed. The service
+ * creates all chunks of an indexing before it completes any, so a person added that chunk.
  */
 export function looksEdited({ isMarked, newest, completed }: EditEvidence): boolean {
   return isMarked || (newest !== null && completed !== null && newest > completed);

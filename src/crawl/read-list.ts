@@ -106,7 +106,7 @@ async function* provedPages(
   proof.finish();
 }
 
-/** What is known about a list before its first page. */
+/** Facts about a list that are known before its first page. */
 export interface KnownList {
   readonly ids?: IdSet | undefined;
   readonly total?: number | undefined;

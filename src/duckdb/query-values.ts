@@ -82,7 +82,7 @@ const reading: readonly StatementType[] = [StatementType.SELECT, StatementType.E
  */
 export async function checkReading(connection: Connection, sql: string): Promise<void> {
   const statements = await connection.extractStatements(sql).catch((error: unknown) => {
-    if (error instanceof Error && error.message === "Error in native callback") return undefined; // for an empty text
+    if (error instanceof Error && error.message === "Error in native callback") return undefined; // DuckDB's error for an empty text
     throw error;
   });
   if (!statements || statements.count === 0)

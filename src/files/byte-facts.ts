@@ -93,7 +93,7 @@ const long = 16;
 
 const nothing = new Uint8Array();
 
-/** Looks for long numbers in the pieces of a JSON file. Checks only every 16th byte, because each such number covers one. */
+/** Looks for long numbers in the pieces of a JSON file. Checks only every 16th byte, because every long number covers one of them. */
 export class LongNumbers {
   found = false;
   /** The end of the previous pieces, if a number may continue in the next piece. */

@@ -221,7 +221,7 @@ export type Drift = Readonly<Record<string, number>>;
 
 export const driftSchema = v.record(v.string(), count, "an object");
 
-/** No drift. Shared, because very many documents may have none. */
+/** No drift. One shared object, because most documents have no drift. */
 export const noDrift: Drift = Object.freeze({});
 
 /** Counts drift while rows are created. */
@@ -258,7 +258,7 @@ export function sumOfDrift(drifts: readonly Drift[]): Drift {
  */
 const signature = String.raw`\?timestamp=\d{10}&nonce=[0-9a-f]{32}&sign=[\w-]{43}(?:=|%3D)`;
 
-/** A character of a path. Their number is limited below, so that matching takes linear time. */
+/** A character of a path. The patterns below limit their number, so that matching takes linear time. */
 const path = String.raw`[\w%+.~/-]`;
 
 /** `/files/<id>/file-preview?timestamp=…`, and any further signatures in the same path, so that one pass finds all. */

@@ -20,7 +20,7 @@ export interface Published {
   readonly folder: string;
   /** Undefined if the job has no database, or if it could not be replaced. */
   readonly database: string | undefined;
-  /** A sentence for each step that failed after the commit. The next run repeats it. */
+  /** A sentence for each step that failed after the commit. The next run repeats the step. */
   readonly problems: readonly string[];
 }
 
@@ -123,7 +123,7 @@ function sentencesOf(failures: readonly Failure[], loss: LostError | undefined):
 }
 
 export interface Reported {
-  /** The file; undefined if no report was requested or it could not be written. */
+  /** The path of the report; undefined if no report was requested or it could not be written. */
   readonly report: string | undefined;
   /** Why it could not be written; empty if it was. */
   readonly failures: readonly string[];

@@ -124,7 +124,7 @@ async function readDetailsOnce(
   });
 }
 
-/** Downloads the files of uploaded documents (if their source is known), and files attached to chunks. */
+/** Downloads the original files of documents with an uploaded or unknown source, and the files attached to chunks. */
 async function readOriginals(
   api: Client,
   { discovery, details, documents }: Pick<Answers, "discovery" | "details" | "documents">,
@@ -231,7 +231,7 @@ export function warningsOfStatus({ discovery, documents, before, after }: Status
   return statusWarnings(facts, (datasetId) => filtered.has(datasetId));
 }
 
-/** The indexing status before and after, and its documents. */
+/** The documents of a run, and their indexing status before and after it. */
 export interface StatusFacts extends Pick<Answers, "discovery" | "documents"> {
   readonly before: Pick<StatusReading, "rows">;
   readonly after: Pick<StatusReading, "rows">;

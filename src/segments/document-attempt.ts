@@ -154,7 +154,7 @@ export class DocumentAttempt {
   }
 }
 
-/** Whether all chunks are read. In a filtered list, rows may appear and disappear anywhere. */
+/** Whether the job reads all chunks of the document. In a filtered list, rows may appear and disappear anywhere. */
 function isWhole({ status, keyword }: DocumentRef): boolean {
   return status.length === 0 && keyword === undefined;
 }
@@ -252,7 +252,7 @@ function tooDeep(error: unknown): SkipError | undefined {
   return new SkipError("a record is nested too deeply to be written", { cause: error });
 }
 
-/** How the documents of a run are read, and where their parts are stored. */
+/** Options for reading the documents of a run and storing their parts. */
 export interface DumpOptions {
   readonly job: Job;
   readonly formats: readonly TextFormat[];

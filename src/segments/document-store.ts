@@ -128,13 +128,13 @@ export class DocumentStore<State, Result> {
     return this.#segments.files;
   }
 
-  /** Leaves everything for a later process. */
+  /** Closes the files and keeps them for a later process. */
   async leave(): Promise<void> {
     await this.#last;
     await this.#close();
   }
 
-  /** Removes what was written. With a state, any process starts the document over from it. */
+  /** Removes all files of the document. With `begin`, any process starts the document over from that state. */
   async discard(begin?: State): Promise<void> {
     await this.leave();
     if (begin !== undefined) await this.#note({ state: begin, segments: [] });
@@ -281,7 +281,7 @@ export class DocumentSegments {
     await rm(join(this.#folder, file), { force: true });
   }
 
-  /** Removes what was written. */
+  /** Removes all files. */
   async discard(): Promise<void> {
     await this.close();
     for (const file of this.#segments.keys()) await rm(join(this.#folder, file), { force: true });

@@ -157,7 +157,7 @@ async function reasonOfNewer({ runs, remote }: LeasedJob, runId: string): Promis
   return newest !== undefined && newest > runId ? `run ${newest} was published since` : undefined;
 }
 
-/** Keeps the work until the next work is set aside, in case you need it. The time of its folder is now. */
+/** Keeps the work until the next work is set aside, in case you need it. Sets the time of its folder to now. */
 async function setAside(
   leased: LeasedJob,
   runId: string,
@@ -182,7 +182,7 @@ const files = {
   details: "details.json",
 } as const;
 
-/** A reading that a run does once. */
+/** A reading that happens once per run. */
 interface OnceRead<T> {
   /** Checks the answer that an earlier process stored. The plan of the work folder guarantees that it fits the job. */
   readonly schema: GenericSchema<unknown, T>;

@@ -54,7 +54,7 @@ export class SharedSegments<Result> {
     this.#found = found;
   }
 
-  /** Reads and checks what earlier processes left in a folder. */
+  /** Reads and checks the documents that earlier processes left in a folder. */
   static async open<Result>(folder: string, state: v.GenericSchema<unknown, Result>): Promise<SharedSegments<Result>> {
     const found = new Map<string, SharedResult<Result>>();
     const reader = new RangeReader();
@@ -195,7 +195,7 @@ class GrowingFile {
     return start;
   }
 
-  /** Writes what is queued. After an error, do not write again: it is unknown where the file ends. */
+  /** Writes all queued bytes. After an error, do not write again: the end of the file is unknown. */
   async flush(): Promise<void> {
     if (this.#waiting.length === 0) return;
     const bytes = Buffer.concat(this.#waiting);

@@ -103,12 +103,12 @@ async function jobOfFile(file: string, { out, env }: FindOptions): Promise<Found
 }
 
 /**
- * What a path leads to. job: a job folder. begun: a job folder without a published run. job file: recognized by its ending. other:
- * anything else that exists.
+ * The kind of thing at a path. job: a job folder. begun: a job folder without a published run. job file: recognized by its ending.
+ * other: anything else that exists.
  */
 export type Found = "run" | "job" | "begun" | "folder" | "job file" | "database" | "other" | "nothing";
 
-/** Finds out what a path leads to. Follows links. */
+/** Finds the kind of thing at a path. Follows links. */
 export async function lookAt(path: string): Promise<Found> {
   const facts = await stat(path).catch((error: unknown) => {
     if (isAbsence(error) || isNoPath(error)) return undefined;

@@ -48,8 +48,8 @@ export async function planPrune(
 }
 
 /**
- * Removes what the plan does not keep, logging each removal first. A kill leaves no run half removed, and the next run deletes the
- * rest. Returns the runs that could not be removed. Removes no more runs after `signal` aborts.
+ * Removes the runs that the plan does not keep, and logs each removal first. A kill leaves no run half removed, and the next run
+ * deletes the rest. Returns the runs that could not be removed. Removes no more runs after `signal` aborts.
  */
 export async function pruneRuns(
   plan: PrunePlan,

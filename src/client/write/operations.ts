@@ -16,7 +16,7 @@ import {
 type Method = "POST" | "PATCH" | "DELETE";
 
 export interface SendHooks {
-  /** Called right before sending, after waiting for the pace. Rejects if this process must not send any more. */
+  /** Called right before sending, after waiting for the pace. Rejects if this process must stop sending. */
   readonly beforeSend?: () => Promise<void>;
   /** Called after every answer with its milliseconds, not counting the wait for the pace. */
   readonly onAnswer?: (milliseconds: number) => void;

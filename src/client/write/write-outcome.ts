@@ -42,7 +42,7 @@ const noTunnel = /^Proxy response \(\d+\)/;
 
 /**
  * The outcome of a write without a complete answer; `isCutOff`: because we stopped waiting. Throws StopError for an untrusted
- * certificate, and the error of a file that cannot be read, because nothing was done then.
+ * certificate, and the error of an unreadable file: in these cases, nothing was done.
  */
 export function outcomeOfError(error: unknown, isCutOff: boolean): Undone {
   if (error instanceof StopError && !isCutOff) throw error;
@@ -203,8 +203,8 @@ export interface LocalFile {
 }
 
 /**
- * Sends a file as the part `file` of a form. Streams the file, so that it is never in memory as a whole. Throws SkipError if the file cannot be read or changes
- * meanwhile; nothing was done then, because the form was not completed.
+ * Sends a file as the part `file` of a form. Streams the file, so that it is never in memory as a whole. Throws SkipError if the
+ * file cannot be read or changes meanwhile. Then nothing was done, because the form is incomplete.
  */
 export async function sendFile<T>(file: LocalFile, send: (form: FormData) => Promise<T>): Promise<T> {
   const blob = await openFile(file);

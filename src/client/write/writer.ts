@@ -50,8 +50,8 @@ export interface Writer extends WriteOperations {
 /** Tries of one write while the service refuses it because of too many requests. */
 const throttledTries = 12;
 /**
- * Bounds of the usual time from `beforeSend` to the first byte, in milliseconds. The usual time is twice the last one. If it takes
- * longer, this process may have been frozen, and another one may have taken over.
+ * Bounds of the usual time from `beforeSend` to the first byte, in milliseconds. The usual time is twice the time of the last
+ * request. If it takes longer, this process may have been frozen, and another one may have taken over.
  */
 const [shortestStart, longestStart] = [1_000, 10_000];
 /** Tries of a request that takes longer than usual to start. */
@@ -151,7 +151,10 @@ function stopwatch(): () => number {
   return () => Math.max(performance.now() - ticks, Date.now() - time);
 }
 
-/** Returns a signal that aborts `grace` milliseconds later, with the same reason: a write that is cut off may still have been done. */
+/**
+ * Returns a signal that aborts `grace` milliseconds after `signal`, with the same reason: a write that is cut off may still have
+ * been done.
+ */
 function lateSignal(signal: AbortSignal, grace: number): AbortSignal {
   const late = new AbortController();
   const end = () => void setTimeout(() => late.abort(signal.reason), grace).unref();

@@ -187,8 +187,8 @@ function busyText({ owner }: Head, age: number): string {
 }
 
 /**
- * Whether no newer owner left run folders. Returns false if the head changed since it was read. Throws StopError if a newer head
- * was removed or replaced by hand: its runs would be removed as leftovers. `etag`: of the head; undefined if there is no head.
+ * Checks that no newer owner left run folders. Returns false if the head changed since it was read. Throws StopError if a newer
+ * head was removed or replaced by hand: its runs would be removed as leftovers. `etag`: of the head; undefined if there is no head.
  */
 async function isNewestHead(bucket: Bucket, { epoch }: Head, etag: string | undefined): Promise<boolean> {
   for await (const name of bucket.folders("runs/")) {

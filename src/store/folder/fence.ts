@@ -76,7 +76,7 @@ async function absorb(leased: LeasedJob, folder: string): Promise<void> {
   else await removeWholly(folder);
 }
 
-/** Whether the owner will never write to its folder again: it left a mark, or its process is proved dead. */
+/** Whether the owner will never write to its folder again: it left the file `released`, or its process is proved dead. */
 async function isFinished(folder: string): Promise<boolean> {
   if (await isThere(join(folder, "released"))) return true;
   const text = await readRegular(join(folder, "owner.json")).catch(() => Buffer.alloc(0));

@@ -84,7 +84,7 @@ async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
 
 /**
  * Returns the LostError behind an error if we lost the job: without our folder, any operation can fail. The LostError names the
- * successor if it left a mark, even if `error` is a LostError without a name.
+ * successor if it left a mark, even if `error` is a LostError that does not.
  */
 export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
   if (error instanceof InterruptedError) return undefined;

@@ -33,7 +33,7 @@ interface Mine {
   readonly path: string;
   readonly text: string;
   readonly file: FileHandle;
-  readonly now: number; // by the clock of the drive
+  readonly now: number; // by the disk's clock
   readonly busy: string | undefined;
 }
 
