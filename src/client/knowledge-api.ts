@@ -28,7 +28,7 @@ export interface DocumentRef {
 /** The read operations. They check every answer, and reject with SkipError or StopError on failure. */
 export type KnowledgeApi = ReturnType<typeof knowledgeApi>;
 
-/** Sends a request and checks its answer, with retries. `retries`: overrides the usual number. */
+/** Sends a request and checks its answer, with retries. `retries`: a lower number than usual. */
 export type Attempt = <T>(read: () => Promise<T>, retries?: number) => Promise<T>;
 
 /** Runs work on a received body of this size, and yields to the event loop between large ones. */

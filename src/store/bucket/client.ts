@@ -84,7 +84,7 @@ type Sdk = typeof import("@aws-sdk/client-s3");
 /** @internal */
 type SdkClient = InstanceType<Sdk["S3Client"]>;
 
-/** Loads the AWS SDK. kbdump does not depend on it: it has 20 MB, and few users need a bucket. Throws UsageError if it is not installed. */
+/** Loads the AWS SDK. kbdump does not install it: it has 20 MB, and few users need a bucket. Throws UsageError if it is not installed. */
 async function loadSdk(): Promise<Sdk> {
   try {
     return await import("@aws-sdk/client-s3");
