@@ -1,4 +1,4 @@
-/** `5,012`: a whole number, as `toLocaleString("en-US")` writes it, whose first call takes 10 to 20 ms. */
+/** `5,012`: a whole number. Like `toLocaleString("en-US")`, but without the 10 to 20 ms of its first call. */
 export function numberText(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
@@ -25,7 +25,7 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
 }
 
-/** `12 min`, `5 h`, `3 d`: a time in the past, roughly; two days and more in days. */
+/** `12 min`, `5 h`, `3 d`: a rough age, in days from two days on. */
 export function ageText(milliseconds: number): string {
   const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
   if (minutes < 60) return `${minutes} min`;
@@ -33,7 +33,7 @@ export function ageText(milliseconds: number): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
-/** `8 rows lost, 6 of them with manual edits`: the same words wherever losses are counted. Rows are chunks and child chunks. */
+/** `8 rows lost, 6 of them with manual edits`: used wherever losses are counted. Rows are chunks and child chunks. */
 export function lostText(lost: number, manualEdits: number): string {
   if (lost === 0) return "nothing lost";
   const rows = countText(lost, "row");

@@ -1,6 +1,6 @@
 /**
- * The kinds of error, by what to do next, with their exit codes. Only main.ts exits the process. Messages say what failed, where,
- * and what to do. They are safe to print: no key, no control characters.
+ * The kinds of error, one for each way to continue, with their exit codes. Only main.ts exits the process. Messages say what
+ * failed, where, and what to do. They are safe to print: no key, no control characters.
  */
 
 export const exitCodes = {
@@ -127,7 +127,7 @@ export class BusyError extends Error {
   override readonly name = "BusyError";
 }
 
-/** A signal stopped the run; what was read stays in the work folder. Exit 128 + signal number. */
+/** A signal stopped the run. The documents read so far stay in the work folder. Exit 128 + signal number. */
 export class InterruptedError extends Error {
   override readonly name = "InterruptedError";
   readonly exitCode: number;
@@ -138,7 +138,7 @@ export class InterruptedError extends Error {
   }
 }
 
-/** The original error, if ending its scope failed too: a SuppressedError hides it. */
+/** The original error, which a SuppressedError hides if ending the scope failed too. */
 export function workError(error: unknown): unknown {
   const isHidden = error instanceof Error && error.name === "SuppressedError" && "suppressed" in error;
   return isHidden ? workError(error.suppressed) : error;

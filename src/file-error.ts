@@ -23,7 +23,7 @@ export function fileErrorText(error: unknown): string | undefined {
   return reason && `${reason}${path === undefined ? "" : `: ${path}`}`;
 }
 
-/** What a full or failing disk means, and what to do next. */
+/** Advice for a full and for a failing disk. */
 export interface DiskAdvice {
   readonly full: string;
   readonly broken: string;

@@ -55,7 +55,7 @@ export type { ListedRun, RunList } from "./store/list-runs.js";
 export type { Finding, Verification } from "./verify/findings.js";
 export { type VerifyOptions, verifyRun as verify } from "./verify/verify-run.js";
 
-/** Checks a job and fills in its defaults. UsageError with every problem at once, each with its setting, such as `service.base_url`. */
+/** Checks a job and fills in its defaults. Throws UsageError with all problems, each with its setting, such as `service.base_url`. */
 export function defineJob(definition: JobDefinition): Job {
   return jobFromDraft(draftFromRecord("the job", definition, {}));
 }
@@ -65,18 +65,18 @@ export interface Run {
   /** Without symlinks. */
   readonly folder: string;
   readonly manifest: Manifest;
-  /** The chunks of all documents, in their order. StopError before the first one where a file is not as the run wrote it. */
+  /** The chunks of all documents, in order. Throws StopError before the first chunk if a file differs from what the run wrote. */
   readonly chunks: () => AsyncIterable<Chunk>;
-  /** The child chunks, likewise. */
+  /** The child chunks of all documents. Throws like `chunks`. */
   readonly childChunks: () => AsyncIterable<ChildChunk>;
 }
 
 export interface ReadRunOptions {
-  /** The most memory that DuckDB may use where the run has only Parquet files; default: 300MB. */
+  /** DuckDB's memory limit, used if the run has only Parquet files; default: 300MB. */
   readonly memory?: string;
 }
 
-/** Opens a run in any format. UsageError where there is none, StopError where its manifest is not sound. */
+/** Opens a run in any format. Throws UsageError if there is none, StopError if its manifest is invalid. */
 export async function readRun(folder: string, { memory = comparisonMemory }: ReadRunOptions = {}): Promise<Run> {
   const dump = await openDump(folder, "nothing was read");
   return {
@@ -108,15 +108,15 @@ export interface PlanRestoreOptions {
   readonly against: string;
   /** Ids of documents; default: all of the older run. */
   readonly documents?: readonly string[];
-  /** Add edits whose place is not known at the end of their document; default: false. */
+  /** Whether to add edits with an unknown position at the end of their document; default: false. */
   readonly manualEdits?: boolean;
   readonly memory?: string;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Plans how to bring back what a re-index took, from two runs and without a request: as `kbdump restore <run> --against <newer run>`.
- * UsageError where a run is not fit for it, StopError where a file is not as its run wrote it.
+ * Plans how to restore edits lost in a re-index, like `kbdump restore <run> --against <newer run>`. Compares two runs and sends no
+ * request. Throws UsageError if a run is unsuitable, StopError if a file differs from what its run wrote.
  */
 export async function planRestore(folder: string, options: PlanRestoreOptions): Promise<RestorePlan> {
   const { against, documents = [], manualEdits = false, memory = comparisonMemory } = options;
@@ -127,13 +127,13 @@ export async function planRestore(folder: string, options: PlanRestoreOptions): 
 }
 
 export interface ListOptions {
-  /** The folder, or `s3://bucket/prefix`, in which names of jobs are looked for; default: output. */
+  /** The folder, or `s3://bucket/prefix`, in which to look for job names; default: output. */
   readonly out?: string;
   /** Credentials of a bucket; default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** The runs of a job, newest first. `job`: a job, its name, its folder or its job file. UsageError where there is none. */
+/** Lists the runs of a job, newest first. `job`: a job, its name, its folder or its job file. Throws UsageError if there is no such job. */
 export async function list(job: Job | string, options: ListOptions = {}): Promise<RunList> {
   const { env = process.env } = options;
   const word = typeof job === "string" ? job : `${job.output.bucket ?? job.output.dir}/${job.name}`;

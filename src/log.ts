@@ -1,2 +1,2 @@
-/** Logs a message for the user; never a result. */
+/** Logs a message for the user. Results are not logged. */
 export type Log = (level: "info" | "warn", message: string) => void;

@@ -10,13 +10,13 @@ const args = process.argv.slice(2);
 
 // undici parses answers in WebAssembly. After about ten answers, V8 recompiles its largest function for 100 ms, and the process
 // cannot end before that. With this budget, V8 waits for several hundred answers. Later versions of Node may not know the flag, so
-// they keep the default.
+// it is set only up to Node 24.
 if (Number.parseInt(process.versions.node, 10) <= 24) setFlagsFromString("--wasm-tiering-budget=1000000000");
 
 /** The oldest supported Node, as in package.json. Older versions lack parts of the language and of packages. */
 const oldestNode = [22, 19] as const;
 
-/** Milliseconds that a command has to end itself after a signal. */
+/** Milliseconds that a command may take to end after a signal. */
 const grace = 4_000;
 
 const interrupted = new AbortController();
@@ -47,9 +47,9 @@ const report = (error: unknown) => {
   isReported = true;
   process.exitCode = printError(workError(error), outputFlags(args), process);
 };
-process.stderr.on("error", () => {}); // there is nowhere left to report it
+process.stderr.on("error", () => {}); // there is no other place to report it
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") return; // the reader has gone, for example `| head`
+  if (error.code === "EPIPE") return; // the reader closed the pipe, for example `| head`
   process.on("exit", () => {
     if (!isReported) report(unwritten(error));
   });

@@ -1,7 +1,7 @@
 /** Control characters, line separators and direction marks. They move the cursor, break a line or hide part of it. */
 const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 
-/** Escapes control characters as in JSON, `\u001b`; JSON keeps its meaning. */
+/** Escapes control characters as in JSON, `\u001b`. A JSON text keeps its meaning. */
 export function escapeControls(text: string): string {
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return text.replace(controls, (run) => run.split("").map(escaped).join(""));

@@ -19,7 +19,7 @@ export function jsonOf(answer: Answer, key: string): unknown {
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(answer.body));
   } catch {
-    // No cause, because a SyntaxError quotes the body, which may contain the key. No query of a link, because it may be a
+    // Leave out the cause: a SyntaxError quotes the body, which may contain the key. Cut the text at "?": a link's query may be a
     // signature.
     const start = plainText(textOf(answer), key, 60).replace(/\?.*/s, "?…") || "(empty)";
     throw new RetryError(`GET ${answer.url}: the body is not valid JSON: ${start}`, { status: answer.status });
@@ -34,9 +34,9 @@ export interface ListPage {
   readonly total: number;
   /** The form of the document, on pages of chunks; null if the service does not report it. */
   readonly docForm: string | null;
-  /** As sent by the service. Never used to read a list. */
+  /** The service's `has_more`. Not used to read lists. */
   readonly hasMore?: unknown;
-  /** When the service answered, by its own clock, in milliseconds since 1970; undefined if it does not say. */
+  /** Time of the answer by the service's clock, in milliseconds since 1970; undefined without a Date header. */
   readonly answeredAt?: number | undefined;
 }
 
@@ -58,7 +58,7 @@ const page = object({
   has_more: v.optional(v.unknown()),
 });
 
-/** A check of an answer by its schema. Throws RetryError, naming the URL, if something is missing. */
+/** Returns a function that checks an answer against a schema. It throws RetryError, naming the URL, for an invalid answer. */
 function checkOf<const Schema extends v.GenericSchema, T>(schema: Schema, found: (value: v.InferOutput<Schema>) => T) {
   return (value: unknown, url: string): T => {
     const result = v.safeParse(schema, value, { abortEarly: true });

@@ -9,7 +9,7 @@ import { jobFileNames, type ProxyHost, type SettingNames } from "./failed-reques
 export interface ServiceOptions {
   /** Ends in the version segment, for example `https://kb.example.com/v1`. */
   readonly baseUrl: string;
-  /** The API key. It is sent only in the Authorization header and shown nowhere. */
+  /** The API key. Sent only in the Authorization header, never shown. */
   readonly key: string;
   /** Setting names to use in messages; default: those of the job file. */
   readonly names?: SettingNames | undefined;
@@ -44,8 +44,8 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 }
 
 /**
- * Opens connections to the host of a URL and no other, directly or in tunnels through the environment's proxy, as undici decides.
- * Certificates are always checked, including the proxy's. Senders set their own deadlines. Throws UsageError for an invalid proxy.
+ * Opens connections only to the host of `target`, directly or through the environment's proxy, as undici decides. Certificates are
+ * always checked, including the proxy's. Senders set their own deadlines. Throws UsageError for an invalid proxy.
  */
 export function openConnections(target: URL, options: ConnectionOptions): Connections {
   const { connections, timeout, caFile, env, names = jobFileNames } = options;

@@ -50,7 +50,7 @@ const decompressors = new Map<string, (bytes: Buffer, options: ZlibOptions) => P
   ["br", promisify(brotliDecompress)],
 ]);
 
-/** Builds the exchange of a request and its answer: headers, deadline, limit on the body. Redirects are not followed. */
+/** Returns a function that sends a request and reads its answer, with a deadline and a limit on the body. It follows no redirects. */
 export function exchangeWith(options: ExchangeOptions): Exchange {
   const { origin, pathname } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, "");
@@ -58,7 +58,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     authorization: `Bearer ${options.key}`,
     accept: "application/json",
     "accept-encoding": "gzip, deflate, br",
-    "cache-control": "no-cache", // a cached page from before an edit would break every proof
+    "cache-control": "no-cache", // a cached page may be older than an edit, which would break the proof
     "user-agent": `${tool.name}/${tool.version}`,
   };
   // An array, not a Set: when a Set grows, its old hash table links to the new one, and so to all later answers. Once V8 moves
@@ -110,7 +110,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
   };
 }
 
-/** The whole body of an answer. Long bodies are decompressed one at a time, because several at once would fill the memory. */
+/** Decompresses the body of an answer. Decompresses long bodies one at a time to save memory. */
 async function decompressed(
   { pieces, status, headers }: Received,
   what: string,
@@ -142,7 +142,7 @@ function tooLong(status: number, what: string, options: ExchangeOptions): RetryE
   return unreadable(status, what, flaw, "too large");
 }
 
-/** Includes the status, because an answer shows that the service is up. */
+/** The error for an unreadable body. It has the status, because an answer shows that the service is up. */
 function unreadable(status: number, what: string, flaw: string, trouble?: "too large"): RetryError {
   return new RetryError(`${what}: the body ${flaw}`, { status, ...(trouble ? { trouble } : {}) });
 }

@@ -20,7 +20,7 @@ interface Sent {
   readonly method?: string;
   /** The status of an answer that broke off. */
   readonly status?: number | undefined;
-  /** The proxy that it was sent through. */
+  /** The proxy that the request was sent through. */
   readonly proxy?: ProxyHost | undefined;
   /** Default: the names in the job file. */
   readonly names?: SettingNames | undefined;
@@ -81,7 +81,7 @@ export interface ProxyHost {
 /** undici's error code if the proxy closed the connection during CONNECT. */
 const tunnelClosed = "UND_ERR_PRX_CONN";
 
-/** The proxy's answer to CONNECT, as undici words it. */
+/** undici's message when a proxy refuses CONNECT. */
 const refused = /^Proxy response \((\d+)\)/;
 
 /** A failure of the proxy: a sentence without user and password, and what to do next. */
@@ -90,7 +90,7 @@ interface ProxyTrouble {
   readonly trouble: "no proxy" | "no service" | "gone";
 }
 
-/** The failure of a request at the proxy; undefined if it failed beyond the proxy. `words`: the error in words. */
+/** Describes a failure at the proxy; undefined if the request failed beyond it. `words`: the message of the error. */
 export function proxyTrouble(
   error: unknown,
   origin: string,
@@ -103,7 +103,7 @@ export function proxyTrouble(
   if (code === tunnelClosed)
     return failure(`closed the connection on CONNECT; is it a proxy? check ${variable}`, "no proxy");
   if ((isGone(error) && !isReset(error)) || code === "UND_ERR_HEADERS_TIMEOUT") {
-    const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may mention the service
+    const why = code === "ECONNREFUSED" ? "connection refused" : words; // `words` may mention the service
     return failure(`cannot be reached: ${why}; check ${variable}`, "no proxy");
   }
   const status = Number(refused.exec(error.message)?.[1] ?? 0);
@@ -122,13 +122,13 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** There was no connection, so nothing was sent. ETIMEDOUT does not qualify: it also occurs on open connections. */
+/** Errors from before a connection existed, so nothing was sent. ETIMEDOUT is missing: it also occurs on open connections. */
 const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 const wrongProtocol = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 const reset = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 const silent = /^(SILENCE|UND_ERR_(CONNECT|HEADERS)_TIMEOUT)$/;
 
-/** Whether no connection was made, so that nothing was sent. */
+/** Whether the request was never sent, because no connection was made. */
 export function isUnsent(error: unknown): boolean {
   const code = codeOf(error);
   return unsent.test(code) || code === "ERR_SSL_WRONG_VERSION_NUMBER";
@@ -154,7 +154,7 @@ export function isSilence(error: unknown): boolean {
   return silent.test(codeOf(error));
 }
 
-/** How users know the settings: by flag or by job-file key. Null: the command has no such setting. */
+/** Setting names for messages: flags or job-file keys. Null: the command lacks the setting. */
 export interface SettingNames {
   readonly baseUrl: string;
   readonly caFile: string;

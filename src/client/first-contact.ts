@@ -10,21 +10,21 @@ interface FirstContactOptions {
   /** Where the key came from, if known. */
   readonly keySource: string | undefined;
   readonly names: SettingNames;
-  /** Aborted when everything ends. */
+  /** Aborted when the client stops. */
   readonly signal: AbortSignal;
   /** Whether the service has given a good answer. firstContact sets it. */
   readonly contact: { isMet: boolean };
   /** Whether to keep retrying a service that does not answer; default: false. */
   readonly patient?: boolean | undefined;
-  /** Ends everything, for this reason. */
+  /** Stops the client with this reason. */
   readonly stop: (reason: StopError) => void;
   /** Whether the address speaks TLS although it says http. */
   readonly speaksTls?: (() => Promise<boolean>) | undefined;
 }
 
 /**
- * Ends everything if an answer shows that the address is not the service, if the key is wrong, or after the second timeout. Once
- * the service has answered, only a wrong key does: other failures may pass.
+ * Stops the client if the address is not the service, if the key is wrong, or after the second timeout. Once the service has
+ * answered, only a wrong key stops it: other failures may be temporary.
  */
 export function firstContact(send: Send, options: FirstContactOptions): Send {
   const { key, keySource, names, signal, stop, speaksTls, patient = false, contact } = options;
@@ -50,7 +50,7 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
     const answer = await send(request).catch(async (error: unknown) => {
       throw await failed(error, isSecondTry);
     });
-    signal.throwIfAborted(); // another answer has already decided
+    signal.throwIfAborted(); // another request already stopped the client
     const judged = judge(answer);
     if (judged instanceof StopError) throw end(judged);
     contact.isMet ||= judged === "service";
@@ -58,7 +58,7 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
   };
 }
 
-/** Judges the first answer: the service or not. `unclear`: the failure may pass. */
+/** Judges whether an answer comes from the service. `unclear`: the failure may be temporary. */
 export function judgeAnswer(
   answer: Answer,
   key: string,
@@ -86,7 +86,7 @@ function judgeBody(answer: Answer, key: string, names: SettingNames): "service" 
     .replace(/^\ufeff/, "")
     .trim();
   if (text === "") return noService(answer, "with an empty body", names);
-  const isTagList = text.startsWith("[") && answer.url.endsWith("/datasets/tags"); // no other list comes without an object
+  const isTagList = text.startsWith("[") && answer.url.endsWith("/datasets/tags"); // the only list that is not inside an object
   if (isTagList) return "unclear";
   if (!text.startsWith("{")) return noService(answer, `with ${plainText(text, key, 60)}`, names);
   if (isOtherJson(text, answer.url)) return noService(answer, `with ${plainText(text, key, 60)}`, names);
@@ -104,7 +104,10 @@ function isOtherJson(text: string, url: string): boolean {
   }
 }
 
-/** Every answer that is not a list has one of these fields: a chunk, metadata fields, a dataset or document, its metadata, an original. */
+/**
+ * Every answer without pages has one of these fields. They belong to chunks, metadata fields, datasets and documents, metadata,
+ * originals.
+ */
 const ownFields = ["data", "fields", "id", "doc_metadata", "url"];
 
 async function judgeFailure(

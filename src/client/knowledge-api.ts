@@ -25,19 +25,18 @@ export interface DocumentRef {
   readonly keyword: string | undefined;
 }
 
-/** The read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. */
+/** The read operations. They check every answer, and reject with SkipError or StopError on failure. */
 export type KnowledgeApi = ReturnType<typeof knowledgeApi>;
 
-/** Reads one page, from sending to the checked answer, possibly more than once. `retries`: fewer than usual, if set. */
+/** Sends a request and checks its answer, with retries. `retries`: a lower number than usual. */
 export type Attempt = <T>(read: () => Promise<T>, retries?: number) => Promise<T>;
 
 /** Runs work on a received body of this size, and yields to the event loop between large ones. */
 export type Scheduler = <T>(bytes: number, work: () => T) => Promise<T>;
 
 /**
- * The operations on top of `send`. `attempt` wraps sending, receiving, parsing and checking. `retries`: set where fewer than usual are
- * enough. A page that was too large is not requested again, for example by a second sweep: it fails at once, so that its pieces can
- * be read.
+ * Builds the operations on top of `send`. `attempt` retries the whole cycle of sending, parsing and checking. A page that was too
+ * large fails at once the next time, so that the caller reads it in smaller pages.
  */
 export function knowledgeApi(
   send: Send,
@@ -51,7 +50,7 @@ export function knowledgeApi(
     check: (body: unknown, url: string, answer: Answer) => T,
     retries?: number,
   ): Promise<T> => {
-    // The target is built only if there is something to look up, because there are many child lists.
+    // Builds the target only if there is something to look up: there are many child lists.
     const known = tooLarge.size > 0 ? tooLarge.get(targetOf(request)) : undefined;
     if (known) throw known;
     try {
@@ -91,7 +90,7 @@ export function knowledgeApi(
     /** The short-lived address of the original, as `url`. Dify has this route since 1.13.1. */
     downloadLink: (datasetId: string, documentId: string) =>
       read(get`/datasets/${datasetId}/documents/${documentId}/download`(), checkRecord),
-    /** Whether the service has the route that uploads files for chunks: it refuses to GET it with 405, and knows no other with 404. */
+    /** Whether the service can upload files for chunks. A GET of this route fails with 405 if the route exists, and with 404 if not. */
     hasFileUpload: async () => {
       try {
         await read(get`/datasets/pipeline/file-upload`(), () => undefined);
@@ -147,7 +146,7 @@ function paging(page: number, limit: number): Request["query"] {
   ];
 }
 
-/** Builds a path first, then its query. */
+/** Returns a function that adds a query to this path. */
 function get(literals: TemplateStringsArray, ...variables: readonly string[]): (...query: Request["query"]) => Request {
   return (...query) => ({ path: pathOf(literals, ...variables), query });
 }

@@ -8,16 +8,15 @@ interface LimitOptions extends WaitOptions {
   /** Maximum requests in flight. */
   readonly concurrency: number;
   readonly pace: Pace;
-  /** Called with the milliseconds for which the service wants no requests. */
+  /** Called with the milliseconds of a pause of all requests, after a refusal. */
   readonly onPause?: ((milliseconds: number) => void) | undefined;
-  /** The error of an answer that is a refusal because of too many requests. */
+  /** Returns the error if the service refused the request because of too many; otherwise undefined. */
   readonly refusal: (answer: Answer) => Pick<RetryError, "retryAfter"> | undefined;
 }
 
 /**
- * Enforces the concurrency limit and the pace, and learns from the answers: a limit of the service halves the requests in flight,
- * and after as many good answers as there may be, one more may be. Waiting requests are served in order. A slot is free once the
- * body is received.
+ * Enforces the concurrency limit and the pace. A rate limit of the service halves the concurrency; after one good answer per slot,
+ * it grows by one. Requests are sent in order. A slot is free once the body is received.
  */
 export function limitRequests(send: Send, options: LimitOptions): Send {
   const { concurrency, pace, signal, refusal, now = () => performance.now(), sleep = pause } = options;

@@ -28,18 +28,21 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
   readonly retries?: number;
   /** Maximum bytes of one body; default: 64 MB. */
   readonly maxBody?: number;
-  /** Called with the milliseconds for which the service wants no requests. */
+  /** Called with the milliseconds of a pause of all requests, after a refusal. */
   readonly onPause?: ((milliseconds: number) => void) | undefined;
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly progress?: RequestCounts;
-  /** Whether to give up requests one by one, no matter how long the service is down; default: false. */
+  /** Whether an outage fails single requests instead of the whole run; default: false. */
   readonly patient?: boolean;
   /** Seconds that the service may be down during a run; default: 300. */
   readonly outage?: number;
   /** Reports that the service went down or came back. */
   readonly say?: (text: string) => void;
-  /** Called for retries outside of an outage, except after refusals that may be random, with the failure and the milliseconds until the next try. */
+  /**
+   * Called before a retry with the failure and the milliseconds to wait. Not called during an outage, or after a refusal that may
+   * be random.
+   */
   readonly onRetry?: (reason: string, wait: number) => void;
   /** Called for every answer, with its milliseconds from getting a slot to the last byte. */
   readonly onAnswer?: OnAnswer | undefined;
@@ -49,7 +52,7 @@ export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions,
 
 export type OnAnswer = (request: Request, answer: Answer, milliseconds: number) => void;
 
-/** Everything outside of the client. A simulation replaces it, so that no real time passes. */
+/** The network, time and randomness. A simulation replaces them, so that no real time passes. */
 export interface Environment {
   readonly openHttp: (options: HttpOptions) => Pick<Http, "send" | "close"> & Partial<Http>;
   /** Milliseconds of a monotonic clock. */
@@ -67,9 +70,9 @@ export interface Client extends KnowledgeApi {
   readonly turn: () => Promise<void>;
   /** Aborted when all requests end. */
   readonly signal: AbortSignal;
-  /** Sends no request for some milliseconds, because the service wants that. */
+  /** Pauses all requests for some milliseconds, as the service asked. */
   readonly pause: (milliseconds: number) => void;
-  /** Opens a lane beside the others. */
+  /** Opens another lane. */
   readonly openLane: (options: LaneOptions) => Lane;
   /** Closes the connections until the next request. */
   readonly closeConnections: () => Promise<void>;
@@ -79,7 +82,7 @@ export interface Client extends KnowledgeApi {
   readonly close: () => Promise<void>;
 }
 
-/** Requests over connections of their own. All lanes of a client share its pace, its counts and the wait for a service that is down. */
+/** The read operations over separate connections. All lanes of a client share its pace, its counts and its waiting during outages. */
 export interface Lane extends KnowledgeApi {
   readonly signal: AbortSignal;
   /** Closes the connections. Current and later requests reject. */
@@ -95,7 +98,7 @@ export interface LaneOptions {
   readonly beforeSending?: () => void;
 }
 
-/** Opens the service for reading. HTTP is wrapped by the pace, and that by the retries, so that waiting for a retry holds no slot. */
+/** Opens the service for reading. Retries wrap the pace, and the pace wraps HTTP, so a request holds no slot while it waits for a retry. */
 export function openClient(options: ClientOptions): Client {
   const { key, keySource, patient = false, names = jobFileNames, progress = emptyRequestCounts() } = options;
   const { concurrency = 8, timeout = 60, silence = 10, retries: mostRetries = 6, environment = {} } = options;
@@ -141,7 +144,7 @@ export function openClient(options: ClientOptions): Client {
       } catch (error) {
         const reason = outageGate?.neverAnswered(error) ?? error;
         if (reason instanceof StopError) stop(reason);
-        signal.throwIfAborted(); // the same reason for all
+        signal.throwIfAborted(); // all requests reject with the same reason
         throw reason;
       }
     };
@@ -154,7 +157,7 @@ export function openClient(options: ClientOptions): Client {
     };
     const judgedSend = firstContact(counted(sendOnce, progress, signal), {
       ...{ key, keySource, names, signal, contact, patient },
-      stop, // before the slot is handed on
+      stop, // stops the client before the next request gets this slot
       speaksTls: http.speaksTls,
     });
     const send = limitRequests(outageGate?.guard(judgedSend) ?? judgedSend, {
@@ -175,7 +178,7 @@ export function openClient(options: ClientOptions): Client {
     turn: () => waitForPace(pace, { now, sleep, signal }),
     pause: (milliseconds) => void pace.refused(now(), now(), milliseconds),
     openLane: (lane) => {
-      const ends = new AbortController(); // AbortSignal.any would be kept as long as the client, with all that listens to it
+      const ends = new AbortController(); // AbortSignal.any and its listeners would stay in memory as long as the client
       setMaxListeners(0, ends.signal);
       const sources = [signal, lane.signal];
       const end = () => ends.abort(sources.find(({ aborted }) => aborted)?.reason);
@@ -198,7 +201,7 @@ export function openClient(options: ClientOptions): Client {
   };
 }
 
-/** Bytes of bodies to process in one turn of the event loop. A larger body gets a turn of its own. */
+/** Bytes of bodies to process in one turn of the event loop. A larger body gets its own turn. */
 const bytesPerSlice = 65_536;
 
 /**

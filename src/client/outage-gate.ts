@@ -23,10 +23,9 @@ interface OutageGateOptions {
 }
 
 /**
- * Waits for a service that is down for a while, and for its plugin daemon. Requests are sent through `guard`; `waitForService`
- * gets the error of a failed one. Only some lists of some datasets need the daemon: a kind of request that failed because of it
- * waits for it once, and its documents fail if it does not come back in time. If the service itself does not come back in time,
- * the run ends.
+ * Holds requests back while the service or its plugin daemon is down. Send requests through `guard`, and pass the error of a failed
+ * request to `waitForService`. Only some lists of some datasets need the daemon: requests for such a list wait for it once, and
+ * their documents fail if it does not come back in time. If the service does not come back in time, the run ends.
  */
 export class OutageGate {
   readonly #options: OutageGateOptions;
@@ -100,7 +99,7 @@ export class OutageGate {
     return this.#gates.has(error);
   }
 
-  /** The error if a request was given up before the service ever answered, because trying the rest would take hours. */
+  /** Returns the error that ends the run if a request was given up before the service ever answered: trying the rest would take hours. */
   neverAnswered(error: unknown): StopError | undefined {
     if (!(error instanceof GaveUpError) || error.status !== undefined || this.#contact.isReached) return undefined;
     return unreachable(error, this.#options.names);
@@ -186,7 +185,7 @@ class Gate {
     return this.#state === "given up";
   }
 
-  /** Returns whether the request that is being sent is the probe. */
+  /** Returns whether this request is the probe. */
   takeProbe(): boolean {
     const isProbe = this.#isProbeDue;
     this.#isProbeDue = false;
@@ -215,7 +214,7 @@ class Gate {
     const { say, now } = this.#options;
     const patience = this.#patience(outage);
     if (now() - outage.since >= patience) {
-      this.#state = "given up"; // by this failure, for all requests
+      this.#state = "given up"; // this failure ends the wait for all requests
       return;
     }
     if (!outage.isReported && (isProbe || !this.#contact.isReached) && patience > atStart) {
@@ -249,7 +248,7 @@ class Gate {
     return pages.size >= manyPages && misses >= Math.max(3, Math.min(9, this.#options.concurrency + 1));
   }
 
-  /** Lets one request probe the service after every interval. If it was cancelled meanwhile, the next one does. */
+  /** Lets one request probe the service after every interval. If that request was cancelled, the next one is the probe. */
   async #probe(outage: Outage): Promise<void> {
     const { now, sleep } = this.#options;
     for (let interval = firstProbe; ; interval = Math.min(longestProbe, 2 * interval)) {
@@ -278,7 +277,7 @@ function isGone(error: unknown): error is RetryError {
 /** If a proxy takes longer than this many milliseconds to answer, it reached the service, but got no answer in time. */
 const atOnce = 5_000;
 
-/** Whether a proxy answered, because the service is down. It does so immediately. */
+/** Whether a proxy answered immediately because the service is down. */
 function isFromGateway(answer: Answer, milliseconds: number): boolean {
   const { status, headers } = answer;
   const isProxy = [502, 503, 504].includes(status) && headers["retry-after"] === undefined && milliseconds < atOnce;
@@ -302,6 +301,6 @@ export function unreachable(error: Error, { baseUrl }: SettingNames): StopError 
   const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
   const isRefused = error.message.includes(": connection refused by ");
   const hint = isRefused ? `check that the service runs and that ${baseUrl} is right` : `check ${baseUrl}`;
-  const advice = trouble === "no proxy" ? "" : `; ${hint}`; // it is the proxy that cannot be reached
+  const advice = trouble === "no proxy" ? "" : `; ${hint}`; // the proxy is unreachable, not the service
   return new StopError(`the service cannot be reached: ${error.message}${advice}`, { cause: error });
 }

@@ -1,17 +1,17 @@
 import { longestRetryAfter } from "./send.js";
 
-/** The pace of a run: when the next request may be sent. Pure; time is an argument. */
+/** Decides when a run may send its next request. Pure; time is an argument. */
 
 /**
  * Refusals without Retry-After may be random, independent of the rate. A level rises by one with every refusal and falls by one
- * with every other answer; at this level, kbdump assumes a limit. Random refusals with probability p get this far with a
- * probability of about (p / (1 - p)) ** 7: 2e-7 for p = 0.1.
+ * with every other answer; at this level, kbdump assumes a limit. Random refusals with probability p reach it with a probability of
+ * about (p / (1 - p)) ** 7: 2e-7 for p = 0.1.
  */
 const limitLevel = 7;
 /**
- * The first pause at a limit without Retry-After: 1 s. If other answers came between the refusals, or few before them, they may be random
- * after all, and the pause is as long as the last 100 requests took, if that is less. It doubles with every further refusal. At a limit that was
- * met before, the first two pauses are as long as the pause that was long enough then.
+ * The first pause at a limit without Retry-After: 1 s. The refusals may still be random if other answers came between them, or few
+ * came before them. Then the pause is at most as long as the last 100 requests took. The pause doubles with every further refusal.
+ * At a known limit, the first two pauses repeat the last pause that was long enough.
  */
 const firstPause = 1_000;
 const fewAnswers = 20;
@@ -30,7 +30,7 @@ const lowered = 0.8;
 const seeking = 0.06;
 const cruising = 0.003;
 const cruise = 20;
-/** Factors for a refused rate: slightly above a known limit without a pause, after a short pause, and within seconds after a pause. */
+/** Factors to lower a refused rate: slightly above a known limit without a pause, after a short pause, and within seconds after a pause. */
 const scattered = 0.86;
 const easing = 0.93;
 const yielding = 0.8;
@@ -47,26 +47,26 @@ const lateness = 5;
 /** Milliseconds between checks of a rate that is set elsewhere. */
 const followPoll = 50;
 
-/** What a refusal means. limit: all requests pause now. known: they already pause. chance: only this request is repeated. */
+/** The cause of a refusal. limit: all requests pause now. known: they already pause. chance: only this request is repeated. */
 export type Cause = "limit" | "known" | "chance";
 
 /**
  * A smooth rate that finds the service's limit. It is unlimited, or `maxRps`, until refusals show a limit. Then all requests pause
  * as long as the service says, and continue at the previous throughput, counting the pause. From there the rate grows slowly, and
- * every refusal lowers it a little. Random refusals are told apart from a limit by checking whether a lower rate helps.
+ * every refusal lowers it a little. To tell random refusals from a limit, it checks whether a lower rate helps.
  */
 export class Pace {
   readonly #maxRate: () => number;
   /** Whether the maximum may change. */
   readonly #isFollowing: boolean;
-  /** The rate that answers and refusals have shown, without the maximum: a maximum that changes may be 0 for a moment. */
+  /** The rate learned from answers and refusals. Excludes the maximum, which may be 0 for a moment. */
   #rate = Number.POSITIVE_INFINITY;
   #rateSince = 0;
   /** Seconds of cruising after `rateSince`. */
   #cruise = 0;
-  /** The rate to which random refusals lower it, a fraction of the throughput at the limit; undefined if unrestricted. */
+  /** The lowest rate that random refusals can cause: a fraction of the throughput at the limit. Undefined if unrestricted. */
   #floor: number | undefined;
-  /** How many more refusals than other answers. */
+  /** Refusals minus other answers; at least 0. */
   #level = 0;
   /** Refusals without another answer in between. */
   #inARow = 0;
@@ -80,7 +80,7 @@ export class Pace {
   /** The first pause of a series, and whether the service set its length. */
   #firstPause = firstPause;
   #isAsked = false;
-  /** The last pause of our own, and the one after which requests got through at the limit; 0 while none was met. */
+  /** The last pause that we chose, and the last pause that was long enough; 0 before the first limit. */
   #lastPause = 0;
   #enoughPause = 0;
   /** After a pause, one request goes first. The others wait for its answer, or until this time. */
@@ -105,7 +105,7 @@ export class Pace {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  /** Returns 0 to send now, and counts the request. Otherwise returns the milliseconds until asking again. */
+  /** Returns 0 to send now, and counts the request. Otherwise returns the milliseconds to wait before asking again. */
   take(now: number): number {
     const rate = this.rateAt(now);
     if (rate === 0) return followPoll;
@@ -132,7 +132,7 @@ export class Pace {
     this.#probeUntil = 0;
     this.#enoughPause = this.#lastPause;
     const { count, start } = this.#stretch(now);
-    if (count < enough) return; // the next stretch adds to this one
+    if (count < enough) return; // too few: keep counting
     this.#adjust(now, count, start);
     this.#letThrough = 0;
     this.#stretchStart = now;
@@ -199,7 +199,7 @@ export class Pace {
     return this.#floor !== undefined && this.#foundRateAt(now) <= this.#floor / easing;
   }
 
-  /** Lowers the rate. At the floor it grows at once, because refusals there may be random. */
+  /** Lowers the rate. At the floor, the rate grows again at once, because refusals there may be random. */
   #lower(floor: number, rate: number, now: number): void {
     this.#setRate(Math.max(floor, rate), floor, rate > floor / easing ? cruise : 0, now);
   }
@@ -221,7 +221,7 @@ export class Pace {
     this.#firstPause = isSure || count < enough ? firstPause : Math.min(firstPause, took);
   }
 
-  /** How many requests got through, and since when. */
+  /** The number of accepted requests, and the start of that count. */
   #stretch(now: number): { readonly count: number; readonly start: number } {
     return { count: this.#letThrough, start: this.#stretchStart ?? now };
   }

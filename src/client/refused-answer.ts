@@ -7,7 +7,7 @@ const planLimit = /reached the knowledge base request rate limit/i;
 
 /**
  * Turns an answer into the error that says what to do next: retry what may pass, stop at a wrong key, skip everything else. Adds a
- * hint if there is one. A 404 for a route that the service lacks becomes an UnknownRouteError. `keyPlace`: where the key came
+ * hint if there is one. A 404 for a route that the service lacks becomes an UnknownRouteError. `keySource`: where the key came
  * from, if known. `names`: the setting names to use in hints.
  */
 export function errorFromAnswer(
@@ -42,7 +42,7 @@ export function isTransient(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
-/** The error of an answer, if the service refused the request because of too many. */
+/** Returns the error if the service refused the request because of too many; otherwise undefined. */
 export function throttleOf(answer: Answer): RetryError | undefined {
   if (answer.status === 200) return undefined;
   const error = errorFromAnswer(answer, "");
@@ -87,7 +87,7 @@ function wordsOf(message: unknown): string {
   return message === undefined || message === null ? "" : JSON.stringify(message);
 }
 
-/** The part of the body that a message can need. */
+/** The first 100 kB of the body, as text. */
 export function textOf({ body }: Answer): string {
   return Buffer.from(body.subarray(0, 100_000)).toString();
 }
@@ -101,13 +101,13 @@ export function retryAfter(header: string | string[] | undefined, now = Date.now
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** An error answer, as the service words it. */
+/** The code and message of a refusal. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
 }
 
-/** What to do about a refusal, after a semicolon; empty if nothing helps. */
+/** Returns advice about a refusal, starting with a semicolon; empty if there is none. */
 export function hintFor(answer: Answer, refusal: Refusal, key: string, names: SettingNames): string {
   const { status, url, headers } = answer;
   if (status === 400 && lacksModel(refusal.code, refusal.message))
@@ -130,12 +130,12 @@ export function lacksModel(code: string | undefined, message: string): boolean {
   return code === "provider_not_initialize" || /\bProvider .* does not exist/.test(message);
 }
 
-/** Whether a 404 is about the URL itself. If the service knows the URL, but not the thing, it sends a code. */
+/** Whether a 404 means an unknown URL. For a missing record, the service sends a code. */
 export function isUnknownUrl({ code, message }: Refusal): boolean {
   return code === "" || /^The requested URL was not found/i.test(message);
 }
 
-/** Says where to look if the base URL may be wrong. */
+/** A hint to check the base URL. */
 export function baseUrlHint(url: string, names: SettingNames): string {
   const hint = baseOf(url)?.endsWith("/v1") ? "" : ", which usually ends in /v1";
   return `; check ${names.baseUrl}${hint}`;
@@ -144,7 +144,7 @@ export function baseUrlHint(url: string, names: SettingNames): string {
 /** The source of a key that was typed at a prompt. */
 export const typedKey = "the key you typed";
 
-/** Says what is wrong with a refused key, without showing it. */
+/** A hint about a refused key. Does not show the key. */
 export function keyHint(key: string, place: string | undefined): string {
   const from = place === undefined ? "" : `, which comes from ${place}`;
   const hint =
@@ -154,7 +154,7 @@ export function keyHint(key: string, place: string | undefined): string {
   return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;
 }
 
-/** Says where to look if the service does not know a URL. */
+/** A hint about a URL that the service does not know. */
 export function unknownUrlHint(url: string, names: SettingNames): string {
   return `; the service does not know this URL${baseUrlHint(url, names)}`;
 }

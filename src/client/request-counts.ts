@@ -41,7 +41,7 @@ export function counted(send: Send, progress: RequestCounts, signal: AbortSignal
     try {
       const answer = await send(request);
       progress.answered++;
-      progress.silentSince = progress.inFlight > 1 ? performance.now() : undefined; // this one is still included
+      progress.silentSince = progress.inFlight > 1 ? performance.now() : undefined; // `inFlight` still includes this request
       return answer;
     } finally {
       progress.inFlight--;

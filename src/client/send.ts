@@ -19,8 +19,8 @@ export interface Answer {
 }
 
 /**
- * The only way to the network. Resolves when the whole body is in, with any status. Rejects with RetryError or StopError if no
- * answer came. Concurrency limit, pace and so on wrap this type.
+ * Sends one request. Resolves with any status once the whole body is in. Rejects with RetryError or StopError without a complete
+ * answer. The concurrency limit and the pace wrap functions of this type.
  */
 export type Send = (request: Request) => Promise<Answer>;
 
@@ -59,18 +59,18 @@ export interface RetryOptions {
   readonly random?: () => number;
 }
 
-/** The longest wait that we choose, and the longest that the service may ask for, in milliseconds. */
+/** The longest wait that we choose, in milliseconds. */
 const longestWait = 30_000;
 /** The upper bounds of the first wait: after a failure, and after a refusal, because refused requests also wait for the pace. */
 const firstWait = 500;
 const firstRefusedWait = 2;
 export const longestRetryAfter = 600_000;
-/** Refusals without Retry-After that count as one try together with the failure after them. Some services refuse at random. */
+/** In each try, this many refusals without Retry-After do not count, because some services refuse at random. */
 const mostScattered = 3;
 
 /**
  * Runs `read` until it succeeds, with at most `retries` retries after a RetryError. Does not retry a body that was too large,
- * because it would be again. Throws GaveUpError after the last try; other errors pass through at once.
+ * because it would be too large again. Throws GaveUpError after the last try; other errors pass through at once.
  */
 export async function retrying<T>(read: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { sleep = (ms, signal) => delay(ms, undefined, { signal }), random = Math.random } = options;

@@ -4,12 +4,12 @@ import { embeddedChildren } from "./embedded-children.js";
 
 /** `child_chunks: auto` as pure functions: the evidence, the forecast and the decision. The crawl, the plan and the summary share them. */
 
-/** The most child lists that kbdump reads as a sample of one document. */
+/** Maximum child lists in the sample of one document. */
 export const sampleSize = 5;
 
 /** Evidence of the children of one document, from its pages of chunks. */
 export interface ChildEvidence {
-  /** From the pages, which all agree; null if the service sends none, or before the first page. */
+  /** The same on all pages; null if the service sends none, or before the first page. */
   readonly docForm: string | null;
   /** Chunks examined. */
   readonly chunks: number;
@@ -19,7 +19,7 @@ export interface ChildEvidence {
   readonly doubt: string | null;
   /** A sample of the chunks that embed children, in order: the first one in each stretch of the document. */
   readonly spread: readonly SampledChunk[];
-  /** The first chunk that embeds the most children. If the service truncates embedded children, it shows here. */
+  /** The first chunk that embeds the most children. It shows whether the service truncates embedded children. */
   readonly largest: SampledChunk | null;
 }
 
@@ -125,7 +125,8 @@ export function listCounts(evidence: ChildEvidence, { source }: ChildPlan): List
 
 /**
  * Forecasts what `auto` reads in a document of `total` chunks. Assumes that the rest of the document resembles the pages seen, and
- * that the sample agrees; if not, every list is read (`total`). With evidence of all chunks, only the second assumption remains.
+ * that the sample confirms the guess. If it does not, `auto` reads every list (`total`). With evidence of all chunks, only the
+ * sample is uncertain.
  */
 export function forecastLists(evidence: ChildEvidence, total: number): ListCounts {
   const supposed = supposedChildren(evidence);
@@ -148,7 +149,10 @@ interface WitnessPage {
   readonly total: number;
 }
 
-/** The document is divided into this many stretches, with one sampled chunk in each. The chunk with the most children is added. */
+/**
+ * The document is divided into this many stretches, with one sampled chunk in each. The sample also includes the chunk with the
+ * most children.
+ */
 const stretches = sampleSize - 1;
 
 /**
@@ -182,7 +186,7 @@ export function evidenceOfPage(page: WitnessPage): ChildEvidence {
   return withPage(noEvidence, page, () => "");
 }
 
-/** If a list turns out longer than its first page said, the surplus belongs to the last stretch. */
+/** If a list is longer than its first page said, the extra rows belong to the last stretch. */
 function stretchOf(index: number, total: number): number {
   return Math.min(stretches - 1, Math.floor((index * stretches) / Math.max(1, total)));
 }

@@ -5,7 +5,7 @@ import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
 import type { Prefetch } from "./prefetch.js";
 import { ListProof, type PageRead, type ReadPage, type ReportProblem, readList } from "./read-list.js";
 
-/** The most pages of a list to keep in memory. Few, because a chunk can have very many children. */
+/** Maximum pages of a list to keep in memory. Low, because a chunk can have very many children. */
 export const keptPages = 10;
 
 /** Opens the child lists of a document. The first pages of a kept list are not requested again. */
@@ -56,10 +56,13 @@ function remembering(read: ReadPage): ReadPage {
   };
 }
 
-/** The page of a child list that no longer exists. */
+/** Stands for a page of a child list that no longer exists. */
 export const noChildren: ListPage = { rows: [], total: 0, docForm: null };
 
-/** Undefined when the chunk is gone (404 `not_found`). Throws SkipError when the service has no child lists. */
+/**
+ * Reads a page of a child list. Returns undefined when the chunk is gone (404 `not_found`). Throws SkipError when the service has
+ * no child lists.
+ */
 export async function unlessGone(readPage: ReadPage, page: number): Promise<PageRead | undefined> {
   try {
     return await readPage(page);
@@ -100,7 +103,7 @@ export function wholeList({ rows, total, piece, unreadable = [] }: PageRead): Li
 }
 
 /**
- * Reads the children of one chunk from the pages of its list. The service sorts children by position only, so with equal positions
+ * Reads the children of one chunk from the pages of its list. The service sorts children by position only. If positions are equal,
  * the pages repeat some rows and omit others on every read. In that case, the embedded children may replace the list.
  */
 export function readChildList(
@@ -160,7 +163,7 @@ function holdsAll(embedded: readonly Listed[], listed: readonly ListRows[]): boo
   return listed.every(({ rows }) => rows.every(({ id }) => ids.has(id)));
 }
 
-/** The pages of a list. `watch` gets every page after the first, even an empty one or that of a deleted list. */
+/** The pages of a list. Calls `watch` with every page after the first, even if the page is empty or its list was deleted. */
 function pagesOf(
   { readPage, first }: OpenList,
   prefetch: Prefetch,

@@ -5,7 +5,7 @@ import { ChildDigest, type ChildText } from "./digests.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type ReadPage, readList } from "./read-list.js";
 
-/** How the child lists of sampled chunks are read. */
+/** The means to read the child lists of sampled chunks. */
 interface SampleReading {
   readonly chunkIdOf: (index: number) => string;
   readonly open: (chunkId: string) => ReadPage;
@@ -16,10 +16,9 @@ interface SampleReading {
 }
 
 /**
- * Reads the child lists of sampled chunks and returns the index of the first chunk whose list does not match its embedded
- * children; undefined if all match. Stops at the first page if the length differs, and never reads more pages than are kept. Row
- * order does not matter. If pages repeat rows (equal positions), or not all pages were read, every row that came must be embedded
- * in the chunk.
+ * Reads the child lists of sampled chunks and returns the index of the first chunk whose list does not match its embedded children;
+ * undefined if all match. Stops at the first page if the length differs, and never reads more pages than are kept. Row order does
+ * not matter. If pages repeat rows (equal positions), or not all pages were read, the chunk must embed every row that was read.
  */
 export async function firstDifference(
   sample: readonly SampledChunk[],

@@ -33,12 +33,12 @@ export interface CrawlOptions {
   readonly childChunks: "all" | "auto" | "none";
   /** Returns the kept embedded children, including those from an earlier crawl. Called after all chunks were yielded. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
-  /** Whether rows keep the signatures of links. Matters because children are compared as rows. */
+  /** Whether rows keep the signatures of links. Needed because children are compared as rows. */
   readonly keepSignatures: boolean;
   readonly prefetch: Prefetch;
   /** Called for every sign that the document is incomplete. It may throw to end the crawl. */
   readonly problem: ReportProblem;
-  /** Whether to read the chunks from the end, which proves a list that only grows. A resumed crawl reads in order. */
+  /** Whether to read the chunks from the end, which can prove a growing list complete. A resumed crawl reads in order. */
   readonly fromTheEnd: boolean;
   /** The progress of an earlier crawl, and the ids of the chunks that it read, in order. */
   readonly from?: { readonly howFar: HowFar; readonly ids: IdSet } | undefined;
@@ -52,7 +52,7 @@ export interface ChildRows {
   readonly isWhole: boolean;
 }
 
-/** The children of one chunk before they are read. If there is a list, its first page was read, unless the chunk is gone. */
+/** A chunk whose children are read next. The first page of its list is already read, unless the chunk is gone. */
 interface Item {
   readonly index: number;
   readonly chunkId: string;
@@ -64,7 +64,7 @@ interface Item {
 
 /**
  * Reads one document in this order: all `chunks`, then `decideSource`, then all `children`. Throws SkipError when the document
- * cannot be read at all. Reports lists that do not add up to `problem`.
+ * cannot be read at all. Calls `problem` for lists that do not add up.
  */
 export class DocumentCrawl {
   readonly #api: KnowledgeApi;
@@ -87,12 +87,12 @@ export class DocumentCrawl {
     this.#lists = new ChildLists(api, document, this.#problems.report);
     const known = howFar && { ids, total: howFar.chunks.total, unreadable: howFar.chunks.unreadable };
     this.#proof = new ListProof("chunks", this.#problems.report, known);
-    // The ranks were checked by another process, at a moment that has passed.
+    // Another process checked the ranks earlier, so that check does not count any more.
     this.#chunks = howFar && { ...howFar.chunks, isAnchored: false };
     this.#children = howFar?.children ?? noChildrenYet;
   }
 
-  /** What was yielded so far; undefined before the first page. */
+  /** The progress so far; undefined before the first page. */
   get howFar(): HowFar | undefined {
     return this.#chunks && { chunks: this.#chunks, children: this.#children, problems: this.#problems.first };
   }
@@ -114,7 +114,7 @@ export class DocumentCrawl {
     proof.finish();
   }
 
-  /** For `auto`, decides where the children come from, unless an earlier crawl did. Reads a sample of child lists. */
+  /** For `auto`, reads a sample of child lists and decides where the children come from, unless an earlier crawl decided. */
   async decideSource(): Promise<void> {
     if (this.#options.childChunks !== "auto" || this.#children.plan || !this.#chunks) return;
     const { evidence } = this.#children;

@@ -64,7 +64,7 @@ export class ContentDigest extends SetDigest {
 /** Converts a child chunk to the text of its row. Equal rows give equal texts. */
 export type ChildText = (child: Listed, chunkId: string) => string;
 
-/** The row texts of a document's children. A child nested too deeply to serialize equals no other. */
+/** Returns the function that makes the row texts of a document's children. A child nested too deeply to serialize equals no other. */
 export function childTextIn(
   { datasetId, documentId }: Pick<DocumentRef, "datasetId" | "documentId">,
   keepSignatures: boolean,

@@ -20,20 +20,20 @@ interface DiscoveryOptions {
   readonly most?: number;
 }
 
-/** `manifest.json` needs some 860 bytes per document and is read as one string, which cannot exceed 536 MB. */
+/** `manifest.json` needs about 860 bytes per document and is read as one string, which cannot exceed 536 MB. */
 const mostDocuments = 500_000;
 
-/** A dataset with its documents, and what went wrong; no listing if the job names the documents. */
+/** A dataset with its documents and failures. `listing` is undefined if the job names the documents. */
 type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift" | "pages"> & {
   readonly dataset: ListedDataset;
   readonly listing: Listing | undefined;
 };
 
 /**
- * Finds the documents of a job. Where the job says `all`, it asks the service: one request per page, and one for each dataset's
- * name. Where the job names ids, it asks nothing. Throws StopError when the datasets cannot be listed, when lists failed and no
- * document is known, or when there are more documents than a run can hold. If only some lists fail, their datasets have no
- * documents, and `found.failures` says why.
+ * Finds the documents of a job. For `all`, it sends one request per page and one for each dataset's name. For ids in the job, it
+ * sends none. Throws StopError when the datasets cannot be listed, when lists failed and no document is known, or when there are
+ * more documents than a run can hold. If only some lists fail, their datasets get no documents, and `found.failures` has the
+ * reasons.
  */
 export async function discoverDocuments(
   api: Pick<KnowledgeApi, "datasets" | "documents" | "dataset">,
@@ -84,7 +84,7 @@ function requireDocuments(answers: readonly Answered[]): void {
   );
 }
 
-/** The documents of one dataset. Asks nothing if the job names them. */
+/** Lists the documents of one dataset. Sends no request if the job names them. */
 async function listDocuments(
   api: Pick<KnowledgeApi, "documents" | "dataset">,
   { dataset, name: known }: Wanted,
@@ -120,7 +120,7 @@ async function listDocuments(
   }
 }
 
-/** The name of a dataset, requested once: it is not worth waiting for. Null if it cannot be read. */
+/** Requests the name of a dataset, without retries, because the name is optional. Null if it cannot be read. */
 async function askForName(api: Pick<KnowledgeApi, "dataset">, id: string): Promise<string | null> {
   try {
     return nameOf(await api.dataset(id, 0));
@@ -137,7 +137,7 @@ interface Wanted {
   readonly name: string | null;
 }
 
-/** The datasets that the service lists, and the ones that the run reads. */
+/** All datasets of the service: those to read, and those to skip. */
 interface AllDatasets {
   readonly wanted: readonly Wanted[];
   readonly skipped: readonly Listing[];
@@ -147,7 +147,7 @@ interface AllDatasets {
 }
 
 /**
- * Every dataset of the service except those whose chunks it does not give out. Throws StopError when the datasets cannot be
+ * Lists all datasets, and skips those whose chunks the service does not return. Throws StopError when the datasets cannot be
  * listed, or none is left.
  */
 export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch: Prefetch): Promise<AllDatasets> {

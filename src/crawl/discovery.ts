@@ -24,13 +24,13 @@ export interface Listing {
   readonly name: string | null;
   /**
    * listed: every document is known · unsettled: the list changed during every read, and may be incomplete · failed: it could not
-   * be read · skipped: the service does not give out the chunks of this dataset.
+   * be read · skipped: the service does not return the chunks of this dataset.
    */
   readonly state: "listed" | "unsettled" | "failed" | "skipped";
   readonly documents: number;
 }
 
-/** What the lists of the service say. */
+/** The results of listing datasets and documents. */
 export interface Found {
   /** Rows of `document_info`, in the order of the job, then of the service. */
   readonly rows: readonly Row[];
@@ -47,11 +47,11 @@ export interface Found {
   readonly pages: number;
 }
 
-/** The documents of a job by id, and what the service said about them. */
+/** The ids of a job's documents, and the lists that they came from. */
 export interface Discovery {
   /** In the order of the job, then of the service. */
   readonly datasets: readonly ListedDataset[];
-  /** undefined when the job names every document by id, so that nothing was asked. */
+  /** undefined when the job names every document by id, so that no list was requested. */
   readonly found: Found | undefined;
 }
 
@@ -159,13 +159,13 @@ interface Subject {
   readonly whole: boolean;
 }
 
-/** Stands for a dataset that the newest run did not know, so that every document counts as new. */
+/** Used for a dataset that the newest run did not know, so that every document counts as new. */
 const nothing = { state: "listed", documents: [] };
 
 /**
- * Compares the documents found with earlier runs, newest first; undefined when nothing was asked. An incomplete list can only show
- * new documents. A dataset that the newest run did not know counts as new. A dataset that the service no longer lists counts as
- * gone, provided all datasets are known. Reads only as many earlier runs as it needs.
+ * Compares the documents found with earlier runs, newest first; undefined when no list was requested. An incomplete list shows new
+ * documents, but no missing ones. A dataset that the newest run did not know counts as new. A dataset that the service no longer
+ * lists counts as gone if all datasets are known. Reads no more earlier runs than needed.
  */
 export async function compareDiscovery(
   { datasets, found }: Discovery,
@@ -259,8 +259,8 @@ function listingsIn(manifest: RunFacts | undefined): EarlierListings["datasets"]
 
 /**
  * The shard, from 1 to `count`, that reads a document: the first 48 bits of the SHA-256 of both ids, modulo `count`, plus 1. It
- * depends on nothing else, so that machines agree without talking to each other. Rows of a dataset that belong to no document go
- * to the shard of the document "".
+ * depends on nothing else, so machines agree without communicating. Rows of a dataset that belong to no document go to the shard of
+ * the document "".
  */
 export function shardOf(datasetId: string, documentId: string, count: number): number {
   const hash = createHash("sha256").update(`${datasetId}\n${documentId}`).digest();
@@ -283,12 +283,12 @@ export function discoveryOf({ datasets, found }: Discovery, shard: Shard): Disco
     found: found && {
       ...found,
       rows: found.rows.filter(isRowOf(shard)),
-      drift: index === 1 ? found.drift : {}, // of the lists: counted once over all shards
+      drift: index === 1 ? found.drift : {}, // the lists belong to all shards: count their drift only in the first
     },
   };
 }
 
-/** The datasets for which this shard reads the rows that belong to no document: fields, settings, the status of batches. */
+/** The datasets for which this shard reads the rows without a document: metadata fields, settings and the status of batches. */
 export function datasetsOf(datasets: readonly ListedDataset[], { index, count }: Shard): readonly ListedDataset[] {
   return datasets.filter(({ id }) => shardOf(id, "", count) === index);
 }

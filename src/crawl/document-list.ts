@@ -37,7 +37,7 @@ const documentListEntries = {
   notes: listOf(text),
 } as const;
 
-/** The file: the list, its job and service, and the answers that a run uses instead of asking. */
+/** The file: the list, its job and service, and the answers that save a run these requests. */
 const fileSchema = object({
   ...documentListEntries,
   tool: object({ name: text, version: text }),
@@ -51,10 +51,10 @@ const fileSchema = object({
 
 type ListFile = v.InferOutput<typeof fileSchema>;
 
-/** A list together with the answers that it was made from. */
+/** A list and the answers that it was made from. */
 type ListedAnswers = DocumentList & Pick<ListFile, "rows" | "drift" | "pages">;
 
-/** The largest file to read, in bytes: a larger one does not fit in a string. A document takes some 1,000 bytes. */
+/** The largest file to read, in bytes, because a larger one does not fit in a string. A document takes about 1,000 bytes. */
 const largest = 500_000_000;
 
 /** A list of documents that a run uses instead of asking the service. */
@@ -71,7 +71,7 @@ interface ListOrigin {
 }
 
 /**
- * Writes the list of a complete discovery, readable by its owner only, in one step. Throws StopError and writes nothing when a
+ * Writes the list of a complete discovery atomically. Only the owner can read the file. Throws StopError and writes nothing when a
  * list of the service failed or kept changing, or when the file would be too long to read or cannot be written.
  */
 export async function writeGivenList(path: string, discovery: Discovery, { job, listedAt }: ListOrigin): Promise<void> {
@@ -191,7 +191,7 @@ const documentListSchema = object(documentListEntries);
 /** All documents of a job by id, in order, over all shards. A shard stores it as `list.json` in its run folder. */
 export type DocumentList = v.InferOutput<typeof documentListSchema>;
 
-/** The list of a whole discovery, not of one shard's part. */
+/** Makes the list from a discovery. Pass the discovery of all shards, not one shard's part. */
 export function documentListFrom({ datasets, found }: Discovery): DocumentList {
   const listings = new Map(found?.listings.map((listing) => [listing.dataset_id, listing]));
   const skipped = found?.listings.filter(({ state }) => state === "skipped") ?? [];
@@ -210,7 +210,7 @@ export function documentListFrom({ datasets, found }: Discovery): DocumentList {
   };
 }
 
-/** The canonical text of a list, one line. Equal lists give equal bytes, and so equal hashes. */
+/** The canonical text of a list, one line. Equal lists have equal texts, and therefore equal hashes. */
 export function documentListText({ datasets, all_datasets, failures, notes }: DocumentList): string {
   const members = datasets.map(({ dataset_id, name, state, documents }) => ({ dataset_id, name, state, documents }));
   return `${jsonText({ format: 1, datasets: members, all_datasets, failures, notes })}\n`;

@@ -21,7 +21,7 @@ export interface KeptChildren {
   readonly children: readonly Listed[];
 }
 
-/** Returns kept children in the order of the chunks. Only one chunk's children are in memory at a time. */
+/** Returns kept children in the order of the chunks. Holds one chunk's children in memory at a time. */
 export class EmbeddedSource {
   readonly #kept: AsyncIterator<KeptChildren>;
   #head: Promise<KeptChildren | undefined> | undefined;

@@ -4,7 +4,7 @@ import { lacksModel } from "../client/refused-answer.js";
 import { GaveUpError, SkipError } from "../errors.js";
 import { type PageRead, type ReadPage, type ReportProblem, rowsOn } from "./read-list.js";
 
-/** Reads a page of `limit` rows. `retries` is set when fewer tries than usual are enough. */
+/** Reads a page of `limit` rows. `retries`: a lower number than usual. */
 export type ReadSizedPage = (page: number, limit: number, retries?: number) => Promise<ListPage>;
 
 interface HalvingOptions {
@@ -12,13 +12,13 @@ interface HalvingOptions {
   readonly name: string;
   /** Called when a list changes between two pieces of a page. It may throw. */
   readonly problem: ReportProblem;
-  /** Rows that the service puts on a page, if known; otherwise page 1 tells. */
+  /** Rows that the service puts on a page, if known; otherwise learned from page 1. */
   readonly size?: number | undefined;
 }
 
-/** Rows that may fail to render before the whole list is given up. */
+/** With more unreadable rows than this, the whole list is given up. */
 const mostUnreadable = 100;
-/** Retries for a piece of a page that the service cannot render, and for a single row. Few, because a bad row stays bad. */
+/** Retries for a piece of a page that the service cannot render, and for a single row. Low, because a bad row stays bad. */
 const retriesOfPiece = 1;
 const retriesOfRow = 2;
 
@@ -30,7 +30,7 @@ interface Part extends Omit<PageRead, "total"> {
 
 /**
  * Reads pages of the full size. When all tries for a page fail, it reads the page in halves, then in quarters, because a slow
- * service may manage fewer rows. A page that the service cannot render is divided down to the failing row, which is left out and
+ * service may manage smaller pages. A page that the service cannot render is divided down to the failing row, which is left out and
  * named in `unreadable`. After an answer that was too large, pieces hold at most half of the rows, on later pages too.
  */
 export function halvingPages(read: ReadSizedPage, options: HalvingOptions): ReadPage {
@@ -51,7 +51,7 @@ class HalvingPages {
    */
   #largest = Number.POSITIVE_INFINITY;
   #unreadable = 0;
-  /** The most rows that the service gave as asked: pieces of that size are surely where they should be. */
+  /** The largest limit for which the service returned all rows requested. Pages of that size begin at the expected row. */
   #given = 1;
   #isSizeKnown: boolean;
   /** Page 2, if it was read together with page 1. */
@@ -80,11 +80,11 @@ class HalvingPages {
   }
 
   /**
-   * After a first page that came in pieces, it is not known how many rows the service puts on a page: perhaps fewer than it is asked for.
-   * If page 2 begins among the rows of page 1, or cannot be read, all pages are read in pieces of a size that the service gave.
+   * Call it if page 1 was read in pieces: the service may put fewer rows on a page than requested. If page 2 overlaps page 1 or
+   * cannot be read, all pages are read in pieces of a size that worked.
    */
   async #learnSize(first: readonly Listed[]): Promise<void> {
-    if (this.#largest < this.#applied) return; // no page is read in one
+    if (this.#largest < this.#applied) return; // all pages are read in pieces anyway
     const ids = new Set(first.map(({ id }) => id));
     const second = await this.#readOnce(2, pageSize).catch((error: unknown) => {
       if (!(error instanceof SkipError)) throw error;
@@ -120,7 +120,7 @@ class HalvingPages {
     }
   }
 
-  /** Whether the service refuses every row, judged by two single ones. Then the rows are not the cause. */
+  /** Whether the service refuses every row. Tries two single rows: if both fail, the rows are not the cause. */
   async #isRefused(): Promise<boolean> {
     if (this.#total !== undefined) return false;
     for (const row of [pageSize, 1]) {
@@ -137,7 +137,7 @@ class HalvingPages {
   /** The size of the pieces to read after this failure; undefined if they cannot be smaller. */
   async #pieceAfter(trouble: Trouble, page: number, rows: number): Promise<number | undefined> {
     if (trouble === "failing") {
-      const isAboveQuarter = rows > this.#applied / 4; // below, size is not its trouble
+      const isAboveQuarter = rows > this.#applied / 4; // smaller pages fail for another reason than their size
       return isAboveQuarter && rows % 2 === 0 ? rows / 2 : undefined;
     }
     this.#total ??= (await this.#readOnce(1, 1).catch(() => undefined))?.total;
@@ -161,7 +161,7 @@ class HalvingPages {
     };
   }
 
-  /** Reads a page in smaller ones, such as page 3 of 100 rows as pages 5 and 6 of 50. */
+  /** Reads a page as several smaller pages, such as page 3 of 100 rows as pages 5 and 6 of 50. */
   async #readPieces(page: number, rows: number, size: number, retries?: number): Promise<Part> {
     const before = ((page - 1) * rows) / size;
     let whole: Part | undefined;
@@ -194,7 +194,7 @@ function joined(first: Part, second: Part, size: number): Part {
   };
 }
 
-/** Pieces of one size must fill a page exactly. */
+/** The largest piece size, at most `most`, that divides a page of `rows` rows evenly; undefined if there is none. */
 function largestDivisor(rows: number, most: number): number | undefined {
   for (let piece = Math.floor(Math.min(most, rows / 2)); piece >= 1; piece--) if (rows % piece === 0) return piece;
   return undefined;

@@ -2,7 +2,7 @@ import { type ChildEvidence, type ChildPlan, listCounts, noEvidence, type Sample
 import type { ListRows } from "./child-lists.js";
 import { answersOf, type ListSize, type PageRead, type ProblemsSoFar, rowsOn } from "./read-list.js";
 
-/** The progress of reading a document, as plain JSON. A later process continues from it, and the proof of the document rests on it. */
+/** The progress of reading a document, as plain JSON. A later process continues from it. The proof of completeness uses it too. */
 export interface HowFar {
   readonly chunks: ChunksSoFar;
   readonly children: ChildrenSoFar;
@@ -11,15 +11,15 @@ export interface HowFar {
 
 /** The chunks read so far, page by page in order. */
 export interface ChunksSoFar extends ListSize {
-  /** From the last page that named it; null if none did. */
+  /** From the last page that has one; null if none has. */
   readonly docForm: string | null;
   readonly pages: number;
-  /** The least number of answers that these pages came from. */
+  /** The minimum number of answers that these pages took. */
   readonly answers: number;
   readonly rows: number;
   /** Chunks that the service could not render. */
   readonly unreadable: number;
-  /** Whether they were read from the end and kept their ranks. */
+  /** Whether the chunks were read from the end and kept their ranks. */
   readonly isAnchored: boolean;
   /** Whether no chunk was added recently. */
   readonly isSettled: boolean;
@@ -57,10 +57,10 @@ export const noChildrenYet: ChildrenSoFar = {
   smallestPiece: null,
 };
 
-/** What is known about a page of chunks besides its rows. */
+/** Facts about a page of chunks besides its rows. */
 type ChunkFacts = Pick<ChunksSoFar, "isAnchored" | "isSettled">;
 
-/** Adds a page of chunks. `rows` counts its new rows; `unreadable` counts those of all pages. */
+/** Adds a page of chunks. `rows`: its new rows. `unreadable`: the unreadable rows of all pages. */
 export function withChunkPage(
   before: ChunksSoFar | undefined,
   page: PageRead & ChunkFacts,
@@ -87,7 +87,7 @@ export function withPlan(before: ChildrenSoFar, plan: ChildPlan, differing: numb
   return { ...decided, empty: listCounts(before.evidence, plan).asked, chunks: before.evidence.chunks };
 }
 
-/** The position of rows in their child list. `isFirst`: nothing of the list came before. */
+/** The position of rows in their child list. `isFirst`: they are the first of their list. */
 interface PlaceInList {
   readonly isFirst: boolean;
   /** Set if the chunk is sampled, with the digest of all rows of the list so far. */
@@ -115,7 +115,7 @@ export function withListRows(
   };
 }
 
-/** The longest child list that is certain to have come in one answer. */
+/** The longest child list that certainly fits in one answer. */
 export function rowsOfOneAnswer({ largestPage, smallestPiece }: ChildrenSoFar): number {
   return Math.min(largestPage, smallestPiece ?? largestPage);
 }

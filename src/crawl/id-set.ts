@@ -6,8 +6,8 @@ const wordStarts = [0, 9, 19, 28] as const;
 const wordsPerId = 4;
 
 /**
- * Distinct ids in insertion order. A UUID takes 24 to 48 bytes, a sixth of what a set of strings needs, because a document may
- * have a million chunks.
+ * Distinct ids in insertion order, stored compactly, because a document may have a million chunks. A UUID takes 24 to 48 bytes, a
+ * sixth of its size in a set of strings.
  */
 export class IdSet {
   /** Four 32-bit words per id; zeros for an id that is not a UUID. */

@@ -3,11 +3,11 @@ import type { RawRecord } from "../rows/row.js";
 import { object, truth } from "../schema.js";
 
 /**
- * Facts of the rows of one document that show whether a person edited, added or disabled some of them. They add up page by page, so
- * that no row has to stay in memory.
+ * Facts that show whether a person edited, added or disabled rows of a document. They are collected page by page, so that no row
+ * stays in memory.
  */
 export const editEvidenceSchema = object({
-  /** Whether a row itself says so. */
+  /** Whether a field of a row shows an edit. */
   isMarked: truth,
   /** When the newest chunk was created, in Unix seconds; null if no chunk has that time. */
   newest: v.nullable(v.number()),
@@ -41,8 +41,8 @@ function isMarkedChunk({ updated_by, disabled_by, enabled }: RawRecord): boolean
 }
 
 /**
- * Whether the document looks edited: a row says so, or a chunk was created after the first one was completed. The service creates all
- * chunks of an indexing before it completes any, so a person added such a chunk.
+ * Whether the document looks edited: a row is marked, or a chunk was created after the first chunk was completed. The service
+ * creates all chunks of an indexing before it completes any, so a person added that chunk.
  */
 export function looksEdited({ isMarked, newest, completed }: EditEvidence): boolean {
   return isMarked || (newest !== null && completed !== null && newest > completed);

@@ -28,12 +28,12 @@ export async function* mapAhead<A, B>(
 ): AsyncGenerator<B> {
   const source = items[Symbol.iterator]();
   const started: { readonly result: Promise<B>; readonly permit: boolean }[] = [];
-  const begin = async (item: A): Promise<B> => map(item); // rejects with what map throws at once
+  const begin = async (item: A): Promise<B> => map(item); // turns an exception of `map` into a rejection
   const start = (permit: boolean): boolean => {
     const { done, value } = source.next();
     if (done) return false;
     const result = begin(value);
-    result.catch(() => {}); // seen when its turn comes; a list that ends early leaves it unseen
+    result.catch(() => {}); // the loop below awaits it, unless the list ends early
     started.push({ result, permit });
     return true;
   };

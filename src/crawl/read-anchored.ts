@@ -3,7 +3,7 @@ import { SkipError } from "../errors.js";
 import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type PageRead, pagesOf, type ReadPage, type ReportProblem, readList, rowsOn } from "./read-list.js";
 
-/** A page, and what is proved about the list up to it. */
+/** A page, and facts about the list up to this page. */
 export interface AnchoredPage extends PageRead {
   /** The list was read from the end, and its ranks did not change. */
   readonly isAnchored: boolean;
@@ -26,20 +26,18 @@ const lastPageTries = 10;
  * Reads a list of chunks that only grows: page 1, then the last page, then the others. At the end, two requests for one row each
  * check that the last row of page 1 and the first row of the last page still have their ranks. If the last page is full, a third
  * request checks its last row: the service counts rows after reading them, so a full page may hide a row after it (see
- * `answersOf`). Pages are yielded in order, and the last one carries the verdict. Lists that cannot be read this way are read in
- * order, and none of their pages is anchored.
+ * `answersOf`). Pages are yielded in order, and the last one has the result. Other lists are read in order, and none of
+ * their pages is anchored.
  *
- * Why this is a proof: the service adds a chunk after the greatest position and lists chunks by position and id, so no row is
- * inserted before an existing one. A row keeps its rank only if nothing before it was deleted. So from the answer that made the
- * last page the end of the list, exactly the rows before it existed; those of page 1 existed since the start. The ids are those of
- * the moment of that answer, and its total matches them. The proof needs three things: strictly rising positions, because two
- * chunks added at once get the same position and the second may be listed before the first; finished indexing, because indexing
- * inserts rows anywhere; and no filter.
+ * Why this is a proof: the service adds a chunk after the greatest position and lists chunks by position and id, so it inserts no
+ * row before an existing one. A row keeps its rank only if nothing before it was deleted. So if the ranks are unchanged, the ids
+ * are a snapshot of the list at the moment of the answer with the last page, and the total of that answer matches them. The proof
+ * needs three things. Positions rise strictly, because two chunks added at once get the same position, and the second may be
+ * listed before the first. Indexing is finished, because it inserts rows anywhere. The list has no filter.
  *
- * A slow add breaks the assumption: it takes its position when it begins, and stores its row after others have stored rows with
- * the same and greater positions. While such an add can still be running, the rows that overtook it are young. So a list is not
- * settled if its last page has a row younger than `settledAge`, or if its total changes. The pages of such a list must be read a
- * second time.
+ * A slow add breaks the assumption: it takes its position when it begins, but stores its row after others have stored rows with
+ * the same and greater positions. While such an add may still be running, these other rows are young. So a list is not settled if
+ * its last page has a row younger than `settledAge`, or if its total changes. The pages of an unsettled list must be read again.
  */
 export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<AnchoredPage> {
   const { readPage, readRow, prefetch, problem } = reading;
@@ -99,7 +97,7 @@ async function flawAt(
   }
 }
 
-/** The page that was the end of the list when it was answered; undefined if it cannot be read or cannot be an anchor. */
+/** Finds the last page of the list. Undefined if it cannot be read or cannot be an anchor. */
 async function findLastPage(
   { readPage }: AnchoredReading,
   total: number,
@@ -125,8 +123,8 @@ export function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean
 }
 
 /**
- * Seconds until any add that took its position earlier must be over: the service's locks on adding chunks last 600 s, and
- * `created_at` is when the row's own add began.
+ * A row of this age, in seconds, proves that every add that began before it is over. The service's locks on adding chunks last 600
+ * s, and `created_at` is the time when the row's own add began.
  */
 export const settledAge = 1_200;
 
@@ -140,7 +138,7 @@ export function hasSettled({ rows, answeredAt }: PageRead): boolean {
 class Rising {
   #before: number | undefined;
 
-  /** Describes what is wrong with the next rows; undefined if nothing is. */
+  /** Describes the flaw in the next rows; undefined if there is none. */
   flawIn(rows: readonly Listed[]): string | undefined {
     for (const { id, position, status } of rows) {
       if (typeof position !== "number") return `chunk ${id} has no position`;

@@ -34,7 +34,7 @@ const detailsReadingSchema = object({
 });
 
 /**
- * Checks that a complete reading is of these documents: an earlier process may have found others edited, or read with other
+ * Checks that a stored reading covers these documents. An earlier process may have found other documents edited, or used other
  * `details`.
  */
 export function detailsReadingOf({ documents }: DetailsAsked): v.GenericSchema<unknown, DetailsReading> {
@@ -107,7 +107,10 @@ export async function readDetails(
   return { datasets: settings.flat(), documents: details.flat(), missing: sentencesOf(missing), drift: count.drift };
 }
 
-/** One sentence for each kind of thing, because a key may lack permission for all of them, and one for all that an older service does not know. */
+/**
+ * Writes one sentence per kind of thing, because a key may lack permission for all of that kind. Things unknown to an older service
+ * share one.
+ */
 function sentencesOf(missing: readonly Missing[]): readonly string[] {
   const isUnknown = ({ error }: Missing) => error.status === 404 && error.code === undefined; // an older service answers with a web page
   const unknown = things.filter((thing) => missing.some((each) => each.thing === thing && isUnknown(each)));
@@ -124,7 +127,7 @@ function sentencesOf(missing: readonly Missing[]): readonly string[] {
   return [sentence, ...others];
 }
 
-/** Rows of `metadata_fields`, with a sentence for every dataset that failed and for every dataset whose service has no such list. */
+/** Rows of `metadata_fields`, with a sentence for every dataset that failed, or whose service lacks this list. */
 export interface FieldsReading {
   readonly rows: readonly Row[];
   readonly failures: readonly string[];

@@ -17,8 +17,8 @@ export const rowsOn = ({ rows, unreadable = [] }: Pick<PageRead, "rows" | "unrea
   rows.length + unreadable.length;
 
 /**
- * The least number of answers that a page stands for. A full page does not prove that the list ends with it: a service that counts
- * rows after reading them misses one if a row is deleted in between, and hides the row after the page.
+ * The minimum number of answers that a page counts for. A full page does not prove that the list ends there: the service counts
+ * rows after reading them, so a row deleted in between makes it hide the row after the page.
  */
 export const answersOf = ({ rows, piece }: Pick<PageRead, "rows" | "piece">): number =>
   piece === undefined && rows.length !== pageSize ? 1 : 2;
@@ -34,10 +34,7 @@ export interface ListSize {
   readonly pageSize: number;
 }
 
-/**
- * The pages of a list in order. Page 1 tells how many there are; the others are prefetched. A given `first` page is not requested
- * again.
- */
+/** The pages of a list in order. Page 1 gives their number; the others are prefetched. A given `first` page is not requested again. */
 export async function* readList(readPage: ReadPage, prefetch: Prefetch, first?: PageRead): AsyncGenerator<PageRead> {
   const page = first ?? (await readPage(1));
   yield page;
@@ -109,7 +106,7 @@ async function* provedPages(
   proof.finish();
 }
 
-/** What is known about a list before its first page. */
+/** Facts about a list that are known before its first page. */
 export interface KnownList {
   readonly ids?: IdSet | undefined;
   readonly total?: number | undefined;
@@ -129,8 +126,8 @@ export class ListProof {
   #pagesInVain = 0;
 
   /**
-   * `problem` is called with what is wrong. It may throw, or return to keep what was read. `known` holds what an earlier process
-   * read, to which the proof adds, or the size from an earlier sweep.
+   * `problem` is called with each flaw. It may throw, or return to continue. `known` has the ids that an earlier process read, or
+   * the size from an earlier sweep.
    */
   constructor(name: string, problem: ReportProblem, known: KnownList = {}) {
     this.#name = name;
@@ -145,7 +142,7 @@ export class ListProof {
     return this.#ids;
   }
 
-  /** Whether all ids that the service counts have come. */
+  /** Whether as many rows as the service counts were read. */
   get isWhole(): boolean {
     return this.#ids.size + this.#unreadable === this.#total;
   }
@@ -155,7 +152,7 @@ export class ListProof {
     return this.#unreadable;
   }
 
-  /** Whether three pages in a row brought nothing new. A service that repeats itself would never end, whatever its total. */
+  /** Whether three pages in a row had no new rows. A service that repeats rows could keep this loop busy for very long. */
   get isStuck(): boolean {
     return this.#pagesInVain >= 3;
   }
@@ -219,7 +216,7 @@ export class Problems {
   }
 
   readonly report: ReportProblem = (problem, kind) => {
-    const text = shortened(problem); // it can name an id of any length
+    const text = shortened(problem); // an id in it can have any length
     const list = kind === "unreadable" ? this.#unreadable : this.#problems;
     if (list.length < remembered) list.push(text);
     this.#problem(text, kind);

@@ -1,6 +1,6 @@
 import type { ProblemKind, ReportProblem } from "./read-list.js";
 
-/** Times that something is read before the result is accepted as it is. */
+/** Maximum reads. The last result is accepted with its flaws. */
 const attempts = 3;
 
 /** Something changed during the read and must be read again. */
@@ -13,7 +13,7 @@ export class MovedError extends Error {
   }
 }
 
-/** The flaws of one attempt. Throws MovedError to end the attempt if another attempt may find none. */
+/** The flaws of one attempt. Throws MovedError to end the attempt if another attempt may succeed. */
 export class Flaws {
   readonly #isLast: boolean;
   readonly #most: number;
@@ -47,8 +47,8 @@ export class Flaws {
 }
 
 /**
- * Reads something until it stops changing, at most three times, and accepts the last attempt as it is. `read` reports everything
- * wrong to `flaws`. `first` is the number of the first attempt, `most` the number of flaws to list.
+ * Reads something until it stops changing, at most three times, and accepts the last attempt with its flaws. `read` reports flaws
+ * to `flaws`. `first` is the number of the first attempt, `most` the number of flaws to list.
  */
 export async function readUntilStill<T>(
   read: (flaws: Flaws) => Promise<T>,

@@ -13,15 +13,15 @@ interface WholeList {
   readonly rows: readonly Listed[];
   /** Signs that rows may be missing; empty if the list was proved complete. */
   readonly problems: readonly string[];
-  /** Whether it changed during every read. If not, the service cannot render some of its rows. */
+  /** Whether the list changed during every read. If false, any problems are rows that the service cannot render. */
   readonly moved: boolean;
   readonly pages: number;
 }
 
 /**
  * Reads a list to its end and proves that it is complete. A list of more than one answer is read twice, and the ids must agree. If
- * it changes, it is read again, at most three times; after that, the result holds what was seen, with problems. Throws SkipError
- * when a page cannot be read.
+ * it changes, it is read again, at most three times; after that, the result has the rows of the last read, and problems. Throws
+ * SkipError when a page cannot be read.
  */
 export async function readWholeList(name: string, read: ReadSizedPage, prefetch: Prefetch): Promise<WholeList> {
   return readUntilStill(async (flaws) => {

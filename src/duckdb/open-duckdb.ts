@@ -20,12 +20,12 @@ export interface DuckDbOptions {
 /** A connection to a database. It runs one statement at a time. */
 export type Connection = DuckDBConnection;
 
-/** DuckDB's memory limit where the user names none. Beside it, Node and DuckDB's readers take up to 350 MB. */
+/** DuckDB's default memory limit. Node and DuckDB's readers take up to 350 MB more. */
 export const defaultMemory = "800MB";
 
 /**
- * The same where two runs are compared, which keeps no texts: two runs with a document of 1,000,000 chunks of 500 characters are compared
- * within 600 MB in all.
+ * The default for comparing two runs, which keeps no texts in memory. Comparing two runs with a document of 1,000,000 chunks of 500
+ * characters takes at most 600 MB in total.
  */
 export const comparisonMemory = "300MB";
 
@@ -38,7 +38,7 @@ interface OpenDuckDb {
   readonly close: () => void;
 }
 
-/** Loads DuckDB's library, by far the largest part of the program, in a tenth of a second or more. */
+/** Loads DuckDB's library, by far the largest part of the program. Takes a tenth of a second or more. */
 export async function loadDuckDb(): Promise<typeof import("@duckdb/node-api")> {
   return import("@duckdb/node-api");
 }
@@ -120,7 +120,7 @@ export function memoryLack(
   return new StopError(`DuckDB needs more than the ${memory} that it may use: ${remedy}`, { cause });
 }
 
-/** Whether an error is not about the file that DuckDB read: it ran out of memory or disk, was interrupted, or the error is ours. */
+/** Whether an error is not caused by the file that DuckDB read: DuckDB ran out of memory or disk, was interrupted, or the error is ours. */
 export function isOwnError(error: unknown): boolean {
   const isOurs = !(error instanceof Error) || error instanceof StopError || error instanceof TypeError;
   return isOurs || lacksMemory(error) || /no space left|interrupt/i.test(error.message);

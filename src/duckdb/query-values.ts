@@ -67,7 +67,7 @@ function isTimestamp(value: DuckDBValue): boolean {
   );
 }
 
-/** `2026-11-20T02:00:00.5`; infinity and years BC as DuckDB shows them. */
+/** `2026-11-20T02:00:00.5`; infinity and years BC in DuckDB's own notation. */
 function isoFrom(value: DuckDBValue, zone: string): string {
   const text = String(value);
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}${zone}` : text;
@@ -82,7 +82,7 @@ const reading: readonly StatementType[] = [StatementType.SELECT, StatementType.E
  */
 export async function checkReading(connection: Connection, sql: string): Promise<void> {
   const statements = await connection.extractStatements(sql).catch((error: unknown) => {
-    if (error instanceof Error && error.message === "Error in native callback") return undefined; // for an empty text
+    if (error instanceof Error && error.message === "Error in native callback") return undefined; // DuckDB's error for an empty text
     throw error;
   });
   if (!statements || statements.count === 0)

@@ -23,7 +23,7 @@ export class ByteFacts {
   #longest = 0;
   #open = 0;
 
-  /** `looksForNumbers`: also look for long numbers, which takes as long as everything else. If false, long numbers are assumed. */
+  /** `looksForNumbers`: also look for long numbers, which doubles the time. If false, assumes that there are some. */
   constructor({ looksForNumbers = true } = {}) {
     this.#numbers = looksForNumbers ? new LongNumbers() : undefined;
   }
@@ -93,10 +93,10 @@ const long = 16;
 
 const nothing = new Uint8Array();
 
-/** Looks for long numbers in the pieces of a JSON file. Checks only every 16th byte, because each such number covers one. */
+/** Looks for long numbers in the pieces of a JSON file. Checks only every 16th byte, because every long number covers one of them. */
 export class LongNumbers {
   found = false;
-  /** The end of the previous pieces, while a number may continue from it. */
+  /** The end of the previous pieces, if a number may continue in the next piece. */
   #before: Uint8Array = nothing;
 
   add(piece: Uint8Array): void {
@@ -126,7 +126,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 46 && byte <= 57 && byte !== 47;
 }
 
-/** `:`, `,`, `[` or `-`: what comes before a number, and rarely before digits in texts and hashes. */
+/** `:`, `,`, `[` or `-`. These characters precede numbers, but rarely digits in texts and hashes. */
 function startsNumber(byte: number | undefined): boolean {
   return byte === 58 || byte === 44 || byte === 91 || byte === 45;
 }

@@ -36,10 +36,10 @@ export function openDecompressor(
   return compression === "gzip" ? zlib.createGunzip({ chunkSize }) : zlib.createZstdDecompress({ chunkSize });
 }
 
-/** The first bytes of every file, by RFC 1952, section 2.3.1, and RFC 8878, section 3.1.1. */
+/** The first bytes of every compressed file: RFC 1952, section 2.3.1, and RFC 8878, section 3.1.1. */
 const magic = { gzip: Buffer.from("1f8b", "hex"), zstd: Buffer.from("28b52ffd", "hex") };
 
-/** Whether a file begins as one of this compression does. */
+/** Whether a file starts like a file of this compression. */
 export function isCompressed(start: Buffer, compression: Exclude<Compression, "none">): boolean {
   return start.subarray(0, magic[compression].length).equals(magic[compression]);
 }

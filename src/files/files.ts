@@ -5,7 +5,7 @@ import { StopError } from "../errors.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
 import { flush } from "./flush.js";
 
-/** Whether anything has this name; does not follow a link. Rejects if the disk gives no answer, because an error does not prove absence. */
+/** Whether the path exists. Does not follow a link. Rejects for any other disk error, because it does not prove absence. */
 export async function isThere(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -16,12 +16,12 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Whether an error means that nothing has this name. */
+/** Whether an error means that the path does not exist. */
 export function isAbsence(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
 }
 
-/** For `catch`: returns a value if nothing has this name; rethrows any other error. */
+/** For `catch`: returns a value if the path does not exist; rethrows any other error. */
 export function ifAbsent<T>(value: T): (error: unknown) => T {
   return (error) => {
     if (isAbsence(error)) return value;
@@ -110,7 +110,7 @@ export async function readJsonFile(path: string): Promise<unknown> {
   return jsonFrom(readFile(path));
 }
 
-/** Like readJsonFile, in a folder that others can write to, where the name may be a named pipe. */
+/** Like readJsonFile, for a folder that others can write to, where the path may be a named pipe. */
 export async function readSharedJson(path: string): Promise<unknown> {
   return jsonFrom(readRegular(path));
 }
@@ -123,13 +123,13 @@ async function jsonFrom(reading: Promise<Buffer>): Promise<unknown> {
   }
 }
 
-/** Makes a folder that only its owner can read, and those above it. A link in its place is refused. */
+/** Makes a folder, and its parents, readable only by the owner. Throws StopError if the path is a link. */
 export async function makeFolder(path: string): Promise<void> {
   await refuseLink(path);
   await makeWithParents(path);
 }
 
-/** Node's own way (`recursive`) goes on for ever where a file system takes no folders, and hides that one is read-only. */
+/** Replaces Node's `recursive` option, which loops forever on a file system that refuses folders, and hides a read-only one. */
 async function makeWithParents(path: string): Promise<void> {
   if (await makeOne(path)) return;
   await makeWithParents(dirname(path));
@@ -137,7 +137,7 @@ async function makeWithParents(path: string): Promise<void> {
     throw new StopError(`${path} cannot be made: the file system of ${dirname(path)} takes no new folders`);
 }
 
-/** Makes one folder, if there is none; false: the one above it is missing, or so the system says. */
+/** Makes one folder if it does not exist. Returns false if the system reports that its parent is missing. */
 async function makeOne(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -149,10 +149,7 @@ async function makeOne(path: string): Promise<boolean> {
   return true;
 }
 
-/**
- * Makes a folder below that of a holder, but none above it: a holder that was fenced must not bring its folder back. One
- * that is there already is fine.
- */
+/** Makes a folder in an owner's folder, but no parents: a fenced owner must not recreate its folder. The folder may already exist. */
 export async function makeOwnFolder(path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
@@ -178,7 +175,7 @@ export class UnreadableError extends Error {
   override readonly name = "UnreadableError";
 }
 
-/** Processes at most `atOnce` items at a time. Waits for all started ones before rejecting with the first error. */
+/** Processes at most `atOnce` items at a time. Waits for all started items before rejecting with the first error. */
 export async function forEachOf<T>(
   items: readonly T[],
   atOnce: number,

@@ -18,14 +18,14 @@ export interface SegmentLocation {
   readonly path: string;
 }
 
-/** Rows in a file of their own, written during the crawl. */
+/** Rows in their own file, written during the crawl. */
 interface WholeSegment extends SegmentLocation, FileFacts {
   readonly start?: undefined;
 }
 
 /** Rows in a range of a file, such as those of one document. */
 export interface SegmentRange extends SegmentLocation, Omit<FileFacts, "sha256"> {
-  /** The offset at which they start. */
+  /** The offset of the first row. */
   readonly start: number;
 }
 
@@ -40,7 +40,7 @@ export interface JoinedFile extends Fingerprint {
 
 export interface JoinOptions {
   readonly compression?: Compression;
-  /** Aborting it ends the join at the next piece, with this reason. */
+  /** After an abort, the join rejects with its reason at the next piece. */
   readonly signal?: AbortSignal | undefined;
 }
 

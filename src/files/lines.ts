@@ -48,7 +48,7 @@ export async function* splitLines(
 
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const widest = 3;
-/** Maximum bytes to keep: a megabyte of text, which may wait for the disk, and some more rows. */
+/** Maximum bytes of a buffer to keep for reuse: a megabyte of waiting text and a few more rows. */
 const mostKept = 4_194_304;
 
 /** Encodes texts to UTF-8 with a line feed after each, without joining them first. */
@@ -104,8 +104,8 @@ export async function* readTextPieces(path: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * Like readTextPieces, from pieces already read. The path gives the ending. A file must hold exactly one compressed text, which a run
- * writes: UnreadableError at its end, at the latest, for any other.
+ * Like readTextPieces, from pieces already read. The path gives the ending. A file must contain exactly one compressed text, as
+ * runs write it. Otherwise throws UnreadableError, at the latest at the end of the file.
  */
 export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compression = compressionOf(path);
@@ -126,7 +126,7 @@ export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): 
     isRead = true;
     yield compression === "zstd" ? Buffer.concat([last, afterEnd]) : last;
   };
-  pipeline(compressed(), text, () => {}); // an error comes out below
+  pipeline(compressed(), text, () => {}); // the loop below gets the error
   try {
     for await (const piece of text) {
       textBytes += piece.length;
@@ -141,13 +141,13 @@ export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): 
     throw new UnreadableError("holds several compressed texts, one after the other, but a run writes one");
 }
 
-/** Appended to a zstd file, because Node 22 reports no error for a cut one: only a cut one uses this byte. */
+/** Appended to a zstd file, because Node 22 reports no error for a truncated file. Only a truncated file uses this byte. */
 const afterEnd = Buffer.of(0);
 
 const trailing = "has something after the end of its compressed text";
 const cut = "ends in the middle of its compressed text";
 
-/** Rewords the errors of zlib and Zstandard. Others stay as they are. */
+/** Rewords the errors of zlib and Zstandard. Returns others unchanged. */
 function decompressionError(cause: unknown): unknown {
   if (!(cause instanceof Error) || !("code" in cause) || !/^(Z|ERR_Z)/.test(String(cause.code))) return cause;
   if (cause.code === "Z_BUF_ERROR") return new UnreadableError(cut, { cause });
@@ -185,14 +185,14 @@ const ahead = 65_536;
 /** Files to keep open. */
 const most = 256;
 
-/** Bytes of a file. */
+/** A range of bytes in a file. */
 interface Range {
   readonly path: string;
   readonly start: number;
   readonly bytes: number;
 }
 
-/** An open file, and the bytes read last. */
+/** An open file, and the last bytes read from it. */
 interface OpenFile {
   readonly file: FileHandle;
   readonly buffer: Buffer;

@@ -1,6 +1,6 @@
 /** The tables of every dump. Each text format has a file named after each table. */
 export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"] as const;
-/** document_info exists only if the run asked the service for its documents; datasets and document_details not with `details: false`. */
+/** document_info exists only if the run listed documents. datasets and document_details are missing with `details: false`. */
 export const optionalKinds = ["document_info", "datasets", "document_details"] as const;
 export const allKinds = [...kinds, ...optionalKinds] as const;
 export type Kind = (typeof allKinds)[number];
@@ -61,7 +61,7 @@ const sent = <const Name extends string, const Type extends ColumnType>(
 
 const setting = { role: "setting" } as const;
 
-/** The column for everything that no other column holds. */
+/** The column for all fields that have no column. */
 const extra = own(
   "extra",
   "object",
@@ -186,7 +186,7 @@ const childChunkColumns = [
   extra,
 ] as const;
 
-/** Every column of every table, in order. File headers, JSONL keys and DuckDB types follow from it. */
+/** Every column of every table, in order. They define file headers, JSONL keys and DuckDB types. */
 export const columns: Readonly<Record<Kind, readonly Column[]>> = {
   chunks: chunkColumns,
   child_chunks: childChunkColumns,
@@ -267,14 +267,14 @@ export function namesWith(kind: Kind, ...roles: readonly ColumnRole[]): readonly
 }
 
 /**
- * The type of a column. text, integer, boolean; time: Unix seconds, stored as an ISO string; strings: an array of strings; list:
- * an array of anything; object: JSON; any: a string as it is, or else JSON.
+ * The type of a column. text, integer, boolean; time: Unix seconds, stored as an ISO string; strings: an array of strings; list: an
+ * array of anything; object: JSON; any: a string unchanged, other values as JSON.
  */
 export type ColumnType = "text" | "integer" | "boolean" | "time" | "strings" | "list" | "object" | "any";
 
 /**
- * The role of a column when rows are compared. document, parent and id: together they identify a row within its kind. position:
- * its position, which may collide. content: text written by people; its fingerprint matches rows across a re-index. setting: other
+ * The role of a column when rows are compared. document, parent and id: together they identify a row within its kind. position: its
+ * position, which may collide. content: text written by people. Its fingerprint matches rows across a re-index. setting: other
  * values that count as a difference. progress: the state of indexing. Columns without a role are kept, but not compared by diff:
  * they change with use or with every indexing.
  */
@@ -298,7 +298,7 @@ export interface Column {
   readonly long: boolean;
   /** kbdump provides the value, but the service sends it too. */
   readonly sentToo: boolean;
-  /** Services never send null; older ones do not send the field at all. */
+  /** Services never send null, and older ones omit the field. */
   readonly neverNull: boolean;
 }
 
@@ -335,7 +335,7 @@ type RowOf<Columns extends readonly { readonly name: string; readonly type: Colu
     | (Each["name"] extends "dataset_id" | "document_id" | "segment_id" | "id" ? never : null);
 };
 
-/** A row of chunks: every column, as JSONL has it. */
+/** A row of chunks with every column, as in JSONL. */
 export type Chunk = RowOf<typeof chunkColumns>;
-/** A row of child_chunks: every column, as JSONL has it. */
+/** A row of child_chunks with every column, as in JSONL. */
 export type ChildChunk = RowOf<typeof childChunkColumns>;

@@ -10,7 +10,7 @@ function library(): typeof losslessJson {
   return loaded;
 }
 
-/** A number that JavaScript would round, kept as the service's text. */
+/** A number that JavaScript would round, stored as the service's text. */
 export class ExactNumber {
   readonly text: string;
   constructor(text: string) {
@@ -30,7 +30,7 @@ const suspicious = /[:,[]\s*(-?\d(?:[\d.]{15}|[\d.]*[eE])[-+\d.eE]*)/g;
 
 /** JSON.parse without rounding: a number that does not fit a double becomes an ExactNumber. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
-  if (/^\s*[-\d]/.test(text)) return parseExactly(text); // a bare number, with nothing before it
+  if (/^\s*[-\d]/.test(text)) return parseExactly(text); // a bare number, which `suspicious` does not match
   for (const [, number = ""] of text.matchAll(suspicious)) {
     if (!library().isSafeNumber(number)) return parseExactly(text);
   }
@@ -47,8 +47,7 @@ function parseExactly(text: string): unknown {
 
 /**
  * Converts a value to JSON text on one line. Exact numbers keep the service's digits, and a lone surrogate, which no JSON reader
- * accepts, becomes U+FFFD. Both show up as `\ud` in what JSON.stringify
- * returns; a false match only costs time.
+ * accepts, becomes U+FFFD. Both appear as `\ud` in the output of JSON.stringify; a false match only costs time.
  */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);

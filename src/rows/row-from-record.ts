@@ -37,9 +37,8 @@ const blankRows: Readonly<Record<Kind, Record<string, unknown>>> = JSON.parse(
 );
 
 /**
- * Converts a record to a row without loss. These go to `extra`: a field without a column, a field of an unexpected type (its
- * column is null), and a time finer than its column, which holds milliseconds. `known` holds the columns that kbdump itself
- * provides, such as dataset_id.
+ * Converts a record to a row without loss. `extra` gets fields without a column, fields of an unexpected type (their column is
+ * null), and times finer than a millisecond. `known` holds the columns that kbdump itself provides, such as dataset_id.
  */
 export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
   const row = blankRow(kind, known);
@@ -89,7 +88,7 @@ function rowWithRest(kind: Kind, record: RawRecord, known: Row, options: RowOpti
   return hasExtra ? withExtra(row, rest) : withText(kind, row, rest);
 }
 
-/** Fields that the row already has: a column of kbdump's own with the same value, and a chunk's embedded children. */
+/** Whether the dump already has this field: as a column of kbdump's own with the same value, or as a chunk's embedded children. */
 function isKnown(kind: Kind, field: string, value: unknown, known: Row): boolean {
   if (Object.hasOwn(known, field)) return value === null || value === known[field];
   return isChildren(kind, field) && (value === null || Array.isArray(value));
@@ -111,7 +110,7 @@ function withText(kind: Kind, row: Record<string, unknown>, rest: readonly [stri
 }
 
 /**
- * The record for a row, as a service could send it; rowFromRecord would produce the same row again. Times are Unix seconds,
+ * Converts a row back to a record, as a service could send it. rowFromRecord makes the same row from it. Times are Unix seconds,
  * entries of `extra` become normal fields, and embedded children are missing. If the row cannot tell null from absent, most fields
  * are null.
  */
@@ -130,7 +129,7 @@ export function recordFromRow(kind: Kind, row: Row): RawRecord {
     placed.add(field);
     if (value !== null || !neverNull) fields.push([field, value]);
   }
-  // In the order of extra, which is the order in which rowFromRecord finds them.
+  // Keep the order of `extra`: rowFromRecord would produce the same order.
   for (const entry of Object.entries(extra)) if (!placed.has(entry[0])) fields.push(entry);
   return Object.fromEntries(fields);
 }
@@ -174,7 +173,7 @@ export function convert(type: ColumnType, value: unknown): unknown {
   }
 }
 
-/** Whether it is a whole number that fits a BIGINT, including those above 2^53. */
+/** Whether a value is a whole number that fits a BIGINT, including numbers above 2^53. */
 function isInteger(value: unknown): boolean {
   if (typeof value === "number") return Number.isSafeInteger(value);
   if (!(value instanceof ExactNumber) || !/^-?\d{1,19}$/.test(value.text)) return false;
@@ -206,7 +205,7 @@ function isoTimeOf(seconds: number): string | typeof mistyped {
   return milliseconds % 1000 === 0 ? `${iso.slice(0, 19)}Z` : iso;
 }
 
-/** The last whole millisecond that is not later. The product alone can miss it: 1.001 * 1000 is 1000.9999999999999. */
+/** Rounds down to whole milliseconds. The product alone would be wrong: 1.001 * 1000 is 1000.9999999999999. */
 function millisecondsOf(seconds: number): number {
   const nearest = Math.round(seconds * 1000);
   return nearest / 1000 > seconds ? nearest - 1 : nearest;
@@ -222,7 +221,7 @@ export type Drift = Readonly<Record<string, number>>;
 
 export const driftSchema = v.record(v.string(), count, "an object");
 
-/** No drift. Shared, because very many documents may have none. */
+/** No drift. One shared object, because most documents have no drift. */
 export const noDrift: Drift = Object.freeze({});
 
 /** Counts drift while rows are created. */
@@ -255,19 +254,19 @@ export function sumOfDrift(drifts: readonly Drift[]): Drift {
 
 /**
  * A signature exactly as the service writes it, right after the path of a link to a file. Releases that build the query with a
- * library escape the last character. No separator follows: what comes after it is text, whatever it looks like.
+ * library escape the last character. No separator follows: anything after it is text.
  */
 const signature = String.raw`\?timestamp=\d{10}&nonce=[0-9a-f]{32}&sign=[\w-]{43}(?:=|%3D)`;
 
-/** Characters of a path. Their number is limited, so that the time grows with the text and not with its square. */
+/** A character of a path. The patterns below limit their number, so that matching takes linear time. */
 const path = String.raw`[\w%+.~/-]`;
 
-/** `/files/<id>/file-preview?timestamp=…`, and any further signatures in the same path, so that a second pass finds nothing more. */
+/** `/files/<id>/file-preview?timestamp=…`, and any further signatures in the same path, so that one pass finds all. */
 const signedLink = new RegExp(`/files/${path}{1,200}${signature}(?:${path}{0,200}${signature})*`, "g");
 
 const signatures = new RegExp(signature, "g");
 
-/** Removes the signatures of links to files from a text. Everything else stays the same, to the character. */
+/** Removes the signatures of links to files from a text. Everything else stays unchanged. */
 export function withoutSignatures(text: string): string {
   if (!text.includes("/files/")) return text;
   return text.replace(signedLink, (link) => link.replace(signatures, ""));

@@ -7,7 +7,7 @@ export type RawRecord = Readonly<Record<string, unknown>>;
 /** A row: the columns of its kind, in order. Times are ISO strings; other values are as in JSON. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A row that kbdump wrote, so only its being an object is checked. */
+/** A row that kbdump wrote. Checks only that it is an object. */
 export const rowSchema = v.custom<Row>(isMapping, "an object");
 
 /** The result of one document, as a row of `documents`. */
@@ -16,7 +16,7 @@ export type DocumentRow = {
   readonly document_id: string;
   readonly doc_form: string | null;
   readonly status: "complete" | "unstable" | "failed";
-  /** Chunks according to the service; null if it never said. */
+  /** Chunks according to the service; null if it sent no total. */
   readonly total: number | null;
   readonly chunk_count: number;
   readonly child_chunk_count: number;

@@ -11,7 +11,7 @@ import type { RunProgress } from "../job/run-progress.js";
 
 interface Finished {
   readonly files: readonly StagedFile[];
-  /** Sentences about what a damaged database loses; undefined if the database is sound. */
+  /** Sentences about the data that a damaged database loses; undefined if the database is not damaged. */
   readonly damage: readonly string[] | undefined;
 }
 
@@ -24,8 +24,8 @@ type Finish = (
 
 /**
  * Writes the files of all formats and the database in parallel, because most of the work runs outside this thread. Parquet and the
- * database then share DuckDB's memory. If that is not enough, it starts over, one after the other with a single DuckDB thread,
- * because each thread holds 2,048 rows in memory, whatever their length.
+ * database then share DuckDB's memory. If memory runs out, it starts over, one output after the other, with a single DuckDB thread,
+ * because each thread holds 2,048 rows of any length in memory.
  */
 export const finishFormats: Finish = async (rows, outputs, progress, signal) => {
   try {
@@ -61,7 +61,7 @@ const finishOneByOne: Finish = async (rows, { writers, writeDatabase }, progress
 };
 
 export interface Outputs {
-  /** Written during the crawl. Always includes JSONL, because the others are loaded from it. */
+  /** Written during the crawl. Always includes JSONL, because the other outputs are loaded from it. */
   readonly formats: readonly TextFormat[];
   /** Run at the end, in this order or in parallel. */
   readonly writers: readonly Writer[];

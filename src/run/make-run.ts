@@ -21,13 +21,13 @@ import { stageRun } from "./stage-run.js";
 export interface RunResult extends Published, Pick<Reported, "report"> {
   readonly manifest: Manifest;
   /**
-   * `partial` if documents failed or changed during the read, or if a step after the commit failed. `problems` says which. The
-   * manifest covers the documents only.
+   * `partial` if documents failed or changed during the read, or if a step after the commit failed: see `problems`. The manifest
+   * covers the documents only.
    */
   readonly status: "complete" | "partial";
-  /** Document names by id, where the service reported them. */
+  /** Document names by id, if the service reported them. */
   readonly names: DocumentNames;
-  /** Whether no earlier run of the job was there. */
+  /** Whether the job had no earlier run. */
   readonly isFirst: boolean;
   /** Ids of the runs removed by `output.keep`. */
   readonly pruned: readonly string[];
@@ -42,12 +42,12 @@ export interface Gathered {
 
 type MakeRunOptions = Pick<Required<RunOptions>, "progress" | "log" | "now" | "onCommit" | "report" | "signal">;
 
-/** What a run prepares before it reads: the writers of its formats, and the database to update. */
+/** The writers of a run's formats and the database to update, prepared before the run reads. */
 export interface PreparedRun {
   readonly outputs: Outputs;
-  /** Ends the run: it was interrupted, another run took over, or DuckDB cannot be loaded. */
+  /** Aborted when the run is interrupted, another run takes over, or DuckDB cannot be loaded. */
   readonly signal: AbortSignal;
-  /** Files with status snapshots that wait to be loaded by this run. */
+  /** Files with status snapshots that this run loads. */
   readonly waiting: readonly string[];
   /** Sentences about earlier runs that the database lacks. */
   readonly losses: readonly string[];
@@ -65,7 +65,7 @@ export async function prepareRun(workspace: Workspace, job: Job, context: MakeRu
   const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
   const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal });
   signal.throwIfAborted();
-  // Runs while the first answers are on their way. If DuckDB cannot be loaded, the run ends before it reads for hours.
+  // Load DuckDB while the first requests run. If that fails, the run ends now instead of after hours of reading.
   if (outputs.loaded > 0) setImmediate(() => loadDuckDb().catch((error: unknown) => unloadable.abort(error)));
   return { outputs, signal, waiting, losses, isDamaged };
 }

@@ -29,7 +29,7 @@ export async function writeManifest(path: string, manifest: Manifest): Promise<v
   await flush(path);
 }
 
-/** Yields the JSON text of a manifest row by row. With many documents it is hundreds of megabytes. */
+/** Yields the JSON text of a manifest row by row. With many documents, the text has hundreds of megabytes. */
 export function* manifestPieces(manifest: object): Generator<string> {
   let before = "{\n";
   for (const [name, value] of Object.entries(manifest)) {

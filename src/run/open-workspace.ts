@@ -15,19 +15,19 @@ import { type JobOptions, leaseJob } from "../store/open-job.js";
 import { type Workspace, workspaceIn } from "../store/workspace.js";
 import { writtenFormats } from "./finish-formats.js";
 
-/** What a run leaves for the next one. `everything` includes a database that could not be published. */
+/** The files that a run keeps for the next one. `everything` includes a database that could not be published. */
 export type Kept = "nothing" | "what was read" | "everything";
 
 /** The workspace of a run, with the lease of its job. Leaving the scope releases both. */
 interface LeasedWorkspace extends Workspace, Lease {
-  /** Sets, after a success, what to leave for the next run. Default: what was read. */
+  /** Sets which files to keep for the next run after a success. If not called: what was read. */
   readonly keep: (kept: Kept) => void;
 }
 
 /**
  * Takes the lease of a job. Resumes the work of an earlier run of the same plan if it is younger than `resumeWithin`, and sets
- * other work aside. After a failure it keeps the parts that were read, and those that workers may still submit; `tally.isKept`
- * says whether there are any.
+ * other work aside. After a failure, keeps the parts that were read or that workers may still submit. `progress.isKept`: whether
+ * there are any.
  */
 export async function openWorkspace(
   job: Job,
@@ -53,8 +53,8 @@ export async function openWorkspace(
 }
 
 /**
- * Like openWorkspace, for a run that asks no service. It resumes no work, leaves none behind, and does not touch the work of other
- * runs. It removes what a killed process left.
+ * Like openWorkspace, for a run that does not ask a service. It resumes no work, keeps none, and does not change the work of other
+ * runs. It removes leftovers of killed processes.
  */
 export async function openFreshWorkspace(job: Job, options: JobOptions): Promise<LeasedWorkspace> {
   const lease = await leaseJob(job, options);
@@ -87,7 +87,7 @@ function leasedWorkspace(lease: Lease, workspace: Workspace, keptAfterFailure: (
   };
 }
 
-/** Completes what an earlier run left unfinished, with the bucket's database if the job has a bucket. */
+/** Completes the publication of an earlier run, with the bucket's database if the job has a bucket. */
 async function completeEarlierRun(leased: LeasedJob, job: Job, log: Log): Promise<void> {
   if (writtenFormats(job).includes("duckdb")) await leased.store.fetchDatabase();
   await mendPublished(leased, job, log);
@@ -101,6 +101,6 @@ async function makeFolders({ work, stage, scratch, segments }: Workspace): Promi
 
 async function tidy(workspace: Workspace, keep: Kept): Promise<void> {
   const { work, stage, scratch } = workspace;
-  if (keep === "nothing") return removeFrom(workspace, work); // an interrupted removal leaves nothing that a run would resume
+  if (keep === "nothing") return removeFrom(workspace, work); // even if interrupted, leaves no work to resume
   for (const path of keep === "everything" ? [] : [stage, scratch]) await rm(path, { recursive: true, force: true });
 }

@@ -20,7 +20,7 @@ export interface Published {
   readonly folder: string;
   /** Undefined if the job has no database, or if it could not be replaced. */
   readonly database: string | undefined;
-  /** A sentence for each step that failed after the commit. The next run repeats it. */
+  /** A sentence for each step that failed after the commit. The next run repeats the step. */
   readonly problems: readonly string[];
 }
 
@@ -35,15 +35,15 @@ interface ToPublish {
   /** The status snapshots that the new database contains. */
   readonly waiting: readonly string[];
   readonly onCommit: (state: CommitState) => void;
-  /** Cancels an upload. What is committed stays. */
+  /** Cancels an upload. A committed run stays. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. The
- * stage is flushed to disk before. Each step is one rename, so readers see all of it or nothing. Every rename starts in our own
- * folder, so it fails once a successor has fenced us. In a bucket, the commit is one change of `head.json`, and the database one
- * conditional write; the folder follows after each. Rejects only if nothing was published.
+ * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. The stage
+ * is flushed to disk before. Each step is one rename, so readers see all of it or nothing. Every rename starts in our own folder,
+ * so it fails once a successor has fenced us. In a bucket, the commit is one change of `head.json`, and the database one
+ * conditional write; the local folder is updated after each. Rejects only if nothing was published.
  */
 export async function publishRun(
   { job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }: ToPublish,
@@ -111,7 +111,7 @@ interface Failure {
   readonly sayFailed: (reason: string) => string;
 }
 
-/** The bucket's error that says that another run took over. */
+/** The bucket's error if another run took over. */
 function lossAmong(failures: readonly Failure[]): LostError | undefined {
   return failures.map(({ error }) => error).find((error) => error instanceof LostError);
 }
@@ -123,7 +123,7 @@ function sentencesOf(failures: readonly Failure[], loss: LostError | undefined):
 }
 
 export interface Reported {
-  /** The file; undefined if no report was requested or it could not be written. */
+  /** The path of the report; undefined if no report was requested or it could not be written. */
   readonly report: string | undefined;
   /** Why it could not be written; empty if it was. */
   readonly failures: readonly string[];

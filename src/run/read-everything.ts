@@ -45,7 +45,7 @@ export interface ReadAllOptions extends ReadOptions {
   readonly given: Discovery | undefined;
   readonly baseUrl: string;
   readonly connecting: Omit<DownloadOptions, "progress">;
-  /** Lets workers read documents; undefined if there are none. */
+  /** Lets workers read documents; undefined without workers. */
   readonly distribute?: ((discovery: Discovery) => Promise<void>) | undefined;
 }
 
@@ -94,7 +94,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
 /** The part of a job that a run reads. */
 interface Share {
   readonly discovery: Discovery;
-  /** Datasets for which this run reads the rows that belong to no document. */
+  /** Datasets for which this run reads the rows without a document. */
   readonly datasets: readonly ListedDataset[];
   /** The documents of all shards; undefined if the run is not a shard. */
   readonly list: DocumentList | undefined;
@@ -106,7 +106,7 @@ function shareOf(whole: Discovery, shard: Shard | undefined): Share {
   return { discovery: discoveryOf(whole, shard), datasets, list: documentListFrom(whole) };
 }
 
-/** Runs late, when the service is known to be the right one and changed documents were read again. */
+/** Call it after changed documents were read again, because it needs the edited ones. */
 async function readDetailsOnce(
   api: Client,
   asked: DetailsAsked,
@@ -124,7 +124,7 @@ async function readDetailsOnce(
   });
 }
 
-/** Downloads the files of uploaded documents (if their source is known), and files attached to chunks. */
+/** Downloads the original files of documents with an uploaded or unknown source, and the files attached to chunks. */
 async function readOriginals(
   api: Client,
   { discovery, details, documents }: Pick<Answers, "discovery" | "details" | "documents">,
@@ -153,8 +153,8 @@ async function readOriginals(
 }
 
 /**
- * The documents of the job by id, from the given list or the service. The service's answer is stored, so that a resumed run reads
- * the same documents.
+ * Finds the documents of the job, in the given list or from the service. The service's answer is stored, so that a resumed run
+ * reads the same documents.
  */
 async function readDiscovery(
   api: Client,
@@ -180,14 +180,14 @@ async function readDiscovery(
 interface Answers {
   readonly discovery: Discovery;
   readonly documents: readonly DumpedDocument[];
-  /** More sentences on how the documents were read, for the user. */
+  /** Sentences about the reading of the documents, for the user. */
   readonly notes: readonly string[];
   readonly fields: FieldsReading;
   /** Undefined with `details: false`. */
   readonly details: DetailsReading | undefined;
   /** Undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;
-  /** The indexing status before the documents were read. `after` is the one after it. */
+  /** The indexing status before the documents were read; `after`: the status after that. */
   readonly before: StatusReading;
   readonly after: StatusReading;
 }
@@ -231,13 +231,13 @@ export function warningsOfStatus({ discovery, documents, before, after }: Status
   return statusWarnings(facts, (datasetId) => filtered.has(datasetId));
 }
 
-/** The indexing status before and after, and its documents. */
+/** The documents of a run, and their indexing status before and after it. */
 export interface StatusFacts extends Pick<Answers, "discovery" | "documents"> {
   readonly before: Pick<StatusReading, "rows">;
   readonly after: Pick<StatusReading, "rows">;
 }
 
-/** What is needed to compare a run with its indexing status. */
+/** The input of `statusWarnings`. */
 interface StatusReadings {
   readonly before: { readonly rows: readonly Row[] };
   readonly after: { readonly rows: readonly Row[] };
@@ -251,7 +251,7 @@ const resting = new Set(["completed", "error"]);
 
 /**
  * Warns where the indexing status contradicts a dump: documents that were being indexed or changed status during the read, and
- * completed documents without a chunk. `filtered` says whether the job reads only some chunks of a dataset.
+ * completed documents without a chunk. `filtered`: whether the job reads only some chunks of a dataset.
  */
 export function statusWarnings(
   { before, after, documents, listed = [], names = new Map() }: StatusReadings,

@@ -11,7 +11,7 @@ import { type DumpedDocument, sentenceOf } from "../segments/document-result.js"
 import { nameAndId } from "../words.js";
 import { writtenFormats } from "./finish-formats.js";
 
-/** Everything that a dump is made of. The rows of chunks and child chunks are in the documents' part files. */
+/** Everything that goes into a dump. The rows of chunks and child chunks are in the documents' part files. */
 export interface Reading {
   readonly startedAt: Date;
   readonly finishedAt: Date;
@@ -20,7 +20,7 @@ export interface Reading {
   readonly list: DocumentList | undefined;
   /** In the order of the job. */
   readonly documents: readonly DumpedDocument[];
-  /** Rows that belong to no single document, besides the discovery's. */
+  /** Rows without a document, besides those of the discovery. */
   readonly rows: RunRows;
   /** Undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;
@@ -30,7 +30,7 @@ export interface Reading {
   readonly warnings: readonly string[];
   /** Fields with unexpected types, besides those of the documents. */
   readonly drift: Drift;
-  /** The shard runs that the rows come from; undefined if a service was asked. */
+  /** The shard runs that the rows come from; undefined if they come from a service. */
   readonly joined: ManifestJoined | undefined;
 }
 
@@ -48,7 +48,7 @@ export function statusOf({ documents, isWhole }: Reading): "complete" | "partial
   return isWhole && documents.every(({ row }) => row.status === "complete") ? "complete" : "partial";
 }
 
-/** Warnings for the manifest: incomplete documents, lists that failed, files that are not lossless. */
+/** Warnings for the manifest: incomplete documents, failed lists and files that are not lossless. */
 export function warningsOf(reading: Reading, job: Job): readonly string[] {
   const unsafe = job.output.csvSafe && writtenFormats(job).includes("csv");
   return [
@@ -83,7 +83,10 @@ export function countsOf({ discovery, documents, rows }: Reading): Counts {
   };
 }
 
-/** Throws if no document could be read, because that is not a dump. A shard is exempt: other shards may have read theirs. */
+/**
+ * Throws StopError if no document could be read, because that is not a dump. Does not throw for a shard: other shards may have read
+ * theirs.
+ */
 export function requireDocument({ documents, discovery, list }: Reading): void {
   const [first] = documents;
   if (!first || list || documents.some(({ row }) => row.status !== "failed")) return;

@@ -16,9 +16,9 @@ export interface RefusalOptions extends DuckDbOptions {
 const largeRow = 65_536;
 
 /**
- * Finds documents whose rows DuckDB cannot load, marks them as failed, and returns the reading without their rows. These are all
- * documents that it cannot load alone. If it can load each one alone, the document with the largest row is chosen, because large
- * rows need memory together. Undefined if no document has a large row: then the error has another cause.
+ * Finds documents whose rows DuckDB cannot load, marks them as failed, and returns the reading without their rows. It tries each
+ * document alone. If it can load all of them, it chooses the document with the largest row, because several large rows together can
+ * exceed the memory. Undefined if no document has a large row: then the error has another cause.
  */
 export async function withoutRefused(
   reading: Reading,
@@ -61,7 +61,7 @@ async function refusalOf(document: DumpedDocument, options: RefusalOptions): Pro
   return undefined;
 }
 
-/** DuckDB reads whole files, but a part may be a range of one. */
+/** Copies the part to its own file first: DuckDB reads whole files, but a part may be a range of a file. */
 async function load(segment: SegmentFile, options: RefusalOptions): Promise<void> {
   const path = join(options.scratch, "probe.jsonl");
   await joinSegments(path, "", [segment]);

@@ -26,9 +26,9 @@ interface PublishedRun {
 }
 
 /**
- * Reports how a run went: its start and end to the job's `notify`, and its end to the metrics. Reports nothing if the run never
- * started because another has the lease, and notifies nothing after ^C. Any failure here is only a warning, and does not change
- * how the run ends.
+ * Reports the start and end of a run to the job's `notify`, and its end to the metrics. Reports nothing if the run never started
+ * because another has the lease, and notifies nothing after ^C. A failure here is only a warning, and does not change the result of
+ * the run.
  */
 export class OutcomeReport {
   readonly #job: Job;
@@ -95,18 +95,18 @@ export class OutcomeReport {
 
 type End = Pick<RunOutcome, "status" | "message"> & Partial<RunOutcome>;
 
-/** Ctrl-C at a terminal needs no notification, because a person is there. */
+/** Whether the user pressed ^C. That needs no notification, because the user knows. */
 function isKeyboard(reason: unknown): boolean {
   return reason instanceof InterruptedError && reason.exitCode === 130;
 }
 
-/** After a signal, the run counts as interrupted, whatever error followed. */
+/** After a signal, the run counts as interrupted, even if another error followed. */
 function failure(error: unknown, { aborted, reason }: AbortSignal): Pick<RunOutcome, "status" | "message"> {
   if (aborted) return { status: "interrupted", message: sentence(reason) };
   return { status: "failed", message: sentence(error) };
 }
 
-/** Only messages written for users are sent; others may include content. */
+/** The message to send. Includes only errors written for users, because others may contain content. */
 function sentence(error: unknown): string {
   const kinds = [StopError, UsageError, InterruptedError, SkipError, RetryError];
   if (!(error instanceof Error) || !kinds.some((kind) => error instanceof kind)) return "it failed: its log says why";

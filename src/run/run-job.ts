@@ -17,9 +17,9 @@ import { OutcomeReport } from "./report-outcome.js";
 type Context = Required<RunOptions>;
 
 /**
- * Runs a job: reads everything that it names, writes the formats and publishes them. Throws StopError (nothing is published),
- * UsageError (no key, or the wrong list of documents), BusyError, or the reason of `options.signal`. Sends the job's notifications
- * and writes its metrics.
+ * Runs a job: reads its documents, writes the formats and publishes them. Throws StopError (nothing is published), UsageError (no
+ * key, or the wrong list of documents), BusyError, or the reason of `options.signal`. Sends the job's notifications and writes its
+ * metrics.
  */
 export async function runJob(job: Job, options: RunOptions = {}): Promise<RunResult> {
   const context = withDefaults(options);
@@ -76,7 +76,7 @@ async function read({ client, baseUrl, connecting }: OpenService, options: ReadO
     const exchange = await ownExchange(workspace, workspace.runId);
     const ends = AbortSignal.any([signal, client.signal]); // a rejected key ends the run at once
     const { pause } = client;
-    await client.closeConnections(); // its workers open theirs
+    await client.closeConnections(); // workers open their own
     const options = { job, workspace, formats, progress, log, signal: ends, workers, exchange, pause };
     await distribute(discovery, { ...options, list: list?.sha256 });
   };

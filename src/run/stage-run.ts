@@ -45,7 +45,7 @@ interface StageOptions {
 /** A run with all its files, not yet published. */
 interface StagedRun {
   readonly manifest: Manifest;
-  /** Sentences about what a damaged database loses; undefined if the database is sound. */
+  /** Sentences about the data that a damaged database loses; undefined if the database is not damaged. */
   readonly damage: readonly string[] | undefined;
 }
 
@@ -127,7 +127,7 @@ function runRowOf(reading: Reading, { job, baseUrl, workspace, requests }: Stage
   };
 }
 
-/** The staged files of a run, and what the manifest says about them. */
+/** The staged files of a run, and other entries of its manifest. */
 interface Staged {
   readonly files: readonly StagedFile[];
   readonly discovered: Discovered | undefined;
@@ -178,7 +178,7 @@ async function stageList({ list }: Reading, job: Job, folder: string): Promise<M
   return { ...job.shard, plan: planHash(job), list: { documents: countDocuments(list), ...facts } };
 }
 
-/** The name of the parts that belong to no document. */
+/** The name of the parts for rows without a document. */
 const runSegments = "run";
 /** Rows to convert to text at once. */
 const rowsAtOnce = 1_000;
@@ -192,7 +192,7 @@ async function writeRunSegments(
   const add = async (kind: Kind, rows: readonly Row[]) => {
     for (let first = 0; first < rows.length; first += rowsAtOnce) {
       segments.add(kind, rows.slice(first, first + rowsAtOnce));
-      await segments.flush(); // as text, they need as much memory again
+      await segments.flush(); // the texts need as much memory as the rows
     }
   };
   await add(
@@ -259,7 +259,7 @@ function rowsOf(kind: Kind, documents: readonly DumpedDocument[]): number {
   return documents.reduce((sum, { row }) => sum + (kind === "chunks" ? row.chunk_count : row.child_chunk_count), 0);
 }
 
-/** Sorts documents by id, so that a reader of one document can skip parts of a file by their smallest and largest id. */
+/** Sorts documents by id, so that a query for one document can skip row groups by their smallest and largest id. */
 function byDocumentId({ row: one }: DumpedDocument, { row: other }: DumpedDocument): number {
   if (one.document_id === other.document_id) return 0;
   return one.document_id < other.document_id ? -1 : 1;
@@ -268,8 +268,7 @@ function byDocumentId({ row: one }: DumpedDocument, { row: other }: DumpedDocume
 /**
  * Hard-links staged files to equal files of the previous run, to save disk space. Compares bytes instead of trusting that run's
  * manifest: the published file may have been damaged since, and a manifest with very many documents is slow to read. If linking
- * fails for any reason, the file stays a copy, which is just as sound. The link is created under another name and renamed, so that
- * a kill leaves a whole file.
+ * fails, the file stays a copy. The link is created under another name and renamed, so that a kill leaves a whole file.
  */
 export async function shareUnchanged(
   { files }: Pick<Manifest, "files">,

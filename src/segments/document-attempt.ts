@@ -63,7 +63,7 @@ export class DocumentAttempt {
     return this.#howFar;
   }
 
-  /** Reads all chunks and child chunks into the store. `problem` is called with every sign that they are incomplete. It may throw. */
+  /** Reads all chunks and child chunks into the store. Calls `problem` for every sign that they are incomplete; it may throw. */
   async read(api: KnowledgeApi, problem: ReportProblem): Promise<void> {
     const crawl = new DocumentCrawl(api, this.#ref, this.#crawlOptions(problem));
     for await (const chunks of crawl.chunks()) {
@@ -84,7 +84,7 @@ export class DocumentAttempt {
     this.#progress.takeBack();
   }
 
-  /** `sweeps`: times that the document was read, including earlier attempts. */
+  /** `sweeps`: how often the document was read, including earlier attempts. */
   result(status: DocumentRow["status"], error: string | null, proof: Proof, sweeps: number): DocumentResult {
     const { chunks, children } = { chunks: undefined, children: undefined, ...this.#howFar };
     const isFailed = status === "failed";
@@ -121,7 +121,7 @@ export class DocumentAttempt {
     if (left > (this.#options.mostPages ?? Number.POSITIVE_INFINITY)) throw new TooLargeError();
   }
 
-  /** Stores records. A later process can continue after them, unless they are in the middle of a child list. */
+  /** Stores records. A later process can continue after them, unless they end inside a child list. */
   async #add(
     kind: "chunks" | "child_chunks",
     records: readonly Listed[],
@@ -138,7 +138,7 @@ export class DocumentAttempt {
     }
   }
 
-  /** Keeps embedded children: all of them if `auto` may use them, otherwise those that may replace a list of several pages. */
+  /** Keeps embedded children: all if `auto` may use them, otherwise only those that may replace a list of several pages. */
   #keepEmbedded(chunks: readonly Listed[]): void {
     const { childChunks } = this.#options.job;
     if (childChunks === "none" || !this.#howFar) return;
@@ -154,12 +154,12 @@ export class DocumentAttempt {
   }
 }
 
-/** Whether all chunks are read. In a filtered list, rows may appear and disappear anywhere. */
+/** Whether the job reads all chunks of the document. In a filtered list, rows may appear and disappear anywhere. */
 function isWhole({ status, keyword }: DocumentRef): boolean {
   return status.length === 0 && keyword === undefined;
 }
 
-/** What one attempt at a document adds to the run's progress. */
+/** The share of one attempt in the run's progress. */
 type Tally = Pick<RunProgress, "chunks" | "child_chunks" | "documentsBegun" | "pagesExpected" | "pagesDone">;
 
 const noTally: Tally = { chunks: 0, child_chunks: 0, documentsBegun: 0, pagesExpected: 0, pagesDone: 0 };
@@ -202,7 +202,7 @@ function tallyOf({ chunks, children }: HowFar, childChunks: Job["childChunks"]):
   const auto = plan ? listCounts(evidence, plan) : forecastLists(evidence, chunks.total);
   const lists = childChunks === "auto" ? auto.asked : childChunks === "all" ? chunks.total : 0;
   const sampled = plan?.source === "embedded" ? sampleOf(evidence).length : 0;
-  // If some lists are skipped, estimate those done in proportion.
+  // If some lists are skipped, estimate the finished ones in proportion.
   const done = sampled + Math.round((children.chunks * (lists - sampled)) / Math.max(1, chunks.total));
   return {
     chunks: chunks.rows,
@@ -252,7 +252,7 @@ function tooDeep(error: unknown): SkipError | undefined {
   return new SkipError("a record is nested too deeply to be written", { cause: error });
 }
 
-/** How the documents of a run are read, and where their parts are stored. */
+/** Options for reading the documents of a run and storing their parts. */
 export interface DumpOptions {
   readonly job: Job;
   readonly formats: readonly TextFormat[];

@@ -13,9 +13,9 @@ import { count, isMapping, object, oneOf, truth } from "../schema.js";
 import { countOf, nameAndId } from "../words.js";
 
 /**
- * How a document was proved complete. one answer: each list came in one answer, so it was consistent at one moment. sweeps: every
- * longer list was read twice, with the same ids and contents. anchored: the chunks were read from the end and kept their ranks,
- * and with sweeps all but the last page were read twice; child lists as with sweeps. counts: the number of distinct ids equals the
+ * How a document was proved complete. one answer: each list came in one answer, so it is a consistent snapshot. sweeps: every
+ * longer list was read twice, with the same ids and contents. anchored: the chunks were read from the end and kept their ranks, and
+ * with sweeps all but the last page were read twice; child lists as with sweeps. counts: the number of distinct ids equals the
  * service's total. none: it is incomplete.
  */
 export const proofSchema = oneOf("one answer", "sweeps", "anchored", "counts", "none");
@@ -27,7 +27,7 @@ export const resultSchema = object({
   /** Null if the document could not be read, or the job skips child chunks. */
   childLists: v.nullable(childListsSchema),
   proof: proofSchema,
-  /** Whether its rows look edited, added or disabled: see `EditEvidence`. */
+  /** Whether rows look edited, added or disabled: see `EditEvidence`. */
   edited: truth,
 });
 
@@ -50,8 +50,8 @@ type FailedRow = Pick<DocumentRow, "dataset_id" | "document_id"> &
 export const documentKinds = ["chunks", "child_chunks"] as const;
 
 /**
- * Whether a document can be accepted as this process would have read it, from a worker, a shard or an earlier process: it is the
- * document that was asked for, and a complete one has a proof, and its rows in every format.
+ * Whether to accept a document read by a worker, a shard or an earlier process. It must be the requested document. A complete
+ * document must have a proof, and rows in every format.
  */
 export function isFinished(
   { datasetId, documentId }: Pick<DocumentRef, "datasetId" | "documentId">,
@@ -83,17 +83,17 @@ export interface DumpedDocument extends DocumentResult {
 }
 
 const attemptSchema = object({
-  /** 1 for the first. */
+  /** From 1. */
   number: count,
-  /** Times that the document was read before, including sweeps. */
+  /** How often the document was read before, including sweeps. */
   sweeps: count,
   /** Whether to read the chunks from the end. */
   fromTheEnd: truth,
 });
 
-/** What an attempt has read so far. */
+/** The progress of an attempt. */
 const readSchema = object({
-  /** Only the outline is checked: the plan of the work folder guarantees that this version wrote it. */
+  /** Checks only the outline: the plan of the work folder guarantees that this version wrote it. */
   howFar: v.custom<HowFar>((value) => isMapping(value) && isMapping(value.chunks) && isMapping(value.children)),
   drift: driftSchema,
   edits: editEvidenceSchema,
@@ -106,7 +106,7 @@ export type AttemptNumber = v.InferOutput<typeof attemptSchema>;
 export type ReadSoFar = v.InferOutput<typeof readSchema>;
 export type DocumentProgress = v.InferOutput<typeof progressSchema>;
 
-/** Says why a document is not complete. */
+/** A sentence that says why a document is not complete. */
 export function sentenceOf(row: DocumentRow, names: DocumentNames): string {
   const document = nameAndId(names.get(row.document_id), row.document_id);
   return `document ${document} ${row.status === "failed" ? "failed" : "is unstable"}: ${row.error}`;
@@ -144,7 +144,7 @@ export interface ChildListSums {
   readonly embedded: number;
   readonly skipped: number;
   readonly empty: number;
-  /** Child lists that were read but that `auto` would skip: the least number of requests that it saves. */
+  /** Child lists that were read but that `auto` would skip: `auto` saves at least this many requests. */
   readonly auto_saves: number;
   readonly auto_misses: number;
 }

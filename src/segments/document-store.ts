@@ -10,15 +10,15 @@ import { valueIf } from "../schema.js";
 import { Segment, type SegmentFacts, type Stored, segmentLocation, segmentName, storedSchema } from "./segment.js";
 import type { SharedSegments } from "./shared-segments.js";
 
-/** Limits on unwritten commits and characters of rows. This is the most that a kill can lose. */
+/** Limits on unwritten commits and characters of rows. A kill can lose no more than this. */
 const commitsWaiting = 8;
 const charactersWaiting = 65_536;
 /** If more characters of rows are waiting, the crawl waits for the disk. */
 const backpressure = 1_048_576;
 
 /**
- * Stores one document: its rows in parts, its progress in a journal, and finally its result. After a kill at any moment, the last
- * line of the journal says how much of the parts is certain. Anything after that is cut off.
+ * Stores one document: its rows in parts, its progress in a journal, and finally its result. After a kill, the last line of the
+ * journal tells which bytes of the parts are safe. Anything after them is cut off.
  */
 export class DocumentStore<State, Result> {
   readonly #segments: DocumentSegments;
@@ -47,7 +47,7 @@ export class DocumentStore<State, Result> {
     this.asidePath = join(folder, this.#asideName);
   }
 
-  /** The result of an earlier process, if it finished and all its parts are there. */
+  /** The result of an earlier process, if it finished and all its parts exist. */
   async result(schema: v.GenericSchema<unknown, Result>): Promise<Result | undefined> {
     this.#hasJournal = true; // in case an earlier process ended before removing it
     const stored = valueIf(storedSchema(schema), await readJsonFile(resultPath(this.#folder, this.#name)));
@@ -56,9 +56,9 @@ export class DocumentStore<State, Result> {
 
   /** Continues where an earlier process stopped, and returns its state; undefined if there is nothing to continue. */
   async resume(schema: v.GenericSchema<unknown, State>): Promise<State | undefined> {
-    this.#hasJournal = true; // even if it has only half a line
+    this.#hasJournal = true; // even if it has only part of a line
     const text = await readFile(this.#journalPath, "utf8").catch(() => "");
-    const end = text.lastIndexOf("\n") + 1; // what follows was torn
+    const end = text.lastIndexOf("\n") + 1; // the rest is an incomplete line
     const line = text.slice(text.lastIndexOf("\n", end - 2) + 1, end);
     const stored = valueIf(v.pipe(v.string(), v.parseJson(), storedSchema(schema)), line);
     if (!stored || !(await this.#segments.reopen(stored.segments))) {
@@ -70,7 +70,7 @@ export class DocumentStore<State, Result> {
   }
 
   /**
-   * Adds rows and the state of the document after them. Pass undefined in the middle of something that cannot be resumed. Rejects
+   * Adds rows and the state of the document after them. Pass undefined if the document cannot be resumed at this point. Rejects
    * with the error of an earlier write. Resolves late if the disk is slow.
    */
   async add(kind: Kind, rows: readonly Row[], state: State | undefined): Promise<void> {
@@ -101,8 +101,8 @@ export class DocumentStore<State, Result> {
   }
 
   /**
-   * Writes what is left, then the result, which replaces the journal. If nothing was written yet, everything goes to `shared`, if
-   * given. Returns the files of the rows.
+   * Writes the remaining rows, then the result, which replaces the journal. If nothing was written yet and `shared` is given,
+   * everything goes to `shared`. Returns the files of the rows.
    */
   async finish(result: Result, shared?: SharedSegments<Result>): Promise<readonly SegmentFile[]> {
     await this.#last;
@@ -128,13 +128,13 @@ export class DocumentStore<State, Result> {
     return this.#segments.files;
   }
 
-  /** Leaves everything for a later process. */
+  /** Closes the files and keeps them for a later process. */
   async leave(): Promise<void> {
     await this.#last;
     await this.#close();
   }
 
-  /** Removes what was written. With a state, any process starts the document over from it. */
+  /** Removes all files of the document. With `begin`, any process starts the document over from that state. */
   async discard(begin?: State): Promise<void> {
     await this.leave();
     if (begin !== undefined) await this.#note({ state: begin, segments: [] });
@@ -160,7 +160,7 @@ export class DocumentStore<State, Result> {
     return done;
   }
 
-  /** Writes until nothing is due, including what arrives meanwhile. */
+  /** Writes until nothing is due, including rows that arrive meanwhile. */
   async #writeDue(): Promise<void> {
     try {
       while (this.#isDue()) {
@@ -190,7 +190,7 @@ export class DocumentStore<State, Result> {
 
 const resultPath = (folder: string, name: string) => join(folder, `${name}.result.json`);
 
-/** Writes the result of a document with complete parts. A later process checks the parts and uses the result as it is. */
+/** Writes the result of a document with complete parts. A later process checks the parts, then uses the result. */
 export async function writeResult<Result>(folder: string, name: string, stored: Stored<Result>): Promise<void> {
   await writeAside(resultPath(folder, name), JSON.stringify(stored), { isFlushed: false }); // checked when it is read
 }
@@ -210,8 +210,8 @@ export class DocumentSegments {
   }
 
   /**
-   * Continues where an earlier process stopped, and cuts off anything after the given facts. Returns false if the files do not
-   * match the facts, for example after a power cut; then the document must be read again.
+   * Continues where an earlier process stopped, and cuts the files to the sizes in `facts`. Returns false if the files do not match
+   * the facts, for example after a power cut; then the document must be read again.
    */
   async reopen(facts: readonly SegmentFacts[]): Promise<boolean> {
     for (const fact of facts) {
@@ -263,7 +263,7 @@ export class DocumentSegments {
     return Promise.all(writes);
   }
 
-  /** The files written so far. There is none without rows. */
+  /** The files written so far. Each has rows. */
   get files(): readonly SegmentFile[] {
     return [...this.#segments].map(([file, segment]) => ({ ...segmentLocation(this.#folder, file), ...segment.facts }));
   }
@@ -281,7 +281,7 @@ export class DocumentSegments {
     await rm(join(this.#folder, file), { force: true });
   }
 
-  /** Removes what was written. */
+  /** Removes all files. */
   async discard(): Promise<void> {
     await this.close();
     for (const file of this.#segments.keys()) await rm(join(this.#folder, file), { force: true });

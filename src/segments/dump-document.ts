@@ -29,9 +29,9 @@ type Store = DocumentStore<DocumentProgress, DocumentResult>;
 
 /**
  * Reads one document into its parts, or continues where an earlier process stopped, and proves it as the job requires. A resumed
- * document is always swept. A document that changes during the read is read again, at most three times; from its end if it only
- * grew. After that it is `unstable` and keeps what was read, each id once. A document with rows that the service cannot render is
- * `unstable` too. One that cannot be read is `failed` and has no rows.
+ * document is always swept. A document that changes during the read is read at most three times, from its end if it only grew.
+ * After that it is `unstable` and keeps the rows of the last read, each id once. A document with rows that the service cannot
+ * render is `unstable` too. A document that cannot be read is `failed` and has no rows.
  */
 export async function dumpDocument(
   api: KnowledgeApi,
@@ -91,7 +91,7 @@ export async function dumpDocument(
       throw error;
     }
 
-    /** The sweeps to do: one for every list that took more than one answer. */
+    /** Returns one sweep for every list that took more than one answer. */
     async function sweepsFor({ howFar }: DocumentAttempt): Promise<readonly Sweep[]> {
       if (!howFar || isOneAnswer(howFar)) return [];
       const { prefetch } = options;
@@ -116,7 +116,7 @@ function isOneAnswer({ chunks, children }: HowFar): boolean {
   return chunks.answers <= 1 && !children.isSplit;
 }
 
-/** Removes what an earlier process read of a document. */
+/** Removes everything that an earlier process stored for a document. */
 export async function discardDocument(name: string, { segments, formats }: DumpOptions): Promise<void> {
   await new DocumentStore(segments, name, formats).discard();
 }

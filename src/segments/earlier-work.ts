@@ -19,11 +19,11 @@ import { requestFile } from "./request-sum.js";
 export interface EarlierOptions {
   readonly now: () => Date;
   readonly log: Log;
-  /** Start over, whatever an earlier run left. */
+  /** Whether to start over, even if an earlier run left work. */
   readonly fresh: boolean;
-  /** Go on from a run that was published although documents failed. */
+  /** Whether to continue a published run in which documents failed. */
   readonly retryFailed: boolean;
-  /** The hash of the list of documents that the run was given; undefined where it asks the service. */
+  /** The hash of the given list of documents; undefined if the run asks the service. */
   readonly list?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ interface EarlierWork {
   readonly startedAt: Date;
 }
 
-/** Says in the work folder what is being read, and since when. */
+/** Records in the work folder what the run reads, and when it started. */
 export async function writePlan(
   work: string,
   job: Job,
@@ -42,7 +42,7 @@ export async function writePlan(
   await writeJsonFile(join(work, "plan.json"), { plan: planHash(job, list), started_at: startedAt.toISOString() });
 }
 
-/** Whether a work folder says what was being read: no run asks for anything before it does. */
+/** Whether a work folder has a plan. A run writes it before its first request. */
 export async function hasPlan(work: string): Promise<boolean> {
   return isThere(join(work, "plan.json"));
 }
@@ -57,7 +57,7 @@ const factsSchema = object({
   ),
 });
 
-/** The work that can be continued; any other is set aside, and said to be. */
+/** Finds the work to continue. Sets other work aside and logs that. */
 export async function earlierWork(
   leased: LeasedJob,
   job: Job,
@@ -71,7 +71,7 @@ export async function earlierWork(
     const why = reasonAgainst(facts, job, options) ?? (await reasonOfNewer(leased, runId));
     if (why === undefined && facts) found = { runId, startedAt: facts.started_at };
     else if (!facts && (await isEmpty(join(leased.own, runId, "segments"))))
-      await rm(join(leased.own, runId), { recursive: true, force: true }); // it ended before it had begun
+      await rm(join(leased.own, runId), { recursive: true, force: true }); // that run ended before it read anything
     else await setAside(leased, runId, `the work of run ${runId} is not continued: ${why}`, options);
   }
   if (found) options.log("info", `continuing the run that began at ${found.startedAt.toISOString()}`);
@@ -80,7 +80,7 @@ export async function earlierWork(
   return found;
 }
 
-/** Looks for work that the next run will continue, in the folders of all holders, and changes nothing. */
+/** Looks for work that the next run will continue, in the folders of all owners. Changes nothing. */
 export async function findEarlierWork(
   folders: JobFolders,
   job: Job,
@@ -110,8 +110,8 @@ async function workIn(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * Ends the work of a run that was published: gives undefined, or, where its failed documents are to be read again, the id of
- * the new run that the work now is for. Work that was not published stays as it is.
+ * Removes the work of a published run and returns undefined. With `retryFailed`, keeps the work of a partial run under a new run
+ * id, and returns that id. Returns `runId` for unpublished work.
  */
 async function reconcilePublished(
   leased: LeasedJob,
@@ -122,7 +122,7 @@ async function reconcilePublished(
   const work = join(leased.own, runId);
   if (!(await isThere(join(leased.runs, runId)))) return runId;
   const { status } = (await readRunFacts(join(leased.runs, runId))) ?? {};
-  if (status === undefined) return renamed(leased, runId, now()); // something else lies where it would be published
+  if (status === undefined) return renamed(leased, runId, now()); // its place in `runs` is taken by something that is not a run
   const samePlan = valueIf(factsSchema, await readJsonFile(join(work, "plan.json")))?.plan === planHash(job, list);
   if (status === "partial" && retryFailed && samePlan) {
     await forgetOnceRead(work);
@@ -133,7 +133,7 @@ async function reconcilePublished(
   return undefined;
 }
 
-/** Gives work the id of a new run; its start stays that of the work, which may be too old by now. */
+/** Renames work to a new run id. Its start time stays the same, so it may already be too old to continue. */
 async function renamed(leased: LeasedJob, runId: string, now: Date): Promise<string> {
   const newId = await newRunId(leased.runs, now);
   await rename(join(leased.own, runId), join(leased.own, newId));
@@ -151,13 +151,13 @@ function reasonAgainst(
   return age > job.resumeWithin * 3_600_000 ? `it is older than ${job.resumeWithin} h` : undefined;
 }
 
-/** Another machine may have published a run of the job since: what was read before that run is older than what it read. */
+/** Another machine may have published a newer run of the job. Then this work has older data than that run. */
 async function reasonOfNewer({ runs, remote }: LeasedJob, runId: string): Promise<string | undefined> {
   const newest = remote && (await readdir(runs)).filter(isRunId).sort().at(-1);
   return newest !== undefined && newest > runId ? `run ${newest} was published since` : undefined;
 }
 
-/** The last work that was set aside is kept, in case somebody wants it; its time says since when. */
+/** Keeps the work until the next work is set aside, in case you need it. Sets the time of its folder to now. */
 async function setAside(
   leased: LeasedJob,
   runId: string,
@@ -182,18 +182,18 @@ const files = {
   details: "details.json",
 } as const;
 
-/** The answer to a question that a run asks once. */
+/** A reading that happens once per run. */
 interface OnceRead<T> {
-  /** Checks what an earlier process left; the plan of the work folder vouches for its contents. */
+  /** Checks the answer that an earlier process stored. The plan of the work folder guarantees that it fits the job. */
   readonly schema: GenericSchema<unknown, T>;
   readonly read: () => Promise<T>;
-  /** Whether a run that is continued may do with this answer; else it asks again. */
+  /** Whether to store this answer for a resumed run. If not, the resumed run asks again. */
   readonly isWhole: (answer: T) => boolean;
 }
 
 /**
- * Asks a question once in a run: a run that is continued has the answer already. One that is too long for a text, as the lists of
- * some 500,000 documents are, is not kept, and is asked for again.
+ * Reads something once per run, and stores the answer for a resumed run. An answer too long for a string, such as a list of about
+ * 500,000 documents, is not stored, and a resumed run asks again.
  */
 export async function readOnce<T>(
   work: string,
@@ -208,23 +208,22 @@ export async function readOnce<T>(
   return answer;
 }
 
-/** V8 throws a RangeError where a string would be longer than it can be. */
+/** V8 throws a RangeError for a string that is too long. */
 function unlessTooLong(error: unknown): void {
   if (!(error instanceof RangeError)) throw error;
 }
 
-/** Forgets all answers: a resumed run asks again. */
+/** Removes all stored answers, so that the run asks again. */
 async function forgetOnceRead(work: string): Promise<void> {
   for (const file of Object.values(files)) await rm(join(work, file), { force: true });
 }
 
-/** To be raised when what lies in a work folder changes. */
+/** Raise it when the format of the work folder changes. */
 const workFormat = 4;
 
 /**
- * A hash of everything that decides what is read and how its rows are written: work that an earlier run of the same plan
- * left can be continued. How fast, with which key, in which loaded formats and as which shard a job runs is not part of it.
- * `list` is the hash of the list of documents that the run was given; JSON leaves it out where there is none.
+ * A hash of all settings that decide which rows are read and how they are written. A run can continue work with the same hash.
+ * Speed, key, loaded formats and shard are not part of it. `list`: the hash of the given list of documents, if any.
  */
 export function planHash({ service, datasets, childChunks, consistency, output }: Job, list?: string): string {
   const plan = {
@@ -243,12 +242,12 @@ export function planHash({ service, datasets, childChunks, consistency, output }
 
 const fileIn = (work: string) => join(work, "handed-out");
 
-/** Notes in the work folder of a run that workers read its documents: from now on it may have results that lie elsewhere. */
+/** Marks the work folder of a run whose documents are read by workers. After that, results may exist outside of the folder. */
 export async function noteDistributed(work: string): Promise<void> {
   await writeFile(fileIn(work), "", { mode: 0o600 });
 }
 
-/** Whether a run has distributed documents. */
+/** Whether a run has distributed documents to workers. */
 export async function isDistributed(work: string): Promise<boolean> {
   return isThere(fileIn(work));
 }

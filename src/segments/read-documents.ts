@@ -34,7 +34,7 @@ export const pagesPerSlot = 2;
 /** Documents read at once per concurrent request. A small document has one request in flight at a time. */
 export const documentsPerSlot = 2;
 
-/** All documents of a run, and notes on how they were read. */
+/** All documents of a run, and notes about the reading. */
 interface DocumentsRead {
   /** In the order of the job. */
   readonly documents: readonly DumpedDocument[];
@@ -48,7 +48,7 @@ export function prefetchOf({ service }: ReadOptions["job"]): Prefetch {
 
 /**
  * Reads every document, then finds those that changed since they were listed and reads them once more. The second reading is used
- * if it is complete, or if the first is not.
+ * if it is complete, or if it did not fail and the first is incomplete.
  */
 export async function readDocuments(api: Client, discovery: Discovery, options: ReadOptions): Promise<DocumentsRead> {
   const shared = await SharedSegments.open(options.workspace.segments, resultSchema);
@@ -133,8 +133,8 @@ interface MovedDocuments {
 
 /**
  * Lists the documents again, if they were listed before, and finds those whose `word_count` changed: the service updates it when a
- * chunk is added, deleted, or edited to another length. It is a hint and no proof, because other edits do not change it. A shard
- * looks at its own documents only. The lists are read once and not proved complete, and a list that cannot be read finds nothing.
+ * chunk is added, deleted, or edited to another length. It is a hint, not a proof, because other edits do not change it. A shard
+ * checks only its own documents. The lists are read once, without a proof. A list that cannot be read adds only a note.
  */
 export async function findMovedDocuments(
   api: Pick<KnowledgeApi, "documents">,

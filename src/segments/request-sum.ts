@@ -5,21 +5,21 @@ import type { RequestCounts } from "../client/request-counts.js";
 import { readJsonFile } from "../files/files.js";
 import { count, object } from "../schema.js";
 
-/** Requests of a run, over all the processes that worked at it. */
+/** Requests of a run, summed over all its processes. */
 export type RequestSum = Pick<RequestCounts, "sent" | "retried" | "throttled" | "bytes" | "retriedBy">;
 
-/** The file in the work folder of a run that says what its processes have asked so far. */
+/** The file in a run's work folder with the request counts of all its processes so far. */
 export const requestFile = "requests.json";
 
-/** Milliseconds between two looks at the tally: what a kill may cost of the count. */
+/** Milliseconds between writes. A kill loses at most the counts of this time. */
 const every = 100;
 
-/** The sum of requests at any moment; it is written for the last time at the end of its scope. */
+/** The current sum of requests. It is written a last time at the end of its scope. */
 interface KeptRequestSum extends AsyncDisposable {
   readonly sum: () => RequestSum;
 }
 
-/** Keeps the sum of requests in the work folder of a run, so that the process that ends the run knows of those before it. */
+/** Keeps the sum of requests in a run's work folder, so that the last process of the run can add those of earlier ones. */
 export async function keepRequestSum(folder: string, progress: RequestCounts): Promise<KeptRequestSum> {
   const path = join(folder, requestFile);
   const earlier = v.parse(sumSchema, await readJsonFile(path));
@@ -29,7 +29,7 @@ export async function keepRequestSum(folder: string, progress: RequestCounts): P
   return { sum, [Symbol.asyncDispose]: () => written.close() };
 }
 
-/** Writes the sum in place whenever it has changed: the file only grows, and a kill of the process does not take it back. */
+/** Writes the sum in place whenever it changed. Counts only grow, so the text never gets shorter and covers the old one. */
 class WrittenSum {
   readonly #file: FileHandle;
   readonly #sum: () => RequestSum;
@@ -58,12 +58,12 @@ class WrittenSum {
       .then(() => this.#file.write(text, 0))
       .then(
         () => {},
-        () => {}, // on a full disk the count stays behind; the rows are what matters
+        () => {}, // on a full disk the stored counts are too low, which does no harm
       );
   }
 }
 
-/** The requests of both. */
+/** Adds the requests of two processes. */
 export function addRequests(earlier: RequestSum, progress: RequestSum): RequestSum {
   const reasons = [...new Set([...Object.keys(earlier.retriedBy), ...Object.keys(progress.retriedBy)])];
   const retriedBy = reasons.map((reason) => [
@@ -81,7 +81,7 @@ export function addRequests(earlier: RequestSum, progress: RequestSum): RequestS
 
 const countOrNone = v.fallback(count, 0);
 
-/** The sum that an earlier process left; zeros stand for whatever is missing. */
+/** The sum that an earlier process stored. Missing counts are 0. */
 const sumSchema = v.fallback(
   object({
     sent: countOrNone,

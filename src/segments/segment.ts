@@ -8,7 +8,7 @@ import { LineEncoder } from "../files/lines.js";
 import { isKind, type Kind } from "../rows/columns.js";
 import { count, listOf, object, pattern, text } from "../schema.js";
 
-/** What is written to a part. */
+/** The facts of a part. */
 export interface SegmentFacts {
   /** Name in the folder of the parts. */
   readonly file: string;
@@ -16,7 +16,7 @@ export interface SegmentFacts {
   readonly sha256: string;
 }
 
-/** A part is flushed to disk after this many bytes during the crawl, so that little is left at the end. */
+/** During the crawl, a part is synced to disk after this many bytes, so that little is left to sync at the end. */
 const syncEvery = 8_388_608;
 
 /** An append-only file of rows, with the facts of its content. */
@@ -60,7 +60,7 @@ export class Segment {
     return this.#isWritten;
   }
 
-  /** Removes and returns what was added but not yet written. */
+  /** Removes and returns all texts that are not yet written. */
   takeTexts(): readonly string[] {
     const texts = this.#texts;
     this.#texts = [];
@@ -69,7 +69,7 @@ export class Segment {
   }
 
   /**
-   * Writes what was added before the call. Do not call it concurrently: the next call encodes into the buffer that this one writes
+   * Writes all texts added before the call. Do not call it concurrently: the next call encodes into the buffer that this one writes
    * from.
    */
   async flush(): Promise<FileFacts> {
@@ -167,7 +167,7 @@ export function segmentLocation(folder: string, file: string): SegmentLocation {
   return { kind, format, path: join(folder, file) };
 }
 
-/** The names of the documents with files of their own in a folder. */
+/** The names of the documents that have their own files in a folder. */
 export async function namesIn(folder: string): Promise<ReadonlySet<string>> {
   return new Set((await readdir(folder)).map((file) => file.slice(0, file.indexOf("."))));
 }

@@ -9,7 +9,7 @@ import { encodeLines, RangeReader } from "../files/lines.js";
 import { count, listOf, object, text, valueIf } from "../schema.js";
 import { fileName, readLines, segmentLocation } from "./segment.js";
 
-/** A document that was read, and the texts of its rows by the part names that it would have alone. */
+/** A document and the texts of its rows, by the names that its own part files would have. */
 interface ReadDocument<Result> {
   readonly name: string;
   readonly state: Result;
@@ -37,8 +37,8 @@ interface RowFile {
 
 /**
  * Stores small documents: the rows of many in one file per kind and format, and their results in one journal. Rows are written
- * first, and the journal has their hashes. So after a kill or power cut at any moment, a document either has its result and all
- * its rows, or it is read again. Rows that no journal line names are ignored.
+ * first, and the journal has their hashes. So after a kill or power cut, a document has its result and all its rows, or it is read
+ * again. Rows without a journal line are ignored.
  */
 export class SharedSegments<Result> {
   readonly #folder: string;
@@ -54,7 +54,7 @@ export class SharedSegments<Result> {
     this.#found = found;
   }
 
-  /** Reads and checks what earlier processes left in a folder. */
+  /** Reads and checks the documents that earlier processes left in a folder. */
   static async open<Result>(folder: string, state: v.GenericSchema<unknown, Result>): Promise<SharedSegments<Result>> {
     const found = new Map<string, SharedResult<Result>>();
     const reader = new RangeReader();
@@ -76,7 +76,7 @@ export class SharedSegments<Result> {
 
   /**
    * Writes a document, together with others that arrived since the last write began, and returns the location of its rows. Also
-   * rejects with the error of an earlier write, because it is unknown how far that write got.
+   * rejects with the error of an earlier write, because that write may be incomplete.
    */
   async add(document: ReadDocument<Result>): Promise<readonly SegmentRange[]> {
     const waiting: Waiting<Result> = { ...document, files: [] };
@@ -89,7 +89,7 @@ export class SharedSegments<Result> {
 
   /** Waits for pending writes and closes the files. */
   async close(): Promise<void> {
-    await this.#last.catch(() => {}); // the caller that added the document has the error
+    await this.#last.catch(() => {}); // the caller of `add` gets the error
     for (const { file } of this.#rowFiles.values()) await file.close();
     await this.#journal?.close();
   }
@@ -101,7 +101,7 @@ export class SharedSegments<Result> {
     for (const document of documents) {
       const rows: { readonly range: SegmentRange; readonly facts: RangeFacts }[] = [];
       for (const [name, texts] of document.texts) rows.push(await this.#addRows(name, texts));
-      document.files = rows.map(({ range }) => range); // kept to the end, so exactly sized: `push` leaves room for more
+      document.files = rows.map(({ range }) => range); // stays in memory until the end: `map` allocates the exact size, `push` more
       lines.push({ name: document.name, state: document.state, segments: rows.map(({ facts }) => facts) });
     }
     for (const { file } of this.#rowFiles.values()) await file.flush();
@@ -110,7 +110,7 @@ export class SharedSegments<Result> {
     await this.#journal.flush();
   }
 
-  /** Queues rows for the next write. `name` is the part name that they would have alone. */
+  /** Queues rows for the next write. `name`: the name that the document's own part file would have. */
   async #addRows(name: string, rows: readonly string[]): Promise<{ range: SegmentRange; facts: RangeFacts }> {
     const content = encodeLines(rows);
     const { bytes, sha256, lines, longestLine, longNumbers } = factsOf(content);
@@ -195,7 +195,7 @@ class GrowingFile {
     return start;
   }
 
-  /** Writes what is queued. After an error, do not write again: it is unknown where the file ends. */
+  /** Writes all queued bytes. After an error, do not write again: the end of the file is unknown. */
   async flush(): Promise<void> {
     if (this.#waiting.length === 0) return;
     const bytes = Buffer.concat(this.#waiting);
@@ -208,7 +208,7 @@ class GrowingFile {
   }
 }
 
-/** The name that shared files start with. No document has it. */
+/** Names of shared files start with this. No document has this name. */
 const sharedName = "shared";
 
 /** The rows of a document in a file shared with others. */
@@ -241,7 +241,7 @@ function lineSchema<Result>(state: v.GenericSchema<unknown, Result>) {
 /** The name of the journal in the folder of the parts. */
 export const journalFile = `${sharedName}.results.jsonl`;
 
-/** The text of some journal lines. It starts with a line feed, so that a line torn off by a kill stays separate and is skipped. */
+/** The text of some journal lines. It starts with a line feed, so that a line cut short by a kill stays separate and is skipped. */
 function journalText(lines: readonly SharedLine<unknown>[]): string {
   return `\n${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
@@ -256,7 +256,7 @@ export async function readJournal<Result>(
   return [...lines.values()];
 }
 
-/** The names of documents that are read or can be resumed. Parts without a journal or a result are useless. */
+/** The names of documents that are finished or can be resumed. Parts without a journal or a result do not count. */
 export async function namesOfBegun(folder: string): Promise<ReadonlySet<string>> {
   const files = (await readdir(folder)).filter((file) => /\.(journal|result\.json)$/.test(file));
   const names = new Set(files.map((file) => file.slice(0, file.indexOf("."))));

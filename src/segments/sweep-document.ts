@@ -25,7 +25,7 @@ type StoredPaths = Omit<SegmentPaths, "childChunks"> & { readonly childChunks: s
 export interface SweepOptions {
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
-  /** Whether ranks alone prove settled chunks that were read from the end. If not, all pages but the last are read again. */
+  /** Whether unchanged ranks prove settled chunks that were read from the end. If not, all pages but the last are read again. */
   readonly ranksSuffice: boolean;
 }
 
@@ -33,8 +33,8 @@ export interface SweepOptions {
 export type Sweep = () => Promise<void>;
 
 /**
- * The sweeps of a document: one for every list that took more than one answer. For chunks that were read from the end, and may
- * still grow, it reads all pages but the last. Sweeps compare with what is on disk, no matter which process wrote it. Children
+ * The sweeps of a document: one for every list that took more than one answer. For chunks that were read from the end and may still
+ * grow, the sweep reads all pages but the last. Sweeps compare with what is on disk, no matter which process wrote it. Children
  * stored from their chunk came in one answer, so they are read again only with the chunks.
  */
 export async function sweepsOf(
@@ -80,7 +80,7 @@ async function sweepChunks(
   else await sweepList(list, prefetch, problem);
 }
 
-/** The stored lists that may have come in several answers, and differ from what their chunk embeds, in ids or contents. */
+/** The stored lists that may have come in several answers, and differ from the embedded children in ids or contents. */
 async function splitLists(
   { childChunks, aside }: StoredPaths,
   ofOneAnswer: number,
@@ -128,7 +128,7 @@ async function addEmbedded(
   }
 }
 
-/** The part of a record that sweeps compare, as it would be stored. */
+/** The parts of a record that sweeps compare, as kbdump stores them. */
 function fingerprintOf({ id, content, answer }: Listed): readonly Fingerprinted[] {
   const stored = (value: unknown) => (typeof value === "string" ? value.toWellFormed() : null);
   return [{ id, content: stored(content), answer: stored(answer) }];

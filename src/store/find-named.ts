@@ -13,14 +13,17 @@ import { type CopyOptions, copyDatabase, type JobCopy, lookForJob, withBucket } 
 import { type ShardRun, shardOfFolder } from "./folder/job-folders.js";
 
 export interface FindOptions extends Partial<CopyOptions> {
-  /** The output folder, or `s3://bucket/prefix`, that names of jobs are looked for in; it also overrides that of a job file. Default: `output`. */
+  /**
+   * The output folder, or `s3://bucket/prefix`, in which to look for job names. It also overrides the folder of a job file.
+   * Default: `output`.
+   */
   readonly out?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Whether to fetch the database of the job with a run in a bucket. */
   readonly withDatabase?: boolean;
 }
 
-/** The meaning of a word, with its job file read and its folders named. */
+/** The thing that a word names: a run folder, a database or a job. */
 type FoundThing =
   | { readonly kind: "run folder"; readonly folder: string }
   | { readonly kind: "database"; readonly file: string }
@@ -28,16 +31,16 @@ type FoundThing =
 
 export interface FoundJob {
   readonly kind: "job";
-  /** Of a job in a bucket, the location of its copy. `keep` is known only if a job file was named. */
+  /** For a job in a bucket, the location of its copy. `keep` is known only if the word names a job file. */
   readonly location: JobLocation;
   readonly file?: string | undefined;
-  /** The id of the run that was named with the job, or its beginning. */
+  /** The run id after the `@`, or its beginning. */
   readonly run?: string | undefined;
-  /** Only of a job in a bucket: no file of it is copied yet. */
+  /** Only for a job in a bucket. Its files are not copied yet. */
   readonly copy?: JobCopy | undefined;
 }
 
-/** Finds what a word stands for. Throws UsageError, with what there is instead, if there is no such thing. */
+/** Finds the thing that a word names. If there is none, throws UsageError and suggests existing names. */
 export async function findNamed(text: string, options: FindOptions): Promise<FoundThing> {
   const thing = await findLocally(text, options);
   if (thing.kind === "job" && thing.location.output.bucket !== undefined) {
@@ -54,8 +57,8 @@ export async function findNamed(text: string, options: FindOptions): Promise<Fou
 }
 
 /**
- * The same, but no bucket is asked. A path comes first: the folder of a run, the folder of a job, a job file (by its ending), a
- * database. The name of a job comes second. Any other file or folder hides no name.
+ * Like findNamed, but sends no request. First tries the word as a path: a run folder, a job folder, a job file (by its ending) or a
+ * database. Then tries it as the name of a job. Other files and folders with that name do not matter.
  */
 export async function findLocally(text: string, options: FindOptions): Promise<FoundThing> {
   if (isBucketUrl(text)) {
@@ -78,7 +81,7 @@ export async function findLocally(text: string, options: FindOptions): Promise<F
   throw await nothingFound(text, whole, out);
 }
 
-/** Takes a word apart: `nightly@20261120` names a run of `nightly`, by its id or the beginning of it, from the day on. */
+/** Splits a word. `nightly@20261120` names a run of `nightly` by its id or the beginning of its id, at least the day. */
 function wordFrom(text: string): { readonly before: string; readonly run: string | undefined } {
   const [, before = text, run] = /^(.+)@(\d{8}(?:T\d{0,9}Z?)?)$/.exec(text) ?? [];
   return { before, run };
@@ -100,12 +103,12 @@ async function jobOfFile(file: string, { out, env }: FindOptions): Promise<Found
 }
 
 /**
- * The kinds of things at a path: the folder of a run, the folder of a job, one of a job that has published nothing yet, another folder, a
- * job file (by its ending), a database, something else, or nothing.
+ * The kind of thing at a path. job: a job folder. begun: a job folder without a published run. job file: recognized by its ending.
+ * other: anything else that exists.
  */
 export type Found = "run" | "job" | "begun" | "folder" | "job file" | "database" | "other" | "nothing";
 
-/** Looks at what lies at a path; follows links. */
+/** Finds the kind of thing at a path. Follows links. */
 export async function lookAt(path: string): Promise<Found> {
   const facts = await stat(path).catch((error: unknown) => {
     if (isAbsence(error) || isNoPath(error)) return undefined;
@@ -113,7 +116,7 @@ export async function lookAt(path: string): Promise<Found> {
   });
   if (!facts) return "nothing";
   if (facts.isFile()) return lookAtFile(path);
-  if (!facts.isDirectory()) return "other"; // opening a pipe would wait
+  if (!facts.isDirectory()) return "other"; // opening a named pipe would block
   if (await isThere(join(path, manifestName))) return "run";
   for (const name of ["runs", "latest"]) if (await isThere(join(path, name))) return "job";
   for (const name of [".work", "shards"]) if (await isThere(join(path, name))) return "begun";
@@ -128,17 +131,17 @@ async function lookAtFile(path: string): Promise<Found> {
   return buffer.toString("latin1", 8) === "DUCK" ? "database" : "other"; // https://duckdb.org/docs/stable/internals/storage
 }
 
-/** Whether an error says that no path can look like this, or that a link leads to itself. */
+/** Whether an error means that the path is too long, or that its links form a loop. */
 function isNoPath(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "ENAMETOOLONG" || error.code === "ELOOP");
 }
 
-/** Whether a job has run at a place, even if it has published nothing yet. */
+/** Whether a path is a job folder, even if nothing is published yet. */
 export function isJob(found: Found): boolean {
   return found === "job" || found === "begun";
 }
 
-/** The names of the jobs in an output folder, in order; undefined if there is no such folder. */
+/** The names of the jobs in an output folder, sorted; undefined if the folder does not exist. */
 export async function jobsIn(dir: string): Promise<readonly string[] | undefined> {
   const names = await readdir(dir).catch(ifAbsent(undefined));
   if (!names) return undefined;
@@ -147,7 +150,7 @@ export async function jobsIn(dir: string): Promise<readonly string[] | undefined
   return jobs;
 }
 
-/** The names of the jobs at a place in a bucket, in order. */
+/** The names of the jobs at an address in a bucket, sorted. */
 export function namesInBucket(url: string, options: FindOptions): Promise<readonly string[]> {
   return withBucket(url, copyOptions(options), async (bucket) => {
     const jobs: string[] = [];
@@ -156,7 +159,7 @@ export function namesInBucket(url: string, options: FindOptions): Promise<readon
   });
 }
 
-/** The shards that have a head below that of a job in a bucket, each with the address of its newest run. */
+/** The shards of a job in a bucket that have a head, each with the address of its newest run. */
 export function shardRunsInBucket(job: string, options: FindOptions): Promise<readonly ShardRun[]> {
   const url = `${job}/shards`;
   return withBucket(url, copyOptions(options), async (bucket) => {
@@ -171,14 +174,14 @@ export function shardRunsInBucket(job: string, options: FindOptions): Promise<re
   });
 }
 
-/** Looks up a job in a bucket, `s3://bucket/prefix/<job>`. Throws UsageError, with the jobs that are there, if there is no such job. */
+/** Looks up a job in a bucket, `s3://bucket/prefix/<job>`. If there is no such job, throws UsageError that lists the existing jobs. */
 export async function copyFrom(url: string, options: FindOptions): Promise<JobCopy> {
   const job = await lookForJob(url, copyOptions(options));
   if (job) return job;
   throw noSuchThing(url, `there is no ${headKey} in it; ${await insteadOf(url, options)}`);
 }
 
-/** By default, nothing is shown, nothing ends the work, and copies stay until this process has ended. */
+/** Defaults: no log, no progress, no cancellation, and new copies that are not removed at the end. */
 function copyOptions({ env, copies, signal, log, watch }: FindOptions): CopyOptions {
   return {
     env,
@@ -191,20 +194,20 @@ function copyOptions({ env, copies, signal, log, watch }: FindOptions): CopyOpti
 
 /** The parts of a word that begins with `s3://`. */
 interface BucketWord {
-  /** The place of the job: `s3://bucket/prefix/<job>`. */
+  /** The address of the job: `s3://bucket/prefix/<job>`. */
   readonly url: string;
-  /** The id of a run of it, or its beginning. */
+  /** The id of a run, or its beginning. */
   readonly run?: string | undefined;
-  /** The folder of the run, if the word names it: `runs/<run_id>.<epoch>-<token>`. */
+  /** The run folder, if the word includes it: `runs/<run_id>.<epoch>-<token>`. */
   readonly folder?: string;
-  /** The word names the database of the job. */
+  /** Set if the word names the job's database. */
   readonly isDatabase?: true;
 }
 
 const runPath = /^(.+)\/(runs\/(\d{8}T\d{9}Z)(?:\.\d{1,15}-[0-9a-f]{8})?)$/;
 
 /**
- * Takes a word apart that names something in a bucket: a job, a run of it behind an `@`, the folder of a run, or the database of a job.
+ * Splits a word that names something in a bucket: a job, optionally with `@` and a run, a run folder, or the database of a job.
  * Throws UsageError for anything else.
  */
 export function bucketWordFrom(text: string): BucketWord {
@@ -232,7 +235,7 @@ function noSuchThing(path: string, message: string): UsageError {
   return new UsageError("No such run or job:", [{ path: path === "" ? '""' : path, message }]);
 }
 
-/** The error of a word that stands for nothing. */
+/** The error for a word that names nothing. */
 async function nothingFound(text: string, whole: Found, output: string): Promise<UsageError> {
   if (whole === "folder") return new UsageError("Not a finished run folder:", [await noManifest(text)]);
   if (whole === "other")
@@ -251,7 +254,7 @@ async function nothingFound(text: string, whole: Found, output: string): Promise
   );
 }
 
-/** The problem of a folder without a manifest; it names the run that was probably meant. */
+/** The problem of a folder without a manifest. Suggests the run that you probably meant. */
 async function noManifest(path: string): Promise<Problem> {
   const jobs = (await jobsIn(path)) ?? [];
   for (const near of [path, ...jobs.map((name) => join(path, name)), dirname(path), dirname(dirname(path))]) {
@@ -263,7 +266,7 @@ async function noManifest(path: string): Promise<Problem> {
   return { path, message: "no manifest.json in it, which a run writes last" };
 }
 
-/** The shards that were not joined yet, the jobs below a place that is their prefix, or the jobs beside the place. */
+/** Suggests what to name instead: shards that are not joined yet, the jobs below this address, or the jobs next to it. */
 async function insteadOf(url: string, options: FindOptions): Promise<string> {
   const shards = await namesInBucket(`${url}/shards`, options);
   if (shards.length > 0) return `it has shards only; kbdump join ${url} makes a run of them`;
@@ -273,13 +276,13 @@ async function insteadOf(url: string, options: FindOptions): Promise<string> {
   return jobs.length > 0 ? `jobs in ${location}: ${listText(jobs)}` : `no job is in ${location}`;
 }
 
-/** The first names of a list. */
+/** The first names of a list, and the number of the others. */
 function listText(names: readonly string[]): string {
   const shown = names.slice(0, 10).join(", ");
   return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
 }
 
-/** The error of a folder that is in the bucket, or was, but is no dump: its run was never finished, or is removed. */
+/** The error for a folder in a bucket that the head does not list: its run was not finished, or was removed. */
 function unlisted(text: string, { url, head }: JobCopy): UsageError {
   const ids = head.runs.map(({ run_id }) => run_id).reverse();
   const there = ids.length > 0 ? `the newest runs: ${ids.slice(0, 5).join(", ")}` : "it lists no run";

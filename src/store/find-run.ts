@@ -15,15 +15,15 @@ import { type FindOptions, type FoundJob, findNamed, isJob, lookAt } from "./fin
 import { foldersOf, newestComplete, runIdsIn, shardOfFolder } from "./folder/job-folders.js";
 
 /**
- * The run folder that a word stands for: the folder itself, or the newest complete run of a job that is given by its name, its
- * folder or its job file, or the run behind the `@`. Of a run in a bucket, the folder of its copy, which is fetched. Throws UsageError
- * if there is none.
+ * Finds the run folder that a word names: a run folder itself, or a job's run after the `@`, or else its newest complete run. You
+ * can give a job by its name, folder or job file. Fetches a run in a bucket, and returns the folder of the copy. Throws UsageError
+ * if there is no such run.
  */
 export async function findRun(word: string, options: FindOptions): Promise<string> {
   return fetched(await findRunToFetch(word, options), options);
 }
 
-/** A run folder; of a run in a bucket, the folder of its copy, and what to copy. */
+/** A run folder. For a run in a bucket: the folder of its copy, and the run to copy. */
 export interface RunToFetch {
   readonly folder: string;
   readonly inBucket?: RunInBucket | undefined;
@@ -34,7 +34,7 @@ export interface RunInBucket {
   readonly run: BucketRun;
 }
 
-/** The run folder that `findRun` finds; the files of a run in a bucket are not fetched. */
+/** Like findRun, but does not fetch the files of a run in a bucket. */
 export async function findRunToFetch(word: string, options: FindOptions): Promise<RunToFetch> {
   const thing = await findNamed(word, options);
   if (thing.kind === "run folder") return thing;
@@ -43,14 +43,14 @@ export async function findRunToFetch(word: string, options: FindOptions): Promis
   throw new UsageError("Not a finished run folder:", [{ path: word, message }]);
 }
 
-/** The run folder, with the files of a run in a bucket copied, and the database of its job if that is asked for. */
+/** Copies the files of a run in a bucket, and with `withDatabase` its job's database. Returns the run folder. */
 async function fetched({ folder, inBucket }: RunToFetch, { withDatabase = false }: FindOptions): Promise<string> {
   if (inBucket) await copyRun(inBucket.copy, inBucket.run);
   if (inBucket && withDatabase) await copyDatabase(inBucket.copy);
   return folder;
 }
 
-/** The run that a word stands for, and the complete run of the same job before it. Throws UsageError if there are not two. */
+/** Finds the run that a word names, and the complete run of the same job before it. Throws UsageError if there are not two. */
 export async function findRunAndOneBefore(
   word: string,
   options: FindOptions,
@@ -65,8 +65,8 @@ export async function findRunAndOneBefore(
 }
 
 /**
- * The older run that a word stands for: as `findRun` finds it, but of a job the newest complete run before another run. Throws
- * UsageError if there is none, and if it is that run itself.
+ * Finds the older run that a word names. Like findRun, but for a job it takes the newest complete run before `run`. Throws
+ * UsageError if there is none, or if it is `run` itself.
  */
 export async function findRunBefore(word: string, run: string, options: FindOptions): Promise<string> {
   const thing = await findNamed(word, options);
@@ -81,7 +81,7 @@ export async function findRunBefore(word: string, run: string, options: FindOpti
   throw noRun(word, "it is the run itself; name an older one");
 }
 
-/** The run that a job was named with, else its newest complete one. Throws UsageError if there is none. */
+/** The run after the `@`, or else the newest complete run of the job. Throws UsageError if there is none. */
 async function meant(job: FoundJob, word: string): Promise<RunToFetch> {
   if (job.run !== undefined) return named(job, job.run, word);
   const found = await newestCompleteOf(job);
@@ -92,7 +92,7 @@ async function meant(job: FoundJob, word: string): Promise<RunToFetch> {
   throw noRun(word, `no complete run, so there is no latest. The newest run is partial or cannot be read: ${path}`);
 }
 
-/** The run of that id, or the only one whose id begins so. */
+/** The run with this id, or the only run whose id starts with it. */
 async function named(job: FoundJob, beginning: string, word: string): Promise<RunToFetch> {
   const ids = await idsOf(job);
   const found = ids.filter((id) => id.startsWith(beginning));
@@ -129,7 +129,7 @@ function toFetch({ location, copy }: FoundJob, id: string): RunToFetch {
   return { folder: join(foldersOf(location).runs, id), inBucket: copy && run && { copy, run } };
 }
 
-/** The folder of the runs as the user knows it. */
+/** The address of the runs in messages. */
 function shownRuns({ location, copy }: FoundJob): string {
   return copy ? `${copy.url}/runs` : foldersOf(location).runs;
 }
@@ -138,7 +138,7 @@ function noRun(word: string, message: string): UsageError {
   return new UsageError("No such run:", [{ path: word, message }]);
 }
 
-/** Finds what SQL can ask under a word: the database of a job, a database file, or a run folder. Throws UsageError if there is none. */
+/** Finds the data to query with SQL: the database of a job, a database file, or a run folder. Throws UsageError if there is none. */
 export async function findDatabase(
   word: string,
   options: FindOptions,
@@ -163,8 +163,9 @@ export async function findDatabase(
 }
 
 /**
- * The job that a word stands for, with the flags over it: a job file, or the name or folder of a job that has run, as its newest run
- * recorded it. `notifies`: the command sends the notifications of the job. Throws UsageError if there is none, or with every problem.
+ * Loads the job that a word names, from a job file, or from the newest run of a job given by name or folder. Flags override its
+ * settings. `notifies`: the command sends the job's notifications. Throws UsageError if there is no such job, or with every
+ * problem.
  */
 export async function findJob(
   word: string,
@@ -194,7 +195,7 @@ export async function findJob(
   return loadJob({ what: `the job that ${run} recorded`, recorded }, flags, env, { notifies });
 }
 
-/** Whether a word names a job that has run, and not a job file: its folder, or a name that no job file has. */
+/** Whether a word names a job that has run, not a job file: a job folder, or a name that is not a file. */
 async function namesPastJob(word: string, out = "output"): Promise<boolean> {
   if (isBucketUrl(word)) return true;
   const there = await lookAt(word);

@@ -1,31 +1,31 @@
 import type { Manifest } from "../dump/manifest.js";
 
 /**
- * Where a job publishes: a folder, or a bucket with a work folder that follows it. The work folder has the layout of any folder of a job
- * but keeps no rows. The store is for the owner of the lease: every change rejects once another run has taken over.
+ * The store that a job publishes to: a folder, or a bucket with a local work folder. The work folder has the layout of a job
+ * folder, but keeps no rows. Only the owner of the lease may use the store: changes reject once another run has taken over.
  */
 export interface JobStore {
-  /** Brings the files of a staged run to where it will be published. Readers do not see them. */
+  /** Uploads the files of a staged run. Readers do not see them yet. */
   readonly upload: (manifest: Manifest, stage: string, signal: AbortSignal) => Promise<void>;
-  /** Makes a dump of what was uploaded. Rejects where nothing is published. */
+  /** Publishes the uploaded run. Rejects if nothing is published. */
   readonly commit: (manifest: Manifest, stage: string) => Promise<void>;
-  /** Lets the work folder follow a commit. */
+  /** Updates the work folder after a commit. */
   readonly follow: (manifest: Manifest, stage: string) => Promise<void>;
-  /** The folder with the rows of a published run. One that has to be fetched is fetched into `into`. */
+  /** Returns the folder with the rows of a published run, fetched into `into` if necessary. */
   readonly fetchRun: (runId: string, into: string, signal: AbortSignal) => Promise<string>;
-  /** Makes the local database the published one. False, and nothing is done, where it has to be fetched and has more bytes than `most`. */
+  /** Fetches the published database if the local one differs. Returns false, and fetches nothing, if it has more bytes than `most`. */
   readonly fetchDatabase: (most?: number) => Promise<boolean>;
   /**
-   * Replaces the database, which must still be the one that `fetchDatabase` found. If that fails, the new one stays where it is.
-   * `keepsOld`: moves the one that is there aside, and resolves to its new path.
+   * Replaces the database, which must still be the one that `fetchDatabase` found. If that fails, the new database stays in its
+   * place. `keepsOld`: moves the old database aside and returns its new path.
    */
   readonly replaceDatabase: (built: string, keepsOld: boolean) => Promise<string | undefined>;
-  /** Publishes the report, which was written to this path in the local folder. */
+  /** Publishes the report at this path in the local folder. */
   readonly publishReport: (path: string) => Promise<void>;
-  /** Lets `latest` lead to a run. */
+  /** Points `latest` to a run. */
   readonly pointLatest: (runId: string) => Promise<void>;
-  /** Removes a run. What is left of its files goes later. */
+  /** Removes a run. Files that cannot be removed now are removed later. */
   readonly removeRun: (runId: string) => Promise<void>;
-  /** Removes from the local folder what it need not keep. */
+  /** Removes unneeded files from the local folder. */
   readonly tidy: () => Promise<void>;
 }

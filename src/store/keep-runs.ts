@@ -28,8 +28,8 @@ export interface PruneFailure {
 }
 
 /**
- * Decides which runs to keep, without changing anything. `current`, the run published just now, stays even if someone put newer
- * ones next to it.
+ * Decides which runs to keep, without changing anything. `current`, the run that was just published, stays even if there are newer
+ * run folders.
  */
 export async function planPrune(
   job: Job,
@@ -48,8 +48,8 @@ export async function planPrune(
 }
 
 /**
- * Removes what the plan does not keep, logging each removal first. A kill in between leaves nothing half removed, and the next run
- * deletes the rest. Returns the runs that could not be removed. After `signal` aborts, no further run is removed.
+ * Removes the runs that the plan does not keep, and logs each removal first. A kill leaves no run half removed, and the next run
+ * deletes the rest. Returns the runs that could not be removed. Removes no more runs after `signal` aborts.
  */
 export async function pruneRuns(
   plan: PrunePlan,
@@ -70,14 +70,14 @@ export async function pruneRuns(
     }
     log("info", `removing run ${runId}: ${reasons.join(", ")}`);
     try {
-      await rm(join(leased.own, runId), { recursive: true, force: true }); // work that cannot be retried without it
+      await rm(join(leased.own, runId), { recursive: true, force: true }); // work that cannot be resumed without this run
       await leased.store.removeRun(runId);
     } catch (error) {
       if (error instanceof LostError || !(await isThere(leased.own))) throw error; // fenced: the successor prunes when it ends
       failures.push({ runId, error: problemText(error) });
     }
   }
-  await flush(leased.runs).catch(() => {}); // at worst, a power cut brings a removed run back
+  await flush(leased.runs).catch(() => {}); // without it, a power cut may bring a removed run back
   if (!signal?.aborted) await clearRemoved(leased);
   return failures;
 }
@@ -122,9 +122,9 @@ export interface Decision extends PastRun {
 /**
  * Decides which runs to keep, newest first. A run stays if any rule selects it: `last` selects the newest runs; `daily`, `weekly`
  * and `monthly` select the newest run of each of that many periods with a run. The rules consider only complete runs, so a partial
- * one never displaces a complete one. The newest complete run always stays, and so does the newest one with documents, so that an
- * emptied knowledge base does not lose its last dump. Older partial runs are removed, because the complete run has what they lack.
- * The rules apply separately to newer partial runs.
+ * run never replaces a complete one. The newest complete run always stays. So does the newest complete run with documents, so that
+ * an emptied knowledge base keeps its last dump. Older partial runs are removed, because a newer complete run replaces them. The
+ * rules apply separately to newer partial runs.
  */
 export function decideRuns<Run extends PastRun>(runs: readonly Run[], keep: Keep): readonly (Run & Decision)[] {
   const newestFirst = [...runs].sort((a, b) => (a.runId < b.runId ? 1 : -1));
@@ -228,7 +228,7 @@ export async function readPastRuns(folder: string, job: string): Promise<PastRun
   return { runs, strangers };
 }
 
-/** The run, or why it is not one. */
+/** The run, or the reason why the folder is not a run. */
 async function runFrom(folder: string, name: string, job: string): Promise<RunFolder | string> {
   if (timeOfRun(name) === undefined) return "its name is not a run id";
   const facts = await lstat(join(folder, name));

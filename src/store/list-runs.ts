@@ -16,7 +16,7 @@ export interface ListedRun extends RunFolder {
   readonly keptBy: readonly KeepRule[] | null;
 }
 
-/** The process of a running run. Null where its lock file does not say. */
+/** The process of a running run. Null if unknown. */
 export interface RunAtWork {
   readonly pid: number | null;
   readonly host: string | null;
@@ -79,7 +79,7 @@ export interface ShardSet {
   readonly count: number;
   /** Indexes of the shards without a run. */
   readonly missing: readonly number[];
-  /** The id of the newest run of any of them; undefined if there is none. */
+  /** The id of the newest run of any shard; undefined if there is none. */
   readonly newestRunId: string | undefined;
 }
 

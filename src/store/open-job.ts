@@ -14,17 +14,17 @@ import { type LeasedJob, shownPath } from "./folder/job-folders.js";
 import { type Lease, type LeaseOptions, leaseFolder, lossBehind, openedWith } from "./folder/lease.js";
 
 export interface JobOptions extends LeaseOptions {
-  /** Names the credentials of the bucket. */
+  /** Source of the bucket's credentials. */
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds that requests to the bucket have to end, once the user has interrupted. */
+/** Milliseconds that requests to the bucket may still take after the user interrupts. */
 const grace = 10_000;
 
 /**
- * Takes the lease of a job: of its folder on this machine, and of its place in the bucket if it has one. BusyError if another run has
- * either, LostError if another took over meanwhile, UsageError if the folder is that of other runs.
+ * Takes the lease of a job's local folder, and of its bucket if it has one. Throws BusyError if another run has either, LostError
+ * if another run took over meanwhile, UsageError if the folder belongs to other runs.
  */
 export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
   const lease = await leaseFolder(job, options);
@@ -39,7 +39,7 @@ export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
   });
 }
 
-/** Adds the lease of the place in the bucket. An interruption ends the lease, too, so the signal ends the requests a while later only. */
+/** Adds the lease in the bucket. After an interruption, requests may continue for a while, because releasing the lease needs them. */
 async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
   const { env, signal, log } = options;
   const ends = new AbortController();
@@ -70,12 +70,13 @@ async function leaseBucket(url: string, lease: Lease, options: JobOptions) {
   }
 }
 
-/** The file in a work folder that names the place in a bucket whose runs it follows. */
+/** The file in a work folder that names its bucket address. */
 const markName = "bucket";
 
 /**
- * Makes sure that the folder of a job is for nothing else: the runs of a local folder are its dumps, and a work folder removes whatever
- * its bucket does not list. `url`: the place of the job in its bucket; undefined: it has none. UsageError where the folder has another use.
+ * Reserves a folder for this job. A folder cannot serve both local dumps and a bucket, because a work folder loses all runs that
+ * its bucket does not list. `url`: the job's address in its bucket; undefined without a bucket. Throws UsageError if the folder has
+ * another use.
  */
 async function claimFolder(leased: LeasedJob, url: string | undefined): Promise<void> {
   const mark = join(leased.private, markName);
@@ -92,7 +93,7 @@ async function claimFolder(leased: LeasedJob, url: string | undefined): Promise<
   await writeAside(mark, `${url}\n`, { aside: join(leased.own, markName) });
 }
 
-/** Makes sure that the store honours conditions of writes, on which the safety of every publication rests. UsageError where it does not. */
+/** Throws UsageError if the store ignores the conditions of writes. Publishing safely depends on them. */
 async function requireConditions(bucket: Bucket): Promise<void> {
   const fault = await tryConditions(bucket);
   if (fault === undefined) return;
@@ -103,8 +104,8 @@ async function requireConditions(bucket: Bucket): Promise<void> {
 }
 
 /**
- * Tries with an object of its own, which it removes again, whether the store honours conditions of writes: undefined, or a sentence
- * that says which one it ignores. Any other trouble is the error of the request that met it.
+ * Tests with a temporary object whether the store obeys the conditions of writes. Returns undefined, or a sentence that names the
+ * failed condition. Rejects if a request fails for another reason.
  */
 export async function tryConditions(bucket: Bucket): Promise<string | undefined> {
   const key = `try-conditions-${randomUUID()}`;
@@ -124,6 +125,6 @@ export async function tryConditions(bucket: Bucket): Promise<string | undefined>
       return "the store does not support conditional writes (501 Not Implemented)";
     throw error;
   } finally {
-    await bucket.remove([key]).catch(() => {}); // the answer stands, and a scratch object does no harm
+    await bucket.remove([key]).catch(() => {}); // a leftover object does no harm
   }
 }

@@ -3,28 +3,28 @@ import type { Manifest } from "../dump/manifest.js";
 import { readManifest } from "../dump/read-manifest.js";
 import { type LeasedJob, runIdsIn } from "./folder/job-folders.js";
 
-/** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */
+/** The folders of an active run, in `output/<job>/.work/<token>/<run_id>`. */
 export interface Workspace extends LeasedJob {
   readonly runId: string;
-  /** The start of the run that began this work: an earlier one, if it is continued. */
+  /** The start of the run that began this work. For resumed work, that is an earlier run. */
   readonly startedAt: Date;
   readonly work: string;
   /** Parts, one file per document, kind and text format. */
   readonly segments: string;
   /** The folder that becomes the run folder. */
   readonly stage: string;
-  /** Files that are needed while the dump is made: JSONL that is not published, DuckDB's spill, the new database. */
+  /** Temporary files: unpublished JSONL, DuckDB's spill files, the new database. */
   readonly scratch: string;
 }
 
-/** The folders of a run below that of its holder; makes none. */
+/** The paths of a run in its owner's folder. Creates nothing. */
 export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
   const work = join(leased.own, runId);
   const [segments, stage, scratch] = [join(work, "segments"), join(work, "stage"), join(work, "scratch")];
   return { ...leased, runId, work, segments, stage, scratch };
 }
 
-/** The newest run that is published; one whose manifest cannot be read is passed over. */
+/** The manifest of the newest published run before this one. Skips unreadable manifests. */
 export async function runBefore(
   { runs, runId }: Pick<Workspace, "runs" | "runId">,
   job: string,

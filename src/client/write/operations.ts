@@ -16,7 +16,7 @@ import {
 type Method = "POST" | "PATCH" | "DELETE";
 
 export interface SendHooks {
-  /** Called right before sending, after waiting for the pace. Rejects if this process must not send any more. */
+  /** Called right before sending, after waiting for the pace. Rejects if this process must stop sending. */
   readonly beforeSend?: () => Promise<void>;
   /** Called after every answer with its milliseconds, not counting the wait for the pace. */
   readonly onAnswer?: (milliseconds: number) => void;
@@ -43,7 +43,7 @@ export type Prepare = <T>(method: Method, path: string, body: WriteBody, read: R
 
 type Place = Pick<DocumentRef, "datasetId" | "documentId">;
 
-/** The write operations. A 404 is refused, with its status: the thing to delete is already gone. */
+/** The write operations. A 404 counts as refused: the record to delete is already gone. */
 export type WriteOperations = ReturnType<typeof writeOperations>;
 
 export function writeOperations(prepare: Prepare) {
@@ -113,13 +113,13 @@ export interface NewChunk {
   readonly keywords?: readonly string[];
 }
 
-/** Everything about a chunk, because the service clears most fields that are left out. */
+/** A complete chunk, because the service clears most missing fields. */
 export interface ChunkUpdate extends NewChunk {
   readonly enabled?: boolean;
   readonly attachment_ids: readonly string[];
 }
 
-/** How a dataset or a document is indexed. The service chooses what is left out. */
+/** Indexing settings of a dataset or document. The service chooses missing values. */
 interface Indexing {
   readonly indexing_technique?: string;
   readonly embedding_model?: string;

@@ -42,7 +42,7 @@ const noTunnel = /^Proxy response \(\d+\)/;
 
 /**
  * The outcome of a write without a complete answer; `isCutOff`: because we stopped waiting. Throws StopError for an untrusted
- * certificate, and the error of a file that cannot be read, because nothing was done then.
+ * certificate, and the error of an unreadable file: in these cases, nothing was done.
  */
 export function outcomeOfError(error: unknown, isCutOff: boolean): Undone {
   if (error instanceof StopError && !isCutOff) throw error;
@@ -75,7 +75,7 @@ export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcom
   const said = [status, refusal.code, refusal.message].filter(Boolean).join(" ");
   const hint = status === 401 ? keyHint(key, keySource) : writeHint(answer, refusal, key, names);
   const reason = `${method} ${url}: ${said}${hint}`;
-  const isOwn = status === 500 && refusal.code !== ""; // the service itself ended the request; a proxy may only have lost it
+  const isOwn = status === 500 && refusal.code !== ""; // the service itself ended the request; a proxy's 500 does not prove that
   if (status >= 500 || status === 408 || status < 300) return { kind: "unknown", isOver: isOwn, reason };
   if (throttleOf(answer)) return { kind: "throttled", reason };
   return { kind: "refused", status, message: refusal.message, reason };
@@ -88,7 +88,7 @@ function writeHint(answer: Answer, refusal: Refusal, key: string, names: Setting
   return answer.status === 404 && isUnknownUrl(refusal) ? unknownUrlHint(answer.url, names) : "";
 }
 
-/** A success whose body does not come from the service may come from anything else. */
+/** The outcome of a success status. It is unknown if the body is not the service's: something else may have answered. */
 function outcomeOfSuccess<T>(answer: Answer, { method, read, key }: Asked<T>): WriteOutcome<T> {
   try {
     return { kind: "done", value: read(answer, key) };
@@ -111,7 +111,7 @@ export interface WrittenRow {
   readonly error: string;
 }
 
-/** Something that was created. */
+/** The service's answer to a create request. */
 export interface Created {
   readonly id: string;
 }
@@ -132,7 +132,7 @@ export const readRow: ReadAnswer<WrittenRow> = (answer, key) => {
   return writtenRow(isList ? single(checkRecords(body, answer.url), answer.url) : checkData(body, answer.url), key);
 };
 
-/** Reads as many rows as were sent, in order. */
+/** Reads `count` rows, in the order sent. Throws RetryError for any other number. */
 export function readRows(count: number): ReadAnswer<readonly WrittenRow[]> {
   return (answer, key) => {
     const records = checkRecords(jsonOf(answer, key), answer.url);
@@ -203,8 +203,8 @@ export interface LocalFile {
 }
 
 /**
- * Sends a file as the part `file` of a form. Streams the file, so that it is never in memory as a whole. Throws SkipError if the file cannot be read or changes
- * meanwhile; nothing was done then, because the form was not completed.
+ * Sends a file as the part `file` of a form. Streams the file, so that it is never in memory as a whole. Throws SkipError if the
+ * file cannot be read or changes meanwhile. Then nothing was done, because the form is incomplete.
  */
 export async function sendFile<T>(file: LocalFile, send: (form: FormData) => Promise<T>): Promise<T> {
   const blob = await openFile(file);

@@ -41,7 +41,7 @@ export interface WriterOptions extends ServiceOptions {
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** The write operations. Nothing else in this program sends anything but GET. */
+/** The write operations. All other requests to the service are GET. */
 export interface Writer extends WriteOperations {
   /** Closes all connections. */
   readonly close: () => Promise<void>;
@@ -50,11 +50,11 @@ export interface Writer extends WriteOperations {
 /** Tries of one write while the service refuses it because of too many requests. */
 const throttledTries = 12;
 /**
- * The usual time from `beforeSend` to the first byte, in milliseconds: twice that of the last request, within these bounds. If it
- * takes longer, this process may have been frozen, and another one may have taken over.
+ * Bounds of the usual time from `beforeSend` to the first byte, in milliseconds. The usual time is twice the time of the last
+ * request. If it takes longer, this process may have been frozen, and another one may have taken over.
  */
 const [shortestStart, longestStart] = [1_000, 10_000];
-/** Consecutive requests that may take longer than usual to start. */
+/** Tries of a request that takes longer than usual to start. */
 const startTries = 4;
 
 /** Opens its own connections to the service. A write is sent once, and repeated only if the service refused to process it. */
@@ -110,7 +110,7 @@ export function openWriter(options: WriterOptions): Writer {
   ): Promise<WriteOutcome<T>> => {
     for (let tries = 1; ; tries++) {
       await waitForPace(pace, { signal, now, sleep });
-      signal.throwIfAborted(); // the pace may resolve at once
+      signal.throwIfAborted(); // the pace may resolve without waiting
       const sentAt = now();
       const answer = await exchangeChecked(outgoing, beforeSend);
       if ("kind" in answer) return answer;
@@ -151,7 +151,10 @@ function stopwatch(): () => number {
   return () => Math.max(performance.now() - ticks, Date.now() - time);
 }
 
-/** Aborts this many milliseconds after the signal, with the same reason, because a write that is cut off may still have been done. */
+/**
+ * Returns a signal that aborts `grace` milliseconds after `signal`, with the same reason: a write that is cut off may still have
+ * been done.
+ */
 function lateSignal(signal: AbortSignal, grace: number): AbortSignal {
   const late = new AbortController();
   const end = () => void setTimeout(() => late.abort(signal.reason), grace).unref();

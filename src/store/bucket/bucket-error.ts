@@ -3,7 +3,7 @@ import { plainText } from "../../safe-text.js";
 
 /** The request that failed. */
 interface Attempt {
-  /** `read`, `write`: stands behind "cannot". */
+  /** A verb that follows "cannot", such as `read` or `write`. */
   readonly what: string;
   /** `s3://bucket/key` */
   readonly url: string;
@@ -11,7 +11,7 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** The codes of S3 that say what to do: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+/** Advice for the error codes of S3: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
 const remedies: Readonly<Record<string, string>> = {
   AccessDenied:
     "these credentials may not do that. They need s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads",
@@ -44,8 +44,8 @@ const otherRegion =
   /^(PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException|301|307)$/;
 
 /**
- * The error of a failed request in plain words: StopError, or UsageError where no credentials are found. It never
- * shows a key: texts of the store are shown without the secret.
+ * Turns the error of a failed request into a StopError in plain words, or a UsageError if no credentials are found. Never shows a
+ * key: secrets are removed from the store's messages.
  */
 export function bucketError(error: unknown, attempt: Attempt): unknown {
   if (attempt.signal.aborted) return attempt.signal.reason;
@@ -68,7 +68,7 @@ export function bucketError(error: unknown, attempt: Attempt): unknown {
   });
 }
 
-/** HTTP status, code and number of tries of an error of the SDK; no status: the request got no answer. */
+/** Facts of an SDK error: HTTP status, code, number of tries and region of the bucket. Without a status, the request got no answer. */
 export function factsOf(error: unknown) {
   const {
     name = "",

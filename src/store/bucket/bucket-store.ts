@@ -20,18 +20,18 @@ import type { BucketLease } from "./lease.js";
 import type { Condition, ObjectFacts } from "./objects.js";
 
 interface Patience {
-  /** Seconds for which the store may be gone. */
+  /** Seconds that an outage of the store may last. */
   readonly outage: number;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** The key of the report of a job's newest run that had one. */
+/** The key of a job's newest report. */
 const reportKey = "report.html";
 
 /**
- * The bucket of a job, for the owner of its lease. Every change happens in the bucket first, and then in the work folder, which has the
- * runs that the head lists: their manifests, and nothing of other runs.
+ * The bucket of a job, for the owner of its lease. Changes go to the bucket first, then to the work folder. The work folder has the
+ * manifests of the runs that the head lists, and no other runs.
  */
 export class BucketStore implements JobStore, Remote {
   readonly bucket: Bucket;
@@ -39,7 +39,7 @@ export class BucketStore implements JobStore, Remote {
   readonly #leased: LeasedJob;
   readonly #patience: Patience;
   readonly #databaseKey: string;
-  /** The state in which the database was found, so that a change by a successor is never replaced. */
+  /** The state of the database when it was fetched. Writes require it, so that they never replace a successor's database. */
   #database: Condition = "absent";
   #uploaded: BucketRun | undefined;
 
@@ -48,7 +48,7 @@ export class BucketStore implements JobStore, Remote {
     this.#databaseKey = `${basename(bucket.url)}.duckdb`;
   }
 
-  /** Opens it: removes what earlier owners left in the bucket, and lets the work folder follow. */
+  /** Opens the store. Removes leftovers of earlier owners from the bucket, and updates the work folder. */
   static async open(bucket: Bucket, held: BucketLease, leased: LeasedJob, patience: Patience): Promise<BucketStore> {
     await cleanUpBucket(bucket, held.head()).catch((error: unknown) => {
       patience.log("warn", `what earlier runs left in ${bucket.url} could not be removed: ${problemText(error)}`);
@@ -64,8 +64,8 @@ export class BucketStore implements JobStore, Remote {
   readonly retryUntilBack = <T>(work: () => Promise<T>) => retryUntilStoreIsBack(work, this.#patience);
 
   /**
-   * Uploads a staged run into a folder of its owner, the manifest last. Each file must have the SHA-256 of the manifest. If the upload
-   * fails, what was uploaded is removed again, as far as that is possible.
+   * Uploads a staged run into a folder of its owner, the manifest last. Each file must match its SHA-256 in the manifest. If the
+   * upload fails, removes the uploaded files if possible.
    */
   async upload(manifest: Manifest, stage: string, signal: AbortSignal): Promise<void> {
     const { run_id, status } = manifest;
@@ -82,13 +82,13 @@ export class BucketStore implements JobStore, Remote {
       });
       await put({ path: manifestName, ...facts });
     } catch (error) {
-      if (!this.#held.lost.aborted) await removeWithUploads(this.bucket, folder).catch(() => {}); // else the successor removes it
+      if (!this.#held.lost.aborted) await removeWithUploads(this.bucket, folder).catch(() => {}); // otherwise the successor removes it
       throw error;
     }
     this.#uploaded = { run_id, status, folder, manifest: facts };
   }
 
-  /** Lists an uploaded run: from then on it is a dump. */
+  /** Adds the uploaded run to the head, which makes it a dump. */
   async commit(): Promise<void> {
     const run = this.#uploaded;
     if (!run) throw new Error("a run is uploaded before it is committed");
@@ -109,7 +109,7 @@ export class BucketStore implements JobStore, Remote {
     if (!run) throw new StopError(`${this.bucket.url} has no run ${runId}`);
     await rm(into, { recursive: true, force: true });
     await makeOwnFolder(into);
-    await fetchRun(this.bucket, run, into, { signal }, ({ files }) => files); // its originals stay there
+    await fetchRun(this.bucket, run, into, { signal }, ({ files }) => files); // its originals stay in the bucket
     return into;
   }
 
@@ -124,8 +124,8 @@ export class BucketStore implements JobStore, Remote {
   }
 
   /**
-   * Replaces the local database by the one that was found. Databases that an earlier run built upon it, and did not publish, go with it.
-   * If there is none in the bucket, the local one is kept aside: it may be the last copy of the history of runs that are gone.
+   * Replaces the local database with the bucket's. Removes unpublished databases that an earlier run built from the local one. If
+   * the bucket has no database, moves the local one aside: it may be the last copy of the history of removed runs.
    */
   async #replaceLocal(found: ObjectFacts | undefined): Promise<void> {
     const { own, database, shownDatabase } = this.#leased;
@@ -145,7 +145,7 @@ export class BucketStore implements JobStore, Remote {
     await rename(aside, database);
   }
 
-  /** The write-ahead log goes with its database: DuckDB would replay it on the next one. */
+  /** Removes the write-ahead log too, because DuckDB would replay it on the next database. */
   async #removeLocal(): Promise<void> {
     const { database } = this.#leased;
     for (const path of [`${database}.wal`, database]) await removeFrom(this.#leased, path);
@@ -160,7 +160,7 @@ export class BucketStore implements JobStore, Remote {
     await this.#replace(reportKey, path, conditionOf(await this.bucket.look(reportKey)));
   }
 
-  /** The condition was taken while the job was held, so it fails once a successor has written there. */
+  /** The condition dates from this lease, so the write fails once a successor has written there. */
   async #replace(key: string, path: string, condition: Condition): Promise<Condition> {
     const { sha256 } = await fingerprint(path);
     await this.confirm();
@@ -174,7 +174,7 @@ export class BucketStore implements JobStore, Remote {
     await this.#leased.store.pointLatest(runId);
   }
 
-  /** Takes a run off the list, and then removes its files. */
+  /** Removes a run from the head, then removes its files. */
   async removeRun(runId: string): Promise<void> {
     const folder = this.#held.head().runs.find(({ run_id }) => run_id === runId)?.folder;
     await this.#held.dropRuns([runId]);
@@ -186,7 +186,7 @@ export class BucketStore implements JobStore, Remote {
     await this.#leased.store.removeRun(runId);
   }
 
-  /** The originals of the newest run stay, because the next run takes those from there that are unchanged. */
+  /** Keeps the originals of the newest run, because the next run reuses the unchanged ones. */
   async tidy(): Promise<void> {
     const { runs } = this.#leased;
     const runIds = (await readdir(runs)).filter(isRunId).sort();
@@ -198,7 +198,7 @@ export class BucketStore implements JobStore, Remote {
   }
 }
 
-/** Files on their way at once. Of a large one, three parts are. */
+/** Files to upload at once. A large file uploads three parts at once. */
 const uploadsAtOnce = 3;
 
 function conditionOf(found: ObjectFacts | undefined): Condition {
@@ -206,8 +206,8 @@ function conditionOf(found: ObjectFacts | undefined): Condition {
 }
 
 /**
- * Removes the folders of runs that an earlier holder left behind: those that the head does not list and whose epoch is below that of
- * the head. Ends multipart uploads there, too. A holder that woke late has a low epoch, so it never touches files of its successor.
+ * Removes run folders that earlier owners left behind: folders that the head does not list, with a lower epoch than the head's.
+ * Also ends multipart uploads there. A stalled owner has a low epoch, so it never removes files of its successor.
  */
 export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<void> {
   const listed = new Set(head.runs.map(({ folder }) => folder));
@@ -217,7 +217,7 @@ export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<void> {
   });
 }
 
-/** Makes the runs of the work folder those that the head lists: the manifest of each is there, unless it is damaged, and no other run is. */
+/** Syncs the work folder with the head: fetches the manifests of the listed runs, unless damaged, and removes all other runs. */
 async function syncManifests(bucket: Bucket, head: Head, leased: LeasedJob, { log, signal }: Patience): Promise<void> {
   const listed = new Map(head.runs.map((run) => [run.run_id, run]));
   for (const runId of (await readdir(leased.runs)).filter(isRunId)) {
@@ -237,22 +237,22 @@ async function syncManifests(bucket: Bucket, head: Head, leased: LeasedJob, { lo
   await rm(aside, { recursive: true, force: true });
 }
 
-/** Removes databases that an earlier run built and did not publish: the one in the bucket may have changed since. */
+/** Removes databases that an earlier run built and did not publish: the bucket's database may have changed since. */
 async function forgetBuilt(leased: LeasedJob): Promise<void> {
   await rm(join(leased.own, pendingDatabase), { force: true });
   for (const runId of (await readdir(leased.own)).filter(isRunId))
     await rm(join(leased.own, runId, "scratch"), { recursive: true, force: true });
 }
 
-/** Statuses of a store that has trouble for a while: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+/** Statuses of a temporary failure of the store: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
 const troubles: readonly unknown[] = [429, 500, 502, 503, 504];
 
 /** The longest time between two tries, in milliseconds. */
 const longest = 15_000;
 
 /**
- * Does some work again while the store gives no answer, or says that it has trouble, until the outage is over. The work must do no
- * harm when it is done twice.
+ * Retries `work` while the store does not answer or has a temporary failure, for at most `outage` seconds. `work` must be safe to
+ * repeat.
  */
 export async function retryUntilStoreIsBack<T>(work: () => Promise<T>, { outage, log, signal }: Patience): Promise<T> {
   const end = performance.now() + outage * 1000;
@@ -268,8 +268,8 @@ export async function retryUntilStoreIsBack<T>(work: () => Promise<T>, { outage,
 }
 
 /**
- * Whether the store gave no answer, or has a fault: what was asked of it may have taken place. An error without a status but with a
- * cause is that of a request without an answer.
+ * Whether the store gave no answer or failed temporarily. The request may have succeeded. An error without a status but with a
+ * cause means that there was no answer.
  */
 function isTrouble(error: unknown): error is StopError {
   if (!(error instanceof StopError)) return false;

@@ -15,12 +15,12 @@ import {
 } from "./objects.js";
 
 /**
- * A place in a bucket. Keys stand below its prefix. Every method rejects with StopError or UsageError, which say what failed and what
- * to do; a request without an answer is sent again, three times in all.
+ * A prefix in a bucket. Keys are relative to the prefix. Every method rejects with a StopError or UsageError that says what failed
+ * and what to do. A request without an answer is sent up to three times.
  */
 export type Bucket = Awaited<ReturnType<typeof openBucket>>;
 
-/** Opens a place in a bucket; no request is sent. Throws UsageError for a wrong address, or if the AWS SDK is not installed. */
+/** Opens a prefix in a bucket. Sends no request. Throws UsageError for a wrong address, or if the AWS SDK is not installed. */
 export async function openBucket(url: string, options: ClientOptions) {
   const location = prefixFromUrl(url);
   const s3 = await openClient(location, options);
@@ -41,13 +41,13 @@ export async function openBucket(url: string, options: ClientOptions) {
   };
 }
 
-/** Lists the objects whose keys begin with a text, in the order of their bytes. */
+/** Lists the objects whose keys start with `prefix`, in byte order of the keys. */
 async function* listKeys(s3: S3, prefix: string): AsyncGenerator<{ readonly key: string; readonly bytes: number }> {
   for await (const { Contents = [] } of pagesOf(s3, prefix))
     for (const { Key, Size = 0 } of Contents) if (Key !== undefined) yield { key: ownKey(s3, Key), bytes: Size };
 }
 
-/** Lists the names right behind a text that have keys below them. The text is empty, or ends with a slash. */
+/** Lists the names of the folders directly in `prefix`, which is empty or ends with a slash. */
 async function* listFolders(s3: S3, prefix: string): AsyncGenerator<string> {
   for await (const { CommonPrefixes = [] } of pagesOf(s3, prefix, "/"))
     for (const { Prefix } of CommonPrefixes)
@@ -64,7 +64,7 @@ async function* pagesOf(s3: S3, prefix: string, Delimiter?: string) {
   } while (ContinuationToken !== undefined);
 }
 
-/** Lists the multipart uploads under way, or left behind, of keys that begin with a text. */
+/** Lists the open multipart uploads, running or abandoned, of keys that start with `prefix`. */
 async function* listUploads(s3: S3, prefix: string): AsyncGenerator<OpenUpload> {
   let after: { readonly KeyMarker?: string | undefined; readonly UploadIdMarker?: string | undefined } = {};
   do {
@@ -84,10 +84,10 @@ function ownKey({ location }: S3, key: string): string {
   return location.prefix === "" ? key : key.slice(location.prefix.length + 1);
 }
 
-/** Keys that one request removes at the most: https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
+/** Maximum keys per delete request: https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 const mostKeys = 1000;
 
-/** Removes objects; keys that are not there count as removed. StopError names the first that the store keeps. */
+/** Removes objects. Missing keys count as removed. Throws StopError, naming the first key that the store does not remove. */
 export async function removeKeys(s3: S3, keys: readonly string[]): Promise<void> {
   for (let start = 0; start < keys.length; start += mostKeys) {
     const some = keys.slice(start, start + mostKeys);
@@ -104,7 +104,7 @@ export async function removeKeys(s3: S3, keys: readonly string[]): Promise<void>
 
 type IsChosen = (key: string) => boolean;
 
-/** Removes objects in a folder while they are still listed, so that memory does not grow with their number; all by default. */
+/** Removes objects in a folder, all by default. Removes them while listing, so that memory does not grow with their number. */
 export async function removeBelow(bucket: Bucket, folder: string, isChosen: IsChosen = () => true): Promise<void> {
   let some: string[] = [];
   for await (const { key } of bucket.list(`${folder}/`)) {
@@ -116,7 +116,10 @@ export async function removeBelow(bucket: Bucket, folder: string, isChosen: IsCh
   await bucket.remove(some);
 }
 
-/** Removes objects in a folder, and ends their uploads: last, because some stores do not list uploads, or not to every user. */
+/**
+ * Removes objects in a folder, then ends their uploads. Uploads come last, because listing them may fail: some stores or
+ * permissions do not allow it.
+ */
 export async function removeWithUploads(
   bucket: Bucket,
   folder: string,

@@ -4,9 +4,9 @@ import { type BucketPrefix, homeFolder, urlOfPrefix, wholeKey } from "../../job/
 import { bucketError } from "./bucket-error.js";
 import { openRequestHandler } from "./request-handler.js";
 
-/** How the client of a bucket is opened. */
+/** Options for the client of a bucket. */
 export interface ClientOptions {
-  /** Names credentials, region, endpoint and proxies, by the usual variables of AWS. */
+  /** Source of credentials, region, endpoint and proxies, in the usual AWS variables. */
   readonly env: NodeJS.ProcessEnv;
   /** Ends every request. */
   readonly signal: AbortSignal;
@@ -20,21 +20,20 @@ export interface S3 {
   readonly client: SdkClient;
   readonly location: BucketPrefix;
   readonly signal: AbortSignal;
-  /** The members of a request that name an object. */
+  /** Request members that identify an object. */
   readonly at: (key: string) => { readonly Bucket: string; readonly Key: string };
-  /** Settles like the request; rejects with an error that says what cannot be done, to which key, and what to do. */
+  /** Settles like `request`, but rejects with an error that names the failed action, the key and a remedy. */
   readonly ask: <T>(what: string, key: string, request: () => Promise<T>) => Promise<T>;
 }
 
 /**
- * Opens the client of a bucket. Credentials, region and endpoint come from `env`; those that it does not name come from where the SDK
- * looks for them: the profile, the container, the machine. No request is sent. UsageError where the SDK is not installed, or the endpoint is
- * no URL.
+ * Opens the client of a bucket. Takes credentials, region and endpoint from `env`, or else from the SDK's sources: profile,
+ * container, machine. Sends no request. Throws UsageError if the SDK is not installed or the endpoint is not a URL.
  */
 export async function openClient(location: BucketPrefix, { env, signal }: ClientOptions): Promise<S3> {
   const sdk = await loadSdk();
-  process.env.HOME ??= homeFolder() ?? "/"; // the SDK looks for profiles there, and fails where a user has no home
-  setMaxListeners(0, signal); // every request under way listens
+  process.env.HOME ??= homeFolder() ?? "/"; // the SDK looks for profiles there, and fails for a user without a home
+  setMaxListeners(0, signal); // every running request listens
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN } = env;
   const profile = env.AWS_PROFILE || undefined;
   const endpoint = endpointFrom(env);
@@ -65,7 +64,7 @@ export async function openClient(location: BucketPrefix, { env, signal }: Client
   };
 }
 
-/** The address of a store other than AWS. Only its variable is named where it is wrong, as it may hold a password. */
+/** The address of a store other than AWS. If it is invalid, the error names only the variable, because the value may contain a password. */
 function endpointFrom(env: NodeJS.ProcessEnv): string | undefined {
   const name = env.AWS_ENDPOINT_URL_S3 ? "AWS_ENDPOINT_URL_S3" : "AWS_ENDPOINT_URL";
   const endpoint = env[name] || undefined;
@@ -74,7 +73,7 @@ function endpointFrom(env: NodeJS.ProcessEnv): string | undefined {
   return endpoint;
 }
 
-/** The region of the profile; us-east-1 where it names none, which stores other than AWS take. */
+/** The region of the profile, or us-east-1, which stores other than AWS accept. */
 async function regionOfProfile(sdk: Sdk, profile: string | undefined): Promise<string> {
   const { config } = new sdk.S3Client(profile ? { profile } : {});
   return config.region().catch(() => "us-east-1");
@@ -85,7 +84,7 @@ type Sdk = typeof import("@aws-sdk/client-s3");
 /** @internal */
 type SdkClient = InstanceType<Sdk["S3Client"]>;
 
-/** The AWS SDK, which kbdump does not bring along: few need a bucket, and it weighs 20 MB. UsageError where it is not installed. */
+/** Loads the AWS SDK. kbdump does not install it: it has 20 MB, and few users need a bucket. Throws UsageError if it is not installed. */
 async function loadSdk(): Promise<Sdk> {
   try {
     return await import("@aws-sdk/client-s3");

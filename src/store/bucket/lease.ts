@@ -29,13 +29,13 @@ export interface BucketLeaseOptions {
   readonly every?: number;
 }
 
-/** Tries of one change: those before it only found that an earlier change of this holder had taken place. */
+/** Tries of one change. A try fails if the answer to an earlier change of this owner was lost. */
 const mostTries = 5;
 
 /**
- * Takes the job whose place the bucket is. BusyError while another holder sends heartbeats: its head has changed in the last
- * two minutes, by the clock of the store, was not released, and its process is not proved dead. StopError where the head was removed
- * or replaced by hand.
+ * Takes the lease of a job in its bucket. Throws BusyError while another owner is alive: the head changed in the last two minutes
+ * by the store's clock, was not released, and the owner's process is not proved dead. Throws StopError if the head was removed or
+ * replaced by hand.
  */
 export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions): Promise<BucketLease> {
   const owner: BucketOwner = { ...(await thisOwner(options.now())), released: false };
@@ -61,7 +61,7 @@ async function isDead(owner: BucketOwner | null): Promise<boolean> {
 
 /** The lease of a job in a bucket. Every change is one conditional write; it rejects with LostError if another has taken over. */
 export class BucketLease {
-  /** Higher than that of every owner before. */
+  /** Higher than the epoch of every earlier owner. */
   readonly epoch: number;
   /** The id of this owner, a UUID. */
   readonly token: string;
@@ -86,12 +86,12 @@ export class BucketLease {
     this.#timer = setInterval(() => void this.#beat(), options.every ?? 20_000).unref();
   }
 
-  /** Aborted with a LostError as soon as it is known that another took over. */
+  /** Aborted with a LostError once we notice that another run took over. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** The head as this owner wrote it last. */
+  /** The head as this owner last wrote it. */
   head(): Head {
     return this.#head;
   }
@@ -101,22 +101,22 @@ export class BucketLease {
     return runFolderOf(runId, this.epoch, this.token);
   }
 
-  /** Lists a run: from then on it is a dump. Reconciled even if the answer is lost. */
+  /** Adds a run to the head, which makes it a dump. Succeeds even if the answer to the write is lost. */
   commit(run: BucketRun, { isComplete }: { readonly isComplete: boolean }): Promise<void> {
     return this.#change((head) => withRun(head, run, isComplete));
   }
 
-  /** Takes runs off the list; their files stay. */
+  /** Removes runs from the head. Their files stay. */
   dropRuns(runIds: readonly string[]): Promise<void> {
     return this.#change((head) => withoutRuns(head, runIds));
   }
 
-  /** Rejects with LostError unless the job is still held: a change of the head that changes nothing else. */
+  /** Rejects with LostError if the lease is lost. Checks by writing a heartbeat. */
   confirm(): Promise<void> {
     return this.#change((head) => head);
   }
 
-  /** Lets go, so that the next run need not wait. Does nothing if another has taken over. */
+  /** Releases the lease, so that the next run need not wait. Does nothing if another run took over. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
     if (this.lost.aborted) return;
@@ -140,7 +140,7 @@ export class BucketLease {
     }
   }
 
-  /** Makes changes one after another, each from the head that the one before left. */
+  /** Makes changes one at a time, each based on the head that the previous change wrote. */
   #change(decide: (head: Head) => Head): Promise<void> {
     const change = this.#last.catch(() => {}).then(() => this.#write(decide));
     this.#last = change;
@@ -156,13 +156,13 @@ export class BucketLease {
         [this.#head, this.#etag] = [next, written.etag];
         return;
       }
-      await this.#readAgain(); // an answer of ours was lost, or another took over
+      await this.#readAgain(); // the answer to our write was lost, or another run took over
       if (bytesOfHead(this.#head).equals(bytesOfHead(next))) return;
     }
     throw new BusyError(`${this.#bucket.url}/${headKey} changes all the time; is this job at work elsewhere?`);
   }
 
-  /** Takes the head that is there if it is still ours. LostError, and `lost` is aborted, where it is not. */
+  /** Reads the head again if it is still ours. If not, aborts `lost` and throws LostError. */
   async #readAgain(): Promise<void> {
     const found = await readHead(this.#bucket);
     if (found && isHeadOf(found.head, this.epoch, this.token)) {
@@ -180,16 +180,15 @@ export class BucketLease {
   }
 }
 
-/** Says who holds a job, and when another may take it over. `age`: milliseconds since its last heartbeat. */
+/** The message that names the owner of a job, and when another run may take over. `age`: milliseconds since the last heartbeat. */
 function busyText({ owner }: Head, age: number): string {
   const who = `process ${owner?.pid} on ${owner?.host} since ${owner?.since}`;
   return `another run of this job is at work: ${who}. ${silenceText(age, "hold")}. Wait for its end, or end it there`;
 }
 
 /**
- * Makes sure that no holder came after the one that this head names. StopError where one did, and its head is gone: the runs that it
- * listed would count as left behind, and be removed. False where another has changed the head since it was read. `etag`: that of the
- * head; undefined where there is none.
+ * Checks that no newer owner left run folders. Returns false if the head changed since it was read. Throws StopError if a newer
+ * head was removed or replaced by hand: its runs would be removed as leftovers. `etag`: of the head; undefined if there is no head.
  */
 async function isNewestHead(bucket: Bucket, { epoch }: Head, etag: string | undefined): Promise<boolean> {
   for await (const name of bucket.folders("runs/")) {

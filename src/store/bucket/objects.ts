@@ -6,35 +6,35 @@ import { urlOfPrefix } from "../../job/s3-url.js";
 import { factsOf } from "./bucket-error.js";
 import type { S3 } from "./client.js";
 
-/** The state of a key in which a write takes place: nothing has the key, or the object there has this ETag. */
+/** The condition of a write: the key has no object, or its object has this ETag. */
 export type Condition = "absent" | { readonly etag: string };
 
-/** A write took place; or the condition did not hold, and nothing was written. */
+/** The result of a write. refused: the condition did not hold, and nothing was written. */
 export type Written = { readonly etag: string } | "refused";
 
-/** The content that a file must have; with an undefined SHA-256, any content of this size. */
+/** The expected content of a file; with an undefined SHA-256, any content of this size. */
 export interface FileFacts {
   readonly bytes: number;
   readonly sha256: string | undefined;
 }
 
-/** The facts of an object that was not read. `sha256`: as kbdump noted it when it wrote the object. */
+/** The facts of an object that was not read. `sha256`: recorded by kbdump when it wrote the object. */
 export interface ObjectFacts extends FileFacts {
   readonly etag: string;
 }
 
-/** An object that was read whole. */
+/** A complete object. */
 export interface Found {
   readonly bytes: Buffer;
   readonly etag: string;
-  /** Milliseconds since it was written last, by the clock of the store, which counts in seconds. */
+  /** Milliseconds since the last write, by the store's clock, which counts in seconds. */
   readonly age: number;
 }
 
-/** The parts of a transfer that can be watched and ended. */
+/** Hooks to watch and cancel a transfer. */
 export interface Transfer {
   readonly signal?: AbortSignal;
-  /** Called with the bytes that were transferred since the last call. */
+  /** Called with the bytes transferred since the last call. */
   readonly onBytes?: (bytes: number) => void;
 }
 
@@ -43,13 +43,13 @@ export interface PutFileOptions extends Transfer {
   readonly condition?: Condition;
 }
 
-/** A multipart upload that is neither complete nor ended. Readers never see it, and S3 charges for it. */
+/** An open multipart upload. Readers never see it, but S3 charges for it. */
 export interface OpenUpload {
   readonly key: string;
   readonly id: string;
 }
 
-/** Works on some items at a time. The first failure ends all. */
+/** Runs `work` for `atOnce` items at a time. The first failure aborts all. */
 export async function untilFailure<T>(
   items: readonly T[],
   { atOnce, ending }: { readonly atOnce: number; readonly ending: AbortSignal },
@@ -70,16 +70,16 @@ export async function untilFailure<T>(
   }
 }
 
-/** Bytes up to which a file is sent in one request, and of a part above that. */
+/** Maximum bytes of a file sent in one request, and minimum bytes of a part of larger files. */
 const partBytes = 16 * 1024 * 1024;
-/** S3 takes this many parts at the most: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
+/** Maximum parts of an upload to S3: https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html */
 const mostParts = 10_000;
-/** Parts on their way at once; each is in memory. */
+/** Parts to upload at once. Each is in memory. */
 const partsAtOnce = 3;
 
 /**
- * Uploads a local file, whole or not at all; above 16 MB in parts. The store checks the SHA-256 of each part and the list of parts, and
- * kbdump that of the whole file before the object appears: a file that has changed is a StopError. An upload that fails is ended.
+ * Uploads a local file atomically, in parts if it has more than 16 MB. The store checks the SHA-256 of each part. kbdump checks the
+ * SHA-256 of the whole file before the object appears, and throws StopError if the file changed. Ends a failed upload.
  */
 export async function putFile(s3: S3, key: string, path: string, options: PutFileOptions): Promise<Written> {
   await using file = await open(path);
@@ -124,7 +124,7 @@ async function putParts(s3: S3, key: string, file: LargeFile): Promise<Written> 
   }
 }
 
-/** Looks first: some stores check the condition of a multipart upload less well than that of a single request. */
+/** Checks the condition before a multipart upload, because some stores check it only for single requests. */
 async function isRefusedAlready(s3: S3, key: string, condition: Condition): Promise<boolean> {
   const found = await lookAt(s3, key);
   return found?.etag !== (condition === "absent" ? undefined : condition.etag);
@@ -136,7 +136,7 @@ interface Part {
   readonly ChecksumSHA256: string;
 }
 
-/** Reads the parts in order and sends some at a time. Resolves to all of them once the content proved right. */
+/** Reads the parts in order and sends some at a time. Returns all parts if the content has the expected SHA-256. */
 async function sendParts(s3: S3, { key, id }: OpenUpload, whole: LargeFile): Promise<Part[]> {
   const length = Math.max(partBytes, Math.ceil(whole.size / mostParts));
   const hash = createHash("sha256");
@@ -168,7 +168,7 @@ async function readPart(file: FileHandle, start: number, length: number): Promis
   let filled = 0;
   while (filled < length) {
     const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled);
-    if (bytesRead === 0) break; // the file became shorter; its checksum tells
+    if (bytesRead === 0) break; // the file became shorter: its checksum will differ
     filled += bytesRead;
   }
   return bytes.subarray(0, filled);
@@ -200,7 +200,7 @@ export async function putObject(s3: S3, key: string, bytes: Buffer, condition?: 
   return reconciled(s3, key, { sha256, condition }, () => s3.client.send(command));
 }
 
-/** The members of a request that name its condition. */
+/** Request members for a condition. */
 function conditionHeaders(condition: Condition | undefined) {
   if (condition === undefined) return {};
   return condition === "absent" ? { IfNoneMatch: "*" } : { IfMatch: condition.etag };
@@ -213,8 +213,8 @@ interface Write {
 }
 
 /**
- * The outcome of a write. If its answer was lost, if it was refused at a second try, the first of which may have succeeded, or if
- * the store failed half-way, the object that is there decides: its metadata name the SHA-256 of its content.
+ * Sends a write and returns its outcome. If the answer was lost, the store failed, or a retry was refused (the first try may have
+ * succeeded), reads the object and compares the SHA-256 in its metadata.
  */
 async function reconciled(
   s3: S3,
@@ -247,7 +247,7 @@ function isRefusal(error: unknown, condition: Condition | undefined): boolean {
   return status === 412 || status === 409 || (condition !== "absent" && isAbsent(error));
 }
 
-/** Whether the write may have taken place although its request failed. The upload is gone, too, once it is complete. */
+/** Whether the write may have succeeded although its request failed. NoSuchUpload can mean that the upload is already complete. */
 function isAmbiguous(error: unknown): boolean {
   const { status, code } = factsOf(error);
   if (error instanceof RetryError || code === "NoSuchUpload") return true;
@@ -259,7 +259,7 @@ function holds(condition: Condition | undefined, etag: string | undefined): bool
   return condition === "absent" ? etag === undefined : condition.etag === etag;
 }
 
-/** The facts of an object, without reading it; undefined if nothing has this key. */
+/** The facts of an object, without reading it; undefined if the key does not exist. */
 export async function lookAt(s3: S3, key: string): Promise<ObjectFacts | undefined> {
   const command = new s3.sdk.HeadObjectCommand(s3.at(key));
   return s3.ask("read", key, async () => {
@@ -268,7 +268,7 @@ export async function lookAt(s3: S3, key: string): Promise<ObjectFacts | undefin
   });
 }
 
-/** Reads an object whole; undefined if nothing has this key. StopError if the store says neither its ETag nor the time. */
+/** Reads a complete object; undefined if the key does not exist. Throws StopError if the answer lacks an ETag or dates. */
 export async function readObject(s3: S3, key: string): Promise<Found | undefined> {
   let date: string | undefined;
   const command = new s3.sdk.GetObjectCommand(s3.at(key));
@@ -298,7 +298,7 @@ function ifKeyAbsent(error: unknown): undefined {
   if (!isAbsent(error)) throw error;
 }
 
-/** Whether an error of the SDK says that nothing has the key; that the bucket itself is not there is another one. */
+/** Whether an SDK error means that the key does not exist. A missing bucket does not count. */
 function isAbsent(error: unknown): boolean {
   const { status, code } = factsOf(error);
   return status === 404 && code !== "NoSuchBucket" && code !== "NoSuchUpload";
@@ -309,16 +309,19 @@ function responseHeaders(response: unknown): Readonly<Record<string, string>> {
   return headers;
 }
 
-/** An object that is gone, or has other bytes than kbdump uploaded. Exit 1. */
+/** An object is missing, or differs from what kbdump uploaded. Exit 1. */
 export class DamagedError extends StopError {}
 
-/** Bytes that one request asks for; they are in memory until they are written. */
+/** Bytes per request. They stay in memory until they are written. */
 const rangeBytes = 16 * 1024 * 1024;
 
-/** The content that a fetched file must have, and what watches and ends its transfer. */
+/** The expected content of a fetched file, and hooks for its transfer. */
 export interface FetchedFacts extends FileFacts, Transfer {}
 
-/** Writes an object into a new local file, readable by its owner only. DamagedError, and no file, if it does not have these facts. */
+/**
+ * Writes an object to a new local file, readable only by its owner. If the content differs from `facts`, removes the file and
+ * throws DamagedError.
+ */
 export async function fetchFile(s3: S3, key: string, path: string, facts: FetchedFacts): Promise<void> {
   await using file = await open(path, "wx", 0o600);
   let isWhole = false;
@@ -342,7 +345,7 @@ export async function fetchFile(s3: S3, key: string, path: string, facts: Fetche
 
 interface Range {
   readonly start: number;
-  /** That of the range before: the object must not be replaced in between. */
+  /** The ETag of the previous range: the object must not be replaced in between. */
   readonly etag: string | undefined;
   readonly facts: FetchedFacts;
 }
@@ -371,7 +374,7 @@ async function readRange(s3: S3, key: string, { start, etag, facts }: Range) {
   });
 }
 
-/** `bytes`: the size that it has, where that is what differs. */
+/** `bytes`: the actual size, if it differs. */
 function otherContent({ location }: S3, key: string, facts: FileFacts, bytes = facts.bytes): DamagedError {
   const difference =
     bytes === facts.bytes ? `its SHA-256 is not ${facts.sha256}` : `it has ${bytes} bytes, not ${facts.bytes}`;
@@ -380,7 +383,7 @@ function otherContent({ location }: S3, key: string, facts: FileFacts, bytes = f
   );
 }
 
-/** Ends a multipart upload, and frees its parts; one that is gone counts as ended. */
+/** Ends a multipart upload and frees its parts. A missing upload counts as ended. */
 export async function endUpload(s3: S3, { key, id }: OpenUpload): Promise<void> {
   const command = new s3.sdk.AbortMultipartUploadCommand({ ...s3.at(key), UploadId: id });
   await s3.ask("end the upload of", key, async () => {

@@ -4,9 +4,9 @@ import { failedRequest, type SettingNames } from "../../client/failed-request.js
 import { RetryError } from "../../errors.js";
 
 /**
- * Opens the handler that sends the requests of the AWS SDK over connections like those to the service: the same proxies, the same check of certificates. Answers
- * are read whole before the SDK sees them; a request that got none, or a part of one, rejects with a RetryError, and the SDK sends it
- * again. A host that is this machine needs no proxy.
+ * Opens the handler that sends requests of the AWS SDK with the same proxies and certificate checks as requests to the service. The
+ * SDK gets only complete answers. A request without one rejects with a RetryError, and the SDK retries it. Requests to localhost
+ * use no proxy.
  */
 export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal): RequestHandler {
   const open = new Map<string, Connections>();
@@ -43,7 +43,7 @@ export function openRequestHandler(env: NodeJS.ProcessEnv, signal: AbortSignal):
   };
 }
 
-/** A request as the SDK hands it over, signed. */
+/** A signed request from the SDK. */
 interface Outgoing {
   readonly method: string;
   readonly protocol: string;
@@ -55,12 +55,12 @@ interface Outgoing {
   readonly body?: unknown;
 }
 
-/** An answer as the SDK takes it. */
+/** An answer for the SDK. */
 interface Incoming {
   readonly response: { statusCode: number; headers: Record<string, string>; body: Readable };
 }
 
-/** The port of the SDK for whatever sends its requests. */
+/** The SDK's interface of a request handler. */
 interface RequestHandler {
   readonly handle: (request: Outgoing, options?: { readonly abortSignal?: unknown }) => Promise<Incoming>;
   readonly destroy: () => void;
@@ -69,7 +69,7 @@ interface RequestHandler {
   readonly httpHandlerConfigs: () => object;
 }
 
-/** The variables that messages about a connection name. */
+/** Variable names for messages about connections. */
 const bucketNames: SettingNames = {
   baseUrl: "AWS_ENDPOINT_URL_S3",
   caFile: "AWS_CA_BUNDLE",
@@ -78,15 +78,15 @@ const bucketNames: SettingNames = {
   outage: null,
 };
 
-/** Milliseconds until a connection must be there, and the longest time without a byte in either direction. */
+/** Milliseconds to wait for a connection, and for progress in either direction. */
 const patience = { connect: 10_000, progress: 60_000 };
 
-/** Bytes that are handed to the connection at once: each of them that leaves counts as progress. */
+/** Bytes passed to the connection at once. Each slice that is sent counts as progress. */
 const slice = 64 * 1024;
 
 /**
- * Bytes of an answer that undici takes without a pause: more than any request here asks for. A server that ends the connection during
- * a pause would end the process (assert(!this.paused) in undici 7).
+ * Bytes of an answer that undici receives without a pause: more than any request here asks for. If a server closes the connection
+ * during a pause, undici 7 crashes the process (assert(!this.paused)).
  */
 const mostBody = 64 * 1024 * 1024;
 
@@ -104,7 +104,7 @@ function urlOf({ protocol, hostname, port, path, query }: Outgoing): URL {
   return url;
 }
 
-/** As the signature of AWS wants it: https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
+/** Encodes as required by AWS signatures: https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -7,17 +7,17 @@ import { fileErrorText } from "../../file-error.js";
 import { makeFolder, makeFolders } from "../../files/files.js";
 import { homeFolder, prefixFromUrl } from "../../job/s3-url.js";
 
-/** The copies that a command makes of what lies in buckets. They are removed at the end of the scope. */
+/** Local copies of bucket files for one command. They are removed at the end of the scope. */
 export interface Copies extends AsyncDisposable {
-  /** Makes the folder for copies of what lies at an address. No function makes it again, so it stays away after the end. */
+  /** Creates and returns the folder for copies from an address. Only this function creates it, so no later write brings it back. */
   readonly folderOf: (url: string) => Promise<string>;
-  /** Copies something to a path, the first time that it is asked to. */
+  /** Calls `copy` only once per path. Later calls return the same promise. */
   readonly once: <T>(path: string, copy: () => Promise<T>) => Promise<T>;
-  /** Settles like the work; says of an error of the disk that copies cannot be kept, and what to do. */
+  /** Settles like `work`. For a disk error, says that copies cannot be stored, and what to do. */
   readonly explain: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** Opens the copies of a command. Nothing is written before the first is made. `setting` names the folder, in errors. */
+/** Opens the copies of a command. Writes nothing before the first copy. `setting`: the setting that names the folder, for errors. */
 export function openCopies(env: NodeJS.ProcessEnv, home = homeFolder, setting = "KBDUMP_COPIES"): Copies {
   const root = copiesRoot(env, home);
   const own = root === undefined ? undefined : join(root, copiesFolder(randomUUID()));
@@ -45,7 +45,7 @@ export function openCopies(env: NodeJS.ProcessEnv, home = homeFolder, setting = 
       const path = join("s3", bucket, ...prefix.split("/").filter((part) => part !== ""));
       await explain(async () => {
         await once(own, () => makeFolderOfOwner(root, own));
-        await utimes(join(own, ownerFile), new Date(), new Date()); // it is in use
+        await utimes(join(own, ownerFile), new Date(), new Date()); // marks the folder as in use
         await makeFolders(own, join(path, "copy"));
       });
       return join(own, path);
@@ -54,13 +54,13 @@ export function openCopies(env: NodeJS.ProcessEnv, home = homeFolder, setting = 
     explain,
     [Symbol.asyncDispose]: async () => {
       if (own === undefined || copied.size === 0) return;
-      // What cannot be removed goes with the next command.
+      // The next command removes leftovers.
       await rm(own, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
     },
   };
 }
 
-/** KBDUMP_COPIES, else `kbdump` in XDG_STATE_HOME, else `~/.local/state/kbdump`; undefined for a user without a home. */
+/** The folder in KBDUMP_COPIES, else `kbdump` in XDG_STATE_HOME, else `~/.local/state/kbdump`; undefined for a user without a home. */
 export function copiesRoot(env: NodeJS.ProcessEnv, home: () => string | undefined): string | undefined {
   const { KBDUMP_COPIES, XDG_STATE_HOME, HOME } = env;
   if (KBDUMP_COPIES) return resolve(KBDUMP_COPIES);
@@ -69,7 +69,7 @@ export function copiesRoot(env: NodeJS.ProcessEnv, home: () => string | undefine
   return folder === undefined ? undefined : resolve(folder, ".local", "state", "kbdump");
 }
 
-/** Makes the folder for the copies of this process, and removes those that killed processes left. */
+/** Creates the folder for the copies of this process. Removes folders of killed processes. */
 async function makeFolderOfOwner(root: string, own: string): Promise<void> {
   const { thisOwner } = await import("../folder/lock-owner.js");
   await makeFolder(own);
@@ -82,7 +82,7 @@ async function makeFolderOfOwner(root: string, own: string): Promise<void> {
 const ownerFile = "owner.json";
 const isCopiesFolder = new RegExp(`^${copiesFolder("[0-9a-f-]{36}").replace(".", "\\.")}$`);
 
-/** Milliseconds after which copies go whose process this machine knows nothing of. */
+/** Milliseconds after which copies are removed if it is unknown whether their process still runs. */
 const keptFor = 7 * 86_400_000;
 
 async function isAbandoned(folder: string): Promise<boolean> {

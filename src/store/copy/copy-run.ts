@@ -16,31 +16,31 @@ import type { Copies } from "./copies.js";
 export interface CopyOptions extends ClientOptions {
   readonly copies: Copies;
   readonly log: Log;
-  /** Shows how far a copy is, until the function that it returns is called. */
+  /** Shows the progress of a copy. Returns a function that ends the display. */
   readonly watch: (progress: ReadProgress) => () => void;
 }
 
-/** A job in a bucket, with a folder of this machine for copies of what it has. */
+/** A job in a bucket, with a local folder for copies of its files. */
 export interface JobCopy {
   /** `s3://bucket/prefix/<job>` */
   readonly url: string;
   readonly job: string;
-  /** As it was when the job was looked up. */
+  /** The head at the time of the lookup. */
   readonly head: Head;
-  /** Milliseconds since the head had changed then. */
+  /** Age of the head at that time, in milliseconds. */
   readonly age: number;
-  /** Laid out as the folder of any job: `runs`, `latest`, `<job>.duckdb`. */
+  /** Has the layout of a job folder: `runs`, `latest`, `<job>.duckdb`. */
   readonly folder: string;
   readonly options: CopyOptions;
 }
 
-/** Opens the bucket of a place for some work. */
+/** Opens a bucket, runs `work` and closes the bucket. */
 export async function withBucket<T>(
   url: string,
   options: ClientOptions,
   work: (bucket: Bucket) => Promise<T>,
 ): Promise<T> {
-  const { openBucket } = await import("../bucket/bucket.js"); // heavy; a local folder does without
+  const { openBucket } = await import("../bucket/bucket.js"); // slow to load, and not needed for local folders
   const bucket = await openBucket(url, options);
   try {
     return await work(bucket);
@@ -65,8 +65,8 @@ export function copyFolderOf({ folder }: JobCopy, { run_id }: BucketRun): string
 }
 
 /**
- * Copies the manifests of runs, and `latest`. A run whose manifest is damaged gets an empty folder, and a warning says so: the other
- * runs can be read.
+ * Copies the manifests of runs, and `latest`. For a damaged manifest, it creates an empty folder and logs a warning, so that the
+ * other runs can still be read.
  */
 export async function copyManifests(job: JobCopy, runs: readonly BucketRun[]): Promise<void> {
   await fetching(job, async (bucket) => {
@@ -80,12 +80,12 @@ export async function copyManifests(job: JobCopy, runs: readonly BucketRun[]): P
 
 /** Copies all files of a listed run. Throws StopError if the run is removed meanwhile, or its files are damaged. */
 export async function copyRun(job: JobCopy, run: BucketRun): Promise<void> {
-  await copyInto(job, run, (bucket, folder) => fetchRun(bucket, run, folder, job.options)); // opening it reports a manifest that cannot be used
+  await copyInto(job, run, (bucket, folder) => fetchRun(bucket, run, folder, job.options)); // opening the copy reports an invalid manifest
 }
 
 /**
- * Copies every object in the folder of a run, whatever it holds, for a proof of what lies in the bucket. Resolves to whether
- * manifest.json is the one that head.json lists. Throws like `copyRun`.
+ * Copies every object in the folder of a run, to verify the bucket's files. Returns whether manifest.json is the one that head.json
+ * lists. Throws like `copyRun`.
  */
 export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<boolean> {
   return copyInto(job, run, async (bucket, folder) => {
@@ -100,7 +100,7 @@ export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<boolean> 
   });
 }
 
-/** Copies into the folder of a run. Says of a run that is not listed any more, because `output.keep` removed it, that it was removed. */
+/** Copies into the folder of a run. If the run was removed meanwhile, for example by `output.keep`, the error says so. */
 function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder: string) => Promise<T>): Promise<T> {
   const folder = copyFolderOf(job, run);
   const copyOrExplain = async (bucket: Bucket) => {
@@ -121,12 +121,12 @@ function noManifest({ url }: JobCopy, { folder, run_id }: BucketRun): StopError 
   return new StopError(`${problem}: something other than kbdump removed it. Take another run than ${run_id}`);
 }
 
-/** Whether a path stays in its folder; no run gives a file another one. */
+/** Whether a path stays inside its folder. Runs write only safe paths. */
 function isSafe(path: string): boolean {
   return !/[\\\p{Cc}]/u.test(path) && path.split("/").every((name) => !["", ".", ".."].includes(name));
 }
 
-/** Copies the database of a job. The path of the copy; undefined if the job has none. */
+/** Copies the database of a job. Returns the path of the copy; undefined if the job has no database. */
 export async function copyDatabase(job: JobCopy): Promise<string | undefined> {
   const key = `${job.job}.duckdb`;
   const path = join(job.folder, key);
@@ -135,10 +135,10 @@ export async function copyDatabase(job: JobCopy): Promise<string | undefined> {
   );
 }
 
-/** Fetches of a database that is replaced each time, before that is an error. */
+/** Maximum fetches of a database that is replaced during each of them. */
 const mostTries = 3;
 
-/** Fetches an object, again if it is replaced meanwhile. Resolves to its path; undefined if there is none. */
+/** Fetches an object, and again if it is replaced meanwhile. Returns its path; undefined if it does not exist. */
 async function fetchLatest(
   bucket: Bucket,
   folder: string,
@@ -171,21 +171,21 @@ export interface WantedFile extends FileFacts {
 
 interface TransferOptions {
   readonly signal: AbortSignal;
-  /** Shows how far it is, until the function that it returns is called. */
+  /** Shows the progress. Returns a function that ends the display. */
   readonly watch?: (progress: ReadProgress) => () => void;
-  /** Called for an object that is damaged, which is left out then; without it, such an object ends all. */
+  /** Called for a damaged object, which is then skipped. Without this callback, a damaged object fails the transfer. */
   readonly onDamaged?: (file: WantedFile, error: DamagedError) => void;
 }
 
 interface FetchOptions extends TransferOptions {
-  /** Names the progress. */
+  /** The step to show as progress. */
   readonly step: string;
 }
 
-/** Objects on their way at once. Each takes up to 16 MB of memory. */
+/** Objects to fetch at once. Each takes up to 16 MB of memory. */
 const atOnce = 4;
 
-/** Fetches objects into a folder, which must exist, but for those that are there. The first failure ends all. */
+/** Fetches objects into a folder, which must exist. Skips files that already exist. The first failure ends all. */
 export async function fetchFiles(
   bucket: Bucket,
   folder: string,
@@ -219,8 +219,8 @@ export function manifestOf({ folder, manifest }: BucketRun, path: string = manif
 }
 
 /**
- * Fetches the manifest of a run and the files that `wanted` chooses, all by default, into a folder, which must exist. If the manifest
- * cannot be used, it fetches nothing else.
+ * Fetches a run's manifest and the files that `wanted` selects (default: all) into an existing folder. If the manifest is invalid,
+ * fetches nothing else.
  */
 export async function fetchRun(
   bucket: Bucket,

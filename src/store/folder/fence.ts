@@ -20,22 +20,21 @@ import type { LeasedJob } from "./job-folders.js";
 import type { Lock } from "./lock.js";
 import { isAlive, type Owner, ownerFrom } from "./lock-owner.js";
 
-/** The database of a run whose folder is published, but which could not take the place of the database of the job. */
+/** The new database of a published run that could not replace the job's database. */
 export const pendingDatabase = "pending.duckdb";
 /** Holds files moved out of the published folder until they get their new name there. */
 export const asideFolder = "aside";
-/** Holds leftovers of finished holders that could not be deleted; the next holder tries again. */
+/** Holds leftovers of finished owners that could not be deleted. The next owner tries again. */
 const trashFolder = "trash";
 
 /**
- * Fences every other owner of a job, whether its lock is still there or not. Afterwards no late operation of such an owner
- * can succeed: its folder is renamed, so that no path leads to it, then emptied and removed, so that no open handle of a folder
- * helps either. Work that can be continued is taken over. If the owner is done or its process is proved dead, that is a
- * rename; otherwise a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder
- * cannot be removed, since its owner could then still publish.
+ * Fences every other owner of a job, with or without a lock. Afterwards, late operations of those owners fail: their folders are
+ * renamed, so that their paths are invalid, then emptied and removed, so that open folder handles fail too. Takes over work that
+ * can be resumed: by a rename if the owner is done or proved dead, otherwise by a copy, because a frozen process may still write to
+ * its open files. Rejects with StopError if a folder cannot be removed, because its owner could then still publish.
  */
 export async function fenceOthers(leased: LeasedJob, { owner, replaced }: Lock, now: Date): Promise<void> {
-  // A holder that was frozen before it made its folder has none that could be fenced.
+  // An owner that froze before it made its folder has no folder to fence.
   if (replaced && !replaced.isDead) await leaveMark(leased, replaced.id, owner, now);
   const dead = replaced?.isDead ? replaced.id : undefined;
   for (const entry of await readdir(leased.private, { withFileTypes: true })) {
@@ -53,31 +52,31 @@ export async function fenceOthers(leased: LeasedJob, { owner, replaced }: Lock, 
   await forgetOldMarks(leased, now);
 }
 
-/** Whether a name is a UUID, as the token of a holder is. */
+/** Whether a name is a UUID, like the tokens of owners. */
 export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
 
-/** The folders in which a run that does not hold the job makes its metrics. */
+/** Folders in which runs without the lease write their metrics. */
 const isMetricsFolder = (name: string) => name.startsWith("metrics.");
 
 /** Takes over the work in the folder of a fenced owner, and removes the folder. */
 async function absorb(leased: LeasedJob, folder: string): Promise<void> {
   const isDone = await isFinished(folder);
-  await rm(join(folder, "copy"), { recursive: true, force: true }); // an unfinished copy; free its disk space
+  await rm(join(folder, "copy"), { recursive: true, force: true }); // remove an unfinished copy to free disk space
   for (const entry of await entriesOf(folder)) {
     const isWork = entry.isDirectory() && isRunId(entry.name);
-    const isDatabase = entry.isFile() && entry.name === pendingDatabase; // mendDatabase compares its age with the published one
+    const isDatabase = entry.isFile() && entry.name === pendingDatabase; // mendDatabase compares its age with the published database
     if ((isWork && !(await isThere(join(leased.own, entry.name)))) || isDatabase)
       await take(leased, folder, entry, isDone);
   }
   for (const name of [asideFolder, trashFolder]) await takeAll(leased, folder, name);
-  // The folders that this owner had fenced come last: its own copy of their work may be further along.
+  // The folders that this owner had fenced come last, because its own copy of their work may be newer.
   for (const entry of await entriesOf(join(folder, "from")))
     if (isToken(entry.name)) await absorb(leased, join(folder, "from", entry.name));
   if (isDone) await removeDone(leased, folder);
   else await removeWholly(folder);
 }
 
-/** Whether the owner will never write to its folder again: it left a mark, or its process is proved dead. */
+/** Whether the owner will never write to its folder again: it left the file `released`, or its process is proved dead. */
 async function isFinished(folder: string): Promise<boolean> {
   if (await isThere(join(folder, "released"))) return true;
   const text = await readRegular(join(folder, "owner.json")).catch(() => Buffer.alloc(0));
@@ -92,7 +91,7 @@ async function take(leased: LeasedJob, folder: string, entry: Dirent, isDone: bo
     if (entry.isDirectory()) await dropOddFiles(source);
     return rename(source, target);
   }
-  const copy = join(leased.own, "copy"); // under this name, an unfinished copy is never continued
+  const copy = join(leased.own, "copy"); // under this name, an unfinished copy is never resumed
   try {
     await copyEntry(entry, source, copy, await wantedIn(source));
     await rename(copy, target).catch(entry.isFile() ? ifAbsent(undefined) : undefined);
@@ -102,7 +101,7 @@ async function take(leased: LeasedJob, folder: string, entry: Dirent, isDone: bo
   }
 }
 
-/** Moves everything in a folder of that name into ours. */
+/** Moves everything in the folder `name` into our folder of the same name. */
 async function takeAll(leased: LeasedJob, folder: string, name: string): Promise<void> {
   const entries = await entriesOf(join(folder, name));
   if (entries.length > 0) await makeOwnFolder(join(leased.own, name));
@@ -110,8 +109,8 @@ async function takeAll(leased: LeasedJob, folder: string, name: string): Promise
 }
 
 /**
- * Removes a folder, and tries again until it is gone: its holder may wake and add a file meanwhile. Nothing published may be
- * read before this succeeds, because a rename under way could still publish a file that is left.
+ * Removes a folder, and retries because its owner may wake and add a file. Do not read published files before this succeeds: a
+ * running rename could still publish a remaining file.
  */
 async function removeWholly(folder: string): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -131,8 +130,8 @@ async function removeWholly(folder: string): Promise<void> {
 }
 
 /**
- * Gives the folders in a folder, and those in them, other names before anything in them is deleted: the rename that publishes
- * a stage may be under way, and must take all of it or fail.
+ * Renames the inner folders before deleting their files. The owner may be publishing a stage with a rename, which must move a
+ * complete stage or fail.
  */
 async function renameFolders(folder: string, depth = 2): Promise<void> {
   const folders = (await entriesOf(folder)).filter((entry) => entry.isDirectory());
@@ -143,7 +142,7 @@ async function renameFolders(folder: string, depth = 2): Promise<void> {
   }
 }
 
-/** Removes the folder of a finished holder. If that fails, it may stay in the trash, since it is not used any more. */
+/** Removes the folder of a finished owner. If that fails, moves it to the trash. */
 async function removeDone(leased: LeasedJob, folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true });
@@ -153,14 +152,14 @@ async function removeDone(leased: LeasedJob, folder: string): Promise<void> {
   }
 }
 
-/** Milliseconds for which marks are kept. A process frozen for longer cannot name its successor. */
+/** Milliseconds to keep marks. A process frozen for longer cannot name its successor. */
 const keptFor = 30 * 86_400_000;
 
 const folderOf = ({ private: hidden }: Pick<LeasedJob, "private">) => join(hidden, "fenced");
 
 const markSchema = object({ pid: count, host: text, at: text });
 
-/** Writes down who fenced a holder, for its error message should it wake. Nothing else depends on this mark. */
+/** Records who fenced an owner, for that owner's error message. Nothing else depends on this mark. */
 async function leaveMark(leased: LeasedJob, token: string, { pid, host }: Owner, now: Date): Promise<void> {
   const mark = JSON.stringify({ pid, host, at: now.toISOString() });
   const write = async () => {
@@ -168,11 +167,14 @@ async function leaveMark(leased: LeasedJob, token: string, { pid, host }: Owner,
     await writeFile(join(folderOf(leased), token), mark, { mode: 0o600 });
   };
   await write()
-    .catch(write) // another may have removed the folder when it was empty
+    .catch(write) // another process may have removed the empty folder
     .catch(() => {});
 }
 
-/** Removes marks older than `keptFor`, and the folder once it is empty. StopError where a link is in its place: its target has other files. */
+/**
+ * Removes marks older than `keptFor`, and the folder once it is empty. Throws StopError if the folder is a link, because its target
+ * has other files.
+ */
 async function forgetOldMarks(leased: LeasedJob, now: Date): Promise<void> {
   const folder = folderOf(leased);
   await refuseLink(folder);
@@ -183,10 +185,10 @@ async function forgetOldMarks(leased: LeasedJob, now: Date): Promise<void> {
     const isOld = facts !== undefined && now.getTime() - facts.mtimeMs > keptFor;
     if (isOld) await rm(join(folder, name), { force: true, recursive: true });
   }
-  await rmdir(folder).catch(() => {}); // stays as long as there are marks
+  await rmdir(folder).catch(() => {}); // fails while there are marks
 }
 
-/** Says who fenced a holder and when; undefined if there is no mark. */
+/** Says who fenced this owner and when; undefined if there is no mark. */
 export async function successorOf(leased: Pick<LeasedJob, "private" | "token">): Promise<string | undefined> {
   const said = valueIf(markSchema, await readSharedJson(join(folderOf(leased), leased.token)));
   return said && `process ${said.pid} on ${said.host} (at ${said.at})`;
@@ -198,12 +200,12 @@ export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 }
 
 /**
- * Selects the files to copy. The stage and DuckDB's spill are left out, since the next run makes them again. The database is
- * copied if the run may have been published: then there is no other copy.
+ * Selects the files to copy. Skips the stage and DuckDB's spill files, because the next run makes them again. Copies the database
+ * only if the run may be published: then there is no other copy.
  */
 async function wantedIn(work: string): Promise<(path: string) => boolean> {
   const stage = join(work, "stage");
-  // In this order: the rename that publishes the stage may happen between the two looks.
+  // In this order: the rename that publishes the stage may happen between the two checks.
   const isStaged = (await isThere(join(stage, manifestName))) || !(await isThere(stage));
   const scratch = join(work, "scratch");
   return (path) => {
@@ -213,8 +215,8 @@ async function wantedIn(work: string): Promise<(path: string) => boolean> {
 }
 
 /**
- * Copies the work of a run that is fenced; its owner may still append to open files. That is harmless: the next run
- * uses only the rows that the journal lists, and truncates or skips what follows.
+ * Copies the work of a fenced run. Its owner may still append to open files, which is harmless: the next run uses only the rows
+ * that the journal lists.
  */
 async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (path: string) => boolean): Promise<void> {
   if (!isWanted(from)) return;
@@ -225,7 +227,7 @@ async function copyEntry(entry: Dirent, from: string, to: string, isWanted: (pat
     await copyEntry(inner, join(from, inner.name), join(to, inner.name), isWanted);
 }
 
-/** A rename or removal that was under way when its holder was fenced may still take the file away. */
+/** Copies a file if it exists. A rename or removal that its owner began before it was fenced may still remove the file. */
 async function copyIfThere(from: string, to: string): Promise<void> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
@@ -235,7 +237,7 @@ async function copyIfThere(from: string, to: string): Promise<void> {
   }
 }
 
-/** Removes what is neither a file nor a folder: opening a named pipe would wait for good, a link would lead elsewhere. */
+/** Removes everything except files and folders: opening a named pipe would block forever, and a link could lead elsewhere. */
 async function dropOddFiles(folder: string): Promise<void> {
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);

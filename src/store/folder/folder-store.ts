@@ -14,7 +14,7 @@ import { type LeasedJob, newestComplete, type OwnFolder, runIdsIn } from "./job-
 import { moveAside, moveAway } from "./remove-from.js";
 
 /**
- * A job that publishes into its folder. Each change is one rename with its source or its target in our own folder, so that it fails once a
+ * The store of a job that publishes into its folder. Each change is one rename from or into our own folder, so it fails once a
  * successor has fenced us.
  */
 export function folderStore(owned: OwnFolder): JobStore {
@@ -32,39 +32,45 @@ export function folderStore(owned: OwnFolder): JobStore {
   };
 }
 
-/** Renames the stage into the folder of runs. StopError when there is a run of this id already. */
+/** Renames the stage into the folder of runs. Throws StopError if a run with this id already exists. */
 async function commitRun(owned: OwnFolder, runId: string, stage: string): Promise<void> {
   const folder = join(owned.runs, runId);
   const manifest = await fingerprint(join(stage, manifestName));
   try {
-    // A rename takes the place of an empty folder; if it has files, the rename fails, also in the moment after this look.
+    // A rename would replace an empty folder. It fails for a folder with files, even if the folder appears after this check.
     if (await isThere(folder))
       throw new StopError(`${folder} is there already, so this run cannot be published. Move it away`);
     await rename(stage, folder);
   } catch (error) {
-    // A disk that reports an error may have done it all the same.
+    // A disk may report an error although the rename succeeded.
     if (!(await isFile(join(folder, manifestName), manifest).catch(() => false))) throw error;
   }
 }
 
-/** Whether there is a file with these bytes; anything else that stands there is not opened. */
+/** Whether the path is a file with these bytes. Opens nothing but files. */
 async function isFile(path: string, { sha256 }: Fingerprint): Promise<boolean> {
   return (await lstat(path)).isFile() && (await fingerprint(path)).sha256 === sha256;
 }
 
-/** Removes the old write-ahead log first, because DuckDB would replay it on the new database and delete the wrong rows. */
+/**
+ * Replaces the job's database. Removes the old write-ahead log first: DuckDB would replay it on the new database and delete the
+ * wrong rows.
+ */
 async function replaceDatabase(owned: OwnFolder, built: string, keepsOld: boolean): Promise<string | undefined> {
   const { database, own } = owned;
   const aside = keepsOld ? await moveAside(owned, database) : undefined;
   const log = join(own, "database.wal");
   await rename(`${database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
   await rename(built, database);
-  // Renaming a file to another link of itself keeps both names. And a waiting database is older than this one.
+  // Renaming a file to another link of itself keeps both names, so remove `built`. A pending database is older than this one.
   for (const path of [built, join(own, pendingDatabase)]) await rm(path, { force: true });
   return aside;
 }
 
-/** A symlink cannot be replaced in place: a new one is made in our folder and renamed over it. StopError if `latest` is no link. */
+/**
+ * Replaces `latest` by a rename from our folder, because a symlink cannot be changed in place. Throws StopError if `latest` is not
+ * a link.
+ */
 async function pointLatest({ folder, own }: OwnFolder, runId: string): Promise<void> {
   const path = join(folder, "latest");
   const aside = join(own, "latest");
@@ -76,8 +82,8 @@ async function pointLatest({ folder, own }: OwnFolder, runId: string): Promise<v
 }
 
 /**
- * Points `latest` to the newest complete run of the job, which an earlier run may have failed to do. Anything but a link there,
- * such as a folder left by copying or unpacking, is moved aside. Throws UsageError, and changes nothing, if that is not possible.
+ * Points `latest` to the newest complete run of the job, in case an earlier run failed to. If `latest` is not a link, for example a
+ * folder left by copying or unpacking, moves it aside. Throws UsageError, and changes nothing, if that is not possible.
  */
 export async function mendLatest(leased: LeasedJob, job: string, log: Log): Promise<void> {
   const path = join(leased.folder, "latest");
@@ -96,14 +102,14 @@ export async function mendLatest(leased: LeasedJob, job: string, log: Log): Prom
   }
   const link = await readlink(path).catch(() => undefined);
   const isElsewhere = link !== undefined && dirname(link) !== "runs";
-  if (isElsewhere && (await stat(path).catch(() => undefined))) return; // a place of the user's own
+  if (isElsewhere && (await stat(path).catch(() => undefined))) return; // a link that the user made
   const [last] = await runIdsIn(leased.runs);
   if (last !== undefined && link === join("runs", last)) return;
   const newest = await newestComplete(leased, { job });
   if (newest !== undefined && link !== join("runs", newest)) await leased.store.pointLatest(newest);
 }
 
-/** The file or folder that has the name of `latest` and is no link; undefined if there is nothing, or a link. */
+/** Facts of a path that is not a link; undefined for a link or a missing path. */
 async function otherThanLink(path: string): Promise<Stats | undefined> {
   const facts = await lstat(path).catch(ifAbsent(undefined));
   return facts?.isSymbolicLink() ? undefined : facts;

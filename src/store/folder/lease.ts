@@ -16,18 +16,15 @@ export interface LeaseOptions {
   readonly log: Log;
 }
 
-/** The lease of a job, which ends with its scope: the next owner takes over the files that are left in the own folder. */
+/** The lease of a job. It ends with its scope. The next owner takes over the files left in the `own` folder. */
 export interface Lease extends LeasedJob, AsyncDisposable {
-  /**
-   * The error to report in place of one: the LostError behind it, if another run took over meanwhile. To be asked before the lease
-   * ends.
-   */
+  /** Returns the error to report: the LostError if another run took over, otherwise the same error. Call it before the lease ends. */
   readonly explain: (error: unknown) => Promise<unknown>;
 }
 
 /**
- * Takes the lease of a job: its lock, and a folder of its own, and fences every other owner, whatever the lock says. Only then may
- * the published files be read. Throws BusyError if another run has it, LostError if another took over meanwhile.
+ * Takes the lease of a job: takes the lock, makes our own folder, and fences every other owner, even without a lock. Read published
+ * files only after that. Throws BusyError if another run has it, LostError if another took over meanwhile.
  */
 export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log }: LeaseOptions): Promise<Lease> {
   const folders = foldersOf(job);
@@ -51,7 +48,7 @@ export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log 
   });
 }
 
-/** Completes the opening of a lease; where that fails, the lease ends. */
+/** Runs `open` under a lease. If it fails, ends the lease. */
 export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
@@ -65,7 +62,7 @@ export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promi
 async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
   await writeFile(join(leased.own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
   await makeOwnFolder(join(leased.own, "from"));
-  // A process that was frozen before it made its folder must not fence the present holder of the lock.
+  // A process that froze before it made its folder must not fence the current owner of the lock.
   const loss = await lock.lossOf();
   if (loss) throw loss;
   await makeFolder(leased.runs);
@@ -73,7 +70,7 @@ async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
   await fenceOthers(leased, lock, now);
 }
 
-/** Marks the own folder as finished, releases the lock, and removes the folder unless it holds files for the next owner. */
+/** Marks our folder as finished, releases the lock, and removes the folder unless it has files for the next owner. */
 async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
   await writeFile(join(own, "released"), "", { mode: 0o600 }).catch(() => {}); // a successor may have removed the folder
   await lock.release(own);
@@ -86,8 +83,8 @@ async function end({ own }: LeasedJob, lock: Lock): Promise<void> {
 }
 
 /**
- * Gives the LostError behind an error, if we lost the job: once our folder is gone, any operation can fail in any way. It names
- * the successor, if that left word, even where the error is a LostError that could not.
+ * Returns the LostError behind an error if we lost the job: without our folder, any operation can fail. The LostError names the
+ * successor if it left a mark, even if `error` is a LostError that does not.
  */
 export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
   if (error instanceof InterruptedError) return undefined;

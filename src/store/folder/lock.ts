@@ -8,40 +8,40 @@ import { deadAfter, isAlive, type Owner, ownerFrom, silenceText, thisOwner } fro
 interface LockOptions {
   /** Milliseconds between two heartbeats. */
   readonly every?: number;
-  /** Called when the lock is no longer ours: another took it over, because we sent no heartbeat, or it was removed. */
+  /** Called when we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
   readonly onLost?: (error: LostError) => void;
-  /** Says what is at work where another holds the lock: `another run of this job is at work` by default. */
+  /** The start of the error if another owner has the lock; default: `another run of this job is at work`. */
   readonly busy?: string;
 }
 
-/** The lock of a job, which this process holds. */
+/** The lock of a job, owned by this process. */
 export interface Lock {
   readonly owner: Owner & { readonly id: string };
-  /** The owner whose lock was taken over, and whether its process is proved dead; undefined if there was none, or if it had let go. */
+  /** The owner whose lock was taken over, and whether its process is proved dead; undefined if there was no lock, or if it was released. */
   readonly replaced: { readonly id: string; readonly isDead: boolean } | undefined;
-  /** The error that names the present holder; undefined if the lock is ours. */
+  /** The error that names the current owner; undefined if the lock is ours. */
   readonly lossOf: () => Promise<LostError | undefined>;
   /**
-   * Lets the lock go. It is marked through our own handle first, and then moved into `folder`, which only we use: a lock that
-   * another put in its place meanwhile is put back, never removed.
+   * Releases the lock. Marks it through our own file handle first, then moves it into `folder`, which only we use. If another run
+   * has replaced the lock meanwhile, puts that lock back.
    */
   readonly release: (folder: string) => Promise<void>;
 }
 
-/** Our own lock file, under a name of its own; wherever it is linked to, it is one file, and one heartbeat. */
+/** Our lock file under its own name. All its hard links share one heartbeat. */
 interface Mine {
   readonly path: string;
   readonly text: string;
   readonly file: FileHandle;
-  readonly now: number; // by the clock of the drive
+  readonly now: number; // by the disk's clock
   readonly busy: string | undefined;
 }
 
 /**
- * Takes the lock of a job. A second run gets a BusyError that says who holds it. The lock of a process of this machine
- * that has ended, or that was released, is taken over at once; any other after two minutes without a heartbeat, which the owner
- * sends every 10 s. The lock usually keeps two runs from working at the same time. Fencing (fence.ts) ensures that they cannot
- * both publish, because a process that was frozen does not know that it lost the lock.
+ * Takes the lock of a job. Throws BusyError, naming the owner, if another run has it. Takes over immediately if the lock was
+ * released, or if its process ran on this machine and ended. Otherwise takes over after two minutes without a heartbeat, which
+ * owners send every 10 s. The lock usually prevents two runs at the same time. Fencing (fence.ts) ensures that only one can
+ * publish, because a frozen process does not know that it lost the lock.
  */
 export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<Lock> {
   const path = join(folder, "lock");
@@ -83,7 +83,7 @@ async function makeMine(path: string, text: string, busy: string | undefined): P
   const file = await open(path, "wx", 0o600);
   try {
     await touch(file, text);
-    const now = (await file.stat()).mtimeMs; // the clock of the drive need not be that of this machine
+    const now = (await file.stat()).mtimeMs; // the disk's clock may differ from this machine's
     return { path, text, file, now, busy };
   } catch (error) {
     await file.close();
@@ -93,13 +93,13 @@ async function makeMine(path: string, text: string, busy: string | undefined): P
 }
 
 /**
- * Puts our lock at `path`, or throws BusyError. Replacing a stale lock takes a lock on exactly that one, `<path>.<its id>`: a
- * process that holds it and still finds the stale one knows that no other can replace it. If that process dies first, its own lock
- * becomes stale and is taken over the same way. Returns the owner that was replaced.
+ * Puts our lock at `path`, or throws BusyError. To replace a stale lock, a process first takes a claim on it, `<path>.<its id>`. If
+ * the stale lock still exists after that, no other process can replace it. If the process dies first, its claim becomes stale and
+ * is taken over in the same way. Returns the owner that was replaced.
  */
 async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
   for (;;) {
-    // A link appears with its content or not at all, and fails where there is one already.
+    // A link appears with its content or not at all, and fails if `path` already exists.
     if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return undefined;
     const dead = await readLock(path);
     if (!dead) {
@@ -122,9 +122,9 @@ async function take(path: string, mine: Mine): Promise<Lock["replaced"]> {
   }
 }
 
-/** Marks our lock and takes it away, by a name in a folder of ours: the move shows which lock it was that stood there. */
+/** Marks our lock as released and moves it to `aside` in our folder. The moved file shows whose lock it was. */
 async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
-  await mine.file.write(releaseMark, Buffer.byteLength(mine.text)).catch(() => {}); // on a full disk it is taken away without a mark
+  await mine.file.write(releaseMark, Buffer.byteLength(mine.text)).catch(() => {}); // on a full disk, it is removed without a mark
   if (!isLockOf(await readLock(path), mine.text)) return;
   if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder was fenced, or the lock is gone
   const moved = await readLock(aside);
@@ -134,7 +134,7 @@ async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** Removes what killed processes left beside the lock. Locks on locks mean nothing any more: all of them are on others than ours. */
+/** Removes files that killed processes left next to the lock. Also removes claims, because they refer to locks other than ours. */
 async function removeLeftovers(path: string, mine: Mine): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)];
   const own = (await readLock(path))?.id;
@@ -146,13 +146,13 @@ async function removeLeftovers(path: string, mine: Mine): Promise<void> {
   }
 }
 
-/** Whether who wrote a file that was to become a lock is no more: a dead process of this machine, or one silent for long. */
+/** Whether the writer of an unused lock file is dead, or has sent no heartbeat for long. */
 async function isAbandoned(path: string, mine: Mine): Promise<boolean> {
-  const file = await readLock(path).catch(() => undefined); // what is no file is nothing of ours
+  const file = await readLock(path).catch(() => undefined); // if it is not a file, it is not ours
   return file !== undefined && !(await holderOf(file, mine.now));
 }
 
-/** Touches the lock now and then, until the function that it gives is called. Never keeps the process alive. */
+/** Sends heartbeats until the returned function is called. Does not keep the process alive. */
 function startHeartbeat(
   path: string,
   mine: Mine,
@@ -161,7 +161,7 @@ function startHeartbeat(
   let beat: Promise<void> = Promise.resolve();
   let lost = false;
   const refresh = async () => {
-    await touch(mine.file, mine.text).catch(() => {}); // a full disk, perhaps: the next one may succeed
+    await touch(mine.file, mine.text).catch(() => {}); // perhaps a full disk: the next heartbeat may succeed
     const found = await readLock(path).catch(() => ({ text: mine.text }));
     if (found?.text === mine.text || lost) return;
     lost = true;
@@ -182,21 +182,21 @@ function lostText(path: string, text: string | undefined): string {
   return `the lock ${path} ${what} while this run was at work, so it ends: two runs must not write to one folder`;
 }
 
-/** A holder appends this to its lock when it is done. Any process may then take the lock at once. */
+/** An owner appends this to its lock when it is done. Any process may then take the lock at once. */
 const releaseMark = "\nreleased\n";
 
-/** A lock file as it is found. */
+/** A lock file that was read. */
 interface LockFile {
-  /** Tells this file with this content from every other; safe in a name. */
+  /** Identifies this file with this content. Safe in a file name. */
   readonly id: string;
   readonly text: string;
-  /** When it was touched last, in milliseconds by the clock of the drive. */
+  /** Time of the last heartbeat, in milliseconds by the disk's clock. */
   readonly touched: number;
 }
 
 /**
- * Reads a lock; undefined when there is none. A network drive gives the newest facts to who opens a file. StopError where
- * something else than a file has its name.
+ * Reads a lock; undefined if there is none. Opens the file, because network drives return fresh facts only for opened files. Throws
+ * StopError if the path is not a file.
  */
 export async function readLock(path: string): Promise<LockFile | undefined> {
   const file = await openRegular(path).catch(ifAbsent(undefined));
@@ -210,18 +210,18 @@ export async function readLock(path: string): Promise<LockFile | undefined> {
   }
 }
 
-/** Shows that we live: the same content once more, so that the drive, not this machine, tells the time. */
+/** Sends a heartbeat: writes the same content again, so that the disk's clock sets the time. */
 async function touch(mine: FileHandle, text: string): Promise<void> {
   await mine.write(text, 0);
   await mine.sync();
 }
 
-/** Whether the holder of a lock said that it is done. */
+/** Whether the owner released the lock. */
 function isReleased({ text }: LockFile): boolean {
   return text.endsWith(releaseMark);
 }
 
-/** Whether a lock is the one with this text, released or not. */
+/** Whether a lock has this text, released or not. */
 function isLockOf(found: LockFile | undefined, text: string): boolean {
   return found?.text === text || found?.text === `${text}${releaseMark}`;
 }
@@ -229,15 +229,15 @@ function isLockOf(found: LockFile | undefined, text: string): boolean {
 interface Holder {
   /** Undefined if its lock file cannot be read. */
   readonly owner: Owner | undefined;
-  /** Undefined if that cannot be known from here. */
+  /** Undefined if unknown: see `isAlive`. */
   readonly alive: boolean | undefined;
-  /** Milliseconds since the lock was touched. */
+  /** Milliseconds since the last heartbeat. */
   readonly age: number;
 }
 
 /**
- * The holder of a lock at the time `now`, if the lock is held: its process lives or, where that cannot be known, it was touched within
- * `silence` ms. A time far ahead of `now` is none that a living process gave.
+ * The owner of a lock, if the lock is held at the time `now`: its process is alive or, if that is unknown, the last heartbeat is at
+ * most `silence` ms old. A heartbeat far in the future does not count.
  */
 export async function holderOf(found: LockFile, now: number, silence = deadAfter): Promise<Holder | undefined> {
   const owner = ownerFrom(found.text);
@@ -247,7 +247,7 @@ export async function holderOf(found: LockFile, now: number, silence = deadAfter
   return isHeld ? { owner, alive, age } : undefined;
 }
 
-/** Throws BusyError if a lock is held. `busy` says what is at work. */
+/** Throws BusyError if a lock is held. `busy`: the start of the message. */
 export async function refuseHeld(path: string, found: LockFile, now: number, busy?: string): Promise<void> {
   const holder = await holderOf(found, now);
   if (holder) throw new BusyError(`${busy ?? "another run of this job is at work"}: ${busyText(path, holder)}`);
@@ -261,7 +261,7 @@ function busyText(path: string, { owner, alive, age }: Holder): string {
   return `${who}. ${silenceText(age, "lock")}. If you know that it is gone, remove ${path}`;
 }
 
-/** Turns the error of that code into a value, and lets every other one pass. */
+/** For `catch`: returns a value for errors with this code; rethrows others. */
 function unless<T>(code: string, value: T): (error: unknown) => T {
   return (error) => {
     if (error instanceof Error && "code" in error && error.code === code) return value;

@@ -10,30 +10,30 @@ function removedFolder(owned: Pick<OwnFolder, "own">): string {
 }
 
 /**
- * Removes a file or folder of the job: one rename into our own folder, where it is deleted. So readers never see it half
- * deleted, and a fenced run removes nothing. Does nothing if the path does not exist.
+ * Removes a file or folder of the job: renames it into our own folder, then deletes it there. So readers never see it half deleted,
+ * and a fenced run removes nothing. Does nothing if the path does not exist.
  */
 export async function removeFrom(owned: OwnFolder, path: string): Promise<void> {
   await moveAway(owned, path).catch(async (error: unknown) => {
-    if (!isAbsence(error) || !(await isThere(removedFolder(owned)))) throw error; // without our folder, we are fenced
+    if (!isAbsence(error) || !(await isThere(removedFolder(owned)))) throw error; // if our folder is missing, we were fenced
   });
   await clearRemoved(owned);
 }
 
-/** Only the rename of a removal; `clearRemoved` deletes. Rejects if the path does not exist. */
+/** Does only the rename of a removal; `clearRemoved` deletes. Rejects if the path does not exist. */
 export async function moveAway(owned: OwnFolder, path: string): Promise<void> {
   await makeOwnFolder(removedFolder(owned));
   await rename(path, join(removedFolder(owned), basename(path)));
 }
 
-/** Deletes the removed files. The next holder tries again with those that cannot be deleted. */
+/** Deletes the removed files. The next owner retries files that cannot be deleted. */
 export async function clearRemoved(owned: Pick<OwnFolder, "own">): Promise<void> {
   await rm(removedFolder(owned), { recursive: true, force: true }).catch(() => {});
 }
 
 /**
- * Renames a file or folder of the job to `<name>.aside`, and gives the new path. It passes through our own folder, so that a
- * fenced run moves nothing. If we end in between, the next holder finds it there.
+ * Renames a file or folder of the job to `<name>.aside`, and returns the new path. The file passes through our own folder, so that
+ * a fenced run moves nothing. If this process ends in between, the next owner completes the move.
  */
 export async function moveAside(owned: OwnFolder, path: string): Promise<string> {
   await makeOwnFolder(join(owned.own, asideFolder));
@@ -41,7 +41,7 @@ export async function moveAside(owned: OwnFolder, path: string): Promise<string>
   return putBack(owned, basename(path));
 }
 
-/** Completes the moves that an earlier holder began. */
+/** Completes the moves that an earlier owner began. */
 export async function endMovesAside(owned: OwnFolder): Promise<void> {
   for (const name of await readdir(join(owned.own, asideFolder)).catch(() => [])) await putBack(owned, name);
 }
