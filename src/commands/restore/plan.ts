@@ -274,7 +274,7 @@ export function editText(edit: ManualEdit | null): string {
   return `${editWords[edit.kind]}${by}${at}`;
 }
 
-/** Words the evidence. The job's history proves that an added chunk appeared, but that a disabled chunk was enabled. */
+/** Words the evidence. The job's history shows when an added chunk appeared, and that a disabled chunk was enabled before. */
 function evidenceOf({ target, texts, evidence }: ChunkRestore): string {
   if (target === null) return evidenceText(evidence, "the history of the job saw it come");
   return texts === null ? evidenceText(evidence, "the history of the job has it enabled") : evidenceText(evidence);
