@@ -6,7 +6,7 @@ import { chunkId } from "../service/ids.js";
 import { simulate } from "../simulate.js";
 import { small, still } from "./still.js";
 
-/** Bugs that the simulation has found, as scenarios of its own: seeds mean something else when scenarios are drawn otherwise. */
+/** Bugs that the simulation found, written out as scenarios, because a seed changes its meaning when the drawing code changes. */
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 
@@ -63,7 +63,7 @@ test("a limit is found also where it lets fewer through between two refusals tha
   });
 });
 
-// src/client/pace.ts ends every pause when a refusal is forgiven, that of a Retry-After that came meanwhile, too
+// src/client/pace.ts ends every pause when it forgives a refusal, even the pause of a later Retry-After
 test.runIf(inFull)("a pause that one answer asked for is kept although a refusal before it is forgiven", async () => {
   const kinds: Scenario["faults"]["kinds"] = [
     { kind: "status", status: 429 },
