@@ -12,7 +12,7 @@ function startFaulty(fault: Fault): Promise<ServedDocument> {
   return serveDocument({ chunks: 30 }, { faults: firstTimes(1, fault, "/segments"), resign: false });
 }
 
-/** The raw bytes of a body, until it ends, breaks, or `most` bytes are there; `error` where it broke. */
+/** Reads the raw bytes of a body until it ends, breaks, or reaches `most` bytes. `error` is set if it broke. */
 function bytesOf(
   { server, list }: ServedDocument,
   most: number,

@@ -7,7 +7,7 @@ import { type EmptyService, startEmpty } from "./empty-service.js";
 const byFile = (dataset: string) => `/${dataset}/document/create-by-file`;
 const guide = new File([text], "Guide ü.MD", { type: "text/markdown" });
 
-/** The answer about the original of a document, and its bytes. */
+/** The answer for the original of a document, and the bytes of the file. */
 async function originalOf({ send, service }: EmptyService, path: string) {
   const { body } = await send("GET", `${path}/upload-file`);
   const link = new URL(String(body.download_url), service.url);

@@ -68,7 +68,7 @@ async function* settledAnyway(
 
 type Reading = Parameters<typeof readAnchored.readAnchored>[0];
 
-/** Answers requests for single rows from the first and last page, so that ranks always match. */
+/** Answers requests for single rows from pages already read, so that ranks always match. */
 function withKnownRanks(reading: Reading): Reading {
   const rows = new Map<number, Listed>();
   let size = 0;
