@@ -53,7 +53,7 @@ function partLines(part: "content" | "answer", ...[now, next, page]: Sides): rea
 /** Maximum characters of a text to show. */
 const longest = 160;
 
-/** One of two texts, from the start and truncated. Parts that the other text lacks are coloured. */
+/** One of two texts, starting shortly before the first difference. Parts that the other text lacks are coloured. */
 function sideOf(parts: readonly TextPart[], own: TextPart["kind"], paint: Piece["paint"]): readonly Piece[] {
   const pieces: Piece[] = [];
   let left = longest;
