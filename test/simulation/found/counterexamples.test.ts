@@ -49,23 +49,23 @@ async function verdictOn(scenario: Scenario) {
   });
 }
 
-test("counts lose a chunk if another is deleted before it and one is added behind it between two pages", async () => {
+test("counts lose a chunk if, between two pages, one is deleted before it and one is added after it", async () => {
   const { wrong, said, lost } = await verdictOn(of("counts"));
   expect({ wrong, said, lost }).toEqual({ wrong: [], said: [["complete", "counts", 30]], lost: 1 });
 });
 
-test("two sweeps see that, and the document is read again", async () => {
+test("two sweeps detect that, and the document is read again", async () => {
   const { wrong, said, lost } = await verdictOn(of("sweeps"));
   expect({ wrong, said, lost }).toEqual({ wrong: [], said: [["complete", "sweeps", 30]], lost: 0 });
 });
 
-test("a list that is read from its end shows it, too, by the rank of a row", async () => {
+test("reading from the end also detects it, by the rank of a row", async () => {
   const script = [{ before: "/segments?page=2&", deleted: [1], added: [31] }];
   const { wrong, said, lost } = await verdictOn({ ...of("anchored"), edits: { ...swap, script } });
   expect({ wrong, said, lost }).toEqual({ wrong: [], said: [["complete", "sweeps", 30]], lost: 0 });
 });
 
-test("two chunks that are added at once do not make up for a deleted one in a list that is read from its end", async () => {
+test("reading from the end detects a delete even if two chunks are added at the same time", async () => {
   // The last page has one row. Before the page before it is read, chunk 11 is deleted and a chunk is inserted before that row.
   const rows = [31, 41, 51, 61, 71].find((last) => editedId("chunk", 1) < chunkId(1, last)) ?? 0;
   expect(rows).toBeGreaterThan(21);
@@ -75,7 +75,7 @@ test("two chunks that are added at once do not make up for a deleted one in a li
   expect(wrong).toEqual([]);
 });
 
-test("a document that grew is read from its end, with sweeps twice: an insert anywhere is seen", async () => {
+test("a document that grew is read from its end, twice with sweeps, which detects an insert anywhere", async () => {
   const script = [
     { before: "/segments?page=2&", added: [31] },
     { before: "/segments?page=3&", nth: 2, deleted: [11], added: [29.5] },
@@ -90,7 +90,7 @@ test("a document that grew is read from its end, with sweeps twice: an insert an
 });
 
 test.runIf(inFull)(
-  "a document that is gone on with after a delete and an insert is swept with counts, too, and loses nothing",
+  "a document resumed after a delete and an insert is swept even with counts, and loses nothing",
   async () => {
     const seen = new Set<string>();
     for (let seed = 1; seed <= 6; seed++) {
@@ -118,7 +118,7 @@ test.runIf(inFull)(
   },
 );
 
-test("a document that was there all the time is listed although the list moved between two pages", async () => {
+test("a document that existed all the time is listed even if the list changed between two pages", async () => {
   // Newest first. Dropping the newest document moves the first document of page 2 to the end of page 1.
   const script = [{ before: "/documents?page=2&", dropped: [25], addedDocuments: 0 }];
   const documents = Array.from({ length: 25 }, () => ({ ...small, chunks: 1 }));

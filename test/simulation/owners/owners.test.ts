@@ -38,7 +38,7 @@ async function isFoundOut(sabotage?: RunSabotage): Promise<boolean> {
   return false;
 }
 
-test(`${seeds.length} schedules: nothing is lost, half or changed, and nobody says otherwise`, {
+test(`${seeds.length} schedules: nothing is lost, incomplete or changed, and every message is true`, {
   timeout: Math.max(120_000, seeds.length * 400),
 }, async () => {
   const met = new Map<string, number>();
@@ -61,15 +61,19 @@ const broken: Readonly<Record<string, FileSabotage>> = {
     name === "rm" && /\/from\/[^/]+$/.test(String(path)) ? () => undefined : undefined,
 };
 
-test.each(Object.entries(broken))("a program that %s is found out", { timeout: 240_000 }, async (_name, sabotage) => {
-  place.sabotage = sabotage;
-  try {
-    expect(await isFoundOut()).toBe(true);
-  } finally {
-    place.sabotage = undefined;
-  }
-});
+test.each(Object.entries(broken))(
+  "the judge detects a program that %s",
+  { timeout: 240_000 },
+  async (_name, sabotage) => {
+    place.sabotage = sabotage;
+    try {
+      expect(await isFoundOut()).toBe(true);
+    } finally {
+      place.sabotage = undefined;
+    }
+  },
+);
 
-test("a program that reads what is published before it fences is found out", async () => {
+test("the judge detects a program that reads published files before fencing", async () => {
   expect(await isFoundOut({ readsEarly: true })).toBe(true);
 });

@@ -18,7 +18,7 @@ const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_PROGRESS } = pr
 const first = Number(KBDUMP_SEED ?? KBDUMP_FIRST_SEED);
 const count = KBDUMP_SEED ? 1 : rounds(1, 150, "KBDUMP_SHARD_SEEDS");
 
-test(`seeds ${first} to ${first + count - 1}: a joined dump says of each document what is true`, {
+test(`seeds ${first} to ${first + count - 1}: a joined dump reports the truth about each document`, {
   timeout: 60_000 + count * 4_000,
 }, async () => {
   const coverage = new Coverage();
