@@ -118,7 +118,7 @@ async function runLost(
   return endRestore(named(restored), renderRestored, { args, log: view.log, environment });
 }
 
-/** Finds the folders of the runs, the key, and the service to write to. */
+/** Finds the folders of the runs, the key, and the service in the user's settings. */
 async function placeFrom(
   args: RestoreArguments,
   environment: Environment,
@@ -134,7 +134,7 @@ async function placeFrom(
   return { folder, against: newer, key: await keyFrom(keyEnv, env), own };
 }
 
-/** The service from the job file if the run was named by a job file; otherwise from the environment variable. */
+/** The service in the job file if the run was named by one; otherwise KNOWLEDGE_BASE_URL; undefined for the embedded service or none. */
 async function ownService(run: string, options: FindOptions): Promise<OwnService | undefined> {
   const { findNamed } = await import("../store/find-named.js");
   const found = await findNamed(run, options);

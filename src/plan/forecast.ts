@@ -18,7 +18,7 @@ export interface DocumentForecast {
   readonly bytes: number;
 }
 
-/** What the forecasts of all documents share. */
+/** The inputs that the forecasts of all documents share. */
 export interface ForecastBasis {
   readonly job: Pick<Job, "childChunks" | "consistency" | "originals">;
   /** Rows per page. */

@@ -29,7 +29,7 @@ function listsOf({ documents, chunks, childLists, embedsChildren }: Dataset, chi
 function proofOf(dataset: Dataset, consistency: Case["consistency"]): number {
   const { documents, chunks } = dataset;
   const isLong = chunks > 100;
-  if (consistency === "counts" || (!isLong && chunks !== 100)) return 0; // a full page may hide a row behind it
+  if (consistency === "counts" || (!isLong && chunks !== 100)) return 0; // a full page may not be the last one
   if (consistency === "sweeps" || !isLong) return pagesOf(dataset);
   return documents * (chunks % 100 === 0 ? 3 : 2);
 }

@@ -103,7 +103,7 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
   if (response.headersSent) record.status = response.statusCode;
 }
 
-/** Answers 599 with the message, so that an error in a test's hook does not look like a fault of the service. */
+/** Answers 599 with the stack, so that an error in a test's hook does not look like a fault of the service. */
 function sendMistake(response: ServerResponse, mistake: unknown): void {
   if (response.headersSent) {
     response.destroy();

@@ -43,7 +43,7 @@ test.runIf(inFull)(
     };
     for (let seed = 1; seed <= 10; seed++) {
       const { wrong } = await play({ ...scenario, seed });
-      expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // so short a run says nothing of its speed
+      expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // too short a run to judge its speed
     }
   },
 );
@@ -78,7 +78,7 @@ test.runIf(inFull)("a pause from Retry-After is kept even if an earlier refusal 
   };
   for (let seed = 1; seed <= 10; seed++) {
     const { wrong } = await play({ ...scenario, seed });
-    expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // so short a run says nothing of its speed
+    expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // too short a run to judge its speed
   }
 });
 

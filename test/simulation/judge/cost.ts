@@ -77,7 +77,7 @@ function needsSweep(outcome: Outcome, list: ListName | undefined, life: number):
   const pageSize = pageSizeOf(outcome);
   if (list === undefined) return placesOf(outcome).length > Math.min(100, outcome.scenario.service.pageCap ?? 100);
   const rows = outcome.service.history.at(list, 0)?.size ?? 0;
-  const isLong = rows > pageSize || rows === 100; // a full page may hide a row behind it
+  const isLong = rows > pageSize || rows === 100; // a full page may not be the last one
   const shape = outcome.service.knowledge.shapes.get(list.document);
   if (list.chunk === undefined) {
     const isAnchored = outcome.scenario.job.consistency === "anchored" && shape?.ties === 0 && life === 1;
