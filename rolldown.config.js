@@ -1,5 +1,5 @@
-// Joins the modules of the program into few files, because Node takes longer to find, open and link hundreds than to run them.
-// Packages stay outside, so that npm updates and audits them. The library, dist/index.js, keeps the modules that tsc wrote.
+// Bundles the program into a few files, because Node takes longer to find, open and link hundreds of modules than to run them.
+// Packages stay external, so that npm can update and audit them. The library, dist/index.js, uses the unbundled modules from tsc.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, relative, resolve } from "node:path";
 import { defineConfig } from "rolldown";
@@ -7,10 +7,10 @@ import { defineConfig } from "rolldown";
 const { dependencies, peerDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
 const packages = Object.keys({ ...dependencies, ...peerDependencies }).join("|");
 
-/** The program finds a command by the name of its file, so that each stays where it is, in dist/commands. */
+/** The program finds a command by its file name, so every command keeps its own file in dist/commands. */
 const commands = readdirSync("dist/commands").filter((file) => file.endsWith(".js"));
 
-/** A module that looks for files beside itself finds them beside the one that tsc wrote. */
+/** Modules that read files next to them must find these files next to the module from tsc. */
 const ownPlace = {
   name: "own place",
   transform: (code, id) =>
@@ -27,18 +27,18 @@ export default defineConfig({
   platform: "node",
   external: new RegExp(`^(node:|(${packages})(/|$))`),
   plugins: [ownPlace],
-  checks: { ineffectiveDynamicImport: false }, // an import that is late for one command can be early for another
+  checks: { ineffectiveDynamicImport: false }, // a module may be imported dynamically by one command and statically by another
   output: {
     dir: "dist",
     comments: false,
     entryFileNames: "[name].js",
     chunkFileNames: "program/[name].js",
     codeSplitting: {
-      // A group takes the modules that these import, too, but for those of a group above it.
+      // A group also contains the modules that its modules import, except those in a group above it.
       groups: [
-        // Without main.js: it waits for the command, and a file that waits cannot be imported meanwhile.
+        // Not main.js: it awaits the command, so the command would wait forever for a file that contains main.js.
         { name: "start", test: /\/dist\/cli\/(cli|output)\.js$/ },
-        // What several commands load with their file; all else comes when a command is at work.
+        // Modules that several commands import statically. Commands load all others only when they need them.
         {
           name: "cli",
           tags: ["$initial"],
@@ -46,7 +46,7 @@ export default defineConfig({
           test: (id) => !/\/dist\/(main|commands\/|compare\/|dump\/formats\/csv\.js)/.test(id),
         },
         { name: "job", test: /\/dist\/(job\/load-job|cli\/check-line)\.js$/ },
-        // Finding and listing runs, without the client of a service.
+        // Modules to find and list runs, without the client of a service.
         { name: "store", test: /\/dist\/store\/(find-(named|run)|decide-runs|list-runs)\.js$/ },
         { name: "run", test: /\/dist\/run\/run-job\.js$/ },
       ],

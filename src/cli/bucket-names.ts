@@ -4,10 +4,10 @@ import { UsageError } from "../errors.js";
 import { homeFolder } from "../job/s3-url.js";
 import { copiesRoot } from "../store/copy/copies.js";
 
-/** Gives a text with every path of a copy replaced by the address of what was copied. */
+/** Replaces every path of a copy in a text with the address of the original. */
 export type BucketNames = (text: string) => string;
 
-/** Names copies as users know them: `s3://bucket/prefix/nightly/runs/…` for the path of a copy. */
+/** Shows copies under the address that users know: `s3://bucket/prefix/nightly/runs/…` instead of a local path. */
 export function bucketNames(env: NodeJS.ProcessEnv, home = homeFolder): BucketNames {
   const root = copiesRoot(env, home);
   if (root === undefined) return (text) => text; // there can be no copies
@@ -17,12 +17,12 @@ export function bucketNames(env: NodeJS.ProcessEnv, home = homeFolder): BucketNa
   return (text) => text.replace(copies, "s3://$1");
 }
 
-/** The same with its folder named as the user knows it. */
+/** The same value, with the folder under the address that users know. */
 export function withFolderName<T extends { readonly folder: string }>(value: T, names: BucketNames): T {
   return { ...value, folder: names(value.folder) };
 }
 
-/** The error with the same names in all that it says. */
+/** The same error, with all its texts renamed. */
 export function withBucketNames(error: unknown, names: BucketNames): unknown {
   if (!(error instanceof Error)) return error;
   const named: { message: string; path?: string; problems?: UsageError["problems"] } = {
@@ -38,6 +38,6 @@ function resolved(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // it is not there, so no copy is
+    return path; // the folder does not exist, so there are no copies
   }
 }

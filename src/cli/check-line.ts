@@ -7,7 +7,7 @@ import { listText } from "../words.js";
 import { type Command, commonOptions, meaningOf, type Options, type Positional } from "./command.js";
 import { type Flag, globalOptions, isSwitch, type Line, type PlainArgument } from "./read-line.js";
 
-/** Finds every problem of a command line that can be found before the command starts. `isThere` tells whether a file exists. */
+/** Finds every problem of a command line before the command starts. `isThere` returns whether a file exists. */
 export function checkLine(line: Line, command: Command, isThere: (path: string) => boolean): readonly Problem[] {
   const options = { ...globalOptions, ...command.options, ...commonOptions };
   const unknown = unknownFlags(line.flags, options, commandNameOf(command));

@@ -16,7 +16,7 @@ export const commands = commandsIn(new URL("../commands/", import.meta.url));
 /** Flags allowed before the command. */
 const leadingOptions = { ...globalOptions, ...commonOptions };
 
-/** What main.ts provides. */
+/** The part of the environment that main.ts provides. */
 type Surroundings = Omit<Environment, "args" | "commands" | "copies">;
 
 /** Runs a command line and returns its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */

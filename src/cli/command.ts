@@ -152,7 +152,7 @@ export interface Environment {
   /** Opens the terminal for questions; absent if stdin or stderr is not a terminal. */
   readonly openTerminal?: (() => Terminal) | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** What the command copies out of buckets. It is removed when the command ends. */
+  /** The command's local copies of files in buckets. They are removed when the command ends. */
   readonly copies: Copies;
   /** The command line, without the program name. */
   readonly args: readonly string[];

@@ -94,7 +94,7 @@ export function openDialogue({ input, output }: Terminal, signal: AbortSignal, c
   };
 }
 
-/** What the library returns after Ctrl-C. */
+/** The library's return value after Ctrl-C. */
 type Cancelled = Exclude<Awaited<ReturnType<typeof prompts.text>>, string>;
 
 function isCancelled(answer: unknown): answer is Cancelled {

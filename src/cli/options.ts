@@ -35,7 +35,7 @@ const memoryOf = <const Size extends string>(size: Size) =>
   }) as const satisfies Options;
 
 export const memoryOption = memoryOf(defaultMemory);
-/** The same for commands that compare runs. */
+/** `--memory` for commands that compare runs. */
 export const comparisonMemoryOption = memoryOf(comparisonMemory);
 
 export const formatOption = {

@@ -192,7 +192,7 @@ export function renderRun(runProgress: RunProgress, shard?: ShardNumber): Render
   });
 }
 
-/** Prefixes the step with that of a larger task: `proving · listing documents`. */
+/** Prefixes the step with the step of a larger task: `proving · listing documents`. */
 export function within(step: string, progress: Progress): Progress {
   return { ...progress, step: progress.step === readingDocuments ? step : `${step} · ${progress.step}` };
 }

@@ -29,7 +29,7 @@ export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.Proce
   };
 }
 
-/** What text is printed on: a terminal or a file. */
+/** The target of printed text: a terminal or a file. */
 export interface Page {
   readonly paint: Paint;
   /** The maximum width of a table line; Infinity if it is not a terminal, so that nothing is truncated. */

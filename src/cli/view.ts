@@ -106,8 +106,8 @@ const clearScreen = "\x1b[2J\x1b[H";
 const mostSaid = 10;
 
 /**
- * Lines that the next drawing clears. The cursor returns to the start, where it stays however the terminal is resized and
- * rewrapped. No line wraps while it is written.
+ * Lines that the next drawing clears. The cursor returns to the start, so a resize that rewraps the lines does not move it. Lines do
+ * not wrap while they are written.
  */
 function blockText(lines: readonly string[]): string {
   if (lines.length === 0) return "";

@@ -52,7 +52,7 @@ const options = {
 
 type CopyArguments = Arguments<typeof positionals & typeof options>;
 
-/** `kbdump copy <run> --to URL`: whole documents, word for word. It writes with `--apply` only. `load` gives the copy itself. */
+/** `kbdump copy <run> --to URL`: copies whole documents to a service. Only writes with `--apply`. `load` imports the code that copies. */
 export function copyCommand(load: () => Promise<CopyRun>) {
   return defineCommand({
     name: "copy <run>",
@@ -68,18 +68,18 @@ export function copyCommand(load: () => Promise<CopyRun>) {
   });
 }
 
-/** Requests and documents at once: a service embeds each chunk while it takes it, and people use it meanwhile. */
+/** Concurrent requests and documents. Low, because the service embeds every chunk that it receives while people use it. */
 const usualConcurrency = 4;
 
-export const command = copyCommand(async () => (await import("../restore/copy/copy-run.js")).copyRun); // heavy; --help does without
+export const command = copyCommand(async () => (await import("../restore/copy/copy-run.js")).copyRun); // slow to load; --help does not need it
 
-/** A dataset is named by its id, or is `new`. */
+/** A dataset must be an id or `new`. */
 function checkDataset(dataset: string | undefined, checkIds: CheckIds): readonly Problem[] {
   if (dataset === undefined || dataset === "new") return [];
   return checkIds("--dataset", [dataset]).map(({ path, message }) => ({ path, message: `${message}; or new` }));
 }
 
-/** `kbdump copy <run> --to <base_url>`, with arguments that are checked. `load` gives the copy itself. */
+/** Runs the command with checked arguments. `load` imports the code that copies. */
 async function runCopy(
   args: CopyArguments,
   times: Times,
@@ -87,7 +87,7 @@ async function runCopy(
   load: () => Promise<CopyRun>,
 ): Promise<number> {
   const { run, keyEnv } = args;
-  const { findRun } = await import("../store/find-run.js"); // heavy; --help does without
+  const { findRun } = await import("../store/find-run.js"); // slow to load; --help does not need it
   const folder = await findRun(run, findOptionsFrom(args, environment));
   const key = await keyFrom(keyEnv, environment.env);
   const copy = await load();
@@ -107,7 +107,7 @@ async function runCopy(
   return endRestore(named(copied), renderCopied, { args, log: view.log, environment });
 }
 
-/** Renders how far a copy is. It is measured in chunks and child chunks, or in documents where none comes. */
+/** Renders the progress of a copy in chunks and child chunks, or in documents if there are no chunks to write. */
 export function renderCopy(progress: CopyProgress): Rendering {
   return renderWork(() => {
     const { step, dump, documents, documentsDone, documentsFailed, chunks, chunksDone, writes } = progress;

@@ -91,7 +91,7 @@ export const command = defineCommand({
 });
 
 interface GuardTimes extends Times {
-  /** Milliseconds between two looks at the documents. */
+  /** Milliseconds between polls of the documents. */
   readonly interval: number;
 }
 
@@ -150,7 +150,7 @@ async function guard(args: GuardArguments, times: GuardTimes, environment: Envir
 interface Guarding {
   readonly args: GuardArguments;
   readonly times: GuardTimes;
-  /** The key that writes. */
+  /** The key with write access. */
   readonly key: string;
   readonly job: Job;
   readonly view: View;
@@ -160,7 +160,7 @@ interface Guarding {
   readonly next: Invocation;
 }
 
-/** Waits for the re-index after the first backup, then restores. Gives the exit code. */
+/** Waits for the re-index after the first backup, then restores. Returns the exit code. */
 async function waitAndRestore(guarding: Guarding, environment: Environment): Promise<number> {
   const { args, times, job, view, documents, backup, next } = guarding;
   const { env, signal } = environment;
@@ -186,7 +186,7 @@ const demoEnds =
 
 const needsFolder = "guard keeps its backups in a folder, and this job writes to a bucket: name a folder with --out";
 
-/** Runs the job once for a backup. */
+/** Runs the job once to make a backup. */
 async function backUp(job: Job, view: View, { env, signal }: Environment): Promise<RunResult> {
   const { runJob } = await import("../run/run-job.js"); // slow to load
   const progress = emptyRunProgress();
@@ -195,8 +195,8 @@ async function backUp(job: Job, view: View, { env, signal }: Environment): Promi
 }
 
 /**
- * Milliseconds between the end of the re-index and what is added then. A chunk that is as old as the end of the indexing, in whole seconds,
- * would not be known as added by the next restore.
+ * Milliseconds to wait between the end of the re-index and the restore. The service stores whole seconds, so a chunk added in the
+ * second in which indexing ended would not count as added in the next restore.
  */
 const apart = 2_000;
 
@@ -231,7 +231,7 @@ function restoreInvocation(folder: string, args: GuardArguments, { program, env 
   return { program: program(), args: ["restore", folder, ...flags] };
 }
 
-/** An error after the first backup, with the command that continues from there. */
+/** Adds to an error after the first backup the command that continues from it. */
 function withNext(error: unknown, next: Invocation): unknown {
   const hint = `the backup stays; once no document is being indexed: ${applyCommand(next)}`;
   if (error instanceof InterruptedError)
@@ -239,7 +239,7 @@ function withNext(error: unknown, next: Invocation): unknown {
   return error instanceof StopError ? new StopError(`${error.message}; ${hint}`, { cause: error }) : error;
 }
 
-/** Shows and restores what the re-index took, after a yes. */
+/** Shows what the re-index destroyed, and restores it if the user confirms. */
 async function restore(
   { args, times, key, job, view, backup }: Guarding,
   environment: Environment,

@@ -73,7 +73,7 @@ export const command = defineCommand({
   },
 });
 
-/** The result of `kbdump join --json`: that of a run, plus the runs that were joined. */
+/** The result of `kbdump join --json`: the result of a run, plus the joined runs. */
 export const joinResult = result({
   ...runResult.entries,
   shards: v.pipe(

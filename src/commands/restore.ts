@@ -73,7 +73,7 @@ function wishProblems({ plan, planOut, manualEdits, apply }: RestoreArguments): 
   ];
 }
 
-/** `kbdump restore <run>`: what a re-index destroyed. It writes with `--apply` only. `load` gives the restore itself. */
+/** `kbdump restore <run>`: restores what a re-index destroyed. Only writes with `--apply`. `load` imports the code that restores. */
 export function restoreCommand(load: () => Promise<RestoreLost>) {
   return defineCommand({
     name: "restore <run>",
@@ -89,9 +89,9 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
   });
 }
 
-export const command = restoreCommand(async () => (await import("../restore/lost/restore-lost.js")).restoreLost); // heavy; --help does without
+export const command = restoreCommand(async () => (await import("../restore/lost/restore-lost.js")).restoreLost); // slow to load; --help does not need it
 
-/** `kbdump restore <run>`, with arguments that are checked. `load` gives the restore itself. */
+/** Runs the command with checked arguments. `load` imports the code that restores. */
 async function runLost(
   args: RestoreArguments,
   times: Times,
@@ -118,7 +118,7 @@ async function runLost(
   return endRestore(named(restored), renderRestored, { args, log: view.log, environment });
 }
 
-/** The folders of the runs, the key, and the service that the owner's settings name. */
+/** Finds the folders of the runs, the key, and the service in the user's settings. */
 async function placeFrom(
   args: RestoreArguments,
   environment: Environment,
@@ -134,7 +134,7 @@ async function placeFrom(
   return { folder, against: newer, key: await keyFrom(keyEnv, env), own };
 }
 
-/** The service of the job file, where the run is named by one; else that of the variable. */
+/** The service in the job file if the run was named by one; otherwise KNOWLEDGE_BASE_URL; undefined for the embedded service or none. */
 async function ownService(run: string, options: FindOptions): Promise<OwnService | undefined> {
   const { findNamed } = await import("../store/find-named.js");
   const found = await findNamed(run, options);
@@ -147,7 +147,7 @@ async function ownService(run: string, options: FindOptions): Promise<OwnService
   return url === undefined ? undefined : { url, place: "KNOWLEDGE_BASE_URL" };
 }
 
-/** Renders how far a restore is. */
+/** Renders the progress of a restore. */
 export function renderRestore(progress: RestoreProgress): Rendering {
   return renderWork(() => {
     const { step, chunks, chunksDone, waiting, dump } = progress;

@@ -232,7 +232,7 @@ export class TimeLimit {
   }
 }
 
-/** Adds to the error of a run what it leaves behind. Adds nothing if nothing was kept, or another run took over. */
+/** Adds to the error of a run how to resume its work. Adds nothing if no work was kept, or if another run took over. */
 export function withProgress(error: unknown, progress: RunProgress, { fresh }: { readonly fresh: boolean }): unknown {
   if (!progress.isKept || error instanceof LostError || error instanceof UnprintedError) return error;
   const again = `run the same command${fresh ? " without --fresh" : ""} to resume`;

@@ -93,7 +93,7 @@ async function checkArguments(
   return format === "table" && !json ? tableRows : undefined;
 }
 
-/** Runs `work` with the path of a file in a folder of its own, which is removed at the end. */
+/** Runs `work` with the path of a file in a new folder, and removes the folder afterwards. */
 async function withTemporaryFile(work: (file: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-sql-"));
   try {

@@ -173,7 +173,7 @@ function wrongSample(given: string): Problem {
   return { path: "--sample", message: `got ${JSON.stringify(given)}, expected a percentage above 0, such as 5%` };
 }
 
-/** Problems of flags that require `--against`. */
+/** The problems of flags that are only valid with `--against`. */
 function lonelyFlags({
   against,
   keyEnv,

@@ -84,7 +84,7 @@ export const command = defineCommand({
   },
 });
 
-/** Adds to the error of a worker what it leaves behind. */
+/** Adds to the error of an interrupted worker how many documents it read. */
 export function withWork(error: unknown, { documentsDone }: Pick<RunProgress, "documentsDone">): unknown {
   if (!(error instanceof InterruptedError)) return error;
   const read = `${countText(documentsDone, "document")} read`;

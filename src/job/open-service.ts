@@ -26,8 +26,8 @@ interface ReachedService {
 }
 
 /**
- * Opens the service of a job. `onAnswer` gets every answer, `patient` waits while the service is down. A worker gives its own
- * `maxRps` and `onPause`; `keySource` names a key that does not come from where the job says. Throws UsageError without a key.
+ * Opens the service of a job. `onAnswer` gets every answer. `patient`: wait while the service is down. A worker passes its own `maxRps`
+ * and `onPause`. `keySource` names the source of the key if it is not the one in the job. Throws UsageError without a key.
  */
 export async function openService(
   job: Job,

@@ -55,7 +55,7 @@ function keyFrom(text: string, place: string): string {
   );
 }
 
-/** Whether others can read a file of ours. The permissions of other owners' files, such as mounted secrets, are not our concern. */
+/** Whether other users can read a file that this user owns. Files of other owners, such as mounted secrets, are not checked. */
 async function isOpenToOthers(file: string): Promise<boolean> {
   const user = process.getuid?.();
   if (user === undefined) return false; // Windows has no such modes

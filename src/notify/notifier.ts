@@ -209,6 +209,6 @@ async function statusOf(target: URL, body: string, { dispatcher }: Connections, 
   const { origin, pathname, search } = target;
   const sent = dispatcher.request({ origin, path: pathname + search, method: "POST", headers, body, signal });
   const answer = await unlessAborted(sent, signal);
-  answer.body.on("error", () => {}); // it breaks off with the connection
+  answer.body.on("error", () => {}); // the body fails when the connection closes
   return answer.statusCode;
 }

@@ -18,7 +18,7 @@ export interface DocumentForecast {
   readonly bytes: number;
 }
 
-/** What the forecasts of all documents share. */
+/** The inputs that the forecasts of all documents share. */
 export interface ForecastBasis {
   readonly job: Pick<Job, "childChunks" | "consistency" | "originals">;
   /** Rows per page. */
@@ -33,7 +33,7 @@ export function likeIn(surveys: readonly DocumentSurvey[]): ForecastBasis["like"
   return ({ docForm }) => (sampled.find((survey) => survey.docForm === docForm) ?? sampled[0])?.sample;
 }
 
-/** Bytes of a row in documents. */
+/** Estimated bytes per row of documents. */
 const perDocument = 400;
 
 /** Forecasts an undisturbed run for a document: nothing fails, changes or is resumed. */
@@ -59,7 +59,7 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
     bytes,
   };
 
-  /** Lists of more than one answer are read twice, unless the chunks embed the same children. */
+  /** A list of more than one page is read twice, unless the chunks embed the same children. */
   function listRequests(rows: number): number {
     const once = pagesOf(rows, sizes.children);
     const isProved = job.consistency === "counts" || sample?.embedding === "agrees";
@@ -81,8 +81,8 @@ export function forecastDocument(survey: DocumentSurvey, { job, sizes, like }: F
 }
 
 /**
- * How many documents' details a run reads. With `auto`, those that look edited in the sample; of the others, as large a part as of
- * the sample. An edit that the sample does not see costs the run one more request.
+ * How many documents' details a run reads. With `auto`, counts the sampled documents that look edited, and the same share of the
+ * others. Each edit that the sample misses costs one more request.
  */
 export function countDetailed(surveys: readonly DocumentSurvey[], details: Job["details"]): number {
   if (details !== "auto") return details ? surveys.length : 0;

@@ -124,13 +124,13 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
   };
 }
 
-/** The answers that a run needs before it reads documents. */
+/** The answers from the service that a run needs before it reads documents. */
 interface Opening {
   readonly discovery: Discovery;
   readonly batches: number;
-  /** Requests that a run sends for all this, and for the settings of datasets. */
+  /** Requests that a run sends for these answers and for the settings of datasets. */
   readonly requests: number;
-  /** A sentence for every list that a run could not read either. */
+  /** A sentence for every list that could not be read. */
   readonly failures: readonly string[];
 }
 
@@ -187,7 +187,7 @@ function plannedDocuments(
   });
 }
 
-/** What an earlier run of the job means for the next one. Changes nothing, not even the lock. */
+/** Notes on how an earlier run of the job affects the next run. Changes nothing, not even the lock. */
 async function earlierRunNotes(job: Job, now: () => Date): Promise<readonly string[]> {
   const folders = foldersOf(job);
   const path = join(folders.private, "lock");
@@ -267,7 +267,7 @@ export async function diskSpace(job: Job, jsonl: number): Promise<PlanDisk> {
   return { folder, ...needs, free_bytes: free, enough: free === null ? null : free >= needs.needed_bytes };
 }
 
-/** The bytes that remain after a run, and the most that it needs at one moment. `before`: the current size of the database. */
+/** The bytes that remain after a run, and the peak during it. `before`: the current size of the database. */
 export function diskNeeds(
   { formats, compress }: Pick<Job["output"], "formats" | "compress">,
   jsonl: number,
@@ -296,7 +296,7 @@ async function freeSpace(path: string): Promise<{ folder: string; free: number |
   }
 }
 
-/** What the plan noticed about the service. */
+/** Facts about the service from the plan's requests. */
 export interface Observations {
   readonly surveys: readonly DocumentSurvey[];
   /** Rows per page of chunks. */

@@ -17,7 +17,7 @@ const mostSampled = 100;
 const firstLists = 3;
 const moreLists = 9;
 
-/** What the plan knows of one document. */
+/** The plan's knowledge of one document. */
 export interface DocumentSurvey {
   readonly ref: DocumentRef;
   /** Chunks that the service counts; null if unknown. */
@@ -31,7 +31,7 @@ export interface DocumentSurvey {
   readonly sample: DocumentSample | undefined;
 }
 
-/** What some pages of a document and some child lists show. */
+/** Facts from some pages of a document and some of its child lists. */
 export interface DocumentSample {
   /** Rows on page 1. */
   readonly pageRows: number;

@@ -11,17 +11,17 @@ import { columns, type Kind } from "../rows/columns.js";
 import type { ReportOptions } from "./report-options.js";
 
 interface LoadOptions extends Pick<ReportOptions, "database" | "signal" | "progress"> {
-  /** Whether the verification reads every byte of the files meanwhile, so that no file is hashed twice. */
+  /** Whether a concurrent verification hashes the files. If so, loading does not hash them again. */
   readonly isVerified: boolean;
 }
 
-/** The characters of a content that are shown, and those of a name, a status or an error: a service may send any length. */
+/** Maximum characters to keep: of a content, and of a name, status or error, because the service does not limit them. */
 const [beginning, longest] = [160, 300];
 
-/** SQL: the content of a chunk has more than white space. Others have no hash. */
+/** SQL: whether the content of a chunk has more than white space. A blank content gets no hash. */
 export const isNotBlank = "regexp_matches(content, '[^[:space:]]')";
 
-/** SQL: the newer of the two times that are known. */
+/** SQL: the time of the last change: the newer of creation and update. */
 const changedAt = `greatest(${utcTime("created_at")}, ${utcTime("updated_at")})`;
 
 const short = (name: string) => `left(${name}, ${longest}) AS ${name}`;
@@ -32,7 +32,7 @@ export const readingsSql = columns.indexing_status
   .map(({ name, type }) => (type === "time" ? `${utcTime(name)} AS ${name}` : type === "text" ? short(name) : name))
   .join(", ");
 
-/** SQL: what a report needs of the rows of a kind; no content is kept as a whole. */
+/** SQL: the columns that a report needs, by kind. Contents are truncated. */
 const needed = {
   chunks: `dataset_id, document_id, id, position, coalesce(word_count, length(content)) AS characters, tokens, hit_count,
     enabled, ${short("status")}, error IS NOT NULL AS has_error, ${short("error")}, ${utcTime("created_at")} AS created_at,
@@ -48,14 +48,14 @@ const needed = {
   indexing_status: readingsSql,
 } as const;
 
-/** The kinds of which a report asks something. */
+/** The kinds that a report queries. */
 export const kinds = Object.keys(needed) as readonly (keyof typeof needed)[];
 
 /**
- * Loads what a report needs of a dump into tables named like their kinds, and into `documents` (those of the manifest) and `names`. Each file
- * is read once. Times are TIMESTAMP in UTC; `row` and `nr` count from 0 in the order of the dump. Attaches the database of the job as `job`,
- * and gives the reason as a sentence where that is not possible. StopError if a file is not as its run wrote it; UsageError if the rows are
- * nowhere.
+ * Loads the data for a report into tables named like their kinds, and into `documents` (from the manifest) and `names`. Reads each
+ * file once. Times are TIMESTAMP in UTC; `row` and `nr` count from 0 in the order of the dump. Attaches the job's database as `job`;
+ * returns the reason, as a sentence, if it cannot. Throws StopError if a file differs from what the run wrote, and UsageError if
+ * neither a file nor the database has the rows.
  */
 export async function loadTables(connection: Connection, dump: Dump, options: LoadOptions): Promise<string | null> {
   const noHistory = await openHistory(connection, dump, options);
@@ -77,7 +77,7 @@ export async function loadTables(connection: Connection, dump: Dump, options: Lo
   return noHistory;
 }
 
-/** StopError if the file is not as its run wrote it. */
+/** Loads one file. Throws StopError if it differs from what the run wrote. */
 async function loadFile(
   connection: Connection,
   dump: Dump,
@@ -99,13 +99,13 @@ async function loadFile(
   });
 }
 
-/** SQL: the columns of a kind, and no row. */
+/** SQL: the columns of a kind, without rows. */
 function noRows(kind: Kind): string {
   const cells = columns[kind].map(({ name, type }) => `NULL::${sqlTypes[type]} AS "${name}"`);
   return `(SELECT ${cells.join(", ")} WHERE false)`;
 }
 
-/** SQL: the rows that the database has of a run. */
+/** SQL: the rows of a run in the database. */
 function databaseRows({ manifest: { run_id, started_at, finished_at } }: Dump, kind: Kind): string {
   const isOfRun =
     kind === "indexing_status"
@@ -114,7 +114,7 @@ function databaseRows({ manifest: { run_id, started_at, finished_at } }: Dump, k
   return `(FROM job.main.${kind} WHERE ${isOfRun})`;
 }
 
-/** A later run replaces rows in the database. */
+/** Throws UsageError unless the database holds this run, because a later run replaces its rows. */
 async function checkNewest(connection: Connection, { folder, manifest }: Dump, reason: string | null): Promise<void> {
   const newest =
     reason === null ? (await rowsOf(connection, "SELECT max(run_id) AS run_id FROM job.main.runs"))[0] : {};
@@ -125,7 +125,7 @@ async function checkNewest(connection: Connection, { folder, manifest }: Dump, r
   throw new UsageError("The rows of the run are not there:", [{ path: folder, message }]);
 }
 
-/** Makes the table `documents` of the documents of the manifest, in their order. */
+/** Fills the table `documents` from the manifest, in its order. */
 async function appendDocuments(connection: Connection, { manifest }: Dump): Promise<void> {
   await connection.run(`CREATE TABLE documents (nr BIGINT, dataset_id VARCHAR, document_id VARCHAR, status VARCHAR, total BIGINT,
     chunk_count BIGINT, child_chunk_count BIGINT, error VARCHAR)`);
@@ -143,7 +143,7 @@ async function appendDocuments(connection: Connection, { manifest }: Dump): Prom
   appender.closeSync();
 }
 
-/** SQL: makes `names`, the names of documents and their datasets, as far as the service told them. */
+/** SQL: creates `names`, the names of documents and their datasets if the service reported them. */
 const namesSql = `CREATE TABLE names AS
   SELECT dataset_id, document_id, coalesce(any_value(l.dataset_name), any_value(s.name)) AS dataset_name,
     coalesce(any_value(l.name), any_value(d.name)) AS document_name
@@ -152,12 +152,12 @@ const namesSql = `CREATE TABLE names AS
   LEFT JOIN datasets s USING (dataset_id)
   GROUP BY dataset_id, document_id`;
 
-/** Tables of the database that a report asks. */
+/** The database tables that a report queries. */
 const asked = ["runs", "documents", "chunk_changes", "child_chunk_changes", "document_changes", "indexing_status"];
 
 /**
- * Attaches the database of the job as `job`, to be read only, if it has the run. Whatever is wrong with it, there is no history: gives
- * the reason as a sentence, null if all went well. The path is not in it, for a report may go to somebody else.
+ * Attaches the job's database as `job`, read-only, if it has the run. Returns null, or the reason as a sentence: a report then has no
+ * history. The reason does not show the path, because you may pass the report on.
  */
 async function openHistory(connection: Connection, dump: Dump, options: LoadOptions): Promise<string | null> {
   const path = options.database ?? (await databaseOf(dump));
@@ -179,7 +179,7 @@ async function openHistory(connection: Connection, dump: Dump, options: LoadOpti
   }
 }
 
-/** SQL: fails where a column is not there. */
+/** SQL: selects every known column, and so fails if one is missing. */
 function columnsOf(table: string): string {
   return `SELECT ${(tables[table]?.columns ?? []).map(({ name }) => `"${name}"`).join(", ")}`;
 }

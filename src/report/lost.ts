@@ -12,10 +12,10 @@ import { documentKey } from "../rows/row.js";
 import type { ReportOptions } from "./report-options.js";
 import { commandOf, type NameFolder, runName } from "./report-path.js";
 
-/** Lost rows that get a card. */
+/** Maximum lost rows to show as cards. */
 const mostCards = 100;
 
-/** The losses since an older run: the numbers of `diff`, and the plan of `restore`. */
+/** The losses since an older run: the counts of `diff`, and the plan of `restore`. */
 export interface LostFacts {
   readonly old: Dump["manifest"];
   /** Documents may have names only if the report shows texts. */
@@ -24,38 +24,38 @@ export interface LostFacts {
   readonly cards: readonly LostCard[];
   readonly restore: RestoreFacts;
   readonly commands: Commands;
-  /** Sentences on what may make the comparison say less than it seems to; empty without content. The count is that of all. */
+  /** Sentences on why the comparison may be incomplete; empty without content. `warning_count` counts them even then. */
   readonly warnings: readonly string[];
   readonly warning_count: number;
 }
 
-/** A lost row, and what a restore does about it. */
+/** A lost row, and whether a restore brings it back. */
 export interface LostCard extends RowOutcome {
   readonly change: ChunkChange;
   readonly document: Pick<DocumentDiff, "dataset_id" | "document_id" | "dataset_name" | "document_name">;
 }
 
-/** Rows that a restore would write, or why it is refused as a whole, as a sentence. */
+/** The number of rows that a restore would write, or a sentence on why it is refused. */
 interface RestoreFacts {
   readonly rows: number;
   readonly refused: string | null;
 }
 
-/** The plan of a restore for a lost row. */
+/** The restore plan for a lost row. */
 interface RowOutcome {
-  /** Who made the edit, and when; null where no fact says that a person did. */
+  /** Who made the edit, and when; null without evidence of a manual edit. */
   readonly edit: ManualEdit | null;
-  /** The text as the plan has it; undefined where no fact says that a person made it. */
+  /** The text in the plan; undefined without evidence of a manual edit. */
   readonly content?: string;
-  /** Why it is left alone, as a sentence; null where it is written. */
+  /** A sentence on why the row is left alone; null if the restore writes it. */
   readonly reason: string | null;
 }
 
 export type LostOptions = Pick<ReportOptions, "database" | "content" | "memory" | "signal" | "progress" | "nameFolder">;
 
 /**
- * Compares a run with an older one, and plans what `restore` would bring back. The database is that of the older run's job; undefined: the
- * one beside it.
+ * Compares a run with an older one, and plans what `restore` would bring back. `options.database` belongs to the older run's job;
+ * undefined: the database next to that run.
  */
 export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions): Promise<LostFacts> {
   const { memory, signal, progress, content, nameFolder } = options;
@@ -67,7 +67,7 @@ export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions): 
     progress.step = "planning the restore";
     const { outcomeOf, warnings, ...restore } = await planRestore(connection, compared, options);
     const all = [...new Set([...diff.warnings, ...warnings])];
-    // The page may be sent to somebody whom the folders of this machine do not concern.
+    // You may pass the page on, and readers need not see the folders of this machine.
     const withoutPath = (text: string) =>
       database === null ? text : text.replaceAll(database, "the database of the job");
     const documents = new Map(diff.documents.map((document) => [documentKey(document), document]));
@@ -99,7 +99,7 @@ interface PlannedRestore extends RestoreFacts {
   readonly warnings: readonly string[];
 }
 
-/** Plans the restore as the command does, from the comparison that is made already. */
+/** Plans the restore like the command does, but reuses the comparison. */
 async function planRestore(
   connection: Connection,
   compared: ComparedRuns,
@@ -124,7 +124,7 @@ async function planRestore(
   };
 }
 
-/** Why a run as a whole is of no use for a restore; null where it is. */
+/** Why a run cannot be used for a restore; null if it can. */
 function refusalOf(name: "older" | "newer", dump: Dump | undefined): string | null {
   try {
     if (dump) checkFit(dump);
@@ -135,7 +135,7 @@ function refusalOf(name: "older" | "newer", dump: Dump | undefined): string | nu
   }
 }
 
-/** By `keyOf`, of the rows that the plan decides on. */
+/** The outcomes of all rows in the plan, by `keyOf`. */
 function outcomesOf(documents: readonly DocumentPlan[]): ReadonlyMap<string, RowOutcome> {
   const outcomes = new Map<string, RowOutcome>();
   for (const document of documents) {
@@ -152,17 +152,17 @@ function outcomesOf(documents: readonly DocumentPlan[]): ReadonlyMap<string, Row
   return outcomes;
 }
 
-/** Tells a row of the older run from all others. */
+/** Identifies a row of the older run. */
 function keyOf(row: { dataset_id: string; document_id: string; segment_id: string | null; id: string | null }): string {
   return JSON.stringify([row.dataset_id, row.document_id, row.segment_id, row.id]);
 }
 
-/** The commands that show the rest of what is lost, and that plan and make a restore. */
+/** The commands that show all losses, and that plan and apply a restore. */
 interface Commands {
   readonly diff: string;
   readonly documents: string;
   readonly restore: string;
-  /** Writes it: against the service as it stands, not against a run. */
+  /** Applies the restore. It compares with the current service, not with a run. */
   readonly apply: string;
 }
 
@@ -176,7 +176,7 @@ function commandsFor(old: Dump, fresh: Dump, nameFolder?: NameFolder): Commands 
   };
 }
 
-/** `--out` holds for both runs: where they lie in different folders, both are named by their paths. */
+/** Names both runs for one command. `--out` applies to both, so runs from different output folders are named by their paths. */
 function namesOf(old: Dump, fresh: Dump, nameFolder: NameFolder = (path) => path) {
   const [older, newer] = [old, fresh].map(({ folder, manifest }) => runName(folder, manifest, nameFolder));
   if (older && newer && older.flags.join() === newer.flags.join())

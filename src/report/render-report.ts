@@ -27,14 +27,14 @@ import { Source } from "./source.js";
 import { verifyInWorker } from "./verify-worker.js";
 
 export interface RenderedReport {
-  /** One HTML document that needs nothing else. The same dump gives the same text. */
+  /** One self-contained HTML document. The same dump always produces the same text. */
   readonly html: string;
   readonly summary: ReportSummary;
 }
 
 /**
- * Renders the report of a run. Rejects with UsageError where a path is no folder of a run or no database, with StopError where files of
- * a run are not those that it wrote, and with the reason of `request.signal`.
+ * Renders the report of a run. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file
+ * differs from what its run wrote, and with the reason of `request.signal`.
  */
 export async function renderReport(request: ReportRequest): Promise<RenderedReport> {
   const options: ReportOptions = {
@@ -56,8 +56,8 @@ export async function renderReport(request: ReportRequest): Promise<RenderedRepo
 }
 
 /**
- * Shares of the memory; the last two are used at the same time. The tables of a report keep no texts, and spill. With 800 MB, a run with a document
- * of 1,000,000 chunks of 500 characters is compared, read and verified within 700 MB in all.
+ * Shares of the memory. Reading and verifying run at the same time. The report's tables keep no full texts, and can spill to disk.
+ * With 800 MB, comparing, reading and verifying a document of 1,000,000 chunks of 500 characters takes at most 700 MB in total.
  */
 const shares = { comparing: 3 / 8, reading: 1 / 4, verifying: 1 / 2 };
 
@@ -66,7 +66,7 @@ interface Reported {
   readonly verification: Verification | undefined;
 }
 
-/** Reads a run and verifies it at the same time, in a thread of its own. If one fails, the other ends. */
+/** Reads a run and, in another thread, verifies it at the same time. If either fails, the other is stopped. */
 async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: ReportOptions): Promise<Reported> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
@@ -86,7 +86,7 @@ async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: R
   }
 }
 
-/** Loads the rows of a run, and makes the parts of the page. StopError if a file is not as its run wrote it. */
+/** Loads the rows of a run and builds the sections. Throws StopError if a file differs from what the run wrote. */
 async function reportRun(
   dump: Dump,
   lost: LostFacts | undefined,
@@ -127,20 +127,20 @@ async function reportRun(
   });
 }
 
-/** The next steps. Comparing two runs, the first of them where none were compared, is one only if there is no other. */
+/** The next steps. If no runs were compared, the first step suggests that; it is dropped if there is any other step. */
 function nextsOf(sections: readonly Section[], isNotCompared: boolean): readonly Next[] {
   const nexts = sections.map(({ next }) => next).filter((next) => next !== undefined);
   return isNotCompared && nexts.length > 1 ? nexts.slice(1) : nexts;
 }
 
-/** Files that were loaded without being checked: StopError if the verification found other bytes in one of them. */
+/** Checks the loaded files against the hashes of the verification. Throws StopError if one differs. */
 async function checkLoaded(dump: Dump, signal: AbortSignal): Promise<void> {
   for (const kind of kinds)
     for (const file of dump.tablesOf([kind], { guarded: true }) ?? [])
       await dump.check(file, () => signal.throwIfAborted());
 }
 
-/** The progress of a part of the work, as a share of the whole, which never goes back. */
+/** The progress of one part of the work, which moves the whole progress between `from` and `to`, and never back. */
 export function partOf(whole: ReadProgress, from: number, to: number): ReadProgress {
   const part = { expected: 0, done: 0 };
   const show = () => {
@@ -174,13 +174,13 @@ export function partOf(whole: ReadProgress, from: number, to: number): ReadProgr
 }
 
 export interface WriteReportOptions {
-  /** The path at which the file is made, on the same disk; beside the file by default. */
+  /** The temporary path, on the same disk; default: next to the file. */
   readonly aside?: string;
 }
 
 /**
- * Writes the report of a run to a file, whole or not at all; a file that is there is replaced. Only its owner may read it. Rejects as
- * `renderReport` does, and with UsageError for a place that no report can be written to.
+ * Writes the report of a run to a file, atomically, and replaces an existing file. Only the file's owner can read it. Rejects like
+ * `renderReport`, and with UsageError if the path cannot be written.
  */
 export async function writeReport(
   path: string,

@@ -3,24 +3,24 @@ import type { NameFolder } from "./report-path.js";
 
 /** All settings of a report. */
 export interface ReportOptions {
-  /** Folder of the run. */
+  /** The run folder. */
   readonly folder: string;
-  /** Folder of an older run, to show what was lost since; undefined: nothing is compared. */
+  /** The folder of an older run, to show the losses since then; undefined: no comparison. */
   readonly against: string | undefined;
-  /** The database of the job, for its history; undefined: the one beside the folder of runs, if it is there. */
+  /** The job's database, for its history; undefined: the database next to the folder of runs, if there is one. */
   readonly database: string | undefined;
-  /** Whether texts are shown: contents, names and errors. */
+  /** Whether to show texts: contents, names and errors. */
   readonly content: boolean;
-  /** Whether every file of the run is read again and checked. */
+  /** Whether to read and check every file of the run again. */
   readonly verify: boolean;
-  /** The most memory that DuckDB may use, such as `800MB`. */
+  /** The maximum memory of DuckDB, such as `800MB`. */
   readonly memory: string;
-  /** Names folders in the commands of the page; undefined: by their paths. */
+  /** Names folders in the page's commands; undefined: use their paths. */
   readonly nameFolder: NameFolder | undefined;
   readonly signal: AbortSignal;
-  /** Updated while the work goes on. */
+  /** Updated during the work. */
   readonly progress: ReadProgress;
 }
 
-/** The report that is asked for: the folder of a run, and any of the settings; by default all texts, verified, compared with nothing. */
+/** The run folder and any other settings. By default, the report shows all texts, verifies the run and compares it with no other. */
 export type ReportRequest = Pick<ReportOptions, "folder"> & Partial<ReportOptions>;

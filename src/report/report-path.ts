@@ -5,10 +5,10 @@ import { UsageError } from "../errors.js";
 import { ifAbsent, kindOf } from "../files/files.js";
 import { shellText } from "../shell-text.js";
 
-/** The name of a report beside the runs of a job, and where no other is given. */
+/** The default name of a report, and its name next to the runs of a job. */
 export const reportName = "report.html";
 
-/** The file for the report of a run: beside the runs of its job, or in the current folder where the run lies elsewhere. */
+/** The default path for the report of a run: next to the runs of its job, or in the current folder if the run was moved. */
 export async function usualPath(run: string): Promise<string> {
   const folder = await realpath(run);
   const facts = await readRunFacts(folder);
@@ -17,8 +17,8 @@ export async function usualPath(run: string): Promise<string> {
 }
 
 /**
- * Refuses a path that no report can be written to, before any work. UsageError if its folder does not exist, if it is inside a run
- * folder, which holds only the files of its manifest, or if something other than a file is there.
+ * Checks the path of a report before any work. Throws UsageError if its folder does not exist, if it is inside a run folder, which may
+ * hold only the files in its manifest, or if the path exists but is not a file.
  */
 export async function checkPath(path: string): Promise<void> {
   const facts = await stat(path).catch(ifAbsent(undefined));
@@ -36,7 +36,7 @@ export async function checkPath(path: string): Promise<void> {
   );
 }
 
-/** The folder of a run that a folder is, or lies in. */
+/** The run folder that is this folder or contains it; undefined if there is none. */
 async function runAround(folder: string): Promise<string | undefined> {
   if (await readRunFacts(folder)) return folder;
   const above = dirname(folder);
@@ -47,7 +47,7 @@ function refusal(path: string, message: string): UsageError {
   return new UsageError(`The report cannot be written to ${path}: ${message}`, [{ path, message }], []);
 }
 
-/** The folder of the job that a run folder lies in, `output/nightly` of `output/nightly/runs/<run_id>`; undefined where it lies elsewhere. */
+/** The job folder of a run folder: `output/nightly` for `output/nightly/runs/<run_id>`; undefined if the run was moved. */
 function jobFolderOf(
   folder: string,
   { job, run_id }: { readonly job: string; readonly run_id: string },
@@ -57,13 +57,13 @@ function jobFolderOf(
   return isOfJob ? dirname(runs) : undefined;
 }
 
-/** The words by which a command names a run, or the database of a job: the thing itself, and where its job lies. */
+/** Names a run or a job's database on a command line: an argument, and the flags that say where the job is. */
 export interface RunName {
   readonly word: string;
   readonly flags: readonly string[];
 }
 
-/** Gives the name by which a user knows a folder: the address of the run that it is a copy of, or its path as it is. */
+/** Returns the name of a folder that a user knows: for a copy, the address of the original run; otherwise the path unchanged. */
 export type NameFolder = (folder: string) => string;
 
 interface RunIds {
@@ -72,8 +72,8 @@ interface RunIds {
 }
 
 /**
- * Names a run folder for commands: `nightly@20261120T020000123Z` where it lies in the folder of its job, with `--out` where that is
- * not in `output`; by its address where it is a copy; else by the path of the folder, as seen from here.
+ * Names a run folder for commands: the address for a copy; `nightly@20261120T020000123Z` for a run in its job folder, with `--out` if
+ * that is not in `output`; otherwise the relative path.
  */
 export function runName(folder: string, { job, run_id }: RunIds, nameFolder: NameFolder = (path) => path): RunName {
   const name = nameFolder(folder);
@@ -84,7 +84,7 @@ export function runName(folder: string, { job, run_id }: RunIds, nameFolder: Nam
   return { word: `${job}@${run_id}`, flags: dir === "output" ? [] : ["--out", dir] };
 }
 
-/** Names the database of the job of a run: by the name of the job, or by the address of the job of a copy. */
+/** Names the database of a run's job: by the address of the job for a copy; otherwise by the job name. */
 export function databaseName(folder: string, ids: RunIds, nameFolder: NameFolder = (path) => path): RunName {
   const jobFolder = jobFolderOf(folder, ids);
   const name = jobFolder && nameFolder(jobFolder);
@@ -92,12 +92,12 @@ export function databaseName(folder: string, ids: RunIds, nameFolder: NameFolder
   return { word: ids.job, flags: runName(folder, ids).flags };
 }
 
-/** The command that asks a run, or the database of its job, for all rows of a statement; as a table it would print 1,000 of them. */
+/** The command that queries a run, or its job's database. It prints CSV, because a table is limited to 1,000 rows. */
 export function sqlCommand({ word, flags }: RunName, statement: string): string {
   return commandOf("sql", [word, statement, ...flags, "--format", "csv"]);
 }
 
-/** A command line of kbdump that a shell takes as it stands. */
+/** A kbdump command line, quoted for a shell. */
 export function commandOf(command: string, args: readonly string[]): string {
   return ["kbdump", command, ...args.map(shellText)].join(" ");
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { count, listOf, oneOf, orNull, result, text } from "../schema.js";
 
-/** A run of a report; `folder` has its symlinks resolved. */
+/** A run in a report. Symlinks in `folder` are resolved. */
 const reportedRun = result({ folder: text, job: text, run_id: text });
 export type ReportedRun = v.InferOutput<typeof reportedRun>;
 
@@ -12,7 +12,7 @@ const reportSummary = result({
   findings: v.pipe(orNull(count), v.description("differences that the verification found; null with --no-verify")),
   run: reportedRun,
   documents: count,
-  /** Documents that failed, or changed while they were read. */
+  /** Documents that failed, or that changed during the read. */
   incomplete_documents: count,
   chunks: count,
   child_chunks: count,
@@ -27,6 +27,6 @@ const reportSummary = result({
 });
 export type ReportSummary = v.InferOutput<typeof reportSummary>;
 
-/** A report that was written: the result of `kbdump report --json`. */
+/** The result of `kbdump report --json`. */
 export const reportResult = result({ path: text, bytes: count, ...reportSummary.entries });
 export type ReportResult = v.InferOutput<typeof reportResult>;

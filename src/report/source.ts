@@ -9,35 +9,35 @@ import { type Column, numberOf, type Table } from "./page/table.js";
 import type { ReportOptions } from "./report-options.js";
 import { databaseName, type RunName, runName, sqlCommand } from "./report-path.js";
 
-/** Rows that a table reads at the most; the page shows fewer where they are long. */
+/** Maximum rows to read per table. The page shows fewer if they are long. */
 const mostRows = 300;
 
 interface TableRequest {
   readonly caption: string;
   readonly columns: readonly Column[];
-  /** SQL: all of the rows, with dataset_id and document_id. */
+  /** SQL: all rows, with dataset_id and document_id. */
   readonly select: string;
-  /** SQL: their order, which no two of them share. */
+  /** SQL: their order. It must be total. */
   readonly order: string;
-  /** The command that prints all of them; null where none does. */
+  /** The command that prints all rows; null if there is none. */
   readonly query: string | null;
 }
 
 interface SourceOptions extends Pick<ReportOptions, "content" | "database" | "nameFolder"> {
-  /** Why the database of the job is not attached as `job`, as a sentence; null where it is. */
+  /** A sentence on why the job's database is not attached as `job`; null if it is. */
   readonly noHistory: string | null;
 }
 
-/** A run whose rows are in tables (`loadTables`), and the commands that ask for more of them. */
+/** A run loaded into tables by `loadTables`, and the commands that query it. */
 export class Source {
   readonly connection: Connection;
   readonly manifest: Manifest;
   readonly run_id: string;
   readonly content: boolean;
   readonly noHistory: string | null;
-  /** The run folder; undefined where its rows are only in the database of the job. */
+  /** The run folder; undefined if its rows are only in the job's database. */
   readonly run: RunName | undefined;
-  /** The newest run of the job, for commands that start another one. */
+  /** The newest run of the job, for commands that start another run. */
   readonly job: RunName;
   readonly #database: RunName;
 
@@ -58,7 +58,7 @@ export class Source {
     return this.noHistory === null;
   }
 
-  /** The rows of a statement. Without content, no cell has a text of the service. */
+  /** The rows of a statement. Without content, texts from the service are removed. */
   async rows(sql: string): Promise<readonly SqlRow[]> {
     const rows = await rowsOf(this.connection, sql);
     return this.content ? rows : rows.map(withoutTexts);
@@ -69,7 +69,7 @@ export class Source {
     return (await this.rows(sql))[0] ?? {};
   }
 
-  /** Counts the rows of a table, and reads the first of them with the names of their documents. */
+  /** Counts the rows of a table, and reads the first rows with their document names. */
   async table({ caption, columns, select, order, query }: TableRequest): Promise<Table> {
     const { total } = await this.row(`SELECT count(*) AS total FROM (${select})`);
     const rows = await this.rows(
@@ -79,28 +79,28 @@ export class Source {
     return { caption, columns, rows, total: numberOf(total), query };
   }
 
-  /** SQL: the rows of a kind, as a statement of `askRun` names them. */
+  /** SQL: the rows of a kind, in a statement for `askRun`. */
   rowsOfRun(kind: Kind): string {
     return this.run ? kind : `(FROM ${kind} WHERE run_id = ${sqlText(this.run_id)})`;
   }
 
-  /** The command that asks for rows of the run; the statement names their tables as `rowsOfRun` does. */
+  /** The command that queries the run. The statement gets its rows from `rowsOfRun`. */
   askRun(statement: string): string {
     return sqlCommand(this.run ?? this.#database, onOneLine(statement));
   }
 
-  /** The command that asks the database of the job. */
+  /** The command that queries the job's database. */
   askDatabase(statement: string): string {
     return sqlCommand(this.#database, onOneLine(statement));
   }
 }
 
-/** Our statements have no texts with line breaks. */
+/** Puts a statement on one line. Safe, because our statements have no line breaks in strings. */
 function onOneLine(statement: string): string {
   return statement.replace(/\s+/g, " ");
 }
 
-/** States of documents, chunks and readings, of the service and of our own. */
+/** Known states of documents, chunks and readings, both the service's and ours. */
 const knownStates = new Set([
   ...["waiting", "parsing", "cleaning", "splitting", "indexing", "completed", "error", "paused", "re_segment"],
   ...["available", "archived", "disabled", "enabled", "queuing", "unknown"],
@@ -109,11 +109,11 @@ const knownStates = new Set([
 const stateNames = new Set(["status", "state", "indexing_status", "display_status"]);
 const harmless = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|-?\d+(\.\d+)?)$/;
 
-/** Columns of texts, which a service or a person may fill with anything, also with digits. */
+/** Names of text columns. Their content is arbitrary, even if it looks like a number. */
 const textName =
   /(^|_)(content|answer|beginning|text|names?|title|error|reason|by|keywords?|summary|before|after|now)$/;
 
-/** A row whose texts are numbers, UUIDs and known states only; any other state is `other`. */
+/** Keeps only numbers, UUIDs and known states of a row. Any other state becomes `other`. */
 export function withoutTexts<Row extends object>(row: Row): Row {
   const cells = Object.entries(row).map(([name, value]: [string, unknown]) => {
     if (typeof value === "string" && stateNames.has(name)) return [name, knownStates.has(value) ? value : "other"];

@@ -5,17 +5,17 @@ import type { Verification } from "../verify/findings.js";
 import { verifyRun } from "../verify/verify-run.js";
 import type { ReportOptions } from "./report-options.js";
 
-/** What the worker is asked for, what it says on its way, and how it ends. */
+/** The request to the worker, and below its messages: progress, and how it ends. */
 interface Work {
   readonly folder: string;
   readonly memory: string;
 }
 type Message = { readonly progress: ReadProgress } | { readonly verified: Verification } | { readonly stopped: string };
 
-/** The program that this file is when it runs in a thread of its own. Tests run the sources, which only the built file can do. */
+/** The worker's program: this file, built. Tests import the source, which a worker thread cannot run. */
 const program = new URL(import.meta.url.replace(/\/src\/report\/[\w-]+\.ts$/, "/dist/report/verify-worker.js"));
 
-/** Verifies a run folder in a thread of its own, as `verifyRun` does. */
+/** Runs `verifyRun` in a separate thread. */
 export async function verifyInWorker(
   folder: string,
   { memory, signal, progress }: Pick<ReportOptions, "memory" | "signal" | "progress">,
@@ -27,7 +27,7 @@ export async function verifyInWorker(
   try {
     return await new Promise((resolve, reject) => {
       worker.on("error", reject);
-      worker.on("exit", () => reject(signal.reason)); // nothing else ends it without a word
+      worker.on("exit", () => reject(signal.reason)); // only an abort ends it without a message
       worker.on("message", (message: Message) => {
         if ("progress" in message) Object.assign(progress, message.progress);
         else if ("verified" in message) resolve(message.verified);

@@ -184,7 +184,7 @@ class Poll {
   }
 }
 
-/** What was answered before this poll. */
+/** Whether there were answers before this poll. */
 interface Earlier {
   /** Whether the service ever answered. */
   readonly service: boolean;

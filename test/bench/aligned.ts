@@ -1,4 +1,4 @@
-/** A table as Markdown, in columns of equal width. The first `texts` columns are aligned to the left, numbers to the right. */
+/** Renders a Markdown table with aligned columns: the first `texts` columns to the left, the others to the right. */
 export function aligned([head = [], ...rows]: readonly (readonly string[])[], texts: number): string {
   const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)));
   const isText = (at: number) => at < texts;

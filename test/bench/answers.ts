@@ -2,10 +2,10 @@ import { childrenPerList, chunkId, type Dataset, documentId, numbersOf } from ".
 import { childRecord, chunkRecord, documentRecord, idsOfChild, idsOfChunk } from "./records.js";
 import { answerOf, type FilledRow, Template } from "./template.js";
 
-/** Rows of a page, whatever larger number is asked for. */
+/** Maximum rows per page, even if the request asks for more. */
 const pageSize = 100;
 
-/** The answers of the Knowledge API, ready but for the ids in them. */
+/** Prepared answers of the Knowledge API, in which only the ids are filled in. */
 export class Answers {
   readonly #dataset: Dataset;
   readonly #docForm: string;
@@ -20,7 +20,7 @@ export class Answers {
     this.#children = Array.from({ length: children }, (_, row) => templateOf(childRecord(row)));
   }
 
-  /** A page of the documents, from 1. */
+  /** A page of the documents. Pages count from 1. */
   documents(page: number, limit: number): Buffer {
     const { documents } = this.#dataset;
     const size = Math.min(limit, pageSize);
@@ -29,7 +29,7 @@ export class Answers {
     return Buffer.from(JSON.stringify({ data, has_more: page * size < documents, limit, total: documents, page }));
   }
 
-  /** A page of the chunks of a document, from 1, of so many rows; undefined where there is none. */
+  /** A page of `limit` chunks of a document. Pages count from 1. Undefined if there is no such document. */
   chunks(ownId: string, page: number, limit: number): Buffer | undefined {
     const { documents, chunks: total } = this.#dataset;
     const { document } = numbersOf(ownId);
@@ -41,7 +41,7 @@ export class Answers {
     return answerOf('{"data":[', rows, `],${JSON.stringify(rest).slice(1)}`);
   }
 
-  /** The child list of a chunk; undefined where there is no such chunk. */
+  /** The child list of a chunk; undefined if there is no such chunk. */
   children(document: number, parent: string): Buffer | undefined {
     const { chunk } = numbersOf(parent);
     if (chunk >= this.#dataset.chunks || parent !== chunkId(document, chunk)) return undefined;

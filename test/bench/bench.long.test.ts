@@ -14,7 +14,7 @@ async function scratchFolder(): Promise<string> {
   return scratch;
 }
 
-test("a case reads everything in turn with the floor, asks for nothing more, and becomes a line of the table", async () => {
+test("a case alternates with the floor, reads everything without extra requests, and becomes a table line", async () => {
   const dataset = { id: datasetId, documents: 2, chunks: 101, childLists: true, embedsChildren: false };
   const environment = { dataset, latency: 1, inFlight: 4 };
   const formats = ["jsonl"] as const;
@@ -32,7 +32,7 @@ test("a case reads everything in turn with the floor, asks for nothing more, and
   );
 });
 
-test("a hierarchical dataset shows what `auto` saves the service", async () => {
+test("a hierarchical dataset shows how many requests `auto` saves", async () => {
   const dataset = { id: datasetId, documents: 2, chunks: 101, childLists: true, embedsChildren: true };
   const environment = { dataset, latency: 0, inFlight: 4, formats: ["jsonl"] as const };
   const cases = [

@@ -1,9 +1,9 @@
 import { allFormats, type Case } from "./cases.js";
 
-/** The line that measures how long the program takes to start. */
+/** The name of the line that measures how long the program takes to start. */
 export const startUpName = "start-up";
 
-/** The short name of a line of the table: no other line has it. */
+/** The short, unique name of a table line. */
 export function nameOf(each: Case): string {
   const { dataset, childChunks, latency, inFlight, consistency } = each;
   const parts = [
@@ -17,7 +17,7 @@ export function nameOf(each: Case): string {
   return parts.join("-");
 }
 
-/** The cells of the table that say what a line measures; the name comes first. */
+/** The cells that describe a line, starting with its name. */
 export function cellsOf(each: Case): readonly string[] {
   const { dataset, childChunks, latency, inFlight, consistency } = each;
   return [
@@ -32,13 +32,13 @@ export function cellsOf(each: Case): readonly string[] {
   ];
 }
 
-/** The cases that `text` names: the one of this name, or else all with the text in their name or in another of their cells. */
+/** Finds cases: the one with this name, or otherwise all with the text in their name or another cell. */
 export function casesNamed(cases: readonly Case[], text: string): readonly Case[] {
   const exact = cases.filter((each) => nameOf(each) === text);
   return exact.length > 0 ? exact : cases.filter((each) => cellsOf(each).some((cell) => cell.includes(text)));
 }
 
-/** all four formats: all */
+/** The formats of a case; `all` for all four. */
 function formatsText({ formats }: Case): string {
   return formats.length === allFormats.length ? "all" : formats.join(" ");
 }

@@ -3,10 +3,10 @@ import { type Dataset, datasetId } from "./dataset.js";
 export const allFormats = ["jsonl", "csv", "parquet", "duckdb"] as const;
 export type Formats = readonly (typeof allFormats)[number][];
 
-/** The data to read, and how it is served and read: one server serves all cases of an environment. */
+/** The data to read, and how to serve and read it. One server serves all cases of an environment. */
 export interface Environment {
   readonly dataset: Dataset;
-  /** Milliseconds that the service takes for an answer. */
+  /** Milliseconds that the service waits before each answer. */
   readonly latency: number;
   readonly inFlight: number;
 }
@@ -15,7 +15,7 @@ export interface Environment {
 export interface Case extends Environment {
   readonly formats: Formats;
   readonly childChunks: "none" | "auto" | "all";
-  /** How the document is proved whole; the floor reads every page once, whatever this is. */
+  /** How a run proves that documents are complete. The floor always reads every page once. */
   readonly consistency: "counts" | "anchored" | "sweeps";
 }
 
@@ -32,19 +32,19 @@ const data = (documents: number, chunks: number): Dataset => ({
 });
 const withLists = (documents: number, chunks: number): Dataset => ({ ...data(documents, chunks), childLists: true });
 
-/** Every page once, as the floor reads them, and every child list if there are any. */
+/** Cases that read every page once, like the floor, and every child list if there are any. */
 function reading(dataset: Dataset, latency: number, inFlight: number, formats: readonly Formats[]): readonly Case[] {
   const how = { childChunks: dataset.childLists ? "all" : "none", consistency: "counts" } as const;
   return formats.map((these) => ({ dataset, latency, inFlight, formats: these, ...how }));
 }
 
-/** The same with each proof. */
+/** The same cases with each proof. */
 function proving(dataset: Dataset, latency: number, inFlight: number): readonly Case[] {
   const cases = reading(dataset, latency, inFlight, [["jsonl"]]);
   return proofs.flatMap((consistency) => cases.map((each) => ({ ...each, consistency })));
 }
 
-/** Every way to read the children of a hierarchical knowledge base, which show how much the service has to do. */
+/** Every way to read the children of a hierarchical knowledge base. These cases show the load on the service. */
 const ofHierarchy: readonly Case[] = childChunks.flatMap((children) =>
   proving({ ...withLists(20, 500), embedsChildren: true }, 0, 8).map((each) => ({ ...each, childChunks: children })),
 );
@@ -67,10 +67,10 @@ const inOrder = [
   ...ofHierarchy,
 ];
 
-/** Everything, each case once. */
+/** All cases, without duplicates. */
 export const fullCases: readonly Case[] = [...new Map(inOrder.map((each) => [JSON.stringify(each), each])).values()];
 
-/** A part of it that takes less than two minutes. */
+/** Some of these cases, which take less than two minutes. */
 export const quickCases: readonly Case[] = [
   ...reading(data(1, 100_000), 50, 16, [["duckdb"], allFormats]),
   ...proving(data(1, 100_000), 50, 16),
@@ -80,7 +80,7 @@ export const quickCases: readonly Case[] = [
   ...proving(withLists(1, 20_000), 0, 8),
 ];
 
-/** Times that a case is measured: once where it takes long, whatever `rounds` says. */
+/** How often to measure a case: `rounds` times, but a slow case only once. */
 export function roundsOf({ dataset: { documents, chunks } }: Case, rounds: number): number {
   return documents * chunks > 500_000 || documents > 100_000 ? 1 : rounds;
 }

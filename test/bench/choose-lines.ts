@@ -1,13 +1,13 @@
 import { casesNamed, nameOf, startUpName } from "./case-names.js";
 import { type Case, fullCases, quickCases } from "./cases.js";
 
-/** The lines of the bench that are to be measured. */
+/** The lines to measure. */
 export interface Choice {
   readonly cases: readonly Case[];
   readonly startUp: boolean;
 }
 
-/** Chooses lines by what `--only` says. Throws an error that lists all names where there is no such line. */
+/** Chooses lines by `--only`. If there is no such line, throws an error that lists all names. */
 export function chooseLines(quick: boolean, only?: string): Choice {
   const all = quick ? quickCases : fullCases;
   if (only === undefined) return { cases: all, startUp: true };

@@ -2,10 +2,10 @@ import { chunkId, type Dataset } from "./dataset.js";
 import { chunkRecord, idsOfChunk } from "./records.js";
 import { answerOf, type FilledRow, Template } from "./template.js";
 
-/** Chunks that differ in more than their ids, as many as on a page of the Knowledge API, so that both give the same records. */
+/** The number of different chunks, before they repeat with new ids. The same as a page of the Knowledge API, so records are equal. */
 const differing = 100;
 
-/** The chunks of a dataset as the index of an Elasticsearch, which is read by the scroll API. */
+/** The chunks of a dataset as an Elasticsearch index, for the scroll API. */
 export class SearchAnswers {
   readonly #dataset: Dataset;
   readonly #hits: readonly Template[];
@@ -18,12 +18,12 @@ export class SearchAnswers {
     });
   }
 
-  /** What the root says of the server. */
+  /** The answer of the root URL. */
   readonly version = Buffer.from('{"version":{"number":"8.15.0"},"tagline":"You Know, for Search"}');
 
   /**
-   * Answers a request by its body in JSON: the first rows of a search, or the next ones of a scroll. The id of a scroll tells how many rows
-   * came before, and how many come at once, so that the server need not remember it. Nothing else of the body counts.
+   * Answers a JSON request with the first rows of a search, or the next rows of a scroll. The server is stateless, because the scroll
+   * id contains the number of rows so far and the page size. Ignores the rest of the body.
    */
   scroll(body: string): Buffer {
     const { scroll_id: scrollId, size: wanted = 10 } = JSON.parse(body) as { scroll_id?: string; size?: number };

@@ -1,6 +1,6 @@
-// The floor, which no reader can beat: the URLs of a dump through a Pool of the same kind, as many in flight, bodies discarded.
-// Plain JavaScript, so that nothing but this is loaded.  node floor.mjs BASE_URL DATASET_JSON IN_FLIGHT;
-// the child list of every chunk is read where DATASET_JSON says childLists.
+// The floor, which no reader can beat: requests the URLs of a dump through the same kind of Pool, with the same concurrency, and
+// discards the bodies. Usage: node floor.mjs BASE_URL DATASET_JSON IN_FLIGHT. Plain JavaScript, so that no other code is loaded.
+// Reads the child list of every chunk if DATASET_JSON has childLists.
 import { Pool } from "undici";
 
 const [baseUrl = "", dataset = "", inFlight = ""] = process.argv.slice(2);

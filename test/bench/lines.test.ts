@@ -10,18 +10,18 @@ import { tableOf } from "./table.js";
 
 const namesOf = (only: string, quick = false) => chooseLines(quick, only).cases.map(nameOf);
 
-test("every line has a name of its own, in the full bench and in the quick one", () => {
+test("every line has a unique name, in the full and the quick benchmark", () => {
   for (const cases of [fullCases, quickCases]) expect(new Set(cases.map(nameOf)).size).toBe(cases.length);
   expect(fullCases.map(nameOf)).toEqual(expect.arrayContaining(quickCases.map(nameOf)));
 });
 
-test("--only takes the name of a line, and then this line alone", () => {
+test("--only with the name of a line selects only that line", () => {
   for (const quick of [true, false])
     for (const each of quick ? quickCases : fullCases) expect(namesOf(nameOf(each), quick)).toEqual([nameOf(each)]);
   expect(chooseLines(false, "start-up")).toEqual({ cases: [], startUp: true });
 });
 
-test("--only takes a part of a name or of another cell that describes a line, and no start-up then", () => {
+test("--only with part of a name or cell selects all matching lines, without start-up", () => {
   expect(namesOf("1x100k-50ms-16")).toHaveLength(6);
   expect(namesOf("120,000")).toEqual(["120kx1-0ms-8-jsonl"]);
   expect(namesOf("hierarchy")).toHaveLength(9);
@@ -30,7 +30,7 @@ test("--only takes a part of a name or of another cell that describes a line, an
   expect(chooseLines(false, "hierarchy").startUp).toBe(false);
 });
 
-test.runIf(inFull)("--only with a text that is in no line fails, and lists the names", async () => {
+test.runIf(inFull)("--only without a matching line fails and lists the names", async () => {
   expect(() => chooseLines(true, "10 million")).toThrow(
     /^The quick bench has no line "10 million"\. Its lines:\n {2}1x100k-50ms-16-duckdb\n(.*\n)* {2}start-up$/,
   );
@@ -42,7 +42,7 @@ test.runIf(inFull)("--only with a text that is in no line fails, and lists the n
   });
 });
 
-test("the tables stay below 200 columns, with the figures of another checkout, too", () => {
+test("the tables stay below 200 columns, even with the figures of another checkout", () => {
   const served = { cpu: 100.5, pages: 20_000, childLists: 20_000, others: 1 };
   const measured = { wall: 234.5, floor: 100, ratio: 12.3, rows: 1_000_000, cpu: 234.5, rss: 1e9, served };
   const lines = fullCases.map((each): Line => ({ ...each, ...measured, name: nameOf(each), before: measured }));

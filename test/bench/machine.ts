@@ -1,6 +1,6 @@
 import { cpus, totalmem } from "node:os";
 
-/** The machine, in a line that stands above a table. */
+/** Describes the machine in one line, for the top of a table. */
 export function machine(): string {
   const [first] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);

@@ -46,7 +46,7 @@ function optionsIn(args: readonly string[]) {
   return { ...values, rounds };
 }
 
-/** Names the environment that one server serves. */
+/** The key of the environment, which shares one server. */
 function environmentOf({ dataset, latency, inFlight }: Case): string {
   const { documents, chunks, childLists, embedsChildren } = dataset;
   const children = embedsChildren ? " that embed children" : childLists ? " with child lists" : "";

@@ -4,18 +4,18 @@ import type { Readable } from "node:stream";
 import type { Served } from "./served.js";
 import type { ServeOptions } from "./server.js";
 
-/** The time and memory of a process, from its start to its end. */
+/** The time and memory of a whole process. */
 export interface Measured {
   /** Seconds. */
   readonly wall: number;
-  /** Seconds of all threads, in user and system mode. */
+  /** Processor seconds of all threads, in user and system mode. */
   readonly cpu: number;
-  /** Bytes resident at the most. */
+  /** Peak resident memory in bytes. */
   readonly rss: number;
   readonly stdout: string;
 }
 
-/** Runs Node with these arguments and measures it whole. Rejects with what it wrote on stderr when it fails. */
+/** Runs Node with these arguments and measures the process. If it fails, rejects with its stderr. */
 export async function measure(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Measured> {
   const start = performance.now();
   const child = spawn(process.execPath, ["--import", `${import.meta.dirname}/usage.mjs`, ...args], {
@@ -36,15 +36,15 @@ export async function measure(args: readonly string[], env: NodeJS.ProcessEnv = 
   return { wall, ...(JSON.parse(usage) as { cpu: number; rss: number }), stdout };
 }
 
-/** A service of the benchmark in a process of its own. */
+/** A service of the benchmark in a separate process. */
 export interface Service {
   /** Its scheme, host and port. */
   readonly origin: string;
-  /** Says what it did so far. */
+  /** Returns its work so far. */
   readonly served: () => Promise<Served>;
 }
 
-/** Starts a service of the benchmark for as long as `work` takes. */
+/** Runs `work` with a service of the benchmark, and stops the service afterwards. */
 export async function withService<T>(options: ServeOptions, work: (service: Service) => Promise<T>): Promise<T> {
   const child = spawn(process.execPath, [`${import.meta.dirname}/server.mjs`, JSON.stringify(options)], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],

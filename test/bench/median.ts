@@ -1,4 +1,4 @@
-/** The value in the middle; the mean of the two in the middle, if the number of values is even. */
+/** The median. For an even number of values, the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

@@ -15,7 +15,7 @@ function prose(seed: number, length: number): string {
   return text.slice(0, length).trimEnd();
 }
 
-/** 27 fields and 1.6 KB, as real chunks have them. Its id and its document are marks, in this order, and so is its position. */
+/** A chunk of 27 fields and 1.6 KB, like real ones. Its id, document id and position are placeholders; the ids come in this order. */
 export function chunkRecord(row: number, embedsChildren: boolean): Record<string, unknown> {
   const created = 1_741_267_200 + Math.floor(row / 10);
   const content = prose(row, 760);
@@ -50,7 +50,7 @@ export function chunkRecord(row: number, embedsChildren: boolean): Record<string
   };
 }
 
-/** The ids for the marks in a chunk: its own, its document's, and then those of each embedded child and of its chunk. */
+/** The ids for the placeholders in a chunk: its own, its document's, then for each embedded child the child's and the chunk's. */
 export function idsOfChunk(document: number, chunk: number): (hole: number) => string {
   const [own, ofDocument] = [chunkId(document, chunk), documentId(document)];
   return (hole) => {
@@ -59,7 +59,7 @@ export function idsOfChunk(document: number, chunk: number): (hole: number) => s
   };
 }
 
-/** A child chunk. Its id and its chunk are marks, in this order. */
+/** A child chunk. Its id and its chunk's id are placeholders, in this order. */
 export function childRecord(row: number): Record<string, unknown> {
   return {
     id: idMark,
@@ -73,12 +73,12 @@ export function childRecord(row: number): Record<string, unknown> {
   };
 }
 
-/** The ids for the marks in a child chunk: its own, and that of its chunk. */
+/** The ids for the placeholders in a child chunk: its own and its chunk's. */
 export function idsOfChild(document: number, chunk: number, child: number): (hole: number) => string {
   return (hole) => (hole === 0 ? childId(document, chunk, child) : chunkId(document, chunk));
 }
 
-/** A document, as the list of documents shows it. */
+/** A document in the list of documents. */
 export function documentRecord(id: string, position: number, docForm: string): Record<string, unknown> {
   return {
     id,

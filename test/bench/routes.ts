@@ -5,13 +5,13 @@ import { type Dataset, numbersOf } from "./dataset.js";
 import { SearchAnswers } from "./elasticsearch.js";
 import type { RequestKind } from "./served.js";
 
-/** The count that a request belongs to, and the body of its answer; undefined for 404. */
+/** The counter for a request, and the body of its answer; undefined: 404. */
 export interface Answer {
   readonly kind: RequestKind;
   readonly body: Buffer | undefined;
 }
 
-/** Answers requests for a dataset: of the Knowledge API below /v1, and of the scroll API of Elasticsearch elsewhere. */
+/** Answers requests for a dataset: the Knowledge API below /v1, and Elasticsearch's scroll API at all other paths. */
 export function answering(dataset: Dataset): (request: IncomingMessage) => Promise<Answer> {
   const answers = new Answers(dataset);
   const search = new SearchAnswers(dataset);

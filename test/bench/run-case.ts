@@ -13,24 +13,24 @@ const program = "dist/main.js";
 /** One line of the result: medians of several runs. */
 export interface Line extends Case {
   readonly name: string;
-  /** Seconds, the whole process. */
+  /** Seconds of the whole process. */
   readonly wall: number;
   readonly floor: number;
   /** wall / floor */
   readonly ratio: number;
   /** Chunks and child chunks. */
   readonly rows: number;
-  /** Seconds, all threads. */
+  /** Processor seconds of all threads. */
   readonly cpu: number;
-  /** Bytes resident at the most, of all runs. */
+  /** Peak resident memory of all runs, in bytes. */
   readonly rss: number;
-  /** What the service did for one run. */
+  /** The service's work for one run. */
   readonly served: Served;
-  /** The figures of the same case with another checkout, measured in turn with this one, where one was given. */
+  /** The figures of the same case with another checkout, measured alternately; undefined without one. */
   readonly before?: Before | undefined;
 }
 
-/** Seconds. */
+/** The times with the other checkout, in seconds. */
 export type Before = Pick<Measured, "wall" | "cpu">;
 
 interface Run extends Measured {
@@ -38,8 +38,8 @@ interface Run extends Measured {
 }
 
 /**
- * Measures cases of one setting, in turn with the floor, `rounds` times; `scratch` is a folder to write in, `against` another
- * checkout whose built program is measured, too.
+ * Measures cases of one environment, alternating with the floor, `rounds` times. `scratch`: a folder to write to. `against`: another
+ * checkout, whose built program to measure too.
  */
 export async function runCases(
   environment: Environment,
@@ -82,7 +82,7 @@ async function dump(which: Case, { origin, served }: Service, scratch: string, m
       service: { base_url: `${origin}/v1`, concurrency: inFlight },
       datasets: [{ id: dataset.id, documents }],
       child_chunks: childChunks,
-      details: false, // the server of the bench has lists only
+      details: false, // the benchmark's server only has lists
       consistency,
       output: { dir, formats },
     }),
@@ -98,7 +98,7 @@ async function dump(which: Case, { origin, served }: Service, scratch: string, m
   }
 }
 
-/** Throws where a run did not read what there was, or asked for more than it needed. */
+/** Throws if a run did not read everything, or sent more requests than it needed. */
 function checkRun({ stdout, served }: Run, which: Case): void {
   const { status, counts } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
   const rows = counts.chunks + counts.child_chunks;

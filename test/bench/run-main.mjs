@@ -1,7 +1,7 @@
-// Runs a main.ts without a build step; vite comes with the test runner. An error is a line for the user, without its stack.
+// Runs a main.ts without a build step; vite comes with the test runner. Prints an error in one line, without its stack.
 import { runnerImport } from "vite";
 
-/** Runs `main` of the main.ts in a folder with the arguments of this process. */
+/** Runs `main` of a folder's main.ts with the arguments of this process. */
 export async function runMain(folder) {
   const { module } = await runnerImport(`${folder}/main.ts`, { configFile: false, logLevel: "error" });
   try {

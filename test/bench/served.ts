@@ -1,6 +1,6 @@
-/** What a service of the benchmark did since it started. */
+/** The work of a service of the benchmark since its start. */
 export interface Served {
-  /** Seconds of its processor time. */
+  /** Processor seconds. */
   readonly cpu: number;
   /** Requests for rows of chunks. */
   readonly pages: number;
@@ -12,7 +12,7 @@ export interface Served {
 
 export type RequestKind = "pages" | "childLists" | "others";
 
-/** What it did between two moments. */
+/** The work between two moments. */
 export function servedBetween(before: Served, after: Served): Served {
   return {
     cpu: after.cpu - before.cpu,
@@ -22,7 +22,7 @@ export function servedBetween(before: Served, after: Served): Served {
   };
 }
 
-/** Requests of every kind. */
+/** The total number of requests. */
 export function requestsTo({ pages, childLists, others }: Served): number {
   return pages + childLists + others;
 }

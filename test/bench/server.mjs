@@ -1,4 +1,4 @@
-// Runs server.ts in a process of its own, as a knowledge service has one.
+// Runs server.ts in a separate process, like a real service.
 import { runnerImport } from "vite";
 
 const { module } = await runnerImport(`${import.meta.dirname}/server.ts`, { configFile: false, logLevel: "error" });

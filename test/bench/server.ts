@@ -6,13 +6,13 @@ import type { Served } from "./served.js";
 
 export interface ServeOptions {
   readonly dataset: Dataset;
-  /** Milliseconds that every answer is held back. */
+  /** Milliseconds to wait before each answer. */
   readonly latency: number;
 }
 
 /**
- * Serves a dataset on loopback until the process is killed or its parent ends, and prints the port. The answer to every
- * message of the parent is a `Served`.
+ * Serves a dataset on loopback until the process is killed or its parent ends. Prints the port, and answers every message from the
+ * parent with a `Served`.
  */
 export async function serve({ dataset, latency }: ServeOptions): Promise<void> {
   const counts = { pages: 0, childLists: 0, others: 0 };

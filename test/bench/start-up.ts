@@ -4,11 +4,11 @@ import { datasetId, documentId } from "./dataset.js";
 import { measure, withService } from "./measure.js";
 import { median } from "./median.js";
 
-/** Seconds that whole processes take which have little to do: medians. */
+/** Median seconds of whole processes that have little to do. */
 export interface StartUp {
   readonly node: number;
   readonly version: number;
-  /** One document of ten chunks, in JSONL. */
+  /** A run with one document of ten chunks, in JSONL. */
   readonly run: number;
 }
 

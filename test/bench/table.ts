@@ -5,8 +5,8 @@ import { requestsTo } from "./served.js";
 import type { StartUp } from "./start-up.js";
 
 /**
- * The result as Markdown, for a terminal and for docs/benchmarks.md: how long runs take; what the service has to do for each
- * way to read a hierarchical dataset; the start of the program.
+ * Renders the result as Markdown, for a terminal and for docs/benchmarks.md: the times of runs, the load on the service for each way to
+ * read a hierarchical dataset, and the start-up time.
  */
 export function tableOf(lines: readonly Line[], startUp?: StartUp): string {
   const ofHierarchy = lines.filter(({ dataset }) => dataset.embedsChildren);
@@ -48,7 +48,7 @@ function runTable(lines: readonly Line[]): string {
 
 const describingHead = ["name", "docs", "chunks", "lists", "formats", "proof", "latency", "in flight"];
 
-/** The lines of one dataset, read in different ways; the ratios are to the first of them. */
+/** Renders the lines of one dataset, read in different ways. Ratios are relative to the first line. */
 function serviceTable(lines: readonly Line[]): string {
   const [first] = lines;
   const times = (count: (line: Line) => number) => (line: Line) => (first ? count(line) / count(first) : 1).toFixed(1);

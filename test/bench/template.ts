@@ -1,17 +1,17 @@
-/** An id that is filled in, for each row anew. */
+/** The placeholder for an id, which is filled in for each row. */
 export const idMark = "????????-????-????-????-????????????";
 
-/** A position that is filled in, of as many digits as all positions have; no row has it. */
+/** The placeholder for a position. It has the same number of digits as every position, and occurs in no row. */
 export const positionMark = 7_654_321;
 const leastPosition = 1_000_000;
 
-/** The JSON of a row with holes. The ids and the position in them differ from row to row, and always have the same length. */
+/** The JSON of a row with holes for ids and a position, which differ between rows but always have the same length. */
 export class Template {
   readonly #bytes: Buffer;
   readonly #ids: readonly number[];
   readonly #positions: readonly number[];
 
-  /** `text` has a mark, which occurs nowhere else, wherever a hole is. */
+  /** `text` has a placeholder at each hole, and nowhere else. */
   constructor(text: string) {
     this.#bytes = Buffer.from(text);
     this.#ids = this.#placesOf(idMark);
@@ -22,7 +22,7 @@ export class Template {
     return this.#bytes.length;
   }
 
-  /** Writes the row into `target` from `start` on. `idOf` gives the id for each hole; `rank` counts from 0. */
+  /** Writes the row to `target`, starting at `start`. `idOf` returns the id for each hole; `rank` counts from 0. */
   writeTo(target: Buffer, start: number, idOf: (hole: number) => string, rank: number): void {
     this.#bytes.copy(target, start);
     for (const [hole, at] of this.#ids.entries()) target.write(idOf(hole), start + at, "latin1");
@@ -36,15 +36,15 @@ export class Template {
   }
 }
 
-/** A template, and what to fill in. */
+/** A template, and the values to fill in. */
 export interface FilledRow {
   readonly template: Template;
   readonly idOf: (hole: number) => string;
-  /** Place of the row in its list, from 0. */
+  /** Index of the row in its list, from 0. */
   readonly rank: number;
 }
 
-/** The rows with commas between them, and the text before and behind them, as one answer. */
+/** Builds an answer: `head`, the rows separated by commas, and `tail`. */
 export function answerOf(head: string, rows: readonly FilledRow[], tail: string): Buffer {
   const length = rows.reduce((sum, { template }) => sum + template.length + 1, 0) - (rows.length > 0 ? 1 : 0);
   const bytes = Buffer.allocUnsafe(head.length + length + tail.length);

@@ -1,6 +1,6 @@
-// Measures how fast the chunks of a document come into another service: `npm run measure:copy [chunks] [ms]`.
-// The embedded service takes so many milliseconds for each answer to a write. Prints the requests, the time, and its ratio to the least
-// possible, which is that of the largest requests alone.
+// Measures how fast `kbdump copy` writes the chunks of a document to another service: `npm run measure:copy [chunks] [ms]`.
+// ms: how long the embedded service takes to answer a write. Prints the requests, the time, and its ratio to the minimum, which is
+// the time for only the largest requests.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

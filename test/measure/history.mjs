@@ -1,6 +1,6 @@
-// Measures what the history in <job>.duckdb costs: `npm run build && node test/measure/history.mjs [chunks] [nights]`.
-// Nightly runs over chunks of 1.3 KB: each night the text of 1 % is another, and the hit_count of 10 % has moved; in the middle
-// one document of a hundred is indexed anew. Prints the time of every update, the memory, and the size against that of one run.
+// Measures the cost of the history in <job>.duckdb: `npm run build && node test/measure/history.mjs [chunks] [nights]`.
+// Simulates nightly runs with chunks of 1.3 KB. Each night, 1 % of texts and 10 % of hit counts change; halfway, one document in a
+// hundred is re-indexed. Prints the time of every update, the memory, and the size compared with a single run.
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
 // Measures `kbdump report` on a large dump: `npm run measure:report [chunks] [chunks per document]`.
-// Makes a JSONL dump of chunks of 500 characters. Prints the seconds, those of the processor and the memory, with and without verification.
+// Creates a JSONL dump with chunks of 500 characters. Prints seconds, processor seconds and memory, with and without verification.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -73,7 +73,7 @@ async function writeDump(folder) {
   await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest));
 }
 
-/** Reports on the dump in a process of its own, which prints what it took. */
+/** Creates a report in a separate process, and prints its time and memory. */
 function measure(folder, name, ...flags) {
   const script = `process.argv = ["node", "kbdump", "report", ${JSON.stringify(folder)}, "--file", ${JSON.stringify(`${folder}.html`)}, "-q", ...${JSON.stringify(flags)}];
     process.on("exit", () => {

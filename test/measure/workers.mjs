@@ -1,6 +1,6 @@
 // Measures runs with workers: `npm run measure:workers [rounds]`. It needs redis-server or valkey-server on the PATH.
-// Prints the seconds of the coordinator from its start to its end, while the workers wait for it already, and the processor time of all
-// of them together: medians of the rounds.
+// The workers start first. Prints the seconds of the coordinator from start to end, and the processor time of all processes together,
+// as medians of the rounds.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -53,7 +53,7 @@ try {
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** Measures all ways in turn, so that a change of the load of this machine meets them all. */
+/** Measures all ways alternately, so that changes in this machine's load affect all of them. */
 async function printLines(dataset, latency, ways, url) {
   await run(dataset, workers(1), url); // the first run with a queue waits for some seconds
   const runs = ways.map(() => []);
@@ -71,7 +71,7 @@ async function printLines(dataset, latency, ways, url) {
   }
 }
 
-/** One run, in a folder of its own. Throws where it did not read everything. */
+/** Does one run in a new folder. Throws if it did not read everything. */
 async function run(dataset, { count, args }, url) {
   const dir = await mkdtemp(join(scratch, "run-"));
   const job = join(dir, "bench.json");
@@ -88,7 +88,7 @@ async function run(dataset, { count, args }, url) {
     }),
   );
   const helpers = Array.from({ length: count }, () => startWorker(job, args));
-  if (count > 0) await sleep(2_000); // they start
+  if (count > 0) await sleep(2_000); // wait for the workers to start
   try {
     const flags = count > 0 ? ["--workers", broker.url] : [];
     const { wall, cpu, stdout } = await measure([program, "run", job, "--json", "--quiet", ...flags], env);
@@ -103,7 +103,7 @@ async function run(dataset, { count, args }, url) {
   }
 }
 
-/** Starts a worker; gives the function that ends it, and resolves to the seconds of processor time that it took. */
+/** Starts a worker. Returns a function that ends it, and resolves to its processor seconds. */
 function startWorker(job, args) {
   const usage = `${import.meta.dirname}/../bench/usage.mjs`;
   const child = spawn(process.execPath, ["--import", usage, program, "worker", broker.url, job, "--quiet", ...args], {

@@ -1,7 +1,7 @@
 import type { Fault } from "./faults.js";
 import type { JsonObject } from "./json.js";
 
-/** An answer before it is bytes: a JSON body, an HTML page, or (neither) an empty body. */
+/** An answer before serialization: a JSON body, an HTML page or, with neither, an empty body. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -9,18 +9,18 @@ export interface Answer {
   readonly html?: string;
 }
 
-/** An error as the service words it. */
+/** An error of the service. */
 export function errorAnswer(status: number, code: string, message: string): Answer {
   return { status, json: { code, message, status } };
 }
 
-/** An error as a proxy or a web server words it. */
+/** An error of a proxy or web server. */
 export function htmlAnswer(status: number, title: string): Answer {
   const head = `<!doctype html>\n<html lang="en">\n<title>${status} ${title}</title>\n`;
   return { status, html: `${head}<h1>${title}</h1>\n<p>nginx &lt;upstream&gt;</p>\n</html>\n` };
 }
 
-/** 404 with the suffix that the framework adds to the message. */
+/** A 404 with the suffix that the service's web framework adds to the message. */
 export function notFoundAnswer(what: string, path: string): Answer {
   const suffix = `You have requested this URI [${path}] but did you mean ${path.slice(0, path.lastIndexOf("/"))} ?`;
   return errorAnswer(404, "not_found", `${what} not found. ${suffix}`);
@@ -55,8 +55,8 @@ function withoutFirstId(json: JsonObject): JsonObject {
 }
 
 /**
- * The answer that a fault puts in place of the right one; the right one for faults that only spoil the bytes.
- * `pageOne` gives the answer that page 1 of the same list would have.
+ * The answer for a fault. A fault that only affects the bytes or the connection gets the correct answer. `pageOne` returns the answer
+ * for page 1 of the same list.
  */
 export function faultyAnswer(fault: Fault, rightOne: () => Answer, pageOne: () => Answer): Answer {
   if (fault.kind === "status") return statusAnswer(fault);

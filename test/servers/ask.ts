@@ -15,7 +15,7 @@ export interface ServedDocument {
 
 const open: RealisticServer[] = [];
 
-/** A server over one dataset of one document, closed after the test. */
+/** Serves a dataset with one document. The server closes after the test. */
 export async function serveDocument(options: DocumentOptions, behaviour: Behaviour = {}): Promise<ServedDocument> {
   const [store, document] = [new Store(), makeDocument(options)];
   const dataset = store.addDataset(document);
@@ -25,7 +25,7 @@ export async function serveDocument(options: DocumentOptions, behaviour: Behavio
   return { store, dataset, document, server, list };
 }
 
-/** To be called once in a test file that serves documents. */
+/** Closes the servers after each test. Call it once in a test file that serves documents. */
 export function closeAfterEach(): void {
   afterEach(async () => {
     for (const server of open.splice(0)) await server.close();
@@ -38,7 +38,7 @@ export interface Got {
   readonly json: JsonObject;
 }
 
-/** A GET with the right key, redirects not followed; `json` is empty where the body is none. */
+/** Sends a GET with the correct key, without following redirects. `json` is empty if the body is not JSON. */
 export async function ask(server: RealisticServer, url: string, init: RequestInit = {}): Promise<Got> {
   const headers = { authorization: `Bearer ${server.key}` };
   const response = await fetch(url, { redirect: "manual", headers, ...init });

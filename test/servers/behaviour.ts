@@ -3,65 +3,64 @@ import type { Json } from "./json.js";
 import type { RateLimit } from "./rate-limit.js";
 import type { Store } from "./store.js";
 
-/** A request as the server saw it. */
+/** A request that the server received. */
 export interface RequestRecord {
   readonly method: string;
-  /** Percent-encoded as sent, from `/v1` on, without the query. */
+  /** Starts with `/v1`, percent-encoded as sent, without the query. */
   readonly path: string;
-  /** As sent, without the question mark; the empty string when there is none. */
+  /** As sent, without the question mark; empty if there is none. */
   readonly query: string;
   /** Only accept, accept-encoding, authorization, cache-control, content-length, content-type and user-agent. */
   readonly headers: Readonly<Record<string, string>>;
   /** When it arrived, in milliseconds since 1970, with fractions. */
   readonly at: number;
-  /** How often this method and exact URL had been asked before. */
+  /** The number of earlier requests with the same method and exact URL. */
   readonly nth: number;
-  /** Requests being answered when this one arrived, itself included, those that the client had given up not. */
+  /** Requests in progress when this one arrived, including itself, except requests that the client gave up. */
   inFlight: number;
-  /** The status that was sent; 0 when none was. */
+  /** The status sent; 0 if none was sent. */
   status: number;
-  /** The fault that was put into the answer. */
+  /** The fault in the answer. */
   fault: Fault["kind"] | undefined;
 }
 
 /**
- * How the server differs from a fast, honest one. The object that was given to the server may be changed while it runs:
- * every request is answered by what it says at that moment.
+ * How the server differs from a fast, honest one. You can change the object while the server runs: each answer uses the current values.
  */
 export interface Behaviour {
-  /** Default honest. rows-equal-limit compares with the limit asked, so that it is false where a page was capped. */
+  /** Default honest. rows-equal-limit compares with the requested limit, so has_more is false if the page was capped. */
   hasMore?: "honest" | "rows-equal-limit" | "always-false" | "always-true" | "absent";
-  /** Most rows of a page, whatever is asked; `limit` in the answer still says what was asked. Default 100. */
+  /** Maximum rows per page. `limit` in the answer still shows the requested limit. Default 100. */
   pageCap?: number;
-  /** ignored: everything on every page, and only data, doc_form and total. same-page: page 1 always. Default normal. */
+  /** ignored: every page has all rows, and only data, doc_form and total. same-page: always page 1. Default normal. */
   paging?: "normal" | "ignored" | "same-page";
   /** Whether it answers the details of a dataset, as recent servers do. Default true. */
   details?: boolean;
-  /** The route that gives the address of an original: that of Dify until 1.8, from 1.13.1 on, or between the two. Default upload-file. */
+  /** The route for originals: upload-file in Dify until 1.8, download since 1.13.1, none in between. Default upload-file. */
   originals?: "upload-file" | "download" | "none";
-  /** shuffled: neighbours with one position, and entries of a batch, come in another order at every request. */
+  /** shuffled: rows with equal positions, and entries of a batch, change their order at every request. */
   ties?: "stable" | "shuffled";
-  /** Compress what a client accepts compressed: true is gzip. */
+  /** Compress answers if the client accepts that. true: gzip. */
   gzip?: boolean | "deflate" | "br";
-  /** Send bodies in small chunks without content-length; the cuts fall inside characters, too. */
+  /** Send bodies in small chunks without content-length. The chunks also split characters. */
   chunked?: boolean;
   /** Milliseconds before an answer is made. */
   latency?: number | ((request: RequestRecord) => number);
   rateLimit?: RateLimit;
-  /** Asked for every GET; `nth` is how often this exact URL was asked before. */
+  /** Returns the fault for a GET. `nth`: the number of earlier requests for this exact URL. */
   faults?: (request: RequestRecord, nth: number) => Fault | undefined;
-  /** Called just before an answer is made, in one step with it: the place to edit the store between two pages. */
+  /** Called right before an answer is created, in the same tick. Use it to edit the store between two pages. */
   onRequest?: (request: RequestRecord, store: Store) => void;
-  /** Document id → what its chunk list and child lists answer instead of rows. */
+  /** Document id → the answer of its chunk list and child lists instead of rows. */
   documentError?: Map<string, { readonly status: number; readonly body: Json }>;
-  /** Id of a chunk or child chunk → what every page answers on which it would stand. */
+  /** Id of a chunk or child chunk → the error of every page that would contain it. */
   unrendered?: ReadonlyMap<string, { readonly status: number; readonly code: string; readonly message: string }>;
-  /** A cache in between: answers each URL as it did the first time, unless the request says `Cache-Control: no-cache`. */
+  /** A cache in between: repeats the first answer for each URL, unless the request has `Cache-Control: no-cache`. */
   cache?: boolean;
-  /** Keep the bodies of chunk pages and send them again: only for a store at rest. Links are then signed once. */
+  /** Cache the bodies of chunk pages. Only for a store that does not change. Links are then signed only once. */
   cacheBodies?: boolean;
-  /** Sign links to files anew at every read, as real servers do. Default true. */
+  /** Sign links to files again at every read, like real servers. Default true. */
   resign?: boolean;
-  /** Seed of what is shuffled. Default 1. */
+  /** The seed for shuffling. Default 1. */
   seed?: number;
 }

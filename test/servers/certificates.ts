@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** A certificate, or the key of one, that ships with the tests; they are valid until 2120 and trusted by nobody. */
+/** The path of a test certificate or its key. They are self-signed and, except the expired one, valid until 2120. */
 export function pemFile(name: string): string {
   return `${import.meta.dirname}/certificates/${name}.pem`;
 }

@@ -1,16 +1,16 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Something between a client and a server that cuts connections. */
+/** A proxy that cuts connections. */
 export interface CuttingProxy {
   readonly url: string;
-  /** Lets the next requests with this method through that many times, and cuts the connection in place of the answer. */
+  /** Forwards the next `times` requests with this method, and cuts the connection instead of answering. */
   readonly cutAnswers: (method: string, times: number) => void;
-  /** Answers that were cut. */
+  /** The number of cut answers. */
   readonly cuts: () => number;
 }
 
-/** Starts one for a test, in front of a server on this machine. Its clients open a connection of their own for each request. */
+/** Starts a proxy for a test, in front of a local server. Its clients open a new connection for each request. */
 export async function startCuttingProxy(toPort: number): Promise<CuttingProxy> {
   let [method, left, cuts] = ["", 0, 0];
   const sockets = new Set<Socket>();

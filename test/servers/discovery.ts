@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "./json.js";
 import { type Asked, pageOf } from "./paging.js";
 import type { Store, TestDataset, TestDocument } from "./store.js";
 
-/** The two lists that say what there is. Old servers page these, too, so `paging` does not touch them. */
+/** The lists of datasets and documents. Even old servers page them, so `paging` does not affect them. */
 
 function listAnswer(rows: readonly Json[], asked: Asked, behaviour: Behaviour): Answer {
   const { rows: data, total, hasMore } = pageOf(rows, asked, { ...behaviour, paging: "normal" });
@@ -51,12 +51,12 @@ export function datasetList(store: Store, asked: Asked, behaviour: Behaviour): A
   return listAnswer([...store.datasets.values()].map(datasetRow), asked, behaviour);
 }
 
-/** The details of a dataset, which older servers do not tell. */
+/** The details of a dataset; undefined for older servers, which have no such route. */
 export function datasetDetails(dataset: TestDataset, { details = true }: Behaviour): Answer | undefined {
   return details ? { status: 200, json: datasetRow(dataset) } : undefined;
 }
 
-/** The documents of a dataset, those added last first. */
+/** The documents of a dataset, newest first. */
 export function documentList(dataset: TestDataset, asked: Asked, behaviour: Behaviour): Answer {
   return listAnswer([...dataset.documents.values()].map(documentRow).reverse(), asked, behaviour);
 }

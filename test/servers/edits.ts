@@ -1,8 +1,8 @@
 import { makeDocument, type TestDocument } from "./store.js";
 
-/** Edits of a document while it is read. Each edit keeps `children` in step with `chunks`. */
+/** Edits of a document during a read. Each edit keeps `children` consistent with `chunks`. */
 
-/** Deletes `count` chunks from index `from` on, with their children, and returns their ids. */
+/** Deletes `count` chunks with their children, starting at index `from`, and returns their ids. */
 export function deleteChunks(document: TestDocument, from: number, count: number): string[] {
   const ids = document.chunks.splice(from, count).map((chunk) => chunk.id);
   for (const id of ids) document.children.delete(id);
@@ -26,7 +26,7 @@ export function addChunks(
   return source.chunks.map((chunk) => chunk.id);
 }
 
-/** Swaps two chunks of the list, as two rows with one position may trade places between two pages. */
+/** Swaps two chunks in the list. In a real service, two rows with equal positions may trade places between pages. */
 export function swapChunks(document: TestDocument, one: number, other: number): void {
   const [first, second] = [document.chunks[one], document.chunks[other]];
   if (!first || !second) throw new RangeError(`no chunks at ${one} and ${other} of ${document.chunks.length}`);
@@ -34,7 +34,7 @@ export function swapChunks(document: TestDocument, one: number, other: number): 
   document.chunks[other] = first;
 }
 
-/** Replaces every chunk as a re-index does: new ids and index_node_ids, positions from 1, hit_count 0, same contents. */
+/** Replaces every chunk like a re-index: new ids and index_node_ids, positions from 1, hit_count 0, same contents. */
 export function reindex(document: TestDocument, seed: number): void {
   const fresh = makeDocument({ chunks: document.chunks.length, seed });
   const old = document.chunks;
@@ -51,7 +51,7 @@ export function reindex(document: TestDocument, seed: number): void {
   });
 }
 
-/** A UUID for the child at an index of a chunk: the chunk's own, with another last group. */
+/** A UUID for the child at this index: the chunk's UUID with a different last group. */
 function childId(chunkId: string, index: number): string {
   return `${chunkId.slice(0, 24)}${(index + 1).toString(16).padStart(12, "0")}`;
 }

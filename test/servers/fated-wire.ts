@@ -1,13 +1,13 @@
 import { type Fate, type LossyWire, openLossyWire } from "./lossy-wire.js";
 
 export interface FatedWire extends LossyWire {
-  /** A signal that breaks off at the n-th write from now. */
+  /** A signal that aborts at the n-th write from now. */
   readonly breakAt: (number: number) => AbortSignal;
-  /** Lets every later write pass, and breaks off at none. */
+  /** Lets every later write pass, and aborts no signal. */
   readonly mend: () => void;
 }
 
-/** A wire that deals with the first writes as these fates say, one after the other. Reads and all other writes pass. */
+/** A wire that applies these fates to the first writes, in order. Reads and all later writes pass. */
 export async function openFatedWire(service: string, fates: readonly Fate[]): Promise<FatedWire> {
   let left = fates;
   let onWrite = () => {};

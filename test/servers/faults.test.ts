@@ -12,7 +12,7 @@ function startFaulty(fault: Fault): Promise<ServedDocument> {
   return serveDocument({ chunks: 30 }, { faults: firstTimes(1, fault, "/segments"), resign: false });
 }
 
-/** The raw bytes of a body, until it ends, breaks, or `most` bytes are there; `error` where it broke. */
+/** Reads the raw bytes of a body until it ends, breaks, or reaches `most` bytes. `error` is set if it broke. */
 function bytesOf(
   { server, list }: ServedDocument,
   most: number,
@@ -35,7 +35,7 @@ function bytesOf(
   });
 }
 
-describe("faults of the answer", () => {
+describe("faults of answers", () => {
   it("status: any code, with a JSON, HTML or empty body and headers", async () => {
     const headers = { "retry-after": "7" };
     const json = await startFaulty({ kind: "status", status: 429, headers, code: "slow_down", message: "Slow." });
@@ -97,7 +97,7 @@ describe("faults of the bytes and the connection", () => {
     }
   });
 
-  it("truncated-json, invalid-json, not-utf8: 200, whole as HTTP, broken as text", async () => {
+  it("truncated-json, invalid-json, not-utf8: status 200 and valid HTTP, but a broken body", async () => {
     const read = async (kind: "truncated-json" | "invalid-json" | "not-utf8") =>
       (await bytesOf(await startFaulty({ kind }), 1e9)).bytes;
     for (const kind of ["truncated-json", "invalid-json"] as const) {
@@ -110,12 +110,12 @@ describe("faults of the bytes and the connection", () => {
     expect(JSON.parse(new TextDecoder().decode(bytes)).total).toBe(30);
   });
 
-  it("endless-body goes on for as long as it is read", async () => {
+  it("endless-body continues as long as the client reads", async () => {
     const { bytes } = await bytesOf(await startFaulty({ kind: "endless-body" }), 20e6);
     expect(bytes.length).toBeGreaterThanOrEqual(20e6);
   });
 
-  it.runIf(inFull)("gzip-bomb is small on the wire and large unpacked", async () => {
+  it.runIf(inFull)("gzip-bomb is small on the wire and large when decompressed", async () => {
     const { bytes, headers } = await bytesOf(await startFaulty({ kind: "gzip-bomb", bytes: 32 * 2 ** 20 }), 1e9);
     expect(bytes.length).toBeLessThan(100_000);
     expect(headers).toMatchObject({ "content-encoding": "gzip" });
@@ -123,7 +123,7 @@ describe("faults of the bytes and the connection", () => {
     expect((await ask(server, list)).json).toEqual({ data: [], total: 0 });
   });
 
-  it("hang never answers; drip sends a byte at a time", async () => {
+  it("hang never answers; drip sends one byte at a time", async () => {
     const hang = await startFaulty({ kind: "hang" });
     const signal = AbortSignal.timeout(100);
     await expect(ask(hang.server, hang.list, { signal })).rejects.toThrow("timeout");
@@ -154,7 +154,7 @@ describe("rate limits", () => {
     expect((await ask(server, list)).status).toBe(200);
   });
 
-  it("count refused requests in the sliding window, and say how long to wait", () => {
+  it("count refused requests in the sliding window, and report how long to wait", () => {
     const limit: RateLimit = { perSecond: 2, answer: "429" };
     const window = new RateWindow();
     const waits = [0, 100, 400, 1_050, 1_350].map((now) => window.arrive(limit, now));
@@ -164,7 +164,7 @@ describe("rate limits", () => {
 });
 
 describe("random faults", () => {
-  it("are the same for the same seed, hit about as often as asked, and never more than upTo in a row", () => {
+  it("are reproducible by seed, occur at about the given rate, and at most upTo times in a row", () => {
     const request = {
       method: "GET",
       query: "page=1",

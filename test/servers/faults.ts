@@ -3,9 +3,9 @@ import { hashOf } from "./random.js";
 
 /** A fault in one answer. */
 export type Fault =
-  /** The connection is reset: before anything was sent, or closed in the middle of the body. */
+  /** The connection is reset before anything is sent, or is closed in the middle of the body. */
   | { readonly kind: "reset-before" | "reset-mid-body" }
-  /** Another status. `json` is an error as the service words it, `html` one of a proxy in front. Default json. */
+  /** Another status. `json`: an error of the service. `html`: an error of a proxy. Default json. */
   | {
       readonly kind: "status";
       readonly status: number;
@@ -14,18 +14,18 @@ export type Fault =
       readonly code?: string;
       readonly message?: string;
     }
-  /** 200 with an error body; 200 with a body that is cut off, no JSON, or no UTF-8. */
+  /** 200 with an error body, or with a body that is truncated, not JSON, or not UTF-8. */
   | { readonly kind: "ok-with-error-body" | "truncated-json" | "invalid-json" | "not-utf8" }
-  /** A body without an end; one that never begins. */
+  /** A body that never ends, or one that never starts. */
   | { readonly kind: "endless-body" | "hang" }
-  /** A small gzip body that is `bytes` long (default 256 MiB) when unpacked. */
+  /** A small gzip body that decompresses to `bytes` (default 256 MiB). */
   | { readonly kind: "gzip-bomb"; readonly bytes?: number }
-  /** The right body, one byte every `everyMs` (default 1000). */
+  /** The correct body, one byte every `everyMs` (default 1000). */
   | { readonly kind: "drip"; readonly everyMs?: number }
   | { readonly kind: "redirect"; readonly location: string; readonly status?: 301 | 302 | 303 | 307 | 308 }
-  /** A page without rows though there are some; the rows of page 1 under the number that was asked. */
+  /** An empty page instead of rows, or the rows of page 1 under the requested page number. */
   | { readonly kind: "empty-page" | "repeated-page" }
-  /** The right body without `data`, without `total`, or with a first row without `id`. */
+  /** The correct body without `data`, without `total`, or without the `id` of the first row. */
   | { readonly kind: "missing-data" | "missing-total" | "missing-id" };
 
 export type Faults = (request: RequestRecord, nth: number) => Fault | undefined;
@@ -42,8 +42,8 @@ const transient: readonly Fault[] = [
 ];
 
 /**
- * A random mixture of transient faults that hits about `rate` (0 to 1) of the requests, and one URL never more than
- * `upTo` times in a row. What hits depends on seed, URL and `nth` alone, not on the order of requests.
+ * A random mixture of transient faults in about `rate` (0 to 1) of the requests, and at most `upTo` times in a row for one URL. The
+ * faults depend only on seed, URL and `nth`, not on the order of requests.
  */
 export function randomTransientFaults(seed: number, rate: number, upTo: number): Faults {
   const diceOf = (url: string, nth: number) => hashOf(`${seed} ${nth} ${url}`) / 2 ** 32;
@@ -57,7 +57,7 @@ export function randomTransientFaults(seed: number, rate: number, upTo: number):
   };
 }
 
-/** The same fault the first `times` times that a URL is asked (Infinity: always), of all URLs or of those that match. */
+/** The same fault for the first `times` requests of every URL that matches (Infinity: always). By default, all URLs match. */
 export function firstTimes(times: number, fault: Fault, matches: RegExp | string = ""): Faults {
   return ({ path, query }, nth) => {
     const url = query === "" ? path : `${path}?${query}`;
@@ -66,7 +66,7 @@ export function firstTimes(times: number, fault: Fault, matches: RegExp | string
   };
 }
 
-/** Several rules as one: the first that has a fault for a request wins. */
+/** Combines rules. The first rule with a fault for a request wins. */
 export function firstOf(...rules: readonly Faults[]): Faults {
   return (request, nth) => {
     for (const rule of rules) {

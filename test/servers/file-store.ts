@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A request for a file, as the store saw it. */
+/** A request that the file server received. */
 export interface AskedFile {
   readonly url: string;
   readonly authorization: string | undefined;
@@ -13,13 +13,13 @@ export interface FileStore {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly asked: AskedFile[];
-  /** The answer of each path (without its query); 404 for all others. It may be changed while it runs. */
+  /** Path (without query) → its answer. You can change it while the server runs. */
   readonly files: Map<string, (response: ServerResponse, nth: number) => void>;
-  /** Answers everything else; 404 by default. */
+  /** Answers all other requests. Default: 404. */
   fallback: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-/** Starts a server of files, closed when the test is over. */
+/** Starts a file server, which closes after the test. */
 export async function startFileStore(): Promise<FileStore> {
   const asked: AskedFile[] = [];
   const files: FileStore["files"] = new Map();
@@ -48,7 +48,7 @@ export async function startFileStore(): Promise<FileStore> {
   return store;
 }
 
-/** Answers bytes, whole. */
+/** Sends all bytes. */
 export const file =
   (bytes: string | Buffer, headers: Record<string, string> = {}) =>
   (response: ServerResponse): void => {
@@ -61,10 +61,10 @@ export const redirect =
     response.writeHead(status, { location }).end();
   };
 
-/** Sends some bytes of more that it announces, and closes the connection. */
+/** Sends fewer bytes than announced, and closes the connection. */
 export const brokenFile =
   (bytes: string, announced: number) =>
   (response: ServerResponse): void => {
     response.writeHead(200, { "content-length": String(announced) });
-    response.write(bytes, () => response.socket?.end()); // what was written arrives, as no reset overtakes it
+    response.write(bytes, () => response.socket?.end()); // not a reset, which could overtake the written bytes
   };

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** The data of the server: plain JSON, every field optional and of any type, as in real deployments. */
+/** The server's data: plain JSON. As in real deployments, every field is optional and may have any type. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 
 export interface JsonObject {
@@ -22,21 +22,21 @@ export interface StatusEntry extends JsonObject {
 const rawMark = "\u0000number:";
 const rawInText = /"\\u0000number:([^"\\]*)\\u0000"/g;
 
-/** A number that is sent exactly as written, e.g. `1741267200.0`, `0.10` or `12345678901234567890`. */
+/** A number that is sent exactly as written, such as `1741267200.0`, `0.10` or `12345678901234567890`. */
 export function rawNumber(text: string): string {
   return `${rawMark}${text}\u0000`;
 }
 
-/** The JSON text of a body, with the raw numbers in place. */
+/** The JSON text of a body, including its raw numbers. */
 export function jsonText(body: Json): string {
   const text = JSON.stringify(body);
   return text.includes("\\u0000number:") ? text.replace(rawInText, "$1") : text;
 }
 
-/** The exact form of real servers: text may follow at once. */
+/** The signature format of real servers. Text may follow directly after it. */
 const signature = /timestamp=\d{10}&nonce=[0-9a-f]{32}&sign=[\w-]{43}=/g;
 
-/** The same text with every link to a file signed anew, as real servers do at every read. */
+/** The same text with a new signature in every link to a file. Real servers do this at every read. */
 export function signedAnew(text: string): string {
   if (!text.includes("-preview?timestamp=")) return text;
   const seconds = Math.floor(Date.now() / 1000);

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from "node:net";
 
 /**
- * The fate of one request on its way. `pass`: it arrives, and so does its answer. `lose answer`: the service carries it out, and
- * the connection breaks before the answer is there. `lose request`: the connection breaks before the service has seen it.
- * `refuse`: a proxy answers 503 in the service's place. `late`: the connection breaks, and the request arrives so many milliseconds later.
- * A number: the answer takes so many milliseconds longer. A status: the service carries it out, and this is the answer.
+ * The fate of a request. `pass`: the request and its answer arrive. `lose answer`: the service executes the request, and the
+ * connection breaks before the answer arrives. `lose request`: the connection breaks before the request arrives. `refuse`: a proxy
+ * answers 503 instead of the service. `late`: the connection breaks, and the request arrives this many milliseconds later. A number:
+ * the answer is delayed by this many milliseconds. A status: the service executes the request, but this is the answer.
  */
 export type Fate =
   | "pass"
@@ -17,22 +17,22 @@ export type Fate =
   | { readonly late: number }
   | { readonly status: number; readonly body: string };
 
-/** A request that came by. */
+/** A request on the wire. */
 export interface SeenRequest {
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly body: string;
 }
 
 export interface LossyWire {
-  /** Stands for the address of the service behind it. */
+  /** The address to use instead of the service's. */
   readonly url: string;
   readonly seen: readonly SeenRequest[];
   readonly close: () => Promise<void>;
 }
 
-/** A wire in front of a service on loopback, which deals with every request as `fateOf` says. */
+/** A wire in front of a local service. `fateOf` decides the fate of every request. */
 export async function openLossyWire(service: string, fateOf: (request: SeenRequest) => Fate): Promise<LossyWire> {
   const target = new URL(service);
   const seen: SeenRequest[] = [];

@@ -48,7 +48,7 @@ function read() {
 
 type Flags = ReturnType<typeof read>;
 
-/** One of the words, or an error that names them all. */
+/** Returns the given word if it is one of `words`. Otherwise throws an error that lists them. */
 function oneOf<Word extends string>(name: string, given: string, words: readonly Word[]): Word {
   const found = words.find((word) => word === given);
   if (found === undefined) throw new Error(`--${name} ${given}: expected one of ${words.join(", ")}`);
@@ -101,7 +101,7 @@ function storeFrom(flags: Flags): Store {
   return store;
 }
 
-/** Starts the server and prints, as JSON, what a job file needs. */
+/** Starts the server, and prints the values for a job file as JSON. */
 export async function main(): Promise<void> {
   const flags = read();
   if (flags.help) {

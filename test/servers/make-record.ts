@@ -3,7 +3,7 @@ import type { ChildRecord, ChunkRecord, Json } from "./json.js";
 import { characters, prose } from "./prose.js";
 import { hex, integer, pick, type Random, uuid } from "./random.js";
 
-/** 2025-03-06T13:20:00Z, the moment around which all sample times lie. */
+/** 2025-03-06T13:20:00Z. All sample times are near it. */
 export const sampleTime = 1_741_267_200;
 
 const words = ["warranty", "refund", "certificate", "Öffnungszeiten", "congés", "附件", "backup", "límite"] as const;
@@ -41,12 +41,12 @@ function attachment(random: Random): Json {
   return { ...facts, source_url: signedLink(random, "file", id) };
 }
 
-/** The content as stored, with bare links, and as shown, with signed ones. */
+/** The content as stored, with bare links, and as returned, with signed links. */
 function contents(random: Random): { content: string; signed: string } {
   const text = prose(random, 3, 7);
   if (random() >= 0.1) return { content: text, signed: text };
   const fileId = uuid(random);
-  const behind = fileId < "8" ? ")" : "tail"; // real servers sign right behind the path, also in the middle of a word
+  const behind = fileId < "8" ? ")" : "tail"; // real servers put the signature right after the path, even inside a word
   const bare = `${text} ![image](/files/${fileId}/image-preview${behind}`;
   return { content: bare, signed: `${text} ![image](${signedLink(random, "image", fileId)}${behind}` };
 }
@@ -62,7 +62,7 @@ function times(random: Random): Record<"created_at" | "updated_at" | "indexing_a
   };
 }
 
-/** A chunk with all 27 fields, null where real servers have null; some of its times are floats. */
+/** A chunk with all 27 fields, some null as in real servers. Some of its times are floats. */
 export function makeChunk(random: Random, place: LocatedChunk): ChunkRecord {
   const { content, signed } = contents(random);
   const disabled = random() < 0.05;

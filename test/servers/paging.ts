@@ -2,7 +2,7 @@ import type { Behaviour } from "./behaviour.js";
 import type { Json, JsonObject } from "./json.js";
 import { type Random, shuffled } from "./random.js";
 
-/** The part of a list that a request asks for. */
+/** The part of a list that a request wants. */
 export interface Asked {
   readonly page: number;
   readonly limit: number;
@@ -11,12 +11,12 @@ export interface Asked {
 export interface Page<Row> {
   readonly rows: Row[];
   readonly total: number;
-  /** Pages of the applied size. */
+  /** The number of pages of the applied size. */
   readonly pages: number;
   readonly hasMore: boolean | undefined;
 }
 
-/** Reads page and limit (defaults 1 and 20); undefined when one is no integer from 1 on. */
+/** Parses page and limit (defaults 1 and 20); undefined if either is not a positive integer. */
 export function askedOf(query: URLSearchParams): Asked | undefined {
   const numberOf = (name: string, fallback: number) => {
     const text = query.get(name);
@@ -27,7 +27,7 @@ export function askedOf(query: URLSearchParams): Asked | undefined {
   return page === undefined || limit === undefined ? undefined : { page, limit };
 }
 
-/** One page of the rows: at most `pageCap` of them, its offset counted in pages of that size. */
+/** One page of at most `pageCap` rows. The offset is in pages of that size. */
 export function pageOf<Row>(rows: readonly Row[], asked: Asked, behaviour: Behaviour): Page<Row> {
   const applied = Math.min(asked.limit, behaviour.pageCap ?? 100);
   const page = behaviour.paging === "same-page" ? 1 : asked.page;
@@ -43,7 +43,7 @@ export function pageOf<Row>(rows: readonly Row[], asked: Asked, behaviour: Behav
   return { rows: some, total: rows.length, pages: Math.ceil(rows.length / applied), hasMore };
 }
 
-/** The rows with neighbours of one position in random order. */
+/** The rows, with neighbours of equal position in random order. */
 export function withShuffledTies<Row extends JsonObject>(rows: readonly Row[], random: Random): Row[] {
   const result: Row[] = [];
   for (let from = 0; from < rows.length; ) {
@@ -57,7 +57,7 @@ export function withShuffledTies<Row extends JsonObject>(rows: readonly Row[], r
   return result;
 }
 
-/** Whether the content of a record holds the keyword, in upper or lower case; every content holds the empty one. */
+/** Whether a record's content contains the keyword, ignoring case. The empty keyword matches every record. */
 export function hasKeyword(record: JsonObject, keyword: string): boolean {
   if (keyword === "") return true;
   const content: Json | undefined = record.content;

@@ -27,7 +27,7 @@ const hazards: readonly [string, ...string[]] = [
   "combining e\u0301 and a family 👨‍👩‍👧‍👦 and 𝒳 beyond the first plane",
 ];
 
-/** Sentences in several languages; now and then with text that breaks careless writers. */
+/** Sentences in several languages, occasionally with text that breaks careless writers. */
 export function prose(random: Random, least: number, most: number): string {
   const parts: string[] = [];
   for (let count = integer(random, least, most); count > 0; count--) parts.push(pick(random, sentences));
@@ -35,7 +35,7 @@ export function prose(random: Random, least: number, most: number): string {
   return parts.join(random() < 0.2 ? "\n\n" : " ");
 }
 
-/** The number of characters as a server written in Python counts them: code points. */
+/** The number of code points, which a server in Python counts as characters. */
 export function characters(text: string): number {
   let count = 0;
   for (const _ of text) count++;

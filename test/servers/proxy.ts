@@ -10,27 +10,27 @@ export interface TestProxy {
   readonly url: string;
   /** `127.0.0.1:…` */
   readonly host: string;
-  /** Hosts with ports that tunnels were asked to, in order. */
+  /** The requested targets of tunnels, as host and port, in order. */
   readonly tunnels: readonly string[];
-  /** Headers of every request that reached it. */
+  /** The headers of every request to the proxy. */
   readonly headers: readonly IncomingMessage["headers"][];
-  /** Connections to it that are open now, and the most that ever were. */
+  /** The number of open connections, and the maximum so far. */
   readonly open: () => number;
   readonly mostOpen: () => number;
 }
 
 export interface ProxyBehaviour {
-  /** `user:password` that it asks for. */
+  /** The required `user:password`. */
   readonly login?: string;
-  /** A status with which it refuses everything; `hang`: it never answers; `close` and `reset`: so it ends the connection. */
+  /** A status: refuse everything with it. `hang`: never answer. `close` and `reset`: end the connection that way. */
   readonly refusal?: number | "hang" | "close" | "reset";
-  /** The name of its certificate, if TLS is spoken with it. */
+  /** The name of its certificate, if it uses TLS. */
   readonly certificate?: string;
 }
 
 /**
- * A proxy for one test on a free port of 127.0.0.1 that knows only CONNECT. Whatever host it is asked for, it goes to this
- * port of this machine, so that names which nobody knows can be used.
+ * Starts a proxy for one test on a free port of 127.0.0.1. It only supports CONNECT. It connects every host name to the given local
+ * port, so tests can use names that do not exist.
  */
 export async function startProxy(
   toPort: number,

@@ -18,7 +18,7 @@ describe("paging", () => {
     expect(got).toEqual(expected);
   });
 
-  it("caps a page at pageCap, counts its offset in that size and echoes the limit asked", async () => {
+  it("caps a page at pageCap, computes its offset from that, and echoes the requested limit", async () => {
     const { server, list, document } = await serveDocument(
       { chunks: 130 },
       { pageCap: 50, hasMore: "rows-equal-limit" },
@@ -30,7 +30,7 @@ describe("paging", () => {
     expect(children.json).toMatchObject({ limit: 500, total_pages: 0 });
   });
 
-  it("ignored: everything on every page, without has_more, limit and page", async () => {
+  it("ignored: every page has all rows, without has_more, limit and page", async () => {
     const { server, list, document } = await serveDocument({ chunks: 130, childrenPerChunk: 3 }, { paging: "ignored" });
     const { json } = await ask(server, `${list}?page=2&limit=100`);
     expect(Object.keys(json)).toEqual(["data", "doc_form", "total"]);
@@ -40,14 +40,14 @@ describe("paging", () => {
     expect(children.json.data).toHaveLength(3);
   });
 
-  it("same-page: the rows of page 1 always", async () => {
+  it("same-page: always the rows of page 1", async () => {
     const { server, list, document } = await serveDocument({ chunks: 30 }, { paging: "same-page" });
     const { json } = await ask(server, `${list}?page=3&limit=10`);
     expect(idsOf(json.data)).toEqual(document.chunks.slice(0, 10).map(({ id }) => id));
     expect(json.page).toBe(3);
   });
 
-  it("shuffles rows of one position, and nothing else, in the same way after a reset", async () => {
+  it("shuffles only rows with equal positions, and in the same way after a reset", async () => {
     const { server, list, document } = await serveDocument({ chunks: 100 }, { ties: "shuffled" });
     const read = async () => (await ask(server, `${list}?limit=100`)).json.data as { id: string; position: number }[];
     const first = await read();
@@ -85,7 +85,7 @@ describe("transport", () => {
     expect(json.data).toEqual(document.chunks);
   });
 
-  it("waits for the latency, a number or one per request", async () => {
+  it("waits for the latency, either a number or a function of the request", async () => {
     const { server, list } = await serveDocument({ chunks: 1 }, { latency: 80 });
     const timed = async (url: string) => {
       const start = performance.now();
@@ -97,7 +97,7 @@ describe("transport", () => {
     expect(await timed(`${list}?page=2`)).toBeGreaterThanOrEqual(119);
   });
 
-  it("keeps the bodies of chunk pages when told to", async () => {
+  it("caches the bodies of chunk pages if configured", async () => {
     const { server, list, document } = await serveDocument({ chunks: 3 }, { cacheBodies: true, gzip: true });
     await ask(server, list);
     deleteChunks(document, 0, 1);
@@ -108,8 +108,8 @@ describe("transport", () => {
   });
 });
 
-describe("what stands in the way", () => {
-  it("a row that cannot be rendered spoils every page that it is on", async () => {
+describe("unreadable rows and caches", () => {
+  it("an unreadable row breaks every page that contains it", async () => {
     const bad = { status: 400, code: "invalid_param", message: "year 20000 is out of range" };
     const { server, list, document } = await serveDocument({ chunks: 10, childrenPerChunk: 3 });
     const [chunk] = document.chunks;
@@ -123,7 +123,7 @@ describe("what stands in the way", () => {
     expect(await statusOf(`/${chunk?.id}/child_chunks?page=2&limit=1`)).toBe(400);
   });
 
-  it("a cache answers from before, unless no-cache is asked for", async () => {
+  it("a cache repeats old answers, unless the request has no-cache", async () => {
     const { server, list, document } = await serveDocument({ chunks: 3 }, { cache: true });
     await ask(server, list);
     deleteChunks(document, 0, 1);
@@ -133,8 +133,8 @@ describe("what stands in the way", () => {
   });
 });
 
-describe("the record of requests", () => {
-  it("says what was asked, when, how often, and what was answered", async () => {
+describe("the request log", () => {
+  it("records each request, its time and count, and the answer", async () => {
     const { server, list } = await serveDocument({ chunks: 1 });
     const before = Date.now();
     await ask(server, `${list}?status=a&status=b%20c`);
@@ -149,7 +149,7 @@ describe("the record of requests", () => {
     expect([server.requests.length, server.maxInFlight]).toEqual([0, 0]);
   });
 
-  it("counts requests in flight, those that the client gave up not", { retry: 5 }, async () => {
+  it("counts requests in flight, except those that the client gave up", { retry: 5 }, async () => {
     const { server, list } = await serveDocument({ chunks: 1 }, { latency: 50 });
     await Promise.all([1, 2, 3, 4, 5].map((page) => ask(server, `${list}?page=${page}`)));
     expect(server.maxInFlight).toBe(5);
@@ -163,7 +163,7 @@ describe("the record of requests", () => {
 });
 
 describe("edits while reading", () => {
-  it("happen between two pages, in one step with the answer", async () => {
+  it("happen between two pages, in the same tick as the answer", async () => {
     const { server, list, document, store } = await serveDocument({ chunks: 30 });
     const before = document.chunks.map(({ id }) => id);
     server.behaviour.onRequest = (request, given) => {
@@ -185,7 +185,7 @@ describe("edits while reading", () => {
     expect(document.chunks[1]?.id).toBe(added);
   });
 
-  it("answers 599 with the stack when a hook of the test throws", async () => {
+  it("answers 599 with the stack if a test's hook throws", async () => {
     const { server, list } = await serveDocument({ chunks: 1 });
     server.behaviour.onRequest = () => {
       throw new Error("mine");

@@ -1,4 +1,4 @@
-/** Randomness from a seed, so that a failing test replays. */
+/** Random numbers from a seed, so that you can replay a failing test. */
 export type Random = () => number;
 
 /** Mixes a text into 32 bits (FNV-1a with a final avalanche). */
@@ -10,7 +10,7 @@ export function hashOf(text: string): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** A generator of numbers in [0, 1) (mulberry32); the same seed gives the same numbers. */
+/** A generator of numbers in [0, 1) (mulberry32). The same seed returns the same numbers. */
 export function randomFrom(seed: number): Random {
   let state = hashOf(`seed ${seed}`);
   return () => {
@@ -21,7 +21,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** An integer from `low` to `high`, both included. */
+/** An integer from `low` to `high`, inclusive. */
 export function integer(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));
 }
@@ -30,7 +30,7 @@ export function pick<T>(random: Random, from: readonly [T, ...T[]]): T {
   return from[Math.floor(random() * from.length)] ?? from[0];
 }
 
-/** Lower-case hexadecimal digits, as many as asked. */
+/** This many lower-case hexadecimal digits. */
 export function hex(random: Random, digits: number): string {
   let text = "";
   while (text.length < digits) text += ((random() * 2 ** 32) >>> 0).toString(16).padStart(8, "0");

@@ -1,25 +1,25 @@
 import { type Answer, errorAnswer, htmlAnswer } from "./answer.js";
 
-/** So many requests in a sliding window. Refused ones count too, so a client that does not slow down stays locked out. */
+/** A rate limit with a sliding window. Refused requests count too, so a client that does not slow down stays locked out. */
 export interface RateLimit {
-  /** Requests in any second. Or `max` in any `window` milliseconds. */
+  /** Maximum requests per second. Alternatively, `max` per `window` milliseconds. */
   readonly perSecond?: number;
   readonly max?: number;
   readonly window?: number;
   /**
    * 429: HTML without Retry-After. 429-seconds, 429-date: JSON, Retry-After in seconds or as a date, rounded up.
-   * 403-sentence: the plan limit, which only the message tells. 503: HTML, Retry-After in seconds.
+   * 403-sentence: the plan limit, which only the message shows. 503: HTML, Retry-After in seconds.
    */
   readonly answer: "429" | "429-seconds" | "429-date" | "403-sentence" | "503";
 }
 
 const sentence = "Sorry, you have reached the knowledge base request rate limit of your subscription.";
 
-/** The arrivals of a sliding window. */
+/** The arrivals in a sliding window. */
 export class RateWindow {
   #arrivals: number[] = [];
 
-  /** Counts an arrival at `now` (ms) and says how long (ms) until one more would be let in; 0: this one is. */
+  /** Counts an arrival at `now` (ms). Returns the wait until another request is allowed (ms); 0: this one is allowed. */
   arrive(limit: RateLimit, now: number): number {
     const window = limit.perSecond === undefined ? (limit.window ?? 60_000) : 1_000;
     const max = limit.perSecond ?? limit.max ?? Number.POSITIVE_INFINITY;
@@ -36,7 +36,7 @@ export class RateWindow {
   }
 }
 
-/** The answer to a request that has to wait `wait` ms, at `now` (ms since 1970). */
+/** The refusal at `now` (ms since 1970) of a request that must wait `wait` ms. */
 export function refusalAnswer(limit: RateLimit, wait: number, now: number): Answer {
   const seconds = String(Math.ceil(wait / 1_000));
   const tooMany = errorAnswer(429, "too_many_requests", "Too many requests. Please try again later.");

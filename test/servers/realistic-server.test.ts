@@ -34,7 +34,7 @@ describe("the four operations", () => {
     expect(parent?.child_chunks).toHaveLength(101);
   });
 
-  it("answers the built-in fields and batches, also those that grow and have to be percent-encoded", async () => {
+  it("answers the built-in fields and batches, including growing ones and percent-encoded names", async () => {
     const { server, dataset, document } = await serveDocument({ chunks: 1 });
     const base = `${server.url}/datasets/${dataset.id}`;
     expect((await ask(server, `${base}/metadata/built-in`)).json.fields).toHaveLength(5);
@@ -62,7 +62,7 @@ describe("the four operations", () => {
     expect(word.total).toBe(document.chunks.filter(({ content }) => String(content).includes("Schlüssel")).length);
   });
 
-  it("answers the two discovery lists, documents newest first", async () => {
+  it("answers the lists of datasets and documents, newest documents first", async () => {
     const { server, dataset, document } = await serveDocument({ chunks: 1 });
     const newer = makeDocument({ chunks: 1, seed: 2 });
     dataset.documents.set(newer.id, newer);
@@ -73,7 +73,7 @@ describe("the four operations", () => {
     expect(document.id).not.toBe(newer.id);
   });
 
-  it("sends numbers as written, and links that are signed anew at every read", async () => {
+  it("sends numbers as written, and signs links again at every read", async () => {
     const { server, list, document } = await serveDocument({ chunks: 60 });
     const linked = document.chunks.findIndex(({ sign_content }) => String(sign_content).includes("-preview?"));
     const chunk = document.chunks[linked];
@@ -115,7 +115,7 @@ describe("refusals", () => {
     expect([status, headers.get("allow"), server.requests[0]?.method]).toEqual([405, "GET", "DELETE"]);
   });
 
-  it("answers what is set for one document instead of its rows", async () => {
+  it("answers with a document's error instead of its rows", async () => {
     const body = { code: "provider_not_initialize", message: "No Embedding Model available.", status: 400 };
     const documentError = new Map([[makeDocument({ chunks: 1 }).id, { status: 400, body }]]);
     const { server, list, dataset } = await serveDocument({ chunks: 1 }, { documentError });

@@ -18,17 +18,17 @@ export interface RealisticServer {
   /** The base URL, which ends in `/v1`. */
   readonly url: string;
   readonly key: string;
-  /** Every request since the start or the last reset, in order of arrival. */
+  /** Requests since the start or the last reset, in order of arrival. */
   readonly requests: readonly RequestRecord[];
-  /** The most requests that were being answered at one moment. */
+  /** The maximum number of concurrent requests. */
   readonly maxInFlight: number;
-  /** The most connections that were open at once. */
+  /** The maximum number of open connections. */
   readonly maxConnections: number;
-  /** The behaviour in force; tests may change it between and during requests. */
+  /** The current behaviour. Tests may change it between and during requests. */
   readonly behaviour: Behaviour;
-  /** Forgets requests, counts, kept bodies and rate windows, and starts randomness anew. */
+  /** Clears requests, counts, cached bodies and rate windows, and restarts the random numbers. */
   reset(): void;
-  /** Stops at once, open requests and all. */
+  /** Stops immediately, aborting open requests. */
   close(): Promise<void>;
 }
 
@@ -103,7 +103,7 @@ async function handle(state: State, request: IncomingMessage, response: ServerRe
   if (response.headersSent) record.status = response.statusCode;
 }
 
-/** A mistake in a test's hook must be seen, not taken for a fault of the service: 599 and the message. */
+/** Answers 599 with the stack, so that an error in a test's hook does not look like a fault of the service. */
 function sendMistake(response: ServerResponse, mistake: unknown): void {
   if (response.headersSent) {
     response.destroy();
@@ -117,7 +117,7 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Starts a server over the store on a free port of 127.0.0.1 (or on `port`). */
+/** Starts a server for the store on a free port of 127.0.0.1, or on `port`. */
 export async function startRealisticServer(
   store: Store,
   behaviour: Behaviour = {},
@@ -131,7 +131,7 @@ export async function startRealisticServer(
   });
   const connections = { open: 0, most: 0 };
   server.on("connection", async (socket) => {
-    await turns(2); // whether one that was closed before is seen first is chance
+    await turns(2); // a connection closed earlier may be noticed only later
     if (socket.destroyed) return;
     connections.most = Math.max(connections.most, ++connections.open);
     socket.once("close", () => connections.open--);

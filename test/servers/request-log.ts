@@ -20,7 +20,7 @@ function headersOf(request: IncomingMessage): Record<string, string> {
   return kept;
 }
 
-/** Records the requests, and how many were open at the same time. */
+/** Records requests, and how many were open at the same time. */
 export class RequestLog {
   readonly records: RequestRecord[] = [];
   maxInFlight = 0;
@@ -44,7 +44,7 @@ export class RequestLog {
     return record;
   }
 
-  /** Forgets everything; requests that are being answered still count as in flight. */
+  /** Clears the log. Requests in progress still count as in flight. */
   clear(): void {
     this.records.length = 0;
     this.maxInFlight = 0;
@@ -52,8 +52,8 @@ export class RequestLog {
   }
 
   /**
-   * A client that gives a request up and sends the next closes one connection and writes to another; which of the two
-   * is seen first here is chance. So those that turn out to be given up within two turns are not counted.
+   * A client that gives up a request and sends the next closes one connection and writes to another. The server may notice these in
+   * any order, so it does not count requests that turn out to be closed within two turns.
    */
   async #count(record: RequestRecord, request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#open++;

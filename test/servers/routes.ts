@@ -6,7 +6,7 @@ import { type Asked, askedOf, hasKeyword, pageOf, withShuffledTies } from "./pag
 import { type Random, shuffled } from "./random.js";
 import { findChunk, type Store, type TestDataset, type TestDocument } from "./store.js";
 
-/** Everything that an answer depends on. */
+/** All inputs of an answer. */
 export interface Question {
   readonly store: Store;
   readonly behaviour: Behaviour;
@@ -37,7 +37,7 @@ function listed<Row extends ChunkRecord | ChildRecord>(rows: Row[], question: Qu
   return question.behaviour.ties === "shuffled" ? withShuffledTies(found, question.random) : found;
 }
 
-/** The error of a page with a row that the service cannot render. */
+/** The error of a page with an unreadable row; undefined if there is none. */
 function unrenderedIn(rows: readonly { readonly id: string }[], { unrendered }: Behaviour): Answer | undefined {
   const error = rows.map(({ id }) => unrendered?.get(id)).find((found) => found !== undefined);
   return error && errorAnswer(error.status, error.code, error.message);
@@ -100,7 +100,7 @@ function given(json: JsonObject | undefined): Answer | undefined {
   return json && { status: 200, json };
 }
 
-/** The answer of a route of originals, which only some releases have; the newer one says the address and nothing else. */
+/** The answer of a route for originals, which only some releases have. The newer route returns only the address. */
 function uploadAnswer(
   { path, behaviour }: Question,
   leaf: string,
@@ -135,12 +135,12 @@ function datasetAnswer(question: Question, dataset: TestDataset, rest: string[])
   return children === "child_chunks" && rest.length === 5 ? documentAnswer(question, dataset, id, chunkId) : undefined;
 }
 
-/** Whether this is the path of a chunk list, the answers that are worth keeping. */
+/** Whether this is the path of a chunk list. Only these answers are worth caching. */
 export function isChunkList(path: string): boolean {
   return path.endsWith("/segments");
 }
 
-/** The answer of a healthy server to a GET; `authorized` is judged only where the URL exists. */
+/** The answer of a healthy server to a GET. `authorized` matters only if the URL exists. */
 export function rightAnswer(question: Question, authorized: boolean): Answer {
   const unknown = htmlAnswer(404, "Not Found");
   const steps = question.path.split("/").slice(1).map(decoded);

@@ -18,7 +18,7 @@ function compressed(bytes: Buffer, encoding: string): Buffer {
   return encoding === "deflate" ? deflateSync(bytes) : gzipSync(bytes, { level: 1 });
 }
 
-/** The encoding that the behaviour asks for, if the client accepts it. */
+/** The encoding in the behaviour, if the client accepts it. */
 export function encodingFor(accepted: string, behaviour: Behaviour): string | undefined {
   if (!behaviour.gzip) return undefined;
   const encoding = behaviour.gzip === true ? "gzip" : behaviour.gzip;
@@ -26,7 +26,7 @@ export function encodingFor(accepted: string, behaviour: Behaviour): string | un
   return names.includes(encoding) || names.includes("*") ? encoding : undefined;
 }
 
-/** The bytes of an answer, compressed where an encoding is given. */
+/** The bytes of an answer, compressed if an encoding is given. */
 export function payloadOf(answer: Answer, behaviour: Behaviour, encoding?: string): Payload {
   const { status, headers = {}, json, html } = answer;
   if (json === undefined && html === undefined) return { status, headers, bytes: Buffer.alloc(0) };
@@ -40,7 +40,7 @@ export function payloadOf(answer: Answer, behaviour: Behaviour, encoding?: strin
 
 const chunkSize = 4_093;
 
-/** Sends it with content-length or, `chunked`, in pieces of a size that falls inside characters. */
+/** Sends a payload with content-length or, if `chunked`, in pieces that split characters. */
 export function sendPayload(response: ServerResponse, { status, headers, bytes }: Payload, chunked = false): void {
   if (!chunked || bytes.length === 0) {
     response.writeHead(status, { ...headers, "content-length": String(bytes.length) });

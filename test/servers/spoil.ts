@@ -4,9 +4,9 @@ import { createGzip } from "node:zlib";
 import type { Fault } from "./faults.js";
 import { type Payload, sendPayload } from "./send.js";
 
-/** Faults of the bytes and of the connection: they send the right answer wrongly, or something else, or nothing. */
+/** Faults of bytes and connections: they damage the correct answer, or send something else or nothing. */
 
-/** Puts a lone Latin-1 byte into the first text that starts in the body. */
+/** Inserts a lone Latin-1 byte into the first string in the body. */
 function withLatinByte(bytes: Buffer): Buffer {
   const at = bytes.indexOf('":"') + 3;
   return Buffer.concat([bytes.subarray(0, at), Buffer.from([0xe9]), bytes.subarray(at)]);
@@ -61,14 +61,14 @@ const spoilers: { readonly [kind in Fault["kind"]]?: (bytes: Buffer) => Buffer }
 };
 
 export interface RightAnswer {
-  /** As the client would have got it. */
+  /** The answer that the client would have received. */
   readonly payload: () => Payload;
-  /** The same uncompressed. */
+  /** The same answer uncompressed. */
   readonly plain: () => Payload;
   readonly chunked: boolean;
 }
 
-/** Answers with the fault; the right answer is made only where it is sent, in whole or in part. */
+/** Sends an answer with the fault. Creates the correct answer only if at least part of it is sent. */
 export function sendSpoiled(fault: Fault, response: ServerResponse, { payload, plain, chunked }: RightAnswer): void {
   const spoil = spoilers[fault.kind];
   if (spoil) {

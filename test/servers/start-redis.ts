@@ -4,19 +4,19 @@ import { connect, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { findProgram } from "./find-program.js";
 
-/** The program of the broker that the tests of workers use; undefined where it is not installed. */
+/** The program of the broker for tests of workers; undefined if none is installed. */
 export const findRedis = (env?: NodeJS.ProcessEnv) => findProgram(["redis-server", "valkey-server"], env);
 
 /** Whether the tests of workers can run. */
 export const hasRedis = findRedis() !== undefined;
 
-/** A broker of a test, which keeps nothing on the disk. */
+/** A broker for a test. It writes nothing to disk. */
 export interface TestBroker {
   readonly url: string;
   readonly port: number;
-  /** Sends a signal to its process: SIGSTOP and SIGCONT freeze it for a while. */
+  /** Sends a signal to its process. SIGSTOP freezes it until SIGCONT. */
   readonly signal: (name: NodeJS.Signals) => void;
-  /** Kills it as a power cut does, and starts an empty one on the same port. */
+  /** Kills it, as in a power cut, and starts an empty one on the same port. */
   readonly restart: () => Promise<void>;
   /** Kills it. */
   readonly kill: () => Promise<void>;

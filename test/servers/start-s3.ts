@@ -5,33 +5,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "./find-program.js";
 
-/** The program of an object store that honours conditions: moto, a simulation of AWS; undefined where it is not installed. */
+/** The program of moto, a simulation of AWS with conditional writes; undefined if it is not installed. */
 export const findMoto = (env?: NodeJS.ProcessEnv) => findProgram(["moto_server"], env);
-/** The programs of two that ignore them; undefined where one is not installed. */
+/** The programs of stores that ignore conditions; undefined if not installed. */
 export const findRclone = (env?: NodeJS.ProcessEnv) => findProgram(["rclone"], env);
 export const findS3rver = (env?: NodeJS.ProcessEnv) => findProgram(["s3rver"], env);
 
-/** Whether a program is missing that the tests of buckets need. */
+/** Whether a program for the bucket tests is missing. */
 export function lacksStores(env?: NodeJS.ProcessEnv): boolean {
   return [findMoto, findRclone, findS3rver].some((find) => find(env) === undefined);
 }
 
-/** Whether the tests of buckets can run. */
+/** Whether the bucket tests can run. */
 export const hasS3 = !lacksStores();
 
 export interface TestStore {
   readonly endpoint: string;
   readonly port: number;
-  /** Names the store and its credentials, as a user does. */
+  /** The variables with which a user sets the store and its credentials. */
   readonly env: NodeJS.ProcessEnv;
   readonly makeBucket: (name: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** The secret of every test; no message may show it. */
+/** The secret key in all tests. No message may show it. */
 export const secretKey = "wJalr-SECRET-never-shown/bPxRfiCY";
 
-/** moto checks a condition and writes in two steps: only one request at a time makes that one step, as it is in S3. */
+/** moto checks a condition and writes in two steps. Handling one request at a time makes that atomic, like S3. */
 const oneByOne = `
 import threading
 from moto.server import DomainDispatcherApplication, main
@@ -77,7 +77,7 @@ export async function startS3rver(): Promise<TestStore> {
     await stop(server);
     await rm(folder, { recursive: true });
   };
-  return { ...storeAt(`http://${address}`, "S3RVER"), makeBucket, stop: end }; // it knows no other key
+  return { ...storeAt(`http://${address}`, "S3RVER"), makeBucket, stop: end }; // it accepts no other key
 }
 
 /** The stores that ignore conditions. */
@@ -86,7 +86,7 @@ export const faultyStores = [
   { name: "s3rver", start: startS3rver },
 ] as const;
 
-/** The variables for a store, or for something in front of it. */
+/** The variables for a store, or for a proxy in front of it. */
 export function envFor(endpoint: string, key = "access"): NodeJS.ProcessEnv {
   return {
     AWS_ENDPOINT_URL_S3: endpoint,
@@ -101,7 +101,7 @@ function storeAt(url: string, key?: string) {
   return { endpoint, port: Number(port), env: envFor(endpoint, key) };
 }
 
-/** The address that a server writes to its stderr or stdout once it listens. */
+/** Waits until a server prints its address on stderr or stdout. */
 async function announced(server: ChildProcess, pattern: RegExp): Promise<string> {
   let text = "";
   return new Promise((resolve, reject) => {

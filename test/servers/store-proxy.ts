@@ -3,23 +3,23 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { envFor, type TestStore } from "./start-s3.js";
 
-/** Something between a run and a store that holds requests back, ages answers or refuses. */
+/** A proxy between a run and a store. It can hold back requests, change the time in answers, or refuse. */
 export interface StoreProxy {
   readonly env: NodeJS.ProcessEnv;
   /** Requests so far: `PUT /bucket/key`. */
   readonly requests: readonly string[];
-  /** Holds the request of this number, counted from now, and all after it. Resolves to it once it is there. */
+  /** Holds back the n-th request from now and all later ones. Resolves to that request when it arrives. */
   readonly holdAt: (number: number) => Promise<string>;
-  /** The same from the first request on for which the function says so. */
+  /** Does the same from the first request for which the function returns true. */
   readonly holdWhere: (isIt: (request: string) => boolean) => Promise<string>;
   readonly letGo: () => void;
-  /** Adds so many milliseconds to the clock that answers show. */
+  /** Moves the clock in answers forward by this many milliseconds. */
   readonly ageBy: (milliseconds: number) => void;
-  /** Answers requests for which the function gives one with an error; null cuts the connection. */
+  /** Answers requests with the error that the function returns. null: cuts the connection; undefined: forwards the request. */
   readonly refuse: (decide: (request: string) => { status: number; code: string } | null | undefined) => void;
 }
 
-/** Starts one for a test. */
+/** Starts a proxy for a test. */
 export async function startStoreProxy(store: TestStore): Promise<StoreProxy> {
   const requests: string[] = [];
   let age = 0;

@@ -8,7 +8,7 @@ closeAfterEach();
 const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe("makeDocument", () => {
-  it("is the same for a seed, has distinct UUIDs, and floats, nulls, gaps and collisions as real servers have", () => {
+  it("is reproducible by seed, with distinct UUIDs, and floats, nulls, gaps and collisions like real servers", () => {
     const options = { chunks: 400, childrenPerChunk: 3, docForm: "hierarchical_model", seed: 7 } as const;
     const document = makeDocument(options);
     expect(makeDocument(options)).toEqual(document);
@@ -31,7 +31,7 @@ describe("makeDocument", () => {
     expect(document.chunks.every((chunk) => chunk.child_chunks === document.children.get(chunk.id))).toBe(true);
   });
 
-  it("leaves out what old servers lack, and embeds only when told to", () => {
+  it("leaves out fields that old servers lack, and embeds children only if configured", () => {
     const old = makeDocument({ chunks: 3, variant: "old" });
     expect(old.chunks.map((chunk) => Object.keys(chunk).length)).toEqual([21, 21, 21]);
     const full = { chunks: 2, childrenPerChunk: 2, docForm: "hierarchical_model", embedChildren: false };
@@ -51,7 +51,7 @@ describe("findChunk", () => {
 });
 
 describe("reindex", () => {
-  it("gives new ids and positions from 1 to the same contents, and children along", () => {
+  it("assigns new ids, and positions from 1, to the same contents and their children", () => {
     const document = makeDocument({ chunks: 20, childrenPerChunk: 2, docForm: "hierarchical_model" });
     const before = document.chunks;
     reindex(document, 99);

@@ -7,19 +7,19 @@ export interface TestDocument {
   name: string;
   docForm: string;
   createdAt: number;
-  /** Records in the order in which the server lists them; edit at will. */
+  /** Records in the order of the server's list. Tests may edit them. */
   chunks: ChunkRecord[];
-  /** Chunk id → its child chunks in listed order. A chunk without an entry has none. */
+  /** Chunk id → its child chunks in the order of the list. A chunk without an entry has none. */
   readonly children: Map<string, ChildRecord[]>;
-  /** Fields that its row in the list of documents has beside, or instead of, the usual ones. */
+  /** Fields that its row in the list of documents has in addition to, or instead of, the usual fields. */
   listed?: JsonObject;
-  /** Its details; without them the server is one of an older release, which has no such URL. */
+  /** Its details. Without them, the server behaves like an older release, which has no such URL. */
   details?: JsonObject;
-  /** Its original file; null where there is none, and without it no such URL. */
+  /** Its original file. null: it has none; undefined: the server has no such URL. */
   upload?: JsonObject | null;
 }
 
-/** Entries as they are, or a function of how often the batch has been read, 1 at the first read. */
+/** The entries, or a function that returns them for the n-th read, from 1. */
 export type Batch = StatusEntry[] | ((read: number) => StatusEntry[]);
 
 export interface TestDataset {
@@ -27,14 +27,14 @@ export interface TestDataset {
   name: string;
   readonly documents: Map<string, TestDocument>;
   readonly batches: Map<string, Batch>;
-  /** Fields that its row in the list of datasets has beside, or instead of, the usual ones. */
+  /** Fields that its row in the list of datasets has in addition to, or instead of, the usual fields. */
   listed?: JsonObject;
-  /** The answers on its metadata fields and its tags; without them there is no such URL. */
+  /** The answers for its metadata fields and its tags. Without them, the server has no such URLs. */
   metadata?: JsonObject;
   tags?: JsonObject;
 }
 
-/** A knowledge base in memory, which a test may change at any time, also between two pages. */
+/** A knowledge base in memory. A test may change it at any time, even between two pages. */
 export class Store {
   readonly datasets = new Map<string, TestDataset>();
   readonly #random: Random;
@@ -43,7 +43,7 @@ export class Store {
     this.#random = randomFrom(seed);
   }
 
-  /** Adds a dataset that holds these documents; ids are drawn from the store's seed. */
+  /** Adds a dataset with these documents. Ids come from the store's seed. */
   addDataset(...documents: TestDocument[]): TestDataset {
     const name = `Knowledge ${this.datasets.size + 1}`;
     const held = new Map(documents.map((document) => [document.id, document]));
@@ -59,11 +59,11 @@ export interface DocumentOptions {
   readonly childrenPerChunk?: number | ((index: number) => number);
   /** Default text_model. */
   readonly docForm?: string;
-  /** Documents of one seed have the same ids: give every document its own. Default 1. */
+  /** Documents with the same seed have the same ids, so give every document its own. Default 1. */
   readonly seed?: number;
   /** Whether chunks carry their children too. Default: only in hierarchical_model. */
   readonly embedChildren?: boolean;
-  /** Old servers lack six of the fields, embedded children among them. Default recent. */
+  /** Old servers lack six fields, including embedded children. Default recent. */
   readonly variant?: "recent" | "old";
 }
 
@@ -84,7 +84,7 @@ function makeChildren(random: Random, segmentId: string, count: number): ChildRe
   return children;
 }
 
-/** A document with realistic records, the same for the same options. */
+/** Creates a document with realistic records. The same options return the same document. */
 export function makeDocument(options: DocumentOptions): TestDocument {
   const { chunks: count, childrenPerChunk = 0, docForm = "text_model", seed = 1, variant = "recent" } = options;
   const embed = options.embedChildren ?? docForm === "hierarchical_model";
@@ -105,7 +105,7 @@ export function makeDocument(options: DocumentOptions): TestDocument {
   return { id, name: `document ${seed}.md`, docForm, createdAt: sampleTime + seed, chunks, children };
 }
 
-/** The status entry of a document that is completed, with what differs. */
+/** The status entry of a completed document, with some fields changed. */
 export function makeStatusEntry(documentId: string, differences: { [field: string]: Json } = {}): StatusEntry {
   return {
     id: documentId,
@@ -124,7 +124,7 @@ export function makeStatusEntry(documentId: string, differences: { [field: strin
   };
 }
 
-/** A batch under way: both counts are 0 at the first read, then `perRead` more are done at each, until `total`. */
+/** A batch in progress: both counts are 0 at the first read, then grow by `perRead` at each read, up to `total`. */
 export function growingBatch(documentIds: readonly string[], total: number, perRead: number): Batch {
   return (read) => {
     const completed = Math.min(total, (read - 1) * perRead);
@@ -137,7 +137,7 @@ export function growingBatch(documentIds: readonly string[], total: number, perR
 
 const indexes = new WeakMap<TestDocument, Map<string, number>>();
 
-/** The chunk with this id, quickly also in large documents and after any edit of `document.chunks`. */
+/** Finds a chunk by id. Fast even in large documents, and valid after any edit of `document.chunks`. */
 export function findChunk(document: TestDocument, id: string): ChunkRecord | undefined {
   const known = document.chunks[indexes.get(document)?.get(id) ?? -1];
   if (known?.id === id) return known;

@@ -2,25 +2,25 @@ import type { Answer } from "../../src/client/send.js";
 import { RetryError } from "../../src/errors.js";
 import type { Call, SendEnd } from "./calls.js";
 
-/** Requests in a row, or different pages, for which the service was gone: then it is no fault of one page. */
+/** After this many failed requests in a row, or failed pages, the service counts as down, not just one page. */
 const outage = 3;
 
 /**
- * Knows from the wire when the service is gone, as docs/requests.md tells it: the connection is reset, or a proxy answers 502, 503 or
- * 504 at once and asks for no pause. Silence alone is no sign of that, except of a service that was gone before the request was sent.
- * Once the service has answered, a single page that keeps failing is no outage.
+ * Detects outages from the traffic, by the rules in docs/requests.md: the connection is reset, or a proxy immediately answers 502, 503
+ * or 504 without Retry-After. A timeout counts only if the service was already down when the request was sent. Once the service has
+ * answered, one page that keeps failing is not an outage.
  */
 export class Absence {
   #inARow = 0;
   #isReached = false;
   readonly #places = new Set<string>();
 
-  /** Whether requests cost no try now if the service stays gone. */
+  /** Whether a failed request costs no try, because the service is down. */
   get isOutage(): boolean {
     return this.#places.size >= outage || (!this.#isReached && this.#inARow >= outage);
   }
 
-  /** Looks at an answer; every simulated proxy answers at once. */
+  /** Classifies an answer. Every simulated proxy answers immediately. */
   answered(call: Call, { status, headers, body }: Answer): SendEnd {
     const asksForPause = headers["retry-after"] !== undefined;
     if (status >= 502 && status <= 504 && !asksForPause) return this.#gone(call);
@@ -31,7 +31,7 @@ export class Absence {
     return isRefusal && !asksForPause ? "refused" : "other";
   }
 
-  /** Looks at the error of a request without an answer; `wasOutage` when it was sent. */
+  /** Classifies the error of a request without an answer. `wasOutage`: the service was down when the request was sent. */
   unanswered(call: Call, error: unknown, wasOutage: boolean): SendEnd {
     const isReset = error instanceof RetryError && error.trouble === "gone";
     return isReset || wasOutage ? this.#gone(call) : "other";
@@ -44,7 +44,7 @@ export class Absence {
   }
 }
 
-/** A page and its halves are one place. */
+/** Identifies a page. Requests for its halves count as the same page. */
 function placeOf({ target, page, limit }: Call): string {
   return `${target.split("?")[0]} ${Math.floor(((page - 1) * limit) / 100)}`;
 }

@@ -2,12 +2,12 @@ import { type Answer, type Request, targetOf } from "../../src/client/send.js";
 import { type ListName, listOf } from "./service/list-name.js";
 
 /**
- * How one request over the wire ended. refused: too many requests, without Retry-After. away: the service was gone, which costs
- * no try. other: anything else, or the process ended first.
+ * How a request ended. refused: too many requests, without Retry-After. away: the service was down, which costs no try. other:
+ * anything else, or the process ended first.
  */
 export type SendEnd = "refused" | "away" | "other";
 
-/** A page of a list that the crawl wanted: all tries for it, one after the other. */
+/** All tries for one page of a list. */
 export interface Call {
   readonly number: number;
   readonly life: number;
@@ -16,22 +16,22 @@ export interface Call {
   readonly limit: number;
   /** Path and query. */
   readonly target: string;
-  /** When its first try was sent; in moments of the service, as all others. */
+  /** When its first try was sent. Like all times here, it counts the answers and edits of the service. */
   readonly from: number;
-  /** How each request over the wire ended, in order. */
+  /** How each request ended, in order. */
   readonly ends: SendEnd[];
-  /** When the newest answer to it was made, of whatever kind. */
+  /** When the service sent its newest answer, of any kind. */
   seen: number;
-  /** When the answer was made that it was given in the end; undefined while there is none. */
+  /** When the service sent the accepted answer; undefined while there is none. */
   answered: number | undefined;
-  /** The total of that answer. */
+  /** The `total` of the accepted answer. */
   total: number;
 }
 
-/** Every call of a simulation, in the order in which they were first sent. */
+/** Every call of a simulation, ordered by first request. */
 export class Calls {
   readonly all: Call[] = [];
-  /** The client uses one object for all tries of one page. */
+  /** The client reuses one request object for all tries of a page. */
   readonly #known = new WeakMap<Request, Call>();
 
   sent(request: Request, life: number, from: number): Call {
@@ -59,24 +59,24 @@ export class Calls {
     return call;
   }
 
-  /** The newest request of the call ended. */
+  /** Records how the newest request of a call ended. */
   ended({ ends }: Call, end: SendEnd): void {
     ends[ends.length - 1] = end;
   }
 
-  /** The call has an answer that can be used: no other will come. */
+  /** Records the accepted answer, which is the last one of its call. */
   answered(call: Call, moment: number, { body }: Answer): void {
     const end = Buffer.from(body.subarray(-200)).toString("latin1");
     call.answered = moment;
     call.total = Number(/"total":(\d+)/.exec(end)?.[1] ?? -1);
   }
 
-  /** The calls of a list, in the order in which they were sent. */
+  /** The calls for a list, in order of sending. */
   of({ document, chunk }: ListName): readonly Call[] {
     return this.ofDocument(document).filter(({ list }) => list?.chunk === chunk);
   }
 
-  /** The calls of all lists of a document. */
+  /** The calls for all lists of a document. */
   ofDocument(document: string): readonly Call[] {
     return this.all.filter(({ list }) => list?.document === document);
   }

@@ -3,7 +3,7 @@ import { openHttp } from "../../src/client/open-client.js";
 
 let known: Promise<Readonly<Record<string, string>>> | undefined;
 
-/** The headers that the program sends with every request, as a server that is asked once by its HTTP client gets them. */
+/** The headers that the program sends with every request. Sends one real request to a server, and returns what arrived. */
 export function clientHeaders(): Promise<Readonly<Record<string, string>>> {
   known ??= headersOfOneRequest();
   return known;

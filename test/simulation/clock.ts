@@ -1,4 +1,4 @@
-/** A process that waits on the clock. The timers of a dead one never fire. */
+/** A process that waits on the clock. The timers of a dead process never fire. */
 export interface Waiting {
   readonly alive: boolean;
 }
@@ -10,16 +10,16 @@ interface Timer {
   cancelled: boolean;
 }
 
-/** Nothing is left that could happen, and yet the promise is not settled. */
+/** Deadlock: a promise is not settled, but no timer is left. */
 export class StandstillError extends Error {}
 
-/** Time that passes only when nothing else can happen: it jumps from timer to timer, in the order of their moments. */
+/** A simulated clock. When no other work is left, it jumps to the next timer. */
 export class SimulatedClock {
   now = 0;
-  /** The next one last. */
+  /** Sorted; the next timer is last. */
   readonly #timers: Timer[] = [];
 
-  /** Rejects with the reason of the signal as soon as that is aborted. */
+  /** Rejects with the signal's reason as soon as the signal is aborted. */
   sleep(milliseconds: number, owner: Waiting, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -37,7 +37,7 @@ export class SimulatedClock {
     });
   }
 
-  /** Lets time pass until the promise is settled. */
+  /** Advances time until the promise is settled. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
     const mark = () => {
@@ -45,7 +45,7 @@ export class SimulatedClock {
     };
     promise.then(mark, mark);
     for (;;) {
-      await new Promise((resolve) => setImmediate(resolve)); // all that can happen at this moment has happened
+      await new Promise((resolve) => setImmediate(resolve)); // finish all work of this moment
       if (settled) return promise;
       const timer = this.#next();
       if (!timer) throw new StandstillError("nothing can happen any more, and the run has not ended");

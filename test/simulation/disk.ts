@@ -3,24 +3,23 @@ import { integer, type Random } from "../servers/random.js";
 import type { SimulatedClock } from "./clock.js";
 import { forever, type Life } from "./life.js";
 
-/** The bytes that a stream reads: `end` is one of them. */
+/** The bytes that a stream reads. `end` is inclusive. */
 export interface ReadRange {
   readonly start?: number | undefined;
   readonly end?: number | undefined;
 }
 
 /**
- * The disk of a simulation: real files, written and read without a thread, so that the clock alone decides in which order
- * operations end. A process can die in the middle of a write, the disk can be full, and a power cut takes what was not
- * flushed.
+ * The disk of a simulation. It uses real files but synchronous operations, so that only the clock decides in which order they end. A
+ * process can die in the middle of a write, the disk can fill up, and a power cut loses data that was not flushed.
  */
 export class SimulatedDisk {
-  /** The process that uses it now. */
+  /** The current process. */
   life: Life | undefined;
   readonly #clock: SimulatedClock;
   readonly #random: Random;
   readonly #report: (line: string) => void;
-  /** Path → bytes of it that are flushed, where there are more. */
+  /** Path → flushed bytes, for files that also have unflushed ones. */
   readonly #unflushed = new Map<string, number>();
   readonly #open = new Set<number>();
 
@@ -30,7 +29,7 @@ export class SimulatedDisk {
     this.#report = report;
   }
 
-  /** An operation of node:fs/promises; those that a simulation does not know are refused. */
+  /** Runs an operation of node:fs/promises. Rejects operations that the simulation does not support. */
   async run(name: string, args: readonly unknown[]): Promise<unknown> {
     const path = String(args[0]);
     if (name === "writeFile" || name === "appendFile") return this.#write(name, path, args, name === "writeFile");
@@ -41,7 +40,7 @@ export class SimulatedDisk {
     return call(`${name}Sync`, args);
   }
 
-  /** Stands in for createReadStream, as far as that is iterated over. */
+  /** Replaces createReadStream. Only supports iteration. */
   async *read(path: string, { start = 0, end = Number.POSITIVE_INFINITY }: ReadRange): AsyncGenerator<Buffer> {
     await this.#turn(`read ${path}`);
     const bytes = fs.readFileSync(path).subarray(start, end + 1);
@@ -49,7 +48,7 @@ export class SimulatedDisk {
     for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
   }
 
-  /** Closes what a process left open. After a power cut, files are as they were flushed, or a little further. */
+  /** Closes the files of a process. After a power cut, files keep their flushed bytes, and perhaps a few more. */
   closeAll(powerCut: boolean): void {
     for (const fd of this.#open) fs.closeSync(fd);
     this.#open.clear();
@@ -60,7 +59,7 @@ export class SimulatedDisk {
     if (powerCut) this.#unflushed.clear();
   }
 
-  /** Everything below a folder is flushed, as a run does before it publishes. */
+  /** Flushes everything in a folder, as a run does before it publishes. */
   flush(folder: string): void {
     for (const path of this.#unflushed.keys()) if (path.startsWith(`${folder}/`)) this.#unflushed.delete(path);
   }

@@ -8,14 +8,14 @@ import type { ProcessWorld, Sabotage } from "./read-all.js";
 import type { Scenario } from "./scenario.js";
 import { SimulatedService } from "./service/service.js";
 
-/** Everything that the processes of a simulation share. */
+/** The parts that all processes of a simulation share. */
 export interface Environment extends Omit<ProcessWorld, "life"> {
-  /** Things that the client did and must never do. */
+  /** Forbidden things that the client did. */
   readonly violations: readonly string[];
   readonly trace: readonly string[];
 }
 
-/** The world of a scenario before its first process. Makes the folder of the parts in `folder`. */
+/** The environment of a scenario before its first process. Creates the folder of segments in `folder`. */
 export async function worldOf(
   scenario: Scenario,
   folder: string,

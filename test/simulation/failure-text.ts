@@ -1,10 +1,10 @@
 import type { Played } from "./play.js";
 
-/** Complaints and lines that are shown of one failing seed. */
+/** Maximum complaints, and maximum lines of the trace, to show for a failing seed. */
 const complaints = 5;
 const lines = 100;
 
-/** Describes a seed that failed: the command that replays it, what was wrong, and how it came to that. */
+/** Describes a failed seed: the command that replays it, the complaints, and the trace. */
 export function failureText({ scenario, wrong, trace }: Played): string {
   const replay = `KBDUMP_SEED=${scenario.seed} npx vitest run --config test/vitest.config.ts test/simulation`;
   const about = /^document \d/.exec(wrong[0] ?? "")?.[0];
@@ -20,7 +20,7 @@ export function failureText({ scenario, wrong, trace }: Played): string {
   ].join("\n");
 }
 
-/** Lines of the document that the first complaint is about, and those of no document at all. */
+/** Whether a line concerns this document, or no particular document. */
 function isAbout(line: string, document: string | undefined): boolean {
   return document === undefined || line.includes(document) || !line.includes("document ");
 }

@@ -1,15 +1,15 @@
 import type { SimulatedDisk } from "./disk.js";
 import { wrapFunctions } from "./wrap-functions.js";
 
-/** The disk that replaces `node:fs` and `node:fs/promises`; without one, both work as usual. */
+/** The disk that replaces `node:fs` and `node:fs/promises`; undefined: use the real ones. */
 export const place: { disk: SimulatedDisk | undefined } = { disk: undefined };
 
-/** `node:fs/promises`, whose functions are those of the disk in place. */
+/** `node:fs/promises` with functions that use the simulated disk, if there is one. */
 export function simulatedPromises(actual: object): object {
   return wrapFunctions(actual, (name, original, args) => (place.disk ? place.disk.run(name, args) : original()));
 }
 
-/** `node:fs`, whose streams read from the disk in place. */
+/** `node:fs` with streams that read from the simulated disk, if there is one. */
 export function simulatedFs(actual: object): object {
   const original: unknown = Reflect.get(actual, "createReadStream");
   const createReadStream = (...args: unknown[]) => {

@@ -2,7 +2,7 @@ import { InterruptedError } from "../../src/errors.js";
 import type { Waiting } from "./clock.js";
 import type { Interruption } from "./scenario.js";
 
-/** One life of the program: from its start to its end, or to the moment at which it is killed. */
+/** One process of the program, from its start until it ends or is killed. */
 export class Life implements Waiting {
   alive = true;
   /** A disk that is full stays full. */
@@ -11,7 +11,7 @@ export class Life implements Waiting {
   /** Settled when the process is killed. */
   readonly killed: Promise<"kill" | "power cut">;
   readonly signal: AbortSignal;
-  /** When a signal told it to stop. */
+  /** When it received a signal to stop. */
   stoppedAt = Number.POSITIVE_INFINITY;
   readonly #clock: { readonly now: number };
   readonly #interruption: Interruption | undefined;
@@ -29,7 +29,7 @@ export class Life implements Waiting {
     });
   }
 
-  /** Counts a step of the process, which may be its last: then false, and it must do nothing any more. */
+  /** Counts a step of the process. Returns false if the process was killed and must do nothing more. */
   step(): boolean {
     if (!this.alive) return false;
     this.#steps++;
@@ -47,7 +47,7 @@ export class Life implements Waiting {
   }
 }
 
-/** A promise that never settles: a dead process waits for it. */
+/** A promise that never settles, for a dead process to wait on. */
 export function forever(): Promise<never> {
   return new Promise(() => {});
 }

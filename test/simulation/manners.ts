@@ -1,11 +1,11 @@
 import type { Answer } from "../../src/client/send.js";
 import type { JobShape } from "./scenario.js";
 
-/** Milliseconds that a place in the smooth rate may come early, for timers that were late. */
+/** Milliseconds by which a request may come early, because an earlier timer was late. */
 const lateness = 5;
 const longestPause = 600_000;
 
-/** Watches one process ask: never too many at once, never too fast, and not while the service asks to wait. */
+/** Checks the requests of a process: not too many at once, not too fast, and none while the service asks to wait. */
 export class Manners {
   readonly #job: JobShape;
   readonly #violated: (text: string) => void;
@@ -30,7 +30,7 @@ export class Manners {
       this.#violated(`${target} was asked ${this.#pausedUntil - now} ms before the pause was over`);
     }
     if (maxRps === undefined) return;
-    // how far this request is behind a perfectly even rate; being further ahead than another before it breaks the bound
+    // how far this request is behind an even rate; the limit is broken if it gets too far ahead of the slowest earlier request
     const behind = now - (this.#sent * 1_000) / maxRps;
     if (behind < this.#latest - lateness - 0.001)
       this.#violated(`request ${this.#sent} was sent too early for max_rps`);

@@ -8,33 +8,33 @@ import { documentId } from "./service/ids.js";
 import type { SimulatedService } from "./service/service.js";
 import type { Stored } from "./stored.js";
 
-/** The result of a process that got through. */
+/** The result of a process that finished its work. */
 export interface Through {
   readonly reading: Reading;
   readonly progress: RunProgress;
 }
 
-/** The outcome of a simulation, with everything that is needed to judge it. */
+/** The outcome of a simulation, with everything that the judge needs. */
 export interface Outcome {
   readonly scenario: Scenario;
-  /** The result of the last process; undefined when it gave up, too. */
+  /** The result of the last process; undefined if that gave up too. */
   readonly through: Through | undefined;
-  /** Why processes ended before they were through, those that were killed aside. */
+  /** The errors of processes that ended early, except killed ones. */
   readonly errors: readonly unknown[];
-  /** Processes that there were. */
+  /** The number of processes. */
   readonly lives: number;
-  /** The files that each process but the last left for the next one; undefined from a power cut on. */
+  /** The files that each process left for the next one; undefined after a power cut. */
   readonly left: readonly (Stored | undefined)[];
   readonly service: SimulatedService;
   readonly calls: Calls;
-  /** The folder of the parts. */
+  /** The folder of segments. */
   readonly segments: string;
-  /** Things that the client did and must never do. */
+  /** Forbidden things that the client did. */
   readonly violations: readonly string[];
   readonly trace: readonly string[];
 }
 
-/** Every document of the run, and the name of its files: those of the job, or those that the service listed. */
+/** Every document of the run, from the job or from the service's list, with the name of its files. */
 export function placesOf({ scenario, through }: Outcome): readonly { readonly id: string; readonly name: string }[] {
   if (through) return documentsOf(through.reading.discovery).map(({ ref, name }) => ({ id: ref.documentId, name }));
   if (scenario.job.documents === "all") return [];

@@ -11,7 +11,7 @@ import { simulate } from "./simulate.js";
 /** A simulation and the verdict on it. */
 export interface Played {
   readonly scenario: Scenario;
-  /** The promises that were broken; empty if all were kept. */
+  /** Broken promises; empty if all were kept. */
   readonly wrong: readonly string[];
   readonly trace: readonly string[];
 }
@@ -21,7 +21,7 @@ export function playSeed(seed: number, coverage = new Coverage()): Promise<Playe
   return play(drawScenario(seed), coverage);
 }
 
-/** Simulates a scenario and judges it; one in which all trouble passes is simulated without any first, to compare. */
+/** Simulates a scenario and judges it. If all its trouble is temporary, first simulates it without trouble, to compare. */
 export async function play(scenario: Scenario, coverage = new Coverage(), sabotage?: Sabotage): Promise<Played> {
   const calm = (outcome: Outcome) => ({ left: leftBy(outcome), wrong: judge(outcome, coverage) });
   const expected = isMild(scenario) ? await simulate(undisturbed(scenario), calm) : undefined;

@@ -5,29 +5,29 @@ import { place } from "./files.js";
 import { Life } from "./life.js";
 import type { ProcessWorld } from "./read-all.js";
 
-/** How one process ended. */
+/** How a process ended. */
 type End<T> =
   | { readonly kind: "through"; readonly result: T }
   | { readonly kind: "killed"; readonly powerCut: boolean }
   | { readonly kind: "error"; readonly error: unknown };
 
-/** Times that somebody starts a process again after it gave up by itself. */
+/** How often a process is restarted after it gave up. */
 const patience = 2;
-/** Milliseconds until then, at the most. */
+/** Maximum milliseconds until such a restart. */
 const usualGap = 60_000;
-/** Milliseconds within which a process ends that is told to. */
+/** A process must end within this many milliseconds after a signal. */
 const longestEnd = 5_000;
 
-/** The processes of a simulation, one after the other, on one disk. */
+/** The processes of a simulation, which run one after another on the same disk. */
 export class Processes {
-  /** Processes that there were. */
+  /** The number of processes so far. */
   lives = 0;
-  /** Why processes ended before they were through, those that were killed aside. */
+  /** The errors of processes that ended early, except killed ones. */
   readonly errors: unknown[] = [];
   readonly #environment: Environment;
   readonly #disk: SimulatedDisk;
 
-  /** Puts the disk in the place of the real one. */
+  /** Replaces the real disk with the simulated one. */
   constructor(environment: Environment) {
     this.#environment = environment;
     this.#disk = new SimulatedDisk(environment.clock, streamOf(environment.scenario.seed, "disk"), environment.report);
@@ -35,8 +35,8 @@ export class Processes {
   }
 
   /**
-   * Starts processes until one is through with the work, and gives its result; undefined when they give up. `left` is called
-   * after every process that another one follows.
+   * Starts processes until one finishes the work, and returns its result; undefined if they give up. Calls `left` after every process
+   * except the last.
    */
   async run<T>(
     work: (environment: ProcessWorld) => Promise<T>,
@@ -52,7 +52,7 @@ export class Processes {
     }
   }
 
-  /** Lets time pass until somebody starts the next process; the data moves meanwhile. */
+  /** Advances time until the next process starts. The data changes in between. */
   pause(): void {
     const { scenario, random, service, clock } = this.#environment;
     const { gap = random() * usualGap, edits = 1 } = scenario.interruptions[this.lives - 1] ?? {};
@@ -60,7 +60,7 @@ export class Processes {
     clock.now += gap;
   }
 
-  /** Everything below a folder is flushed: no power cut takes any of it. */
+  /** Flushes everything in a folder, so that it survives power cuts. */
   flush(folder: string): void {
     this.#disk.flush(folder);
   }
@@ -80,7 +80,7 @@ export class Processes {
     return end;
   }
 
-  /** Lets a process live until it is through, ends with an error, or is killed. */
+  /** Runs a process until it finishes, fails or is killed. */
   async #endOf<T>(work: (environment: ProcessWorld) => Promise<T>, life: Life): Promise<End<T>> {
     const ended = work({ ...this.#environment, life }).then((result): End<T> => ({ kind: "through", result }));
     const killed = life.killed.then((how): End<T> => ({ kind: "killed", powerCut: how === "power cut" }));

@@ -14,29 +14,29 @@ import type { Scenario } from "./scenario.js";
 import { documentId } from "./service/ids.js";
 import { type NetworkParts, simulatedHttp, simulatedTurn } from "./transport.js";
 
-/** The world of one process. */
+/** The environment of one process. */
 export interface ProcessWorld extends NetworkParts {
   readonly folder: string;
-  /** In it, the folder of the parts. */
+  /** The folder of segments inside it. */
   readonly segments: string;
   readonly sabotage: Sabotage | undefined;
-  /** The part that the process reads; undefined: everything. */
+  /** The share that the process reads; undefined: everything. */
   readonly share?: Share;
 }
 
-/** A shard, and the list that it works from; undefined: it asks the service. */
+/** A shard, and its list of documents; undefined: it asks the service. */
 export interface Share {
   readonly shard: Shard;
   readonly given: Discovery | undefined;
 }
 
-/** Breaks the client, or the headers that it sends, to see whether that is found out. */
+/** Breaks the client or its headers, to test whether the judge detects it. */
 export interface Sabotage {
   readonly client?: (client: Client) => Client;
   readonly headers?: (headers: NetworkParts["headers"]) => NetworkParts["headers"];
 }
 
-/** Does the work of a run between its plan and its files: reads everything, with the client that the program uses. */
+/** Does the reading part of a run, with the program's own client. */
 export async function readAll(environment: ProcessWorld): Promise<Through> {
   const { scenario, clock, folder, segments } = environment;
   const sabotage = environment.sabotage?.client ?? ((client: Client) => client);
@@ -86,13 +86,13 @@ export async function readAll(environment: ProcessWorld): Promise<Through> {
   }
 }
 
-/** No job of the simulation saves originals. */
+/** Jobs of the simulation never save originals. */
 const noFiles = {
   baseUrl: "",
   connecting: { baseUrl: "", key: "", connections: 1, timeout: 1, env: {} },
 };
 
-/** The client of a process. */
+/** Creates the client of a process. */
 export function clientOf(environment: ProcessWorld, progress: RunProgress): Client {
   const { scenario, clock, life, random, report } = environment;
   const { concurrency, maxRps, timeout, retries } = scenario.job;
@@ -116,7 +116,7 @@ export function clientOf(environment: ProcessWorld, progress: RunProgress): Clie
   });
 }
 
-/** The job that all processes of a scenario have. */
+/** The job that all processes of a scenario share. */
 export function jobOf({ job, documents }: Scenario, dataset: string): Job {
   const named = documents.map((_, index) => documentId(index));
   const file = {

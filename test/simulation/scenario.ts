@@ -2,7 +2,7 @@ import type { Behaviour } from "../servers/behaviour.js";
 import type { Fault } from "../servers/faults.js";
 import type { RateLimit } from "../servers/rate-limit.js";
 
-/** Everything that a seed decides before the simulation begins. The moments of events are drawn on the way. */
+/** Everything that a seed decides before the simulation starts. The times of events are drawn during it. */
 export interface Scenario {
   readonly seed: number;
   readonly documents: readonly DocumentShape[];
@@ -10,7 +10,7 @@ export interface Scenario {
   readonly service: ServiceShape;
   readonly faults: FaultShape;
   readonly edits: EditShape;
-  /** One for each process that does not live to its end. */
+  /** One for each process that ends early. */
   readonly interruptions: readonly Interruption[];
 }
 
@@ -18,21 +18,21 @@ export interface DocumentShape {
   readonly chunks: number;
   /** Chunk number n has n modulo `few` children. */
   readonly few: number;
-  /** Every chunk number that `bigEvery` divides has `big` of them instead. */
+  /** A chunk has `big` children instead if `bigEvery` divides its number. */
   readonly bigEvery: number;
   readonly big: number;
-  /** Every so many positions collide; 0: none. */
+  /** Every n-th position collides; 0: none. */
   readonly ties: number;
   /** Whether the positions of children collide. */
   readonly childTies: boolean;
-  /** Numbers of the chunks that the service cannot render, and the status that it answers for a page with one of them. */
+  /** Numbers of the chunks that the service cannot render, and the status of its answer for a page with such a chunk. */
   readonly unreadable: { readonly chunks: readonly number[]; readonly status: number };
-  /** The error that its lists answer in place of rows, for good. */
+  /** A permanent error instead of its lists. */
   readonly refused: Refused | undefined;
   readonly form: "text_model" | "hierarchical_model";
-  /** Whether its chunks carry their children, too: in hierarchical_model only. */
+  /** Whether its chunks also embed their children; only in hierarchical_model. */
   readonly embeds: boolean;
-  /** Whether it embeds the children that there were in the beginning, whatever became of them. */
+  /** Whether it always embeds the original children, even after edits. */
   readonly embedsOld?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface Refused {
 export interface JobShape {
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "sweeps" | "anchored" | "counts";
-  /** named: the job names every document. all: the service is asked which there are. */
+  /** named: the job names every document. all: the run lists them from the service. */
   readonly documents: "named" | "all";
   readonly concurrency: number;
   readonly retries: number;
@@ -56,37 +56,38 @@ export interface JobShape {
 
 export interface ServiceShape extends Pick<Behaviour, "hasMore" | "pageCap" | "paging" | "ties"> {
   readonly rateLimit: RateLimit | undefined;
-  /** Whether there is a cache between that gives old answers to those who do not ask for new ones. */
+  /** Whether a cache in between returns old answers, unless the request asks for fresh ones. */
   readonly cache: boolean;
-  /** Seconds by which the Date header is ahead of the times of rows. */
+  /** Seconds that the Date header is ahead of the times in rows. */
   readonly clockAhead?: number;
-  /** Milliseconds of one way. */
+  /** Milliseconds in one direction. */
   readonly latency: readonly [low: number, high: number];
 }
 
-/** A fault of an answer: one that a server in a test can be told, or slowness, by so many milliseconds. */
+/** A fault of an answer: a fault that the test server supports, or a delay in milliseconds. */
 export type AnyFault = Fault | { readonly kind: "slow"; readonly milliseconds: number };
 
 export interface FaultShape {
   readonly kinds: readonly AnyFault[];
-  /** The share of requests that they hit. */
+  /** The share of requests with a fault. */
   readonly rate: number;
-  /** How often one URL is hit in a row. */
+  /** Maximum faults in a row for one URL. */
   readonly inARow: number;
-  /** The share of answers that lie: an empty page, or page 1 in place of another. */
+  /** The share of wrong answers: an empty page, or page 1 instead of another. */
   readonly lies: number;
-  /** The share of pages that are never had whole, only with a limit up to `heavyLimit`. */
+  /** The share of pages that the service can only answer in pieces of at most `heavyLimit` rows. */
   readonly heavy: number;
   readonly heavyLimit: number;
-  /** The request from which on the key is not taken any more. */
+  /** The number of the first request that rejects the key. */
   readonly revokedAt: number | undefined;
 }
 
 /**
- * append: behind the greatest position, as the service adds chunks. late append: the same, but the row is stored some answers after the
- * add took its position; some were begun before the simulation, as were adds that took greater positions and are stored. append at once: at the greatest position, which two
- * requests at the same time may get. insert: anywhere. replace: a delete anywhere and an append in one moment. trade: two
- * chunks trade positions. content back: a content that may have been there before. undo: a state comes back.
+ * append: after the greatest position, as the service adds chunks. late append: the same, but the row is stored some answers after the
+ * add took its position; some such adds start before the simulation, and rows with greater positions are already stored. append at
+ * once: at the greatest position, which two concurrent requests may both get. insert: anywhere. replace: a delete anywhere and an
+ * append at the same moment. trade: two chunks trade positions. content back: a content that may have existed before. undo: a whole
+ * state comes back.
  */
 export type EditKind =
   | "append"
@@ -111,31 +112,31 @@ export type EditKind =
 
 export interface EditShape {
   readonly kinds: readonly EditKind[];
-  /** The share of requests before which something is edited. */
+  /** The share of requests preceded by an edit. */
   readonly rate: number;
   readonly most: number;
-  /** Edits at a moment of their own, beside the others. */
+  /** Additional edits at fixed moments. */
   readonly script?: readonly ScriptedEdit[];
 }
 
-/** An edit that happens just before a question is answered: the `nth`, from 1, whose target has this in it. */
+/** An edit just before the answer to the `nth` request, from 1, whose target contains the text `before`. */
 export interface ScriptedEdit {
   readonly before: string;
   readonly nth?: number;
-  /** Numbers of the chunks of the first document that are deleted. */
+  /** Numbers of the chunks to delete from the first document. */
   readonly deleted?: readonly number[];
-  /** Positions of chunks that come in. */
+  /** Positions of chunks to add. */
   readonly added?: readonly number[];
-  /** Numbers of the documents that are dropped, and how many are added. */
+  /** Numbers of the documents to drop, and how many to add. */
   readonly dropped?: readonly number[];
   readonly addedDocuments?: number;
 }
 
-/** A process that ends early, after so many of its steps: requests and operations on files. */
+/** A process that ends early, after this many steps: requests and file operations. */
 export interface Interruption {
   readonly kind: "kill" | "power cut" | "disk full" | "signal";
   readonly after: number;
-  /** Milliseconds until somebody starts the next process, and edits until then. */
+  /** Milliseconds until the next process starts, and the number of edits until then. */
   readonly gap: number;
   readonly edits: number;
 }

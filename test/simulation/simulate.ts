@@ -12,14 +12,14 @@ import { storedIn } from "./stored.js";
 const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /**
- * Runs a scenario from the first process to the one that ends by itself, and gives `judge` the outcome while the files are
- * still there. No real time passes, and everything happens in an order that the seed alone decides.
+ * Runs a scenario from its first process to the last, and passes the outcome to `judge` while the files still exist. No real time
+ * passes, and only the seed decides the order of events.
  */
 export function simulate<T>(scenario: Scenario, judge: (outcome: Outcome) => T, sabotage?: Sabotage): Promise<T> {
   return inFolder(async (folder) => judge(await run(scenario, folder, sabotage)));
 }
 
-/** Gives the work a folder in memory, which is removed afterwards, and the real disk is back in its place. */
+/** Runs the work with a folder in memory. Afterwards, removes the folder and restores the real disk. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(memory, "kbdump-simulation-"));
   try {

@@ -5,12 +5,11 @@ import { Coverage } from "./judge/coverage.js";
 import { type Played, playSeed } from "./play.js";
 
 /**
- * Crawl, proof, retry, pace, resume and sweeps over a simulated service, a simulated clock and a disk that fails, in the
- * manner of FoundationDB: everything that happens comes from one seed, and no real time passes. The checks of
- * every seed are in `judge/`.
+ * Deterministic simulation testing, as in FoundationDB, of crawling, proofs, retries, pacing, resuming and sweeps. The service, the
+ * clock and a failing disk are simulated, one seed decides all events, and no real time passes. `judge/` has the checks.
  *
- * KBDUMP_SEEDS: how many (`npm run test:simulation` takes 10,000). KBDUMP_FIRST_SEED: where to begin. KBDUMP_SEED: only this
- * one; with KBDUMP_TRACE=1 it prints everything that happened.
+ * KBDUMP_SEEDS: the number of seeds (`npm run test:simulation` runs 10,000). KBDUMP_FIRST_SEED: the first seed. KBDUMP_SEED: only this
+ * seed; with KBDUMP_TRACE=1, prints all events.
  */
 vi.mock("node:fs", async (original) => (await import("./files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("./files.js")).simulatedPromises(await original()));
@@ -43,12 +42,12 @@ test.skipIf(KBDUMP_SEED)(
   },
 );
 
-/** For every seed, how often each case has to be met at the least: what never happens is not tested. */
+/** The minimum number of occurrences of each case per seed, because a case that never occurs is not tested. */
 const wanted: Readonly<Record<string, number>> = {
   complete: 1,
   unstable: 0.02,
   failed: 0.05,
-  "given up": 0.002, // a page that is never answered fails its document only
+  "given up": 0.002, // a page that is never answered only fails its document
   "went on after an interruption": 0.2,
   "as undisturbed": 0.05,
   "as undisturbed, resumed": 0.03,
@@ -56,7 +55,7 @@ const wanted: Readonly<Record<string, number>> = {
   "chunks swept while edited": 0.03,
   "children swept while edited": 0.005,
   "edited between the sweeps, without a trace": 0.002,
-  "proof: anchored": 0.05, // moving.test.ts has more of what moves
+  "proof: anchored": 0.05, // moving.test.ts has more changing data
   "unreadable rows: unstable": 0.01,
   "documents listed": 0.05,
   "auto: skipped": 0.03,

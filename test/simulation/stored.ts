@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { DocumentProgress } from "../../src/segments/document-result.js";
 import { journalFile } from "../../src/segments/shared-segments.js";
 
-/** How far the documents are that a process leaves behind, by the names of their files. */
+/** The state of the documents that a process leaves, by the names of their files. */
 export interface Stored {
   readonly finished: ReadonlySet<string>;
-  /** Pages of chunks and child lists that the journal says are stored. */
+  /** Pages of chunks and child lists that are stored according to the journal. */
   readonly begun: ReadonlyMap<string, Begun>;
 }
 
@@ -15,7 +15,7 @@ export interface Begun {
   readonly childLists: number;
 }
 
-/** Reads the folder of the parts as the next process will find it. A power cut can leave a result torn. */
+/** Reads the folder of segments as the next process will. A power cut can leave a result half-written. */
 export function storedIn(segments: string): Stored {
   const names = readdirSync(segments);
   const textsOf = (end: string) => {
@@ -33,7 +33,7 @@ export function storedIn(segments: string): Stored {
   return { finished: new Set([...finished.map(([name]) => name), ...sharedIn(segments)]), begun: new Map(begun) };
 }
 
-/** The documents that have a whole line in the shared journal. */
+/** The documents with a complete line in the shared journal. */
 function sharedIn(segments: string): readonly string[] {
   const path = join(segments, journalFile);
   const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];

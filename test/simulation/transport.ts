@@ -12,7 +12,7 @@ import { shortId } from "./service/ids.js";
 import type { Reply } from "./service/reply.js";
 import type { SimulatedService } from "./service/service.js";
 
-/** The parts of the network of one process. */
+/** The network of one process. */
 export interface NetworkParts {
   readonly scenario: Scenario;
   readonly clock: SimulatedClock;
@@ -23,13 +23,13 @@ export interface NetworkParts {
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly report: (line: string) => void;
-  /** Called with everything that the client must never do. */
+  /** Called when the client does something forbidden. */
   readonly violated: (text: string) => void;
 }
 
 const origin = "http://kb.example/v1";
 
-/** In place of `openHttp`: every request takes its time to the service and back, or does not come back. */
+/** Replaces `openHttp`. Every request has a latency in both directions, or never returns. */
 export function simulatedHttp(segments: NetworkParts): Environment["openHttp"] {
   const { life, calls, report, clock } = segments;
   const manners = new Manners(segments);
@@ -39,7 +39,7 @@ export function simulatedHttp(segments: NetworkParts): Environment["openHttp"] {
     send: async (request) => {
       options.signal.throwIfAborted();
       if (!life.step()) return forever();
-      options.signal.throwIfAborted(); // this step may have been the interruption
+      options.signal.throwIfAborted(); // this step may have caused the interruption
       const target = targetOf(request);
       const call = calls.sent(request, life.number, segments.service.moment);
       const id = `${life.number}/${call.number} ${shortOf(target)}`;
@@ -65,7 +65,7 @@ export function simulatedHttp(segments: NetworkParts): Environment["openHttp"] {
   });
 }
 
-/** There and back; rejects with what `openHttp` would reject with. */
+/** Sends a request and returns its answer. Rejects with the same errors as `openHttp`. */
 async function exchange(
   { clock, life, service, scenario, random, headers }: NetworkParts,
   target: string,
@@ -93,7 +93,7 @@ async function exchange(
   return { reply, answer: { url, status: wire.status, headers: wire.headers, body: wire.bytes } };
 }
 
-/** `d2 c7 page 1 of 100`, without what is the same in every line. */
+/** `d2 c7 page 1 of 100`: a target, without the parts that are the same in every line. */
 function shortOf(target: string): string {
   const match = /(\d{6})\/segments(?:\/(\S+)\/child_chunks)?\?page=(\d+)&limit=(\d+)$/.exec(target);
   if (!match) return target;
@@ -102,7 +102,7 @@ function shortOf(target: string): string {
   return [...list, `page ${page}`, limit === "100" ? "" : `of ${limit}`].filter(Boolean).join(" ");
 }
 
-/** A wait of the event loop between two bodies. */
+/** Simulates a turn of the event loop between two bodies. */
 export function simulatedTurn(clock: SimulatedClock, life: Life, random: Random): Environment["turn"] {
   return async (_bytes, work) => {
     await clock.sleep(integer(random, 0, 2), life);

@@ -1,4 +1,4 @@
-/** Replaces every function of a module by `call`, which is given the name, the original and the arguments of each call. */
+/** Replaces every function of a module with `call`, which gets the name, the original and the arguments of each call. */
 export function wrapFunctions(
   module: object,
   call: (name: string, original: () => unknown, args: readonly unknown[]) => unknown,

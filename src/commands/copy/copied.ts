@@ -20,7 +20,7 @@ const mostMissing = { documents: 20, rows: 10 };
 const mostDatasets = 20;
 const mostProblems = 20;
 
-/** Renders what became of a copy: the verdict, all that is missing with its reason, the findings of the proof, and the next commands. */
+/** Renders the result of a copy: the verdict, everything missing and why, the findings of the proof, and the next commands. */
 export function renderCopied(result: CopyResult, page: Page, invocation: Invocation): string {
   const { applied, plan, differences } = result;
   if (applied === null) return renderCopyPlan(result, page, invocation);
@@ -52,7 +52,7 @@ function verdictOf(result: CopyResult, page: Page): string {
   return verdictText(result, count, "they are as in the run", page);
 }
 
-/** Documents that are there: this process made them, or an earlier one did and this one did not say otherwise. */
+/** Documents restored by this run of the command, or by an earlier one if this one has no outcome for them. */
 function restoredIn({ plan, applied }: CopyResult): readonly DocumentPlan[] {
   const outcomes = new Map(applied?.documents.map(({ document_id, outcome }) => [document_id, outcome]));
   return allDocuments({ plan }).filter(({ document_id, earlier }) => {
@@ -61,7 +61,7 @@ function restoredIn({ plan, applied }: CopyResult): readonly DocumentPlan[] {
   });
 }
 
-/** The datasets that took documents, as an owner looks for them at the service. */
+/** Renders the names and ids of the datasets that received documents, so that you can find them at the service. */
 function renderDatasets({ plan, applied }: CopyResult, { columns }: Page): readonly string[] {
   const lines = plan.datasets.flatMap((dataset) => {
     const id = targetIdOf(dataset, applied?.documents ?? []);
@@ -97,7 +97,7 @@ function troubleOfRefused({ document_id: id, refused }: DocumentPlan): readonly 
   return refused === null ? [] : [{ id, row: null, reason: `left out: ${refused}`, next: "" }];
 }
 
-/** The document itself, then its rows. */
+/** The trouble with the document, followed by its failed rows. */
 function troublesOfCopied({ document_id: id, outcome, reason, failed }: CopiedDocument): readonly Trouble[] {
   if (outcome === "restored") return [];
   const rows = failed.map((row) => ({ id, row, reason: row.reason, next: "" }));

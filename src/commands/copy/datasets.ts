@@ -8,15 +8,15 @@ import { nameAndId, nameText } from "../../words.js";
 import { firstOf } from "../restore/rows.js";
 
 const margin = "  ";
-/** On fewer columns, lines that go on have no margin of their own, as an id would not fit beside it. */
+/** Below this many columns, continuation lines are not indented, because an id would not fit. */
 const roomy = 60;
 
-/** Characters that a service takes as the name of a dataset (POST /datasets of the Knowledge API). */
+/** The maximum length of a dataset name, in characters (POST /datasets of the Knowledge API). */
 const longestName = 40;
 
 /**
- * Renders the plan of a dataset: the one that takes its documents, with settings, fields and tags; its documents; its losses. `isSplit`:
- * several datasets take the documents of the one of the dump.
+ * Renders the plan of a dataset: the target dataset with settings, fields and tags; the documents; the losses. `isSplit`: documents
+ * of the dumped dataset go to several target datasets.
  */
 export function renderDatasetPlan(plan: DatasetPlan, isSplit: boolean, { paint, columns }: Page): readonly string[] {
   const inner = { paint, columns: columns - margin.length };
@@ -51,7 +51,7 @@ function splitText({ documents: [first] }: DatasetPlan): string {
   return `one dataset for each form, as the service demands: this one takes documents of the form ${form}`;
 }
 
-/** The settings of a new dataset that cost something, or that the service may not have. */
+/** The settings of a new dataset that cost money or that the service may not support. */
 function settingLines({ target, settings }: DatasetPlan): readonly string[] {
   if (target.kind === "there") return ["settings: they stay as they are"];
   const { indexing_technique, embedding_model: model, embedding_model_provider: provider, permission } = settings;
@@ -69,10 +69,10 @@ function fieldLines({ fields, built_in_fields, tags }: DatasetPlan): readonly st
   ];
 }
 
-/** Documents of one state that are shown. */
+/** Maximum documents to show per state. */
 const mostDocuments = 20;
 
-/** Counts are left out first where there is no room. */
+/** A narrow terminal drops the counts first. */
 const columns: readonly (TableColumn & { readonly head: string })[] = [
   { head: "document", least: 14 },
   { head: "form", drop: 2 },
@@ -83,7 +83,7 @@ const columns: readonly (TableColumn & { readonly head: string })[] = [
   { head: "", wraps: true },
 ];
 
-/** Renders the documents that come, then those that are there already; nothing where there are none of both. */
+/** Renders the documents to write, then those already at the service; empty if there are none. */
 function renderDocuments(documents: readonly DocumentPlan[], { paint, columns: width }: Page): readonly string[] {
   const ofState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
   const [coming, there] = [ofState("comes"), ofState("there")];
@@ -124,10 +124,10 @@ function remarksOn({ earlier, enabled, archived }: DocumentPlan): readonly strin
   ];
 }
 
-/** Losses of one dataset that are shown. */
+/** Maximum losses to show per dataset. */
 const mostLosses = 20;
 
-/** A part with the rows that lose it. */
+/** Describes the part that is lost, and how many rows lose it. */
 const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
   chunks: (rows) => countText(rows, "chunk"),
   children: (rows) => countText(rows, "child chunk"),
@@ -140,16 +140,16 @@ const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
   source: () => "source",
 };
 
-/** The same loss in all documents that have it. */
+/** One loss, shared by several documents. */
 interface SharedLoss {
   readonly part: LossPart;
   readonly reason: string;
   rows: number;
-  /** Names of documents; none of a loss of the dataset itself. */
+  /** Names of documents; empty if the dataset itself has the loss. */
   readonly documents: string[];
 }
 
-/** Renders the announced losses of a dataset and its documents, each once; nothing where there are none. */
+/** Renders the expected losses of a dataset and its documents, each once; empty if there are none. */
 function renderLosses(plan: DatasetPlan, { columns }: Page): readonly string[] {
   const losses = sharedLosses(plan);
   if (losses.length === 0) return [];

@@ -8,13 +8,13 @@ import { commandText, type Invocation, withoutOption, withoutSwitches } from "..
 import { firstOf, nextCommand, renderMustKnow, renderTroubles } from "../restore/rows.js";
 import { renderDatasetPlan } from "./datasets.js";
 
-/** Datasets that are shown, and documents that do not come. */
+/** Maximum datasets to show, and maximum documents left out. */
 const mostDatasets = 20;
 const mostLeft = { documents: 20, rows: 1 };
 
 /**
- * Renders the plan of a copy: each dataset with its documents, all that does not come, totals, and what its owner must know, and
- * the commands to go on with. Without an invocation there are no commands, as a question follows.
+ * Renders the plan of a copy: each dataset with its documents, everything left out, totals, warnings, and the next commands.
+ * Without an invocation, it shows no commands, because a question follows.
  */
 export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invocation): string {
   const { run, base_url, plan, counts } = result;
@@ -36,7 +36,7 @@ export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invo
   ].join("\n");
 }
 
-/** Whether other datasets take documents of the same one of the dump; those may come another time. */
+/** Whether the documents of the dumped dataset go to several target datasets, perhaps in separate copies. */
 function isSplit({ key, dataset_id }: DatasetPlan, { datasets }: CopyPlan): boolean {
   return datasets.some((other) => other.dataset_id === dataset_id && (key !== dataset_id || other.key !== key));
 }
@@ -45,7 +45,7 @@ function documentsOf({ plan }: CopyResult): readonly DocumentPlan[] {
   return plan.datasets.flatMap(({ documents }) => documents);
 }
 
-/** Documents that are left out, each with the reason. */
+/** Renders the documents that are left out, and why. */
 function renderLeft(result: CopyResult, page: Page): readonly string[] {
   const left = documentsOf(result).flatMap(({ document_id: id, refused }) =>
     refused === null ? [] : [{ id, row: null, reason: refused, next: "" }],
@@ -87,7 +87,7 @@ function costText(counts: CopyCounts): string {
 const childrenText =
   "child chunks: the service cuts some of its own; each that is wrong or missing costs a write request more";
 
-/** The service asks a language model for questions about the text of every qa_model document that it makes. */
+/** Warns that the service calls a language model for every new qa_model document, to generate questions about its text. */
 function modelLines(coming: readonly DocumentPlan[]): readonly string[] {
   const questions = coming.filter(({ doc_form }) => doc_form === "qa_model").length;
   if (questions === 0) return [];
@@ -109,7 +109,7 @@ function renderNext(result: CopyResult, page: Page, invocation: Invocation): rea
   ];
 }
 
-/** Names of datasets and documents by their ids in the dump; null where the name is not known. */
+/** Names of datasets and documents by their ids in the dump; null for an unknown name. */
 export function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string | null> {
   const entry = (id: string, name: string) => [id, name === id ? null : name] as const;
   return new Map(
@@ -120,17 +120,17 @@ export function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string | nu
   );
 }
 
-/** The command that writes the plan of this one. */
+/** The same command with `--apply`, which writes the plan. */
 export function applyCommand(invocation: Invocation): string {
   return commandText(plainly(invocation), ["--apply"]);
 }
 
-/** The invocation that resumes what this one began. To say `--dataset new` once more would begin another copy. */
+/** The invocation that resumes this copy. It drops `--dataset new`, which would start another copy. */
 export function goingOn(invocation: Invocation): Invocation {
   return withoutOption(invocation, "dataset", "new");
 }
 
-/** The command that compares the run with the service at any later time. */
+/** The command that compares the run with the service later. */
 export function compareCommand({ run, base_url }: CopyResult, { program }: Invocation): string {
   return commandText({ program, args: ["verify", shortPath(run.folder), "--against", base_url] });
 }

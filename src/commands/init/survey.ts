@@ -16,7 +16,7 @@ export interface Access {
   readonly isTyped: boolean;
 }
 
-/** What requests to the service need. */
+/** The context for requests to the service. */
 export interface SurveyContext {
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;

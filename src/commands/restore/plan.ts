@@ -20,8 +20,8 @@ import { firstOf, nextCommand, placeOf, renderMustKnow, rowLines } from "./rows.
 const mostDocuments = 100;
 
 /**
- * Renders the plan of a restore: per document what is written and what is left alone, totals, what its owner must know, and the
- * commands to go on with. Without an invocation there are no commands, as a question follows.
+ * Renders the plan of a restore: for each document the rows to write and the rows left alone, then totals, warnings and the next
+ * commands. Without an invocation, it shows no commands, because a question follows.
  */
 export function renderPlan(result: RestoreResult, page: Page, invocation?: Invocation): string {
   const { run, base_url, against, plan, counts } = result;
@@ -121,12 +121,12 @@ function renderNext({ counts, plan, plan_file }: RestoreResult, page: Page, invo
   return [...write, ...nextCommand(title, command, page)];
 }
 
-/** Rows of one kind that are shown of a document. */
+/** Maximum rows of each kind to show per document. */
 const mostWritten = 50;
 const mostOthers = 10;
 
 const margin = "  ";
-/** On fewer columns, rows have no margin below the title of their section, as an id would not fit beside it. */
+/** Below this many columns, rows are not indented under their section title, because an id would not fit. */
 const roomy = 60;
 
 const evidenceTexts: Readonly<Record<Evidence, string>> = {
@@ -139,7 +139,7 @@ const evidenceTexts: Readonly<Record<Evidence, string>> = {
   chosen: "you decided so",
 };
 
-/** Renders the plan of a document: what is written, what is left alone and why, and what no request brings back. */
+/** Renders the plan of a document: rows to write, rows left alone and why, and losses that no request can restore. */
 function renderDocumentPlan(document: DocumentPlan, { paint, columns }: Page): readonly string[] {
   const {
     document_id: id,
@@ -253,7 +253,7 @@ function listedLines(loss: ListedLoss, page: Page): readonly string[] {
   );
 }
 
-/** Says what deciding for a listed row does. */
+/** Says what happens to a listed row if you decide to restore it. */
 function choiceText(choice: ListedLoss["choice"]): string {
   if (choice === null) return "kbdump cannot restore it";
   return choice === "replace" ? "it can replace the text there" : "it can be added at the end";
@@ -274,7 +274,7 @@ export function editText(edit: ManualEdit | null): string {
   return `${editWords[edit.kind]}${by}${at}`;
 }
 
-/** The history proves another thing of a chunk that was added, and of one that is only disabled. */
+/** Words the evidence. The job's history shows when an added chunk appeared, and that a disabled chunk was enabled before. */
 function evidenceOf({ target, texts, evidence }: ChunkRestore): string {
   if (target === null) return evidenceText(evidence, "the history of the job saw it come");
   return texts === null ? evidenceText(evidence, "the history of the job has it enabled") : evidenceText(evidence);
@@ -285,12 +285,12 @@ function evidenceText(evidence: readonly Evidence[], history = evidenceTexts.his
   return texts.filter(Boolean).join("; ");
 }
 
-/** The command that writes the plan of this one. */
+/** The same command with `--apply`, which writes the plan. */
 export function applyCommand(invocation: Invocation): string {
   return commandWith(invocation, ["--apply"]);
 }
 
-/** The commands that decide on rows that wait for their owner; nothing where there are none. */
+/** The commands for rows that need a decision; empty if there are none. */
 export function decideLines({ documents }: RestorePlan, invocation: Invocation, { columns }: Page): readonly string[] {
   const open = documents
     .flatMap(({ listed }) => listed)
@@ -308,12 +308,12 @@ export function decideLines({ documents }: RestorePlan, invocation: Invocation, 
   ];
 }
 
-/** The command without what it says about rows whose place is not known. */
+/** The command without the flags that decide on such rows: `--manual-edits` and `--plan`. */
 function undecided(invocation: Invocation): Invocation {
   return withoutOption(withoutSwitches(invocation, ["manual-edits"]), "plan");
 }
 
-/** The command once more. The documents as they stand take the place of another run, unless that is kept. */
+/** The same command with `more` flags. `isApplied`: it compares with the current documents, so `--against` is dropped. */
 function commandWith(invocation: Invocation, more: readonly string[], isApplied = true): string {
   const plain = withoutOption(withoutSwitches(invocation, ["apply", "yes", "json"]), "plan-out");
   return commandText(isApplied ? withoutOption(plain, "against") : plain, more);

@@ -11,13 +11,13 @@ import { renderCopyPlan } from "../copy/plan.js";
 import { renderPlan } from "./plan.js";
 import { placeOf } from "./rows.js";
 
-/** Shows the plan and asks about each document, and whether to go on. With `yes`, nothing is asked. */
+/** Shows the plan, asks about each document, and asks whether to continue. With `yes`, it asks nothing. */
 export async function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
   const dialogue = yes ? undefined : await dialogueBelow(environment, (page) => renderPlan(planned, page));
   return dialogue === undefined ? asPlanned : askAbout(planned, dialogue);
 }
 
-/** Shows the plan of a copy and asks whether to go on. With `yes`, or where nothing is to be written, nothing is asked. */
+/** Shows the plan of a copy and asks whether to continue. With `yes`, or with nothing to write, it asks nothing. */
 export async function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<Confirmed> {
   const { base_url, counts } = planned;
   if (yes || counts.writes === 0) return asPlanned;
@@ -26,11 +26,11 @@ export async function askToCopy(planned: CopyResult, yes: boolean, environment: 
   return { go: dialogue === undefined || (await askToSend(counts.writes, base_url, documents, dialogue)) };
 }
 
-/** Prints a plan and opens the terminal for questions about it; undefined where there is none. */
+/** Prints a plan and opens the terminal for questions about it; undefined without a terminal. */
 async function dialogueBelow(environment: Environment, render: (page: Page) => string): Promise<Dialogue | undefined> {
   const terminal = environment.openTerminal?.();
   if (terminal === undefined) return undefined;
-  const { openDialogue } = await import("../../cli/dialogue.js"); // heavy; --yes does without
+  const { openDialogue } = await import("../../cli/dialogue.js"); // slow to load; --yes does not need it
   environment.stderr.write(`${render(pageFor(environment.stderr, environment.env))}\n\n`);
   return openDialogue(terminal, environment.signal, "Nothing was written.");
 }
@@ -49,7 +49,7 @@ async function askToSend(writes: number, baseUrl: string, things: string, dialog
 
 const asPlanned: Confirmed = { go: true };
 
-/** Asks about each document, then for the whole. Nothing to write needs no question. */
+/** Asks about each document, then whether to write the plan. Asks nothing if there is nothing to write. */
 export async function askAbout({ plan, base_url }: RestoreResult, dialogue: Dialogue): Promise<Confirmed> {
   const decisions = new Map<string, Decision>();
   const documents = plan.documents.filter(({ restores, listed }) => restores.length > 0 || listed.some(isOpen));
@@ -73,7 +73,7 @@ interface PlannedRow {
   readonly decision: Decision;
 }
 
-/** The rows that the plan writes, with what they replace. */
+/** The rows that the plan writes, with the texts that they replace. */
 function plannedRows({ restores }: DocumentPlan): readonly PlannedRow[] {
   return restores.flatMap(({ chunk_id, target, texts, disable, children }) => [
     ...(texts || disable
@@ -88,12 +88,12 @@ function plannedRows({ restores }: DocumentPlan): readonly PlannedRow[] {
   ]);
 }
 
-/** Whether a row waits for its owner, and something can be done with it. */
+/** Whether a row needs a decision and can be restored. */
 function isOpen({ why, choice }: ListedLoss): boolean {
   return choice !== null && why === "needs your decision";
 }
 
-/** Asks what to do with one document. Gives whether that is other than planned. */
+/** Asks what to do with one document. Returns whether the answer differs from the plan. */
 async function askDocument(
   { listed }: DocumentPlan,
   rows: readonly PlannedRow[],

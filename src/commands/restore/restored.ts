@@ -16,7 +16,7 @@ import { nextCommand, renderPlaces, renderTroubles, type Trouble, verdictText } 
 const mostMissing = { documents: 100, rows: 10 };
 const mostFound = { documents: 100, rows: 100 };
 
-/** Renders what became of a restore: the verdict, every row that is missing with its reason, the findings of the proof, and the places. */
+/** Renders the result of a restore: the verdict, every missing row and why, the findings of the proof, and the paths. */
 export function renderRestored(result: RestoreResult, page: Page, invocation: Invocation): string {
   const { status, applied, plan, differences } = result;
   if (applied === null || status === "planned" || status === "nothing to restore")
@@ -102,7 +102,7 @@ function troubleOfDocument({ document_id, refused }: DocumentPlan): readonly Tro
   return refused === null ? [] : [{ id: document_id, row: null, reason: `refused: ${refused}`, next: "" }];
 }
 
-/** Rows that can be chosen have a command of their own, below all of them. */
+/** A row that needs a decision has no next step here, because one command below covers all of them. */
 function troubleIn(document_id: string): (loss: ListedLoss) => Trouble {
   return (loss) => {
     const next = loss.choice === null ? "put it back by hand" : "";

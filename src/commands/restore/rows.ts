@@ -17,12 +17,12 @@ interface ShownRow {
   readonly paint?: (line: string) => string;
   /** Sentences below the title. */
   readonly remarks: readonly string[];
-  /** The text that stands there now, and the one that takes its place or could; null: none. */
+  /** The current text, and the text that replaces it or could replace it; null: none. */
   readonly now: Partial<ChunkTexts> | null;
   readonly next: Partial<ChunkTexts> | null;
 }
 
-/** Renders a row: its title, what there is to say, then the text that goes behind a `-` and the one that comes behind a `+`. */
+/** Renders a row: its title and remarks, then the current text after a `-` and the new text after a `+`. */
 export function rowLines({ title, paint = plain, remarks, now, next }: ShownRow, page: Page): readonly string[] {
   const isNarrow = page.columns < 50; // an id of 36 characters must fit beside the indent
   return [
@@ -38,7 +38,7 @@ export function rowLines({ title, paint = plain, remarks, now, next }: ShownRow,
 
 type Sides = readonly [now: Partial<ChunkTexts> | null, next: Partial<ChunkTexts> | null, page: Page];
 
-/** Both sides of a text where they differ; the answer with its name. */
+/** The old and the new text if they differ. An answer gets a heading. */
 function partLines(part: "content" | "answer", ...[now, next, page]: Sides): readonly string[] {
   const [old, fresh] = [now?.[part] ?? null, next?.[part] ?? null];
   const parts = diffText(old, fresh) ?? [];
@@ -50,10 +50,10 @@ function partLines(part: "content" | "answer", ...[now, next, page]: Sides): rea
   ];
 }
 
-/** Characters of a text that are shown. */
+/** Maximum characters of a text to show. */
 const longest = 160;
 
-/** One of two texts, from a little before the first difference on; in colour where the other is different. */
+/** One of two texts, starting shortly before the first difference. Parts that the other text lacks are coloured. */
 function sideOf(parts: readonly TextPart[], own: TextPart["kind"], paint: Piece["paint"]): readonly Piece[] {
   const pieces: Piece[] = [];
   let left = longest;
@@ -77,20 +77,20 @@ function wordsOf(texts: Partial<ChunkTexts> | null): string {
   return terminalText([...(texts?.keywords ?? [])].join(", "), 300);
 }
 
-/** `chunk at 12 8c0d1629-…`: a row as titles name it. */
+/** The name of a row in titles: `chunk at 12 8c0d1629-…`. */
 export function placeOf({ level, position, id }: PositionedRow): string {
   const noun = level === "chunk" ? "chunk" : "child chunk";
   return [noun, position !== null && `at ${position}`, terminalText(id, 80)].filter(Boolean).join(" ");
 }
 
-/** A row with its place in the older run. */
+/** A row with its position in the older run. */
 interface PositionedRow {
   readonly level: "chunk" | "child_chunk";
   readonly position: number | null;
   readonly id: string;
 }
 
-/** The first of several things, each with its lines, and a line that counts the others. */
+/** Renders the first `most` items, and a line that counts the others. */
 export function firstOf<T>(
   all: readonly T[],
   most: number,
@@ -101,7 +101,7 @@ export function firstOf<T>(
   return [...all.slice(0, most).flatMap(linesOf), ...(more > 0 ? others(more) : [])];
 }
 
-/** `restored: 7 of 7; proved`. `proved`: the words for a proof that found nothing, where something is missing. */
+/** `restored: 7 of 7; proved`. `proved`: the words for a proof without findings if something is missing. */
 export function verdictText(
   { status, differences }: { readonly status: string; readonly differences: readonly object[] | null },
   count: string,
@@ -114,7 +114,7 @@ export function verdictText(
   return `${paint.strong(paint.bad("partial"))}: ${count} restored; ${differences === null ? "not proved" : `proved: ${proved}`}`;
 }
 
-/** The dumps and the journal of a restore or a copy, with what they hold. */
+/** Renders the paths of the dumps and the journal of a restore or a copy, and what they contain. */
 export function renderPlaces(
   { dump, journal }: { readonly dump: readonly [string | null, string]; readonly journal: string | null },
   { columns }: Page,
@@ -127,34 +127,34 @@ export function renderPlaces(
   return places.length > 0 ? ["", ...renderPaths(places, columns)] : [];
 }
 
-/** The sentences that an owner must know before a plan is written. */
+/** Renders what the user must know before applying a plan. */
 export function renderMustKnow(sentences: readonly string[], { columns }: Page): readonly string[] {
   return ["", "Before you apply it:", ...sentences.flatMap((each) => wrapToWidth(`  - ${each}`, columns, "    "))];
 }
 
-/** A command to go on with, below what it is for. */
+/** Renders a command to run next, below a title that says what it does. */
 export function nextCommand(title: string, command: string, { columns }: Page): readonly string[] {
   return ["", ...wrapToWidth(title, columns), `  ${command}`];
 }
 
-/** Something that is not as it should be: a row, or all of what it is in. */
+/** A problem with a row, or with a whole document or dataset. */
 export interface Trouble {
   /** Id of the document, or of the dataset. */
   readonly id: string;
   readonly row: PositionedRow | null;
   /** The reason as a sentence. */
   readonly reason: string;
-  /** The next step; nothing where the reason or a command below says it. */
+  /** The next step; empty if the reason or a command below says it. */
   readonly next: string;
 }
 
-/** Documents or datasets that are shown at the most, and troubles of each. */
+/** Maximum documents or datasets to show, and maximum troubles of each. */
 interface MostTroubles {
   readonly documents: number;
   readonly rows: number;
 }
 
-/** Renders troubles below their documents or datasets, in the order in which these come up first. `names` has them by id. */
+/** Renders troubles grouped by document or dataset, in order of first appearance. `names`: their names by id. */
 export function renderTroubles(
   title: string,
   troubles: readonly Trouble[],
@@ -191,7 +191,7 @@ function renderTrouble({ row, reason, next }: Trouble, { paint, columns }: Page)
 
 const mostFound = { documents: 20, rows: 20 };
 
-/** Renders differences between a run and a service, below their documents and datasets. `names` has those by id. */
+/** Renders differences between a run and a service, grouped by document and dataset. `names`: their names by id. */
 export function renderDifferences(
   title: string,
   differences: readonly CopyDifference[],

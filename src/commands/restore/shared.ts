@@ -20,7 +20,7 @@ export const positionals = {
   },
 } as const satisfies Positionals;
 
-/** Options of both commands that write to a service. */
+/** The options that `restore` and `copy` share. */
 export const writeOptions = {
   document: {
     type: "string",
@@ -65,7 +65,7 @@ export const writeOptions = {
   ...comparisonMemoryOption,
 } as const satisfies Options;
 
-/** The arguments that both commands have. */
+/** The arguments that both commands share. */
 export type WriteArguments = Arguments<typeof positionals & typeof writeOptions> & { readonly concurrency?: unknown };
 
 /** The times of a restore, in milliseconds. */
@@ -78,13 +78,13 @@ export interface Times {
 const timeBounds = { least: 1_000, most: 3_600_000, text: "from 1 s to 1 h" };
 const settleBounds = { least: 0, most: 3_600_000, text: "from 0 s to 1 h" };
 
-/** Checks everything that both commands can check before a run is looked for, and adds `more`; UsageError with every problem. */
+/** Checks the shared arguments, and `more`, before looking for a run. Throws UsageError with every problem. */
 export async function checkArguments(
   args: WriteArguments & { readonly to?: string | undefined },
   environment: Environment,
   more: (checkIds: CheckIds) => readonly Problem[],
 ): Promise<Times> {
-  const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // heavy; --help does without
+  const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // slow to load; --help does not need it
   return timesFrom(args, [
     ...checkIds("--document", itemsOf(args.document)),
     ...more(checkIds),
@@ -95,7 +95,7 @@ export async function checkArguments(
   ]);
 }
 
-/** The times of a restore. UsageError with these problems and those of the times. */
+/** Parses the times of a restore. Throws UsageError with the other problems and those of the times. */
 export function timesFrom(
   args: Pick<WriteArguments, "timeout" | "settle" | "lockTime">,
   others: readonly Problem[],
@@ -109,13 +109,13 @@ export function timesFrom(
   return { timeout, settle, lockTime };
 }
 
-/** Checks the ids that a flag was given. */
+/** Checks the ids given for a flag. */
 export type CheckIds = (flag: string, ids: readonly string[]) => readonly Problem[];
 
 const noTerminal =
   "there is no terminal to confirm at; look at the plan without --apply first, then add --yes to write it";
 
-/** The options that both commands have, and that need no look at a folder. */
+/** The options of both commands that do not depend on a folder. */
 export function targetOptionsFrom(
   args: Omit<WriteArguments, "run">,
   { env, signal }: Pick<Environment, "env" | "signal">,
@@ -135,7 +135,7 @@ function numberFrom(text: unknown): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** The key of a restore. UsageError where the variable has none. */
+/** Reads the key of a restore. Throws UsageError if the variable is not set. */
 export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<string> {
   if (env[name] === undefined) {
     const why = "restore and copy take a key of their own, one that may write";
@@ -145,7 +145,7 @@ export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<str
   return readKey({ apiKeyEnv: name }, env);
 }
 
-/** The parts of a result that every restore has. */
+/** The parts that the results of `restore` and `copy` share. */
 interface EndedRestore {
   readonly status: string;
   readonly applied: object | null;
@@ -156,15 +156,14 @@ interface EndOptions {
   readonly args: { readonly apply: boolean; readonly json: boolean };
   readonly log: Log;
   readonly environment: Environment;
-  /** The command line that the next commands are made of; this one by default. */
+  /** The command line from which to build the next commands; default: the current one. */
   readonly next?: Invocation;
-  /** The result for `--json`; `ended` by default. */
+  /** The result for `--json`; default: `ended`. */
   readonly whole?: object;
 }
 
 /**
- * Warns, prints the result, and gives its exit code. InterruptedError where a plan was to
- * be written, and the user said no.
+ * Prints the warnings and the result, and returns the exit code. Throws InterruptedError if the user refused to write the plan.
  */
 export async function endRestore<Ended extends EndedRestore>(
   ended: Ended,

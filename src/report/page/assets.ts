@@ -6,7 +6,7 @@ export interface Assets {
   readonly script: string;
 }
 
-/** Reads the files that the build puts beside this one. */
+/** Reads the files that the build puts next to this one. */
 export async function readAssets(): Promise<Assets> {
   const read = (name: string) => readFile(new URL(`./assets/${name}`, import.meta.url), "utf8");
   return { style: await read("page.css"), script: await read("page.js") };

@@ -1,44 +1,44 @@
 import { foreignText, type Html, type HtmlValue, html, isBlank } from "./html.js";
 
-/** A rectangle of a row: where it begins and ends, as percentages of the width. */
+/** A rectangle in a row. Its start and end are percentages of the width. */
 export interface Piece {
   readonly from: number;
   readonly to: number;
   /** A colour of the style, such as `mark-3` or `bad`. */
   readonly mark: string;
-  /** From the top, of `rowHeight`; default: a bar in the middle. */
+  /** The distance from the top, out of `rowHeight`; default: a bar in the middle. */
   readonly top?: number;
   readonly height?: number;
-  /** The words beside the pointer. */
+  /** The tooltip. */
   readonly title?: string;
 }
 
 export interface ChartRow {
   readonly name: HtmlValue;
   readonly pieces: readonly Piece[];
-  /** The figure that the row is about, as text. */
+  /** The figure that the row shows, as text. */
   readonly value: HtmlValue;
 }
 
 interface Chart {
-  /** The beginning of every id in the chart. */
+  /** The prefix of every element id in the chart. */
   readonly id: string;
-  /** The finding, not the drawing, in a sentence: this is the text alternative. */
+  /** The text alternative: a sentence that states the finding, not what the drawing looks like. */
   readonly finding: HtmlValue;
-  /** How to read it, where the labels do not say it. */
+  /** How to read the chart, if the labels do not make it clear. */
   readonly hint?: HtmlValue;
   readonly keys?: readonly { readonly mark: string; readonly text: string }[];
-  /** Labels of the scale, by their places in percent. */
+  /** Labels of the scale, at positions in percent. */
   readonly ticks: readonly { readonly place: number; readonly label: string }[];
 }
 
-/** Rows that a chart shows at the most. The table beside it has more. */
+/** Maximum rows of a chart. Its table has more. */
 export const mostChartRows = 12;
 
 export const rowHeight = 24;
 const bar = { top: 6, height: 12 };
 
-/** Bars or strips on one scale, with the name of each before it and its figure behind it. The finding names the drawing as one image. */
+/** Renders bars or strips on one scale, each with its name and figure. To a screen reader, it is one image named by the finding. */
 export function renderChart({ id, finding, hint, keys = [], ticks }: Chart, rows: readonly ChartRow[]): Html {
   return html`<figure class="chart">
 <figcaption><p id="${id}-finding">${finding}</p>
@@ -65,7 +65,7 @@ function renderGrid({ place }: Chart["ticks"][number]): Html {
   return html`<line class="grid" x1="${percent(place)}" x2="${percent(place)}" y1="0" y2="${rowHeight}"/>`;
 }
 
-/** A label stays inside the drawing at its edges. */
+/** Renders a label of the scale. Near an edge, it is aligned so that it stays inside the drawing. */
 function renderLabel({ place, label }: Chart["ticks"][number]): Html {
   const anchor = place < 8 ? "start" : place > 92 ? "end" : "middle";
   return html`<text x="${percent(place)}" y="13" text-anchor="${anchor}">${label}</text>`;
@@ -80,12 +80,12 @@ function percent(value: number): string {
   return `${hundredths(Math.min(100, Math.max(0, value)))}%`;
 }
 
-/** A number with two decimals at the most; 0 for what is no number. */
+/** Rounds to at most two decimals; NaN becomes 0. */
 function hundredths(value: number): number {
   return Math.round(value * 100) / 100 || 0;
 }
 
-/** Pieces one behind the other, each as long as its count on a scale that ends at `end`; those of 0 are left out. */
+/** Pieces side by side, as long as their counts on a scale from 0 to `end`. Leaves out counts of 0. */
 export function stacked(
   parts: readonly { readonly count: number; readonly mark: string; readonly text: string }[],
   end: number,
@@ -101,7 +101,7 @@ export function stacked(
   return pieces;
 }
 
-/** A strip of cells of the same width, each filled from below by its share from 0 to 1; null leaves it blank. */
+/** A strip of cells of equal width, each filled from the bottom by a share from 0 to 1; null: blank. */
 export function strip(shares: readonly (number | null)[], mark: string): readonly Piece[] {
   const width = 100 / shares.length;
   const most = rowHeight - 4;
@@ -112,13 +112,13 @@ export function strip(shares: readonly (number | null)[], mark: string): readonl
   });
 }
 
-/** The name of a document on one line, or the beginning of its id. */
+/** The name of a document on one line, or the first characters of its id. */
 export function rowName({ document_name, document_id }: Readonly<Record<string, unknown>>): Html {
   const name = foreignText(String(document_name ?? ""), 80);
   return isBlank(name) ? html`<code>${foreignText(String(document_id), 8)}</code>` : html`<bdi>${name}</bdi>`;
 }
 
-/** ` The chart shows 12 of 41: …`, where it leaves some out. */
+/** ` The chart shows 12 of 41: …`; empty if it shows all. */
 export function shownText(shown: number, total: number, order: string): string {
   return shown < total ? ` The chart shows ${shown} of ${total.toLocaleString("en-US")}: ${order}.` : "";
 }

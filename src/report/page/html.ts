@@ -1,6 +1,6 @@
 import { countText } from "../../amounts.js";
 
-/** Markup that may stand in the page as it is. Only `html` makes it, so that no text of a service can. */
+/** Safe markup, which the page includes unescaped. Only this module can create it, so text from a service never becomes markup. */
 export class Html {
   readonly #markup: string;
 
@@ -16,16 +16,16 @@ export class Html {
 
 const own = Symbol("html");
 
-/** A value in a template: markup stays as it is, a text or number is escaped, lists are joined, null and false are nothing. */
+/** A value in a template. Markup is kept, text and numbers are escaped, lists are joined, null and false are empty. */
 export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
 
-/** Makes markup of a template, whose values are escaped. Attributes with values stand in double quotes. */
+/** Creates markup from a template and escapes its values. Put attribute values in double quotes. */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   const parts = template.map((piece, at) => (at === 0 ? piece : markupOf(values[at - 1]) + piece));
   return new Html(parts.join(""), own);
 }
 
-/** A text of our own files, such as the style, which is markup already. Never a text that came from outside. */
+/** Treats a text as markup. Only for our own files, such as the style sheet, never for text from outside. */
 export function trusted(text: string): Html {
   return new Html(text, own);
 }
@@ -46,8 +46,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * A text as HTML has it. Characters that no HTML document may hold, and half characters, become U+FFFD: a parser would do the same, or
- * drop them.
+ * Escapes a text for HTML. Characters that HTML forbids, and lone surrogates, become U+FFFD; a parser would replace or drop them.
  */
 export function escapeHtml(text: string): string {
   return text
@@ -56,15 +55,15 @@ export function escapeHtml(text: string): string {
     .replace(forbidden, "\ufffd");
 }
 
-/** Control characters but tab, line feed and carriage return, and code points that are no characters. */
+/** Control characters other than tab, line feed and carriage return, and Unicode noncharacters. */
 const forbidden = /(?![\t\n\r])\p{Cc}|[\ufdd0-\ufdef\ufffe\uffff]/gu;
 
-/** Characters of a foreign text that a cell shows. */
+/** Maximum characters of foreign text per cell. */
 const cellLength = 160;
 
 /**
- * A text of the service, isolated from the direction of what surrounds it: the first characters, and how many were left out. A dash
- * stands for null, and a word for a blank text.
+ * Renders a text from the service with its own writing direction: the first characters, and how many were left out. Null is a dash,
+ * and a blank text gets a word that says so.
  */
 export function foreign(text: string | null, longest = cellLength): HtmlValue {
   if (text === null) return none;
@@ -74,19 +73,18 @@ export function foreign(text: string | null, longest = cellLength): HtmlValue {
   return html`<bdi>${shown}…</bdi> <span class="left-out">+${countText(left, "character")}</span>`;
 }
 
-/** Stands where nothing is known. */
+/** A dash for an unknown value. */
 export const none: Html = html`<span class="none">–</span>`;
 
-/** The same for an attribute or a heading that marks no direction: cut, harmless, without a count. */
+/** Like `foreign`, for an attribute or a heading: truncated and harmless plain text, without the count. */
 export function foreignText(text: string, longest = cellLength): string {
   const { shown, left } = beginningOf(text, longest);
   return left === 0 ? shown : `${shown}…`;
 }
 
 /**
- * A text in which no character changes the direction of others unseen: the marks that embed, override or isolate are written out, such as
- * `[U+202E]`, and those of a single place are dropped, because the direction of every text is found from its letters. Of accents that
- * pile up on one letter, eight stay.
+ * Makes invisible direction marks harmless: marks that embed, override or isolate are spelled out, as in `[U+202E]`; marks for a
+ * single position are dropped, because the browser infers the direction from the letters. Keeps at most eight accents on a letter.
  */
 export function harmless(text: string): string {
   const written = (mark: string) => `[U+${mark.charCodeAt(0).toString(16).toUpperCase()}]`;
@@ -96,20 +94,20 @@ export function harmless(text: string): string {
     .replace(/(\p{M}{8})\p{M}+/gu, "$1");
 }
 
-/** Whether a text shows nothing: blanks, and characters without a width. */
+/** Whether a text is invisible: only white space and zero-width characters. */
 export function isBlank(text: string): boolean {
   return /^[\s\p{Cf}\u115f\u1160\u3164\uffa0]*$/u.test(text);
 }
 
 function beginningOf(text: string, longest: number): { readonly shown: string; readonly left: number } {
-  // A character takes two units at the most, so that the rest of a long text need not be taken apart.
+  // A character has at most two UTF-16 units, so the rest of a long text need not be split.
   const shown = Array.from(text.slice(0, 2 * longest))
     .slice(0, longest)
     .join("");
   return { shown: harmless(shown), left: charactersOf(text) - charactersOf(shown) };
 }
 
-/** Code points. */
+/** Counts code points. */
 function charactersOf(text: string): number {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }

@@ -5,20 +5,20 @@ import type { Assets } from "./assets.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, trusted } from "./html.js";
 import { commandBlock, stateText, timeText } from "./table.js";
 
-/** All that a page shows. */
+/** The contents of a page. */
 export interface PageParts {
   readonly manifest: Manifest;
   readonly hasContent: boolean;
-  /** The answers to the questions of the first screen. */
+  /** The answers on the first screen. */
   readonly answers: readonly Answered[];
-  /** What to do next, the most urgent first. */
+  /** The next steps, most urgent first. */
   readonly nexts: readonly Next[];
   readonly sections: readonly Section[];
 }
 
 /**
- * The page of a report: one HTML document that needs nothing else. First the answers and what to do next, then the sections in which something
- * is to be done, then the others, folded. The same parts give the same text.
+ * Renders a report as one self-contained HTML document: the answers and next steps, then sections that need action, then the others,
+ * folded. Deterministic.
  */
 export function renderPage(
   { manifest, hasContent, answers, nexts, sections }: PageParts,
@@ -65,13 +65,13 @@ ${trusted(`<script>${script}</script>`)}
   return page.toString();
 }
 
-/** Nothing is loaded from anywhere, and no script or style runs but these two. */
+/** The content security policy: the page loads nothing, and only this script and style are allowed. */
 function policyOf({ style, script }: Assets): string {
   const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
   return `default-src 'none'; style-src ${hash(style)}; script-src ${hash(script)}; img-src data:; base-uri 'none'; form-action 'none'`;
 }
 
-/** The short answer leads to its section. */
+/** Renders an answer. Its short form links to its section. */
 function renderAnswer({ id, question, tone, short, lead, body }: Answered): Html {
   const state = stateText(tone, short);
   return html`<div class="answer ${tone}">
@@ -104,7 +104,7 @@ ${body}
 `;
 }
 
-/** The words that the page cannot do without, for readers who do not know the service. */
+/** A glossary for readers who do not know the service. */
 const words: readonly (readonly [word: string, meaning: string])[] = [
   ["Dataset", "a knowledge base: documents that are searched together."],
   ["Chunk", "a piece of a document. A search finds chunks, not documents."],

@@ -2,28 +2,28 @@ import { bytesText, countText, durationText, numberText as textOfNumber } from "
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, isBlank, none } from "./html.js";
 
-/** The first rows of a table, which all have the columns that their cells read. */
+/** The first rows of a table. Every row has the columns that the cells read. */
 export interface Table {
   readonly caption: string;
   readonly columns: readonly Column[];
   readonly rows: readonly SqlRow[];
-  /** Rows that there are, with those that are left out. */
+  /** The number of all rows, including rows that are not shown. */
   readonly total: number;
-  /** The command that prints all of them; null where none does. */
+  /** The command that prints all rows; null if there is none. */
   readonly query: string | null;
 }
 
 export interface Column {
   readonly title: string;
   readonly cell: (row: SqlRow) => HtmlValue;
-  /** The number to sort by, where the text does not sort by itself. */
+  /** The number to sort by, if sorting by the text would be wrong. */
   readonly sort?: (row: SqlRow) => number | null;
   readonly isNumber?: boolean;
-  /** Whether it needs much room. */
+  /** Whether the column needs a lot of space. */
   readonly isLong?: boolean;
 }
 
-/** A number of DuckDB, which gives large ones as texts; 0 for null, as for the sum of nothing. */
+/** Converts a number from DuckDB, which returns large numbers as text. Null, such as the sum of no rows, becomes 0. */
 export function numberOf(value: unknown): number {
   return Number(value ?? 0);
 }
@@ -36,7 +36,7 @@ export function textOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** Columns by what they hold; `name` is that of the column of the row. */
+/** Columns by content. `name`: the column of the SQL row. */
 export const column = {
   document: { title: "Document", cell: documentCell } satisfies Column,
   number: (title: string, name: string, text = numberText): Column => ({
@@ -75,10 +75,10 @@ function stateCell(state: string | null, tones: Readonly<Record<string, Tone>>):
   return state === null ? none : stateText(tones[state] ?? "warn", foreign(state, 40));
 }
 
-/** Bytes that the rows of a table may take; the page stays below 2 MB with all of its tables. */
+/** Maximum bytes for the rows of a table, to keep the whole page below 2 MB. */
 const tableBytes = 80_000;
 
-/** A table, whole to assistive software, to those without a script, and on paper; a caption, and how to get the other rows. */
+/** Renders a table with a caption, and says how to get the rows that do not fit. The script folds it on screen only. */
 export function renderTable({ caption, columns, rows, total, query }: Table): Html {
   const shown = renderFitting(rows, (row) => renderRow(columns, row), tableBytes);
   return html`<div class="table">
@@ -104,7 +104,7 @@ function renderCell({ title, cell, sort, isNumber, isLong }: Column, row: SqlRow
   return html`<td data-title="${title}"${marks}>${cell(row)}</td>`;
 }
 
-/** Renders as many of the first rows as take no more bytes than these. */
+/** Renders the first rows, as many as fit into `bytes`. */
 export function renderFitting<Row>(rows: readonly Row[], render: (row: Row) => Html, bytes: number): readonly Html[] {
   const shown: Html[] = [];
   let left = bytes;
@@ -117,7 +117,7 @@ export function renderFitting<Row>(rows: readonly Row[], render: (row: Row) => H
   return shown;
 }
 
-/** How many rows are not shown, with the command that prints all of them; nothing where all are shown. */
+/** Says how many rows are not shown, and which command prints all of them; empty if all are shown. */
 export function renderRest(left: number, query: string | null): HtmlValue {
   if (left <= 0) return "";
   const rows = `${textOfNumber(left)} more ${left === 1 ? "row is" : "rows are"} not shown.`;
@@ -125,10 +125,10 @@ export function renderRest(left: number, query: string | null): HtmlValue {
   return html`<p class="rest">${rows} This command prints all of them:</p>${commandBlock(query)}`;
 }
 
-/** Sentences that a list shows, and characters of each. */
+/** Maximum sentences of a list, and maximum characters of each. */
 const [mostNotes, longestNote] = [20, 400];
 
-/** The first sentences as a list, and how many more there are; only how many where there is no text to show. */
+/** Renders the first sentences as a list and counts the rest. Without sentences, renders only the count. */
 export function renderNotes(notes: readonly string[], count: number, noun: string): Html {
   const shown = notes.slice(0, mostNotes);
   if (shown.length === 0) return html`<p>${countText(count, noun)}, not shown in a report without content.</p>`;
@@ -138,12 +138,12 @@ ${shown.map((note) => html`<li>${foreign(note, longestNote)}</li>\n`)}</ul>
 ${left > 0 && html`<p class="rest">${countText(left, `more ${noun}`)} not shown.</p>`}`;
 }
 
-/** A command to copy. */
+/** Renders a command with a button to copy it. */
 export function commandBlock(command: string): Html {
   return html`<div class="command"><pre><code>${command}</code></pre></div>`;
 }
 
-/** The name of a document with its dataset and its id; the id where the service listed no name. */
+/** Renders the name, dataset and id of a document; only the id if the service listed no name. */
 function documentCell(row: SqlRow): HtmlValue {
   const [name, dataset] = [textOrNull(row.document_name), textOrNull(row.dataset_name)];
   const id = idText(textOrNull(row.document_id));
@@ -161,17 +161,17 @@ function nameOr(name: string | null, longest: number, other: HtmlValue): HtmlVal
   return name === null || isBlank(name) ? other : foreign(name, longest);
 }
 
-/** A whole id, of which the style shows the beginning: searching and copying finds all of it. */
+/** Renders a whole id, so that you can search for it and copy it. The style sheet shows only its first characters. */
 export function idText(id: string | null): HtmlValue {
   if (id === null || isBlank(id)) return foreign(id);
   const text = foreignText(id, 80);
   return html`<code class="id" dir="auto" title="${text}">${text}</code>`;
 }
 
-/** The last moment that a Date can be, in milliseconds. */
+/** The latest valid Date, in milliseconds since 1970. */
 const latest = 8.64e15;
 
-/** `2026-11-20 02:00`, in UTC; a dash for null and for what is no time. */
+/** `2026-11-20 02:00`, in UTC; a dash for null or an invalid time. */
 export function timeText(milliseconds: number | null): HtmlValue {
   if (milliseconds === null || !(Math.abs(milliseconds) <= latest)) return none;
   const iso = new Date(milliseconds).toISOString();
@@ -189,7 +189,7 @@ export function numberText(number: number | null): HtmlValue {
   return number === null ? none : textOfNumber(Math.round(number));
 }
 
-/** `31 %`, rounded so that only none is 0 % and only all is 100 %. */
+/** `31 %`. Rounds so that only zero shows as 0 % and only the whole shows as 100 %. */
 export function shareText(part: number, whole: number): string {
   if (part <= 0 || whole <= 0) return "0 %";
   const percent = (100 * part) / whole;
@@ -198,10 +198,10 @@ export function shareText(part: number, whole: number): string {
   return `${Math.round(percent)} %`;
 }
 
-/** How something stands. The style gives each tone a colour and a shape; the word says it without them. */
+/** The severity of a state. The style sheet gives each tone a colour and a shape. */
 export type Tone = "good" | "warn" | "bad" | "quiet";
 
-/** A state in a word, such as `complete`, with the shape of its tone. */
+/** Renders a state as a word, such as `complete`, with the shape of its tone. */
 export function stateText(tone: Tone, word: HtmlValue): Html {
   return html`<span class="state ${tone}">${word}</span>`;
 }

@@ -7,7 +7,7 @@ import { column, dayText, numberOf, renderTable, timeText } from "../page/table.
 import type { Source } from "../source.js";
 import { type Section, sentences } from "./section.js";
 
-/** Changes as the view of the database counts them and the page groups them. Hit counts are no change. */
+/** The kinds of change, as the page groups them. `sum` adds up columns of the database view. Hit counts do not count as changes. */
 const kinds = [
   { name: "added", mark: "mark-3", sum: "added" },
   { name: "removed", mark: "mark-2", sum: "removed" },
@@ -24,7 +24,7 @@ const kinds = [
 
 const all = kinds.map(({ sum }) => sum).join(" + ");
 
-/** The changes that each run found since the one before, up to this one. */
+/** Shows the changes that each run found since its predecessor, up to this run. */
 export async function changesSection(source: Source): Promise<Section> {
   const section = { id: "changes", title: "Changes per run", tone: "quiet", needsAction: false } as const;
   if (!source.hasHistory)

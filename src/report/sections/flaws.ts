@@ -6,14 +6,14 @@ import { type Column, column, numberOf, renderTable, type Table } from "../page/
 import type { Source } from "../source.js";
 import type { Section } from "./section.js";
 
-/** The document of a chunk, its position there, and the beginning of its text. */
+/** The document of a chunk, the chunk's position, and the start of its text. */
 const location: readonly Column[] = [
   column.document,
   column.number("Position", "position"),
   column.text("Text", "beginning"),
 ];
 
-/** Chunks that the service could not index, and child chunks without a parent. */
+/** Shows chunks that the service could not index, and child chunks without a parent. */
 export async function errorsSection(source: Source): Promise<Section> {
   const [chunks, children] = [source.rowsOfRun("chunks"), source.rowsOfRun("child_chunks")];
   const isFailed = "error IS NOT NULL OR status = 'error'";
@@ -61,7 +61,7 @@ function withoutParent(children: string, chunks: string): string {
     ANTI JOIN (SELECT dataset_id, document_id, id AS segment_id FROM ${chunks}) USING (dataset_id, document_id, segment_id)`;
 }
 
-/** Contents that stand in several chunks, and chunks that are disabled. */
+/** Shows contents that occur in several chunks, and disabled chunks. */
 export async function duplicatesSection(source: Source): Promise<Section> {
   const [duplicates, copies] = await duplicatesTable(source);
   const chunks = source.rowsOfRun("chunks");
@@ -93,7 +93,7 @@ export async function duplicatesSection(source: Source): Promise<Section> {
   };
 }
 
-/** Contents are the same if 128 bits of their MD5 are; blank ones do not count. Gives how many chunks are copies of another one, too. */
+/** Finds duplicate contents by their MD5, except blank ones. Returns a table, and the number of chunks that duplicate another. */
 async function duplicatesTable(source: Source): Promise<readonly [Table, number]> {
   await source.connection.run(`CREATE TEMP TABLE duplicates AS
     SELECT min(row) AS row, count(*) AS copies, count(DISTINCT (dataset_id, document_id)) AS documents,

@@ -6,7 +6,7 @@ import { column, documentName, numberOf, renderTable, stateText, type Tone } fro
 import type { Source } from "../source.js";
 import { type Section, sentences } from "./section.js";
 
-/** The states of documents, those first that need a look. */
+/** The states of documents; states that need attention come first. */
 const states: readonly (readonly [state: string, tone: Tone, meaning: string])[] = [
   ["never read", "bad", "no run has read them whole so far, as far as is known"],
   ["unstable", "warn", "they changed while this run read them"],
@@ -15,7 +15,7 @@ const states: readonly (readonly [state: string, tone: Tone, meaning: string])[]
   ["not in this run", "quiet", "an earlier run had them; they were deleted since, or this run was not asked for them"],
 ];
 
-/** How fresh every document is: whether this run read it whole, and when it last changed. */
+/** Shows how fresh every document is: whether this run read it completely, and when it last changed. */
 export async function freshnessSection(source: Source): Promise<Section> {
   const asOf = Date.parse(source.manifest.finished_at);
   await loadEarlier(source);
@@ -49,7 +49,7 @@ export async function freshnessSection(source: Source): Promise<Section> {
   };
 }
 
-/** Makes `earlier`: the documents that the database had rows of after this run, whatever later runs did. */
+/** Creates `earlier`: the documents with rows in the database right after this run, regardless of later runs. */
 async function loadEarlier({ connection, hasHistory, run_id }: Source): Promise<void> {
   const run = sqlText(run_id);
   const sql = hasHistory
@@ -60,7 +60,7 @@ async function loadEarlier({ connection, hasHistory, run_id }: Source): Promise<
   await connection.run(`CREATE TEMP TABLE earlier AS ${sql}`);
 }
 
-/** SQL: makes `held`, the documents that a later run read again, and of which not all chunks came with later runs. */
+/** SQL: creates `held`, the documents that a later run read again and that had chunks before it. */
 function heldSql(run: string): string {
   const later = `(FROM job.main.documents WHERE run_id > ${run})`;
   const changes = `FROM job.main.chunk_changes SEMI JOIN ${later} USING (dataset_id, document_id) WHERE run_id > ${run}`;
@@ -73,7 +73,7 @@ function heldSql(run: string): string {
       ANTI JOIN (SELECT dataset_id, document_id, coalesce(new_id, id) AS id ${changes}) USING (dataset_id, document_id, id)`;
 }
 
-/** SQL: makes `freshness`, a row for each document of this run and of earlier ones; times in milliseconds since 1970. */
+/** SQL: creates `freshness`, with a row per document of this run or an earlier one. Times are in milliseconds since 1970. */
 const freshnessSql = `CREATE TEMP TABLE freshness AS
   SELECT d.nr, dataset_id, document_id, epoch_ms(c.changed_at) AS changed_at, coalesce(d.chunk_count, 0) AS chunks,
     CASE WHEN d.nr IS NULL THEN 'not in this run' WHEN d.status = 'complete' THEN 'fresh' WHEN d.status = 'unstable' THEN 'unstable'
@@ -86,7 +86,7 @@ const freshnessSql = `CREATE TEMP TABLE freshness AS
     ) GROUP BY dataset_id, document_id
   ) c USING (dataset_id, document_id)`;
 
-/** The documents of the run and their changes; only the database knows those of earlier runs. */
+/** The command that lists all documents. If some are only in earlier runs, it queries the database. */
 function queryOf(source: Source, isOfEarlier: boolean): string {
   if (isOfEarlier || !source.run)
     return source.askDatabase(
@@ -116,7 +116,7 @@ function leadOf(counts: readonly SqlRow[], oldest: SqlRow | undefined, asOf: num
   );
 }
 
-/** The states of documents that this run did not read whole, with their meaning. */
+/** Renders the states of documents that this run did not read completely, with their meanings. */
 function renderStates(counts: readonly SqlRow[]): HtmlValue {
   const others = states.filter(([state]) => state !== "fresh" && countOf(counts, state) > 0);
   const items = others.map(

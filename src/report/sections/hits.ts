@@ -7,12 +7,12 @@ import { column, documentName, numberOf, renderTable, shareText, type Table } fr
 import type { Source } from "../source.js";
 import { type Answer, type Answered, sentences } from "./section.js";
 
-/** Parts of a document, from its beginning to its end, in which chunks are counted. */
+/** A document is divided into 20 parts of equal chunk count, from start to end. */
 const places = Array.from({ length: 20 }, (_, place) => place);
 
 /**
- * The chunks that were never retrieved, and where in their documents they stand. A re-index sets the count of a chunk to 0: it was hit all the
- * same if the history knows hits of the chunk from before. Disabled chunks cannot be retrieved, and do not count.
+ * Shows chunks that were never retrieved, and where they are in their documents. A re-index resets hit counts to 0, so a chunk also
+ * counts as retrieved if the job's history has earlier hits. Disabled chunks cannot be retrieved, and are left out.
  */
 export async function hitsSection(source: Source): Promise<Answered> {
   await source.connection.run(`CREATE TEMP TABLE hit_before AS ${hitBefore(source)}`);
@@ -40,7 +40,7 @@ export async function hitsSection(source: Source): Promise<Answered> {
   };
 }
 
-/** SQL: chunks, by the ids that they have in this run, that were hit at an earlier run. */
+/** SQL: chunks with hits in the job's history up to this run, under their ids in this run. */
 function hitBefore({ hasHistory, run_id }: Source): string {
   if (!hasHistory) return "SELECT dataset_id, document_id, id FROM chunks LIMIT 0";
   return `SELECT DISTINCT dataset_id, document_id, id FROM (
@@ -49,7 +49,7 @@ function hitBefore({ hasHistory, run_id }: Source): string {
     )`;
 }
 
-/** SQL: chunks that can be retrieved and whose count the service reports, with the part of the document in which each stands. */
+/** SQL: enabled chunks with a reported hit count, and the part of the document that contains each chunk. */
 const retrievable = `
   SELECT row, dataset_id, document_id, place, hit_count, hit_count = 0 AND before.id IS NULL AS never
   FROM (
@@ -88,7 +88,7 @@ async function documentsTable(source: Source): Promise<Table> {
   });
 }
 
-/** No command prints these chunks where only the history knows some hits. */
+/** The longest chunks without hits. There is no command that prints all of them if some hits are only in the history. */
 async function chunksTable(source: Source, before: number): Promise<Table> {
   const where = "enabled AND hit_count = 0 ORDER BY word_count DESC";
   return source.table({
@@ -148,7 +148,7 @@ function answerOf(sums: SqlRow, first: SqlRow | undefined, hasHistory: boolean):
   };
 }
 
-/** Each document from its beginning to its end: the higher a place is filled, the more of its chunks were never retrieved. */
+/** Renders a strip per document, from start to end. The fuller a part, the more of its chunks were never retrieved. */
 function renderStrips({ rows, total }: Table, { never, enabled }: SqlRow): HtmlValue {
   const shown = rows.filter((row) => numberOf(row.never) > 0).slice(0, mostChartRows);
   if (shown.length === 0) return "";

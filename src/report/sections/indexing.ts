@@ -22,8 +22,8 @@ import { type Answer, type Answered, type Section, sentences } from "./section.j
 const question = "What is stuck?";
 
 /**
- * The documents and chunks that are not indexed, if there are any. Makes the table `indexing`: how far each document is, as the newest reading
- * or the list of documents says.
+ * Shows documents and chunks that are not indexed. Creates the table `indexing` with the progress of each document, from its newest
+ * reading or from the list of documents.
  */
 export async function stuckSection(source: Source): Promise<Answered> {
   const { connection, manifest, job } = source;
@@ -61,7 +61,7 @@ export async function stuckSection(source: Source): Promise<Answered> {
   };
 }
 
-/** How long the stages of the indexing of every document took. */
+/** Shows how long each indexing stage of every document took. */
 export async function timelineSection(source: Source): Promise<Section> {
   const documents = await source.table({
     caption: "Indexing of the documents",
@@ -89,15 +89,15 @@ function leadOf(known: readonly SqlRow[]): string {
   return done > 0 ? `Documents were completed within ${durationText(done)}.` : "No document was completed.";
 }
 
-/** SQL: adds what `kbdump status` and earlier runs read, up to the next run. */
+/** SQL: adds readings from `kbdump status` and from earlier runs, up to the next run. */
 function watchedSql(run_id: string): string {
   return `INSERT INTO indexing_status BY NAME SELECT ${readingsSql} FROM job.main.indexing_status
     WHERE captured_at < coalesce((SELECT min(started_at) FROM job.main.runs WHERE run_id > ${sqlText(run_id)}), 'infinity'::TIMESTAMPTZ)`;
 }
 
 /**
- * SQL: makes `indexing`, a row for each document of the run, with its state: that of the newest reading if it is of this run or later, otherwise
- * that of the list. `unmoved`: the time since the reading at which it moved last. Times in milliseconds.
+ * SQL: creates `indexing`, with a row per document of the run. Its state is from the newest reading if that was taken since the run
+ * started, otherwise from the list of documents. `unmoved`: time from its last progress to the newest reading. Times are in ms.
  */
 function indexingSql({ started_at }: Manifest): string {
   const key = "PARTITION BY dataset_id, document_id";
@@ -149,7 +149,7 @@ function tookCell(row: SqlRow): HtmlValue {
   return row.started === null ? "–" : durationText(lengthOf(row));
 }
 
-/** The answer names the states of the documents, and the one that has not moved for the longest time. */
+/** The answer counts documents by state, and names the document without progress for the longest time. */
 async function answerOf(source: Source, { total: stuck }: Table): Promise<Answer> {
   const states = await source.rows(
     `SELECT state, count(*) AS documents FROM indexing WHERE ${isStuck} GROUP BY state ORDER BY documents DESC, state`,
@@ -187,7 +187,7 @@ async function answerOf(source: Source, { total: stuck }: Table): Promise<Answer
   return { question, tone: "good", short: "Nothing stuck", lead: sentences(which, "Every chunk is completed.", read) };
 }
 
-/** The stages of an indexing, and the name of the time at which each ends. */
+/** The stages of indexing. `end`: the column with the time when the stage ends. */
 const stages = [
   { text: "parsing", end: "parsed", mark: "mark-6" },
   { text: "cleaning", end: "cleaned", mark: "mark-5" },
@@ -195,7 +195,7 @@ const stages = [
   { text: "indexing", end: "completed", mark: "mark-3" },
 ] as const;
 
-/** Its stages in milliseconds, in their order; one whose end is not known is part of the next. Then how long it waits, or until its error. */
+/** The stages in order, in milliseconds, then the wait, or the time until the error. A stage of unknown end counts as part of the next. */
 function stagesOf(row: SqlRow) {
   const began = numberOf(row.started);
   let from = 0;
@@ -211,7 +211,7 @@ function stagesOf(row: SqlRow) {
   return [...parts, { count: rest, mark: row.state === "error" ? "bad" : "warn", text: `then ${durationText(rest)}` }];
 }
 
-/** Milliseconds from the beginning up to its end, or to the newest reading. */
+/** Milliseconds from the start of indexing to its end, or to the newest reading. */
 function lengthOf(row: SqlRow): number {
   return row.started === null ? 0 : stagesOf(row).reduce((sum, { count }) => sum + Math.max(0, count), 0);
 }
@@ -220,11 +220,11 @@ function longestOf(rows: readonly SqlRow[]): number {
   return Math.max(0, ...rows.map(lengthOf));
 }
 
-/** Every document from its own beginning, stage by stage: those that were indexed days apart can be compared. */
+/** Renders the stages of each document. All bars start at 0, so that you can compare documents indexed days apart. */
 function renderBars(known: readonly SqlRow[]): HtmlValue {
   const shown = known.slice(0, mostChartRows);
   const done = longestOf(shown.filter(({ state }) => state === "completed"));
-  // Documents that are stuck would press the others together.
+  // Limit the scale, because the bar of a stuck document would squeeze the others.
   const end = Math.max(1, done > 0 ? Math.min(longestOf(shown), 2 * done) : longestOf(shown));
   return renderChart(
     {

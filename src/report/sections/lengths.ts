@@ -6,17 +6,17 @@ import { column, documentName, numberOf, renderTable } from "../page/table.js";
 import type { Source } from "../source.js";
 import { type Section, sentences } from "./section.js";
 
-/** SQL: the figures of some chunks; quartiles lie between two lengths where none is in the middle. */
+/** SQL: statistics of chunk lengths. Quartiles are interpolated. */
 const figures = `count(*) AS chunks, sum(characters)::DOUBLE AS all_characters, sum(tokens)::DOUBLE AS tokens,
   min(characters) AS shortest, quantile_cont(characters, 0.25) AS quartile_1, median(characters) AS median,
   quantile_cont(characters, 0.75) AS quartile_3, max(characters) AS longest`;
 
-/** Chunks of fewer characters hardly answer a question. */
+/** Chunks with fewer characters can hardly answer a question. */
 const veryShort = 20;
-/** Chunks that are so many times as long as the median are long ones. */
+/** A chunk this many times as long as the median counts as long. */
 const longTimes = 5;
 
-/** How long the chunks of every document are, in characters. Chunks of unknown length are left out. */
+/** Shows the chunk lengths of every document, in characters. Leaves out chunks of unknown length. */
 export async function lengthsSection(source: Source): Promise<Section> {
   const all = await source.row(`SELECT ${figures} FROM chunks WHERE characters IS NOT NULL`);
   const lengths = `SELECT *, coalesce(word_count, length(content)) AS length FROM ${source.rowsOfRun("chunks")}`;
@@ -47,7 +47,7 @@ export async function lengthsSection(source: Source): Promise<Section> {
   };
 }
 
-/** The documents of the shortest and of the longest chunk. */
+/** The documents with the shortest and the longest chunk. */
 async function ends(source: Source): Promise<readonly (SqlRow | undefined)[]> {
   const first = (order: string) =>
     `(SELECT dataset_id, document_id, characters FROM chunks WHERE characters IS NOT NULL ORDER BY ${order}, row LIMIT 1)`;
@@ -73,7 +73,7 @@ function leadOf(
   );
 }
 
-/** Shortest, longest, median and quartiles of each document on one scale, below those of all chunks. */
+/** Renders box plots on one scale: all chunks first, then each document. */
 function renderBoxes(all: SqlRow, rows: readonly SqlRow[], total: number): HtmlValue {
   const shown = rows.slice(0, mostChartRows);
   const place = scaleTo(numberOf(all.longest));
@@ -89,7 +89,7 @@ function renderBoxes(all: SqlRow, rows: readonly SqlRow[], total: number): HtmlV
   );
 }
 
-/** A logarithmic scale that begins at 0: places in percent of its width. */
+/** A logarithmic scale from 0. Returns positions in percent of its width. */
 function scaleTo(longest: number): (characters: number) => number {
   const log = (characters: number) => Math.log10(1 + characters / 10);
   return (characters) => (100 * log(characters)) / log(Math.max(longest, 1));

@@ -25,7 +25,7 @@ import { type Answer, type Answered, sentences } from "./section.js";
 
 const question = "What was lost by a re-index?";
 
-/** The rows that a re-index took since an older run: the way back, their words, and the documents that changed. */
+/** Shows rows lost in a re-index since an older run: how to restore them, their texts, and the documents that changed. */
 export function lostSection(facts: LostFacts, { content }: Pick<Source, "content">): Answered {
   const { diff, commands, old, restore, warnings, warning_count } = facts;
   const answer = answerOf(facts);
@@ -49,7 +49,7 @@ export function lostSection(facts: LostFacts, { content }: Pick<Source, "content
   };
 }
 
-/** The answer where no older run was compared. */
+/** The answer if no older run was compared. */
 export function notCompared({ job }: Source): Answered {
   return {
     ...{ id: "lost", title: "Lost", question, tone: "quiet", short: "Not compared", needsAction: false, body: null },
@@ -86,7 +86,7 @@ function answerOf({ diff, old, restore, warning_count }: LostFacts): Answer {
     : { question, tone: "warn", short: "Nothing known", lead };
 }
 
-/** The commands that plan and make the restore, or why there are none. */
+/** Renders the commands that plan and apply the restore, or why there are none. */
 function renderRestore({ restore, commands }: LostFacts, content: boolean): HtmlValue {
   if (restore.rows === 0) {
     const none =
@@ -102,9 +102,9 @@ ${commandBlock(commands.restore)}
 ${commandBlock(commands.apply)}`;
 }
 
-/** Bytes that all cards may take, so that the page stays below 2 MB. */
+/** Maximum bytes for all cards, to keep the page below 2 MB. */
 const cardsBytes = 420_000;
-/** Cards that are not folded. */
+/** The number of cards to leave unfolded. */
 const openCards = 4;
 
 function renderCards({ cards, diff, commands }: LostFacts, content: boolean): HtmlValue {
@@ -117,7 +117,7 @@ ${others.length > 0 && html`<details><summary>${countText(others.length, "more l
 ${renderRest(diff.lost - shown.length, commands.diff)}`;
 }
 
-/** A lost row: its words, who worked on it, and whether it comes back. */
+/** Renders a lost row: its text, who edited it, and whether a restore brings it back. */
 function renderCard({ change, document, edit, content: planned, reason }: LostCard, content: boolean): Html {
   const { level, old_position: position, old_id } = change;
   const row = content ? { ...document, id: old_id } : withoutTexts({ ...document, id: old_id });
@@ -150,7 +150,7 @@ const editWords = {
   customized: "made or edited by hand",
 } as const;
 
-/** The words that were lost, beside those that stand there now; what is enabled again, or lacks keywords, still says its own. */
+/** The old text compared with the new. If only keywords or the enabled state were lost, the text is the unchanged one. */
 function wordsOf({ kind, text, old_beginning }: LostCard["change"], planned: string | undefined) {
   if (kind === "changed") return { content: groupWords(text?.content ?? []), answer: groupWords(text?.answer ?? []) };
   const whole = planned ?? old_beginning ?? "";
@@ -158,12 +158,12 @@ function wordsOf({ kind, text, old_beginning }: LostCard["change"], planned: str
   return { content: whole === "" ? [] : [part], answer: [] };
 }
 
-/** Two texts that have less than this share of the letters of the shorter one in common are shown one after the other. */
+/** Two texts are shown one after the other if they share less than this part of the shorter text. */
 const leastShared = 0.5;
 
 /**
- * The parts of two texts as a person can read them: word by word where they are alike, else the whole old text and then the whole new
- * one. Words that happen to stand in both would mix two sentences otherwise.
+ * Makes the comparison of two texts readable: word by word if they are similar, otherwise the whole old text and then the whole new
+ * text, because common words would mix unrelated sentences.
  */
 export function groupWords(parts: readonly TextPart[]): readonly TextPart[] {
   const letters = (kind: TextPart["kind"]) =>
@@ -178,10 +178,10 @@ export function groupWords(parts: readonly TextPart[]): readonly TextPart[] {
   });
 }
 
-/** Characters from which on words scroll in a box of their own, which takes the focus, so that a keyboard scrolls it, too. */
+/** Longer texts, in characters, get a scrolling box. It can have focus, so that the keyboard scrolls it too. */
 const longestText = 800;
 
-/** Words that were lost, struck out, beside those that stand there now and those that stayed; nothing where there are none. */
+/** Renders a comparison: lost words struck out, new words marked, common words plain. Empty without text. */
 function renderWords(parts: readonly TextPart[]): HtmlValue {
   if (parts.length === 0) return "";
   const isLong = parts.reduce((sum, { text }) => sum + text.length, 0) > longestText;
@@ -197,12 +197,12 @@ function renderPart({ kind, text, cut }: TextPart): Html {
   return html`${shown}${left}`;
 }
 
-/** A word for those who hear the page. Its direction is its own, so that it does not decide on that of the text. */
+/** A word for screen readers only. Its explicit direction keeps it from changing the direction of the text. */
 function spoken(word: string): Html {
   return html`<span class="hidden" dir="ltr">${word} </span>`;
 }
 
-/** Documents that the table has; those with the most lost rows first. */
+/** Maximum documents in the table, those with the most lost rows first. */
 const mostDocuments = 300;
 
 function documentsTable({ diff, commands }: LostFacts, content: boolean): Table {

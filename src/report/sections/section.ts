@@ -3,17 +3,17 @@ import type { Tone } from "../page/table.js";
 
 /** A part of the page: a question about the run, its answer, and the details. */
 export interface Section {
-  /** The anchor. */
+  /** The anchor in the page. */
   readonly id: string;
   readonly title: string;
   readonly tone: Tone;
   /** The answer in a sentence or two. */
   readonly lead: HtmlValue;
-  /** Null: there are no details, and only the first screen has the answer. */
+  /** The details. Null: there are none, and only the first screen shows the answer. */
   readonly body: Exclude<HtmlValue, undefined>;
-  /** Whether something is to be done: then it stands open, before the others. */
+  /** Whether you need to act. Such sections come first, unfolded. */
   readonly needsAction: boolean;
-  /** What to do next: a sentence, and the command that does it. */
+  /** The next step: a sentence and a command. */
   readonly next?: Next | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Next {
   readonly command: string;
 }
 
-/** The answer to one of the questions of the first screen. */
+/** The answer to a question on the first screen. */
 export interface Answer {
   readonly question: string;
   /** The answer in a word or two. */
@@ -31,10 +31,10 @@ export interface Answer {
   readonly lead: HtmlValue;
 }
 
-/** A section that answers one of the questions of the first screen. */
+/** A section that answers a question on the first screen. */
 export type Answered = Section & Answer;
 
-/** The sentences that hold, one after the other. */
+/** Joins sentences with spaces, without the empty ones. */
 export function sentences(...all: readonly HtmlValue[]): HtmlValue {
   return all.filter((text) => text).map((text, at) => [at > 0 && " ", text]);
 }

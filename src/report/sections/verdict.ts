@@ -9,7 +9,7 @@ import { commandOf } from "../report-path.js";
 import type { Source } from "../source.js";
 import { type Answer, type Answered, type Next, sentences } from "./section.js";
 
-/** Whether the dump is complete: the documents that are not, what the dump holds, and what reading it again found. */
+/** Shows whether the dump is complete: incomplete documents, its contents, and the findings of the verification. */
 export async function verdictSection(source: Source, verification: Verification | undefined): Promise<Answered> {
   const { manifest, content } = source;
   const incomplete = await incompleteTable(source);

@@ -3,15 +3,15 @@ import { promisify } from "node:util";
 import type { Started } from "./contestants.js";
 import type { Comparison } from "./options.js";
 
-/** Rows that a tool wrote. */
+/** The rows that a tool wrote. */
 export interface Written {
-  /** Different ids. */
+  /** The number of distinct ids. */
   readonly rows: number;
   /** A digest of all ids with their texts. */
   readonly digest: string;
 }
 
-/** Counts what a tool wrote. Rejects where the output cannot be read. */
+/** Counts the rows that a tool wrote. Rejects if the output cannot be read. */
 export async function countRows(python: string, { database, id, content, from }: Started): Promise<Written> {
   const args = [`${import.meta.dirname}/count-rows.py`, database, id, content, from];
   const { stdout } = await promisify(execFile)(python, args);

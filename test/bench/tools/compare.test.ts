@@ -14,7 +14,7 @@ import { resultTable } from "./result-table.js";
 
 const dataset: Dataset = { id: datasetId, documents: 2, chunks: 150, childLists: false, embedsChildren: false };
 
-test("the service gives Elasticsearch's clients the records that the Knowledge API gives", () => {
+test("the service returns the same records to Elasticsearch clients as through the Knowledge API", () => {
   const answers = new Answers(dataset);
   const listed = [0, 1].flatMap((document) =>
     [1, 2].flatMap((page) => JSON.parse(String(answers.chunks(documentId(document), page, 100))).data),
@@ -33,7 +33,7 @@ test("the service gives Elasticsearch's clients the records that the Knowledge A
   expect(hits.map(({ _id }) => _id)).toEqual(listed.map(({ id }) => id));
 });
 
-test.runIf(inFull)("a measurement counts the time and the memory of processes that a command starts", async () => {
+test.runIf(inFull)("a measurement includes the time and memory of child processes", async () => {
   const busy =
     "const bytes = Buffer.alloc(150e6, 1); const end = Date.now() + 300; while (Date.now() < end) bytes[0]++;";
   const { wall, cpu, rss, stdout } = await measureTree(["sh", "-c", `"${process.execPath}" -e "${busy}"; echo done`]);
@@ -43,12 +43,12 @@ test.runIf(inFull)("a measurement counts the time and the memory of processes th
   expect(rss).toBeGreaterThan(150e6);
 });
 
-test("a command that fails is named, with the end of what it wrote", async () => {
+test("a failing command is named, with the end of its output", async () => {
   const failing = measureTree(["sh", "-c", "echo out of luck >&2; exit 7"]);
   await expect(failing).rejects.toThrow("sh -c echo out of luck >&2; exit 7 ended with 7: out of luck");
 });
 
-test("an installation without Python says what is missing", async () => {
+test("an installation without Python reports what is missing", async () => {
   const folder = await emptyFolder();
   vi.stubEnv("PATH", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -57,7 +57,7 @@ test("an installation without Python says what is missing", async () => {
   );
 });
 
-test("an installation without a network says which registry it needs, and tries again the next time", async () => {
+test("an installation without a network names the registry, and the next one tries again", async () => {
   const folder = await emptyFolder();
   const pip =
     'mkdir -p "$3/bin"; printf "#!/bin/sh\\necho no route to host >&2; exit 1\\n" > "$3/bin/python"; chmod 755 "$3/bin/python"';
@@ -73,7 +73,7 @@ test("an installation without a network says which registry it needs, and tries 
   expect(reported).toEqual([0, 1].map(() => expect.stringMatching(/^installing dlt\[duckdb,parquet\]==\S+ in /)));
 });
 
-test("wrong flags are named", () => {
+test("errors name wrong flags", () => {
   expect(optionsIn(["--data", "2x150", "--latency", "0", "--in-flight", "4", "--rounds", "1"])).toEqual({
     dataset,
     latency: 0,
@@ -87,7 +87,7 @@ test("wrong flags are named", () => {
   expect(() => optionsIn(["--latncy", "0"])).toThrow("Unknown option '--latncy'");
 });
 
-test("a tool that lacks rows, or has other texts than the first, fails", () => {
+test("a tool that misses rows, or whose texts differ from the first tool's, fails", () => {
   const comparison = { dataset, latency: 0, inFlight: 4, rounds: 1 };
   const whole = { rows: 300, digest: "17" };
   checkRows("one", comparison, whole, whole);
@@ -97,7 +97,7 @@ test("a tool that lacks rows, or has other texts than the first, fails", () => {
   );
 });
 
-test("the table has medians, the greatest memory, and ratios to the first tool with the same output", () => {
+test("the table shows medians, peak memory, and ratios to the first tool with the same output", () => {
   const served = { cpu: 0.5, pages: 400, childLists: 0, others: 2 };
   const run = (wall: number, rss: number) => ({ wall, cpu: wall / 2, rss, served });
   const table = resultTable([

@@ -1,11 +1,11 @@
 import type { Tools } from "./install-tools.js";
 import type { Comparison } from "./options.js";
 
-/** A command to measure, and how to find the rows that it wrote. */
+/** A command to measure, and where to find the rows that it wrote. */
 export interface Started {
   readonly command: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** The file of a database, or :memory: where `from` reads files. */
+  /** The database file, or :memory: if `from` reads other files. */
   readonly database: string;
   /** The table or the files, as SQL. */
   readonly from: string;
@@ -17,7 +17,7 @@ export interface Started {
 /** One line of the comparison. */
 export interface Contestant {
   readonly name: string;
-  /** jsonl and duckdb are compared among themselves. */
+  /** Only contestants with the same output are compared. */
   readonly output: "jsonl" | "duckdb";
   /** The command that reads everything into an empty folder. */
   readonly start: (place: Place) => Started;
@@ -33,7 +33,7 @@ export interface Place {
 
 const inChunks = { id: "id", content: "content" };
 
-/** All of them. The first of each output is what the others are compared with. */
+/** All contestants. The first of each output is the baseline for the others. */
 export const contestants: readonly Contestant[] = [
   kbdump("jsonl", ["--consistency", "counts"]),
   kbdump("jsonl", []),
@@ -73,7 +73,7 @@ function kbdump(output: Contestant["output"], proof: readonly string[]): Contest
   };
 }
 
-/** dlt with as many threads as kbdump has requests in flight, and with plain JSONL, as the others write it. */
+/** dlt with as many threads as kbdump's concurrent requests, and with uncompressed JSONL like the others. */
 function dlt(output: Contestant["output"]): Contestant {
   const kind = output === "duckdb" ? "duckdb" : "filesystem";
   return {

@@ -6,5 +6,5 @@ import duckdb
 
 database, id_, content, table = sys.argv[1:]
 connection = duckdb.connect(database, read_only=database != ":memory:")
-digest = f"sum(hash({id_}::VARCHAR, {content}::VARCHAR))"  # the same in whatever order
+digest = f"sum(hash({id_}::VARCHAR, {content}::VARCHAR))"  # does not depend on the order
 print(*connection.execute(f"SELECT count(DISTINCT {id_}), {digest} FROM {table}").fetchone())

@@ -8,22 +8,22 @@ import { promisify } from "node:util";
 const dlt = "dlt[duckdb,parquet]==1.31.0";
 const elasticdump = "elasticdump@6.125.1";
 
-/** Programs to run. */
+/** The installed programs. */
 export interface Tools {
-  /** The Python that has dlt and DuckDB. */
+  /** The path of a Python with dlt and DuckDB. */
   readonly python: string;
-  /** The script of elasticdump. */
+  /** The path of elasticdump's script. */
   readonly elasticdump: string;
 }
 
-/** The folder for tools, which stay there for the next time. */
+/** The folder that keeps the tools for the next time. */
 export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "kbdump-compare");
 }
 
 /**
- * Installs dlt and elasticdump below `cache`, unless they are there, and says so by `tell`. Rejects with an error that says what is missing: Python, its venv,
- * npm or the network.
+ * Installs dlt and elasticdump in `cache`, unless they are installed already. Passes messages to `report`. Rejects with an error that
+ * names the missing part: Python, its venv module, npm or the network.
  */
 export async function installTools(cache: string, report: (line: string) => void): Promise<Tools> {
   const venv = join(cache, dlt.replace(/\W+/g, "-"));
@@ -48,7 +48,7 @@ export async function installTools(cache: string, report: (line: string) => void
   return { python, elasticdump: join(modules, "node_modules", "elasticdump", "bin", "elasticdump") };
 }
 
-/** Does the work of an installation, unless it was done to its end before. */
+/** Does the work of an installation, unless an earlier one finished. */
 async function once(
   folder: string,
   name: string,
@@ -72,7 +72,7 @@ async function step(command: string, args: readonly string[], hint: string): Pro
   }
 }
 
-/** The last lines that a program wrote, or why it could not be started. */
+/** The last lines of a program's output, or why it could not start. */
 function reasonOf(error: unknown): string {
   const { code, stderr = "", stdout = "" } = error as { code?: unknown; stderr?: string; stdout?: string };
   if (code === "ENOENT") return "there is no such program on the PATH";

@@ -11,7 +11,7 @@ import { measureTree } from "./measure-tree.js";
 import { type Comparison, optionsIn } from "./options.js";
 import { type Run, resultTable } from "./result-table.js";
 
-/** No proxy can reach the service, which is on this machine. */
+/** Bypasses proxies, which cannot reach a service on this machine. */
 const direct = { NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" };
 
 const report = (line: string) => {
@@ -29,7 +29,7 @@ export async function main(args: readonly string[]): Promise<void> {
   let first: Written | undefined;
   await withService(comparison, async (service) => {
     for (let round = 1; round <= comparison.rounds; round++) {
-      const next = round % results.length; // another one begins each round: the first has a cold machine
+      const next = round % results.length; // each round starts with a different tool, because the first one has cold caches
       for (const { contestant, runs } of [...results.slice(next), ...results.slice(0, next)]) {
         report(`round ${round} of ${comparison.rounds}: ${contestant.name}, ${contestant.output}`);
         const { written, ...run } = await runOnce(contestant, comparison, tools, service);
@@ -44,7 +44,7 @@ export async function main(args: readonly string[]): Promise<void> {
   process.stdout.write(`\n${machine()}\n${data}\n\n${resultTable(results)}`);
 }
 
-/** Runs one tool into a new folder, and counts what it wrote. */
+/** Runs one tool with a new folder, and counts the rows that it wrote. */
 async function runOnce(
   contestant: Contestant,
   comparison: Comparison,

@@ -2,24 +2,24 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The time and memory of a command and of all processes that it starts. */
+/** The time and memory of a command, including all processes that it starts. */
 export interface TreeUsage {
   /** Seconds. */
   readonly wall: number;
-  /** Seconds of all processes and threads, in user and system mode. */
+  /** Processor seconds of all processes and threads, in user and system mode. */
   readonly cpu: number;
-  /** Bytes resident at the most, as the sum of all processes; NaN on systems without /proc. Memory that two of them share counts twice. */
+  /** Peak resident memory of all processes, in bytes. Memory shared by two processes counts twice. NaN on systems without /proc. */
   readonly rss: number;
   readonly stdout: string;
 }
 
-/** Milliseconds between two looks at the memory. */
+/** Milliseconds between memory samples. */
 const lookEvery = 50;
 
-/** bash measures the command, and writes the seconds in user and system mode to descriptor 3. */
+/** Makes bash measure the command, and write the seconds in user and system mode to descriptor 3. */
 const timing = 'TIMEFORMAT="%U %S"; { time "$@" 2>&4; } 2>&3';
 
-/** Runs a command to its end and measures it. Rejects with the end of what it wrote when it fails. */
+/** Runs a command and measures it. If it fails, rejects with the end of its output. */
 export async function measureTree(command: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<TreeUsage> {
   const start = performance.now();
   const child = spawn("bash", ["-c", timing, "bash", ...command], {
@@ -47,7 +47,7 @@ export async function measureTree(command: readonly string[], env: NodeJS.Proces
   return { wall, cpu: (user ?? Number.NaN) + (system ?? Number.NaN), rss: rss > 0 ? rss : Number.NaN, stdout };
 }
 
-/** Bytes that all processes below this one have in memory together. */
+/** The total resident memory of a process and its descendants, in bytes. */
 function residentBytes(root: number): number {
   const parents = new Map(processIds().map((pid) => [pid, parentOf(pid)]));
   const isBelow = (pid: number): boolean => {
@@ -57,7 +57,7 @@ function residentBytes(root: number): number {
   return [...parents.keys()].filter(isBelow).reduce((bytes, pid) => bytes + residentOf(pid), 0);
 }
 
-/** The processes of this machine; none on systems without /proc. */
+/** The ids of all processes on this machine; empty on systems without /proc. */
 function processIds(): readonly number[] {
   try {
     return readdirSync("/proc").map(Number).filter(Number.isInteger);
@@ -76,7 +76,7 @@ function residentOf(pid: number): number {
   return Number(kilobytes ?? 0) * 1024;
 }
 
-/** The text of a file; empty if the process has ended meanwhile. */
+/** The text of a file in /proc; empty if the process has ended. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "latin1");

@@ -1,16 +1,16 @@
 import { parseArgs } from "node:util";
 import { type Dataset, datasetId } from "../dataset.js";
 
-/** What is compared. */
+/** The settings of a comparison. */
 export interface Comparison {
   readonly dataset: Dataset;
-  /** Milliseconds that the service takes for an answer. */
+  /** Milliseconds that the service waits before each answer. */
   readonly latency: number;
   readonly inFlight: number;
   readonly rounds: number;
 }
 
-/** Reads the flags of `npm run compare`. Throws an error that names the flag that is wrong. */
+/** Parses the flags of `npm run compare`. Throws an error that names the wrong flag. */
 export function optionsIn(args: readonly string[]): Comparison {
   const { values } = parseArgs({
     args: [...args],

@@ -16,19 +16,19 @@ source = rest_api_source(
             "paginator": {
                 "type": "page_number",
                 "base_page": 1,
-                "total_path": None,  # it counts pages, and the service counts rows
+                "total_path": None,  # dlt expects a number of pages, but the service returns a number of rows
                 "has_more_path": "has_more",
             },
         },
         "resource_defaults": {
-            "max_table_nesting": 0,  # keywords and attachments stay in one column each, as in kbdump
+            "max_table_nesting": 0,  # keep keywords and attachments in one column each, like kbdump
             "endpoint": {"params": {"limit": 100}, "data_selector": "data"},
         },
         "resources": [
             {"name": "documents", "selected": False, "endpoint": {"path": documents}},
             {
                 "name": "chunks",
-                "parallelized": True,  # a thread for each document; the pages of one document come one after the other
+                "parallelized": True,  # one thread per document, which reads its pages one after another
                 "endpoint": {"path": documents + "/{resources.documents.id}/segments"},
             },
         ],

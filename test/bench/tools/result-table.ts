@@ -4,7 +4,7 @@ import { requestsTo, type Served } from "../served.js";
 import type { Contestant } from "./contestants.js";
 import type { TreeUsage } from "./measure-tree.js";
 
-/** One run, and what the service did for it. */
+/** A run, and the service's work for it. */
 export interface Run extends Omit<TreeUsage, "stdout"> {
   readonly served: Served;
 }
@@ -15,7 +15,7 @@ export interface Result {
   readonly runs: readonly Run[];
 }
 
-/** The medians of all runs as Markdown. The ratios are to the first contestant with the same output. */
+/** Renders the medians of all runs as Markdown. Ratios are relative to the first contestant with the same output. */
 export function resultTable(results: readonly Result[]): string {
   const lines = results.map(({ contestant, runs }) => ({
     ...contestant,

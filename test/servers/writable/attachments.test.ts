@@ -25,7 +25,7 @@ async function withChunk() {
   return { place, path, change, attached };
 }
 
-test("a file is uploaded: the answer tells its id, name, size and type", async () => {
+test("an upload returns the id, name, size and type of the file", async () => {
   const place = await startEmpty();
   const { status, body } = await upload(place);
   const facts = { name: "Wiring “7”.PNG", size: 8, extension: "png", mime_type: "image/png", created_at: start };
@@ -35,7 +35,7 @@ test("a file is uploaded: the answer tells its id, name, size and type", async (
   expect(nothing).toMatchObject({ status: 400, body: { code: "no_file_uploaded" } });
 });
 
-test("a change binds files to a chunk, whose signed links give them back; what is not named is unbound", async () => {
+test("a change binds files to a chunk, with signed links to download them, and unbinds all others", async () => {
   const { place, change, attached } = await withChunk();
   const [one, two] = [(await upload(place, "one.png")).body, (await upload(place, "two.png")).body];
   expect(rowFrom((await change([one.id])).body.data).attachments).toMatchObject([{ id: one.id }]);
@@ -58,7 +58,7 @@ test("a change binds files to a chunk, whose signed links give them back; what i
   expect(await attached()).toEqual([]);
 });
 
-test("a file that is unknown is refused; in an addition, files are checked for their form and then ignored", async () => {
+test("a change refuses unknown files; an addition checks the format of files, then ignores them", async () => {
   const { place, path, change, attached } = await withChunk();
   const { id } = (await upload(place)).body;
   await change([id]);
@@ -70,24 +70,21 @@ test("a file that is unknown is refused; in an addition, files are checked for t
   expect((await add("all")).status).toBe(400);
 });
 
-test.runIf(inFull)(
-  "a file that came with the data can be bound to another chunk, and its link opens it there",
-  async () => {
-    const service = await started({ demo: sampleKnowledge(() => new Date(start * 1_000)) });
-    const path = `/datasets/${productId}/documents/${manualId}/segments`;
-    const [one, , sample] = await readRows(service, `${path}?limit=3`);
-    const [file] = rowsFrom(sample?.attachments);
-    const change = { segment: { content: one?.content, attachment_ids: [file?.id] } };
-    const { status, body } = await send(service, "POST", `${path}/${one?.id}`, change);
-    const [bound, ...others] = rowsFrom(rowFrom(body.data).attachments);
-    const { source_url: _, ...facts } = file ?? {};
-    expect([status, bound, others]).toEqual([200, expect.objectContaining(facts), []]);
-    const link = new URL(String(bound?.source_url), service.url);
-    expect((await fetch(link)).headers.get("content-length")).toBe(String(file?.size));
-  },
-);
+test.runIf(inFull)("a file from the sample data can be bound to another chunk, and its link works there", async () => {
+  const service = await started({ demo: sampleKnowledge(() => new Date(start * 1_000)) });
+  const path = `/datasets/${productId}/documents/${manualId}/segments`;
+  const [one, , sample] = await readRows(service, `${path}?limit=3`);
+  const [file] = rowsFrom(sample?.attachments);
+  const change = { segment: { content: one?.content, attachment_ids: [file?.id] } };
+  const { status, body } = await send(service, "POST", `${path}/${one?.id}`, change);
+  const [bound, ...others] = rowsFrom(rowFrom(body.data).attachments);
+  const { source_url: _, ...facts } = file ?? {};
+  expect([status, bound, others]).toEqual([200, expect.objectContaining(facts), []]);
+  const link = new URL(String(bound?.source_url), service.url);
+  expect((await fetch(link)).headers.get("content-length")).toBe(String(file?.size));
+});
 
-test("the upload needs the key, as every write", async () => {
+test("an upload needs the key, like every write", async () => {
   const { service } = await startEmpty();
   const headers = { authorization: "Bearer other" };
   expect((await ask(service, "/datasets/pipeline/file-upload", { method: "POST", headers })).status).toBe(401);

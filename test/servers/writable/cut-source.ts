@@ -38,7 +38,7 @@ function endOfPiece(head: string): number {
   if (sentence > 0) return sentence;
   const space = head.search(/\s\S*$/);
   if (space > 0) return space;
-  return /[\ud800-\udbff]$/.test(head) ? head.length - 1 : head.length; // never inside a surrogate pair
+  return /[\ud800-\udbff]$/.test(head) ? head.length - 1 : head.length; // do not split a surrogate pair
 }
 
 /** A document's source with these texts. */

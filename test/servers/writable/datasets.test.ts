@@ -12,8 +12,8 @@ const noModel = {
   body: { code: "provider_not_initialize", message: expect.stringContaining("No Embedding Model available") },
 };
 
-describe("a dataset that is created", () => {
-  it("has the defaults of the service where nothing is named", async () => {
+describe("creating a dataset", () => {
+  it("uses the defaults of the service for missing settings", async () => {
     const { send, pass } = await startEmpty();
     pass(0.7);
     const { status, body } = await send("POST", "", { name: "Manuals" });
@@ -28,7 +28,7 @@ describe("a dataset that is created", () => {
     });
   });
 
-  it("has the settings that were sent, and is read back as it was answered", async () => {
+  it("stores the sent settings, and reads match the answer", async () => {
     const { send } = await startEmpty();
     const settings = {
       ...{ description: "For all", permission: "partial_members", indexing_technique: "high_quality" },
@@ -49,7 +49,7 @@ describe("a dataset that is created", () => {
     });
   });
 
-  it("embeds with the usual model if it names none, and with none unless it is of high quality", async () => {
+  it("uses the default embedding model if none is given, and none unless it is high-quality", async () => {
     const { send } = await startEmpty();
     const make = async (name: string, more: object) => (await send("POST", "", { name, ...more })).body;
     expect(await make("one", { indexing_technique: "high_quality" })).toMatchObject({
@@ -62,7 +62,7 @@ describe("a dataset that is created", () => {
     expect(await make("three", { embedding_model: "m", embedding_model_provider: "p" })).toMatchObject(none);
   });
 
-  it("comes first in the list", async () => {
+  it("puts it first in the list", async () => {
     const { send } = await startEmpty();
     for (const name of ["one", "two", "three"]) await send("POST", "", { name });
     const { body } = await send("GET", "");
@@ -70,7 +70,7 @@ describe("a dataset that is created", () => {
     expect(new Set((body.data as { id: string }[]).map(({ id }) => id)).size).toBe(3);
   });
 
-  it("is refused if its name is taken, blank, too long or missing, and is not stored then", async () => {
+  it("refuses a name that is taken, blank, too long or missing, and stores nothing", async () => {
     const { send } = await startEmpty();
     await send("POST", "", { name: "Manuals" });
     expect(await send("POST", "", { name: "Manuals" })).toMatchObject(taken);
@@ -82,7 +82,7 @@ describe("a dataset that is created", () => {
     expect((await send("POST", "", { name: "🔥".repeat(40) })).status).toBe(200);
   });
 
-  it("is refused if its embedding model is unknown, where the service knows some", async () => {
+  it("refuses an unknown embedding model if the service has a list of models", async () => {
     const { send } = await startEmpty({ embeddingModels: ["bge-m3"] });
     const high = { indexing_technique: "high_quality" };
     expect(await send("POST", "", { name: "one", ...high, embedding_model: "ada" })).toMatchObject(noModel);
@@ -91,8 +91,8 @@ describe("a dataset that is created", () => {
   });
 });
 
-describe("a dataset that is changed", () => {
-  it("keeps what is left out or null", async () => {
+describe("changing a dataset", () => {
+  it("keeps settings that are missing or null", async () => {
     const { send, newDataset, pass } = await startEmpty();
     const id = await newDataset({ description: "For all", indexing_technique: "economy" });
     const before = (await send("GET", `/${id}`)).body;
@@ -109,7 +109,7 @@ describe("a dataset that is changed", () => {
     });
   });
 
-  it("becomes one of high quality with a model, and loses the model in economy", async () => {
+  it("adds a model for high quality, and removes it for economy", async () => {
     const { send, newDataset } = await startEmpty({ embeddingModels: ["bge-m3", "ada"] });
     const id = await newDataset();
     const high = { indexing_technique: "high_quality", embedding_model: "ada", embedding_model_provider: "openai" };
@@ -120,7 +120,7 @@ describe("a dataset that is changed", () => {
     });
   });
 
-  it("is refused the name of another, not its own", async () => {
+  it("refuses the name of another dataset, but not its own", async () => {
     const { send, newDataset } = await startEmpty();
     const [one] = [await newDataset({ name: "one" }), await newDataset({ name: "two" })];
     expect(await send("PATCH", `/${one}`, { name: "two", description: "x" })).toMatchObject(taken);
@@ -130,8 +130,8 @@ describe("a dataset that is changed", () => {
   });
 });
 
-describe("a dataset that is deleted", () => {
-  it("is gone, and its name is free", async () => {
+describe("deleting a dataset", () => {
+  it("removes it and frees its name", async () => {
     const { send, newDataset } = await startEmpty();
     const id = await newDataset({ name: "one" });
     expect((await send("DELETE", `/${id}`)).status).toBe(204);

@@ -6,7 +6,7 @@ import { bodyOf } from "../../../src/demo/write-routes.js";
 import { object, oneOf, openObject, text } from "../../../src/schema.js";
 import type { Place } from "./writable-knowledge.js";
 
-/** The routes of the writes to datasets. */
+/** The routes that write datasets. */
 export function datasetRoutes({ store, options }: Place): readonly Route[] {
   const models = options.embeddingModels;
   const write = (row: Dataset, change: DatasetChange) => {
@@ -41,15 +41,15 @@ function nameTaken(): Refusal {
   return new Refusal(409, "dataset_name_duplicate", message);
 }
 
-/** The circumstances of a change. */
+/** The context of a change. */
 interface Circumstances {
-  /** The embedding models that there are, the default first; null for any. */
+  /** The available embedding models, the default first; null for any. */
   readonly models: readonly string[] | null;
   /** Unix seconds. */
   readonly time: number;
 }
 
-/** The dataset as a change leaves it. Throws a 400 for an embedding model that there is not. */
+/** The dataset after a change. Throws a 400 for an unknown embedding model. */
 export function changedDataset(row: Dataset, change: DatasetChange, { models, time }: Circumstances): Dataset {
   const technique = change.indexing_technique ?? row.indexing_technique ?? null;
   const usual = defaultModel(models);
@@ -77,12 +77,12 @@ interface EmbeddingModel {
   readonly embedding_model_provider: unknown;
 }
 
-/** The default embedding model: the first of those that there are. */
+/** The default embedding model: the first available one. */
 function defaultModel(models: readonly string[] | null): EmbeddingModel {
   return { embedding_model: models?.[0] ?? "text-embedding-3-small", embedding_model_provider: "openai" };
 }
 
-/** The model of a dataset with this indexing technique: only high-quality ones embed. */
+/** The model of a dataset with this indexing technique. Only high-quality datasets have embeddings. */
 function embeddingOf(technique: unknown, model: EmbeddingModel): EmbeddingModel {
   return technique === "high_quality" ? model : { embedding_model: null, embedding_model_provider: null };
 }
@@ -111,5 +111,5 @@ const settings = {
 const creation = object({ name, ...settings, provider: v.nullish(text) });
 const change = object({ name: v.nullish(name), ...settings });
 
-/** The change of a dataset: null and what is left out change nothing. */
+/** A change of a dataset. Null and missing fields change nothing. */
 type DatasetChange = Readonly<v.InferOutput<typeof change>>;

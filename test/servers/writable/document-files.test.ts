@@ -7,7 +7,7 @@ import { type EmptyService, startEmpty } from "./empty-service.js";
 const byFile = (dataset: string) => `/${dataset}/document/create-by-file`;
 const guide = new File([text], "Guide ü.MD", { type: "text/markdown" });
 
-/** The answer about the original of a document, and its bytes. */
+/** The answer for the original of a document, and the bytes of the file. */
 async function originalOf({ send, service }: EmptyService, path: string) {
   const { body } = await send("GET", `${path}/upload-file`);
   const link = new URL(String(body.download_url), service.url);
@@ -16,8 +16,8 @@ async function originalOf({ send, service }: EmptyService, path: string) {
   return { facts: body, type: answer.headers.get("content-type"), bytes: Buffer.from(await answer.arrayBuffer()) };
 }
 
-describe("a document that is created from a file", () => {
-  it("has the name of the file, and chunks as if its text had been sent", async () => {
+describe("creating a document from a file", () => {
+  it("uses the name of the file, and makes the same chunks as from its text", async () => {
     const place = await startEmpty({ indexingTime: 0 });
     const id = await place.newDataset(economy);
     const data = { process_rule: custom, doc_language: "German" };
@@ -36,7 +36,7 @@ describe("a document that is created from a file", () => {
     expect(status_).toMatchObject([{ id: document.id, indexing_status: "completed" }]);
   });
 
-  it("gives the file back, byte for byte", async () => {
+  it("returns the file byte for byte", async () => {
     const place = await startEmpty({ indexingTime: 0 });
     const id = await place.newDataset(economy);
     const bytes = Buffer.from("\ufeffwith a mark\r\n\r\nand “quotes”\n");
@@ -52,7 +52,7 @@ describe("a document that is created from a file", () => {
     expect(original.type).toBe("text/plain");
   });
 
-  it("needs a rule, of its own or of an earlier document", async () => {
+  it("needs a rule, its own or from an earlier document", async () => {
     const place = await startEmpty({ indexingTime: 0 });
     const id = await place.newDataset(economy);
     expect(await place.sendFile(byFile(id), guide)).toMatchObject(refused("process_rule is required."));
@@ -60,7 +60,7 @@ describe("a document that is created from a file", () => {
     expect((await place.sendFile(byFile(id), guide)).status).toBe(200);
   });
 
-  it("is refused if there is no text in the file, no file in the form, or no form", async () => {
+  it("refuses a file without text, a form without a file, and a body without a form", async () => {
     const place = await startEmpty();
     const id = await place.newDataset(economy);
     const data = { process_rule: custom };

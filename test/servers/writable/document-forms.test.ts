@@ -8,7 +8,7 @@ const paragraphs = { mode: "hierarchical", rules: { ...custom.rules, parent_mode
 const wholeText = { mode: "hierarchical", rules: { ...custom.rules, parent_mode: "full-doc" } };
 
 describe("the form of a document", () => {
-  it("qa_model makes a question and an answer of each piece", async () => {
+  it("qa_model turns each piece into a question and an answer", async () => {
     const { chunks } = await withDocument(await startEmpty({ indexingTime: 0 }), { doc_form: "qa_model" });
     expect(await chunks()).toMatchObject([
       { content: "What follows from “First piece.”?", answer: "First piece. It goes on." },
@@ -16,7 +16,7 @@ describe("the form of a document", () => {
     ]);
   });
 
-  it("hierarchical_model makes children, which chunks embed unless they are whole documents", async () => {
+  it("hierarchical_model makes children, which chunks embed unless a chunk is the whole document", async () => {
     const hierarchical = { doc_form: "hierarchical_model", doc_language: "German" };
     const place = await startEmpty({ indexingTime: 0 });
     const high = { indexing_technique: "high_quality" };
@@ -39,7 +39,7 @@ describe("the form of a document", () => {
     });
   });
 
-  it("is the same for all documents of a dataset, but where the service is old", async () => {
+  it("is the same for all documents of a dataset, except in old releases", async () => {
     const create = async (mixedForms: boolean) => {
       const place = await startEmpty({ indexingTime: 0, mixedForms });
       const { id } = await withDocument(place);
@@ -57,7 +57,7 @@ describe("the form of a document", () => {
 });
 
 describe("the rule of a document", () => {
-  it("says where to split and how long a piece may be", async () => {
+  it("sets the separator and the maximum length of a piece", async () => {
     const rules = { pre_processing_rules, segmentation: { separator: "\\n---\\n", max_tokens: 12 } };
     const process_rule = { mode: "custom", rules };
     const sent = { text: "One two. Three four.\n---\nFive.", process_rule };
@@ -65,7 +65,7 @@ describe("the rule of a document", () => {
     expect((await chunks()).map(({ content }) => content)).toEqual(["One two.", "Three four.", "Five."]);
   });
 
-  it("is the newest one of the dataset where none is sent, else the automatic one", async () => {
+  it("defaults to the newest rule of the dataset, or to the automatic rule", async () => {
     const place = await startEmpty({ indexingTime: 0 });
     const { id, path } = await withDocument(place, { process_rule: undefined });
     const ruleOf = async (document: unknown) =>

@@ -4,8 +4,8 @@ import { refused, start } from "../../demo/write/writing.js";
 import { economy, pre_processing_rules, text, withDocument } from "./created-document.js";
 import { startEmpty } from "./empty-service.js";
 
-describe("a document that is created from a text", () => {
-  it("is answered and listed as waiting, with a batch", async () => {
+describe("creating a document from a text", () => {
+  it("answers and lists it as waiting, with a batch", async () => {
     const place = await startEmpty();
     const { id, created, document, batch } = await withDocument(place);
     expect(created.status).toBe(200);
@@ -26,7 +26,7 @@ describe("a document that is created from a text", () => {
     expect(Object.keys(rowsFrom(body.data)[0] ?? {})).toEqual(Object.keys(document));
   });
 
-  it("goes through the stages of an indexing, and its chunks appear", async () => {
+  it("goes through the indexing stages, and then its chunks appear", async () => {
     const place = await startEmpty({ indexingTime: 10 });
     const { id, batch, path, chunks } = await withDocument(place);
     const stages: unknown[] = [];
@@ -61,7 +61,7 @@ describe("a document that is created from a text", () => {
     });
   });
 
-  it("is cleaned and split, so that its text does not come back word for word", async () => {
+  it("cleans and splits the text, so it does not come back word for word", async () => {
     const { chunks } = await withDocument(await startEmpty({ indexingTime: 0 }));
     const common = { status: "completed", enabled: true, hit_count: 0, answer: "", keywords: [], tokens: 0 };
     expect(await chunks()).toMatchObject([
@@ -70,7 +70,7 @@ describe("a document that is created from a text", () => {
     ]);
   });
 
-  it("takes no chunks before it is indexed, and some after", async () => {
+  it("accepts chunks only after indexing", async () => {
     const place = await startEmpty({ indexingTime: 10 });
     const { path } = await withDocument(place);
     const add = () => place.send("POST", `${path}/segments`, { segments: [{ content: "added" }] });
@@ -79,7 +79,7 @@ describe("a document that is created from a text", () => {
     expect((await add()).body.data).toMatchObject([{ content: "added", position: 3 }]);
   });
 
-  it("fails where its indexing does: an error in the status, no chunk that is completed, no more chunks", async () => {
+  it("reports a failed indexing in the status, completes no chunk, and accepts no more chunks", async () => {
     const place = await startEmpty({ indexingFails: (name) => name === "Bad.txt", indexingTime: 10 });
     const { id, batch, path, chunks } = await withDocument(place, { name: "Bad.txt" });
     place.pass(10);
@@ -95,7 +95,7 @@ describe("a document that is created from a text", () => {
     expect((await place.send("DELETE", path)).status).toBe(204);
   });
 
-  it("comes first in the list, behind the greatest position", async () => {
+  it("puts it first in the list, after the greatest position", async () => {
     const place = await startEmpty({ indexingTime: 0 });
     const { id, path } = await withDocument(place);
     const create = async (name: string) =>
@@ -110,7 +110,7 @@ describe("a document that is created from a text", () => {
     expect(body.data).toMatchObject([{ name: "Third.txt" }, { name: "Second.txt" }]);
   });
 
-  it("is there twice if it is sent twice", async () => {
+  it("creates two documents if the request is sent twice", async () => {
     const place = await startEmpty();
     const { id } = await withDocument(place);
     await place.send("POST", `/${id}/document/create-by-text`, { name: "Guide.txt", text });
@@ -118,8 +118,8 @@ describe("a document that is created from a text", () => {
   });
 });
 
-describe("a document is refused", () => {
-  it("if its request lacks something or has something wrong", async () => {
+describe("refusing a document", () => {
+  it("if a field is missing or wrong", async () => {
     const place = await startEmpty();
     const id = await place.newDataset(economy);
     const noSeparator = { mode: "custom", rules: { pre_processing_rules, segmentation: { max_tokens: 5 } } };
@@ -137,7 +137,7 @@ describe("a document is refused", () => {
     expect((await place.send("POST", nowhere, { name: "x", text })).status).toBe(404);
   });
 
-  it("if nobody says how its dataset is indexed; the first document decides for a dataset that has no technique", async () => {
+  it("if neither it nor its dataset has an indexing technique; the first document sets that of its dataset", async () => {
     const place = await startEmpty({ indexingTime: 0, embeddingModels: ["bge-m3", "ada"] });
     const { id, created } = await withDocument(place, {}, {});
     expect(created).toMatchObject(refused("indexing_technique is required."));
@@ -156,8 +156,8 @@ describe("a document is refused", () => {
   });
 });
 
-describe("a document that is deleted", () => {
-  it("is gone with its chunks and its batch", async () => {
+describe("deleting a document", () => {
+  it("removes its chunks and its batch", async () => {
     const place = await startEmpty({ indexingTime: 0 });
     const { id, path, batch, chunks } = await withDocument(place);
     const [chunk] = await chunks();
@@ -174,7 +174,7 @@ describe("a document that is deleted", () => {
     expect((await place.send("GET", `${third.path}/segments/${kept?.id}`)).status).toBe(404);
   });
 
-  it("is kept while it is being indexed, and while it is archived", async () => {
+  it("is refused while it is being indexed or archived", async () => {
     const place = await startEmpty({ indexingTime: 10 });
     const { id, path, document } = await withDocument(place);
     expect(await place.send("DELETE", path)).toMatchObject({ status: 400, body: { code: "document_indexing" } });
@@ -192,7 +192,7 @@ describe("a document that is deleted", () => {
 });
 
 describe("the status of documents", () => {
-  it("is changed for all that are named; disabled and archived ones take no chunks", async () => {
+  it("changes for all named documents; disabled and archived ones accept no chunks", async () => {
     const place = await startEmpty({ indexingTime: 0 });
     const { id, path, document } = await withDocument(place);
     const second = await place.send("POST", `/${id}/document/create-by-text`, { name: "Second", text });
@@ -216,7 +216,7 @@ describe("the status of documents", () => {
     expect((await place.send("GET", `/${id}`)).body).toMatchObject({ total_available_documents: 2 });
   });
 
-  it("is changed for none if one is unknown, or is not indexed", async () => {
+  it("changes for none if one is unknown or not indexed", async () => {
     const place = await startEmpty({ indexingTime: 10 });
     const { id, path, document } = await withDocument(place);
     const disable = (...document_ids: unknown[]) =>

@@ -17,7 +17,7 @@ import { changedDataset } from "./datasets.js";
 import { fileFrom, formOf, type IncomingFile } from "./uploads.js";
 import type { Place } from "./writable-knowledge.js";
 
-/** The routes of the writes to documents. Each write is done at once; the indexing takes longer. */
+/** The routes that write documents. A write takes effect immediately; indexing takes longer. */
 export function documentRoutes(place: Place): readonly Route[] {
   const { store } = place;
   const dataset = "/v1/datasets/:dataset";
@@ -50,7 +50,7 @@ export function documentRoutes(place: Place): readonly Route[] {
       store.removeDocument(row.id);
       return noContent;
     }),
-    // All of the documents are changed, or none.
+    // Changes all of the documents or none.
     route("PATCH", `${dataset}/documents/status/:action`, async (asked) => {
       const { document_ids } = await bodyOf(named, asked);
       const action = checkAction(asked.id("action"));
@@ -65,7 +65,7 @@ export function documentRoutes(place: Place): readonly Route[] {
   ];
 }
 
-/** Creates a document from a file, and begins to index it. Throws a 400 for what its dataset does not take, and a 415 for a file without text. */
+/** Creates a document from a file, and starts indexing. Throws a 400 if its dataset does not accept it, and a 415 if it is not text. */
 function createDocument(place: Place, datasetId: string, incoming: IncomingFile, settings: CreationSettings): Reply {
   const { store, files, options } = place;
   const { name } = incoming;
@@ -87,7 +87,7 @@ function createDocument(place: Place, datasetId: string, incoming: IncomingFile,
   return jsonReply(200, { document: row, batch });
 }
 
-/** The way in which the texts of a document are cleaned and cut, as the service stores and answers it. */
+/** How the texts of a document are cleaned and cut, in the service's format. */
 interface ProcessRule {
   readonly [field: string]: unknown;
   readonly mode: "automatic" | "custom" | "hierarchical";
@@ -101,7 +101,7 @@ interface ProcessRules {
   readonly subchunk_segmentation?: Segmentation | null | undefined;
 }
 
-/** Only the automatic rule has a `delimiter` in place of a `separator`. */
+/** How to cut a text. Only the automatic rule has `delimiter` instead of `separator`. */
 interface Segmentation {
   readonly separator?: string | null | undefined;
   readonly delimiter?: string;
@@ -109,7 +109,7 @@ interface Segmentation {
   readonly chunk_overlap?: number | null | undefined;
 }
 
-/** The rule that stands where none is sent. */
+/** The default rule. */
 const automaticRule: ProcessRule = {
   mode: "automatic",
   rules: {
@@ -121,23 +121,23 @@ const automaticRule: ProcessRule = {
   },
 };
 
-/** Whether the chunks that a rule makes embed their children: those of paragraph parents do. */
+/** Whether the chunks of a rule embed their children, which is so if paragraphs are the parents. */
 function embedsChildren({ mode, rules }: ProcessRule): boolean {
   return mode === "hierarchical" && rules.parent_mode === "paragraph";
 }
 
-/** The rule of the newest document that has one, without its id. */
+/** The rule of the newest document with a rule, without its id. */
 function newestRule(newestFirst: readonly StoredDocument[]): ProcessRule | undefined {
   const rule = newestFirst.find(({ details }) => details)?.details?.document_process_rule;
   return isRule(rule) ? { mode: rule.mode, rules: rule.rules } : undefined;
 }
 
-/** Every rule that is stored was checked, or came with the data. */
+/** A type guard only: stored rules were checked before, or are part of the sample data. */
 function isRule(value: unknown): value is ProcessRule {
   return isMapping(value) && isMapping(value.rules);
 }
 
-/** The text of a file. Throws a 415 for bytes that are no UTF-8. */
+/** The text of a file. Throws a 415 if it is not UTF-8. */
 function textOf({ bytes }: IncomingFile): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -147,8 +147,8 @@ function textOf({ bytes }: IncomingFile): string {
 }
 
 /**
- * The dataset that a document is created in, with all that its first document decides. Throws a 400 for a dataset without an indexing
- * technique, if the document brings none, and for a form that the other documents do not have. `time` in Unix seconds.
+ * The dataset of a new document, with the settings that its first document decides. Throws a 400 if neither the dataset nor the
+ * document has an indexing technique, and for a form that differs from the other documents. `time` is in Unix seconds.
  */
 function readyDataset(
   dataset: Dataset,
@@ -169,8 +169,8 @@ function readyDataset(
 }
 
 /**
- * The chunks that a text becomes: it is cleaned, split at the separator of the rule, and longer pieces are cut. As in the service, a piece
- * loses symbols that it begins with, so that no text comes back word for word. In qa_model, each piece becomes a question and its answer.
+ * Turns a text into chunks: cleans it, splits it at the separator of the rule, and cuts long pieces. Like in the service, a piece loses
+ * leading symbols, so texts do not come back word for word. In qa_model, each piece becomes a question and its answer.
  */
 function textPieces(text: string, form: string, { rules }: ProcessRule): readonly ChunkText[] {
   const { separator, max_tokens } = rules.segmentation;
@@ -182,7 +182,7 @@ function textPieces(text: string, form: string, { rules }: ProcessRule): readonl
   return contents.map((content) => (form === "qa_model" ? questionAbout(content) : { content }));
 }
 
-/** Marks of language models lose their bars; three line breaks and more become two. */
+/** Removes the bars from language-model tokens such as `<|endoftext|>`, and reduces three or more line breaks to two. */
 function cleanText(text: string): string {
   return text
     .replace(/<\|/g, "<")
@@ -191,7 +191,7 @@ function cleanText(text: string): string {
     .replace(/\n{3,}/g, "\n\n");
 }
 
-/** People write line breaks as `\n` in their settings. */
+/** Converts `\n`, which users type in settings, to a line break. */
 function unescaped(separator: string): string {
   return separator.replace(/\\n/g, "\n").replace(/\\t/g, "\t");
 }
@@ -200,7 +200,7 @@ function withoutSymbols(piece: string): string {
   return piece.replace(/^[#"(.[*\s]+/, "");
 }
 
-/** The language model of the demo: it asks for the first sentence of what it was given. */
+/** Stands in for a language model: its question contains the first sentence of the answer. */
 function questionAbout(answer: string): ChunkText {
   return { content: `What follows from “${sentencesIn(answer)[0] ?? answer}”?`, answer };
 }
@@ -238,7 +238,7 @@ const creation = object({ name: filled, text: filled, ...settings });
 const fileSettings = object(settings);
 const named = object({ document_ids: listOf(text) });
 
-/** The settings of a document to create. `rule` is undefined if the request has none. */
+/** The settings of a new document. `rule` is undefined if the request has none. */
 interface CreationSettings extends Readonly<Omit<v.InferOutput<typeof fileSettings>, "process_rule">> {
   readonly rule: ProcessRule | undefined;
 }
@@ -263,7 +263,7 @@ function checkAction(word: string): StatusAction {
   throw new Refusal(400, "invalid_action", `Invalid action: ${word}.`);
 }
 
-/** The document after an action; one that is so already stays as it is. Throws a 400 for one that is not indexed. */
+/** The document after an action, unchanged if it already has that state. Throws a 400 if it is not indexed. */
 function statusAfter(action: StatusAction, row: Document, time: number): Document {
   if (row.indexing_status !== "completed") {
     throw new Refusal(400, "invalid_action", `Document: ${row.name} is not completed.`);

@@ -7,17 +7,17 @@ import { type WritableKnowledge, writableKnowledge } from "./writable-knowledge.
 export interface EmptyService {
   readonly service: RunningService;
   readonly demo: WritableKnowledge;
-  /** So many seconds pass. */
+  /** Advances the clock by this many seconds. */
   readonly pass: (seconds: number) => void;
-  /** Sends a JSON body to a path below `/datasets`; none for a method without one. */
+  /** Sends a request to a path below `/datasets`, with a JSON body if given. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<Sent>;
-  /** Sends a form with a file to such a path. */
+  /** Sends a form with a file to a path below `/datasets`. */
   readonly sendFile: (path: string, file: File | undefined, data?: unknown) => Promise<Sent>;
   /** Creates a dataset, and returns its id. */
   readonly newDataset: (fields?: object) => Promise<string>;
 }
 
-/** A service without datasets. Its clock stands still until time passes. */
+/** Starts a service without datasets. Its clock only moves when you call `pass`. */
 export async function startEmpty(options: WriteOptions = {}): Promise<EmptyService> {
   let now = start;
   const clock = () => new Date(now * 1000);

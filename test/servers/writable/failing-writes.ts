@@ -3,19 +3,19 @@ import type { DocumentStore } from "../../../src/demo/document-store.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
 import type { Chunk } from "../../../src/demo/rows.js";
 
-/** How the service takes writes to chunks. */
+/** How the service handles writes to chunks. */
 export interface FailingOptions {
-  /** Chunks that one request may add; 0, the default, for any number. */
+  /** Maximum chunks to add per request. Default 0: no limit. */
   readonly maxPerRequest?: number;
-  /** Whether a chunk with this content cannot be indexed. None fails by default. */
+  /** Whether indexing a chunk with this content fails. Default: never. */
   readonly embeddingFails?: (content: string) => boolean;
-  /** Whether a child chunk with this content cannot be indexed. None fails by default. */
+  /** Whether indexing a child chunk with this content fails. Default: never. */
   readonly childIndexFails?: (content: string) => boolean;
-  /** Seconds after a request that changed `enabled` in which the chunk takes no other; 600 by default. */
+  /** Seconds for which a chunk accepts no other write after a request that changed `enabled`. Default 600. */
   readonly indexingSeconds?: number;
 }
 
-/** Writes to chunks that have a limit, and whose embedding may fail. */
+/** Writes to chunks with a limit per request, and with embeddings that may fail. */
 export class FailingWrites extends ChunkWrites {
   readonly #options: Required<Omit<FailingOptions, "indexingSeconds">>;
 
@@ -26,7 +26,7 @@ export class FailingWrites extends ChunkWrites {
     this.#options = { maxPerRequest, embeddingFails, childIndexFails };
   }
 
-  /** The chunks of a request fail together: then they are stored, and disabled. */
+  /** The chunks of a request fail together. They are stored, but disabled. */
   override addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]) {
     const most = this.#options.maxPerRequest;
     if (most > 0 && added.length > most) throw invalidParam(`Exceeded maximum segments limit of ${most}.`);
@@ -59,7 +59,7 @@ export class FailingWrites extends ChunkWrites {
     return this.#unlessFailing(content, () => super.updateChild(place, childId, content));
   }
 
-  /** Nothing is stored of a child chunk that cannot be indexed. */
+  /** A child chunk that cannot be indexed is not stored at all. */
   #unlessFailing<T>(content: string, write: () => T): T {
     if (!this.#options.childIndexFails(content)) return write();
     const message = "Create child chunk index failed: the model did not answer";

@@ -27,7 +27,7 @@ const builtIn = [
 ];
 
 describe("a metadata field", () => {
-  it("is created, and listed with the documents that use it", async () => {
+  it("is created, and listed with the number of documents that use it", async () => {
     const { place, id, field, set, fields } = await withMetadata();
     const { status, body } = await place.send("POST", `/${id}/metadata`, { type: "number", name: "year" });
     expect([status, body]).toEqual([201, { id: expect.any(String), type: "number", name: "year" }]);
@@ -64,7 +64,7 @@ describe("a metadata field", () => {
 });
 
 describe("the values of a document", () => {
-  it("replace all that it had, and come with the built-in ones", async () => {
+  it("replace all old values, and are returned with the built-in ones", async () => {
     const { place, id, path, document, field, set, values } = await withMetadata();
     const [author, year] = [await field("author"), await field("year", "number")];
     expect(await values()).toEqual([]);
@@ -88,14 +88,14 @@ describe("the values of a document", () => {
     expect(await values()).toEqual([]);
   });
 
-  it("get lost under another name than that of the field", async () => {
+  it("are lost if they use a different name than the field", async () => {
     const { field, set, values } = await withMetadata();
     const author = await field("author");
     await set([{ id: author.id, name: "writer", value: "Ada" }]);
     expect(await values()).toMatchObject([{ ...author, value: null }, ...builtIn]);
   });
 
-  it("are refused for a field or document that is unknown: built-in ones, too", async () => {
+  it("are refused for unknown documents and fields, including built-in fields", async () => {
     const { field, set, values } = await withMetadata();
     const author = await field("author");
     const good = { id: author.id, name: "author", value: "Ada" };
@@ -107,7 +107,7 @@ describe("the values of a document", () => {
   });
 });
 
-it("values wait until every document that is named is indexed", async () => {
+it("values are refused until every named document is indexed", async () => {
   const place = await startEmpty({ indexingTime: 10 });
   const { id, path, document } = await withDocument(place);
   const { id: field } = (await place.send("POST", `/${id}/metadata`, { type: "string", name: "author" })).body;
@@ -123,7 +123,7 @@ it("values wait until every document that is named is indexed", async () => {
   expect((await set()).status).toBe(200);
 });
 
-it("built-in fields are shown by datasets and documents while they are enabled", async () => {
+it("datasets and documents show built-in fields while these are enabled", async () => {
   const { place, id, values, fields, field } = await withMetadata();
   const author = await field("author");
   const turn = (action: string) => place.send("POST", `/${id}/metadata/built-in/${action}`);

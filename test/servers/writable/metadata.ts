@@ -8,14 +8,14 @@ import { listOf, object, oneOf, text } from "../../../src/schema.js";
 import type { Place } from "./writable-knowledge.js";
 import type { WritableStore } from "./writable-store.js";
 
-/** A metadata field that a dataset was given. */
+/** A user-defined metadata field of a dataset. */
 interface OwnField {
   readonly id: string;
   readonly name: string;
   readonly type: string;
 }
 
-/** The metadata of a dataset: the fields that it was given, each with the number of documents that have a value in it. */
+/** The user-defined metadata fields of a dataset, each with the number of documents that have a value. */
 export function metadataOf(store: WritableStore, datasetId: string) {
   const dataset = store.dataset(datasetId);
   const used = store
@@ -32,7 +32,7 @@ function ownFields({ doc_metadata }: Dataset): readonly OwnField[] {
 
 const success = jsonReply(200, { result: "success" });
 
-/** The routes of the writes to metadata. */
+/** The routes that write metadata. */
 export function metadataRoutes({ store, options }: Place): readonly Route[] {
   const path = "/v1/datasets/:dataset";
   return [
@@ -51,7 +51,7 @@ export function metadataRoutes({ store, options }: Place): readonly Route[] {
       store.writeDataset({ ...store.dataset(id("dataset")), built_in_field_enabled: action === "enable" });
       return success;
     }),
-    // Values take the place of all old ones. If a document or field is unknown, or a document is being indexed, no value changes.
+    // New values replace all old ones. If a document or field is unknown, or a document is being indexed, no value changes.
     route("POST", `${path}/documents/metadata`, async (asked) => {
       const { operation_data } = await bodyOf(operations, asked);
       const datasetId = asked.id("dataset");
@@ -77,7 +77,7 @@ function checkName(name: string, fields: readonly OwnField[]): void {
   }
 }
 
-/** The value as documents show it. As in the service it is stored by the name that was sent, and found by the name of its field. */
+/** The value in documents. Like in the service, it is stored under the sent name, but looked up by the name of its field. */
 function fieldValue(fields: readonly OwnField[], sent: v.InferOutput<typeof value>) {
   const field = fields.find(({ id }) => id === sent.id.toLowerCase());
   if (!field) throw notFound("Metadata");

@@ -5,7 +5,7 @@ import { type EmptyService, startEmpty } from "./empty-service.js";
 
 const listed = async ({ service }: EmptyService) => rowsFrom(JSON.parse((await ask(service, "/datasets/tags")).text));
 
-test("a tag is created, once more for the same name, and listed with the datasets that have it", async () => {
+test("a tag is created, even twice with the same name, and listed with the number of its datasets", async () => {
   const place = await startEmpty();
   expect(await listed(place)).toEqual([]);
   const { status, body } = await place.send("POST", "/tags", { name: "Manuals" });
@@ -21,7 +21,7 @@ test("a tag is created, once more for the same name, and listed with the dataset
   ]);
 });
 
-test("a tag is bound to datasets, once to each, which show it", async () => {
+test("a tag is bound to datasets, at most once to each, and they show it", async () => {
   const place = await startEmpty();
   const { send, newDataset } = place;
   const [one, two] = [await newDataset(), await newDataset()];
@@ -47,7 +47,7 @@ test("a tag is bound to datasets, once to each, which show it", async () => {
   expect(await listed(place)).toMatchObject([{ binding_count: "1" }, { binding_count: "1" }]);
 });
 
-test("a wrong name is refused, and so is a tag or a dataset that nobody knows", async () => {
+test("a wrong name, an unknown tag and an unknown dataset are refused", async () => {
   const place = await startEmpty();
   const { send, newDataset } = place;
   for (const name of ["", "x".repeat(51), null]) expect((await send("POST", "/tags", { name })).status).toBe(400);

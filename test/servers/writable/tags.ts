@@ -6,14 +6,14 @@ import { bodyOf } from "../../../src/demo/write-routes.js";
 import { listOf, object, text } from "../../../src/schema.js";
 import type { Place } from "./writable-knowledge.js";
 
-/** A tag as a dataset shows it. */
+/** A tag in the row of a dataset. */
 interface Tag {
   readonly id: string;
   readonly name: string;
   readonly type: "knowledge";
 }
 
-/** The routes of tags, each of which may be bound to any number of datasets. As in the service, the list has its counts as text. */
+/** The routes for tags. A tag can be bound to any number of datasets. Like in the service, counts in the list are text. */
 export function tagRoutes({ store, options }: Place): readonly Route[] {
   const tags = new Map<string, Tag>();
   const all = "/v1/datasets/tags";
@@ -53,7 +53,7 @@ export function tagRoutes({ store, options }: Place): readonly Route[] {
   ];
 }
 
-/** The tags in the row of a dataset. They come from nowhere else. */
+/** The tags of a dataset. They are stored only in its row. */
 function tagsOf({ tags }: Dataset): readonly Tag[] {
   return Array.isArray(tags) ? tags : [];
 }

@@ -3,20 +3,20 @@ import { type Asked, jsonReply, type Route, route } from "../../../src/demo/rout
 import { accounts, type StoredFile } from "../../../src/demo/rows.js";
 import type { Place } from "./writable-knowledge.js";
 
-/** A file as it comes in. */
+/** An uploaded file. */
 export interface IncomingFile {
   readonly name: string;
   readonly mimeType: string;
-  /** That of its name by default. */
+  /** Default: the extension of its name. */
   readonly extension?: string;
   readonly bytes: Buffer;
 }
 
-/** The files that were uploaded, by id. None is ever deleted, as in the service. */
+/** Uploaded files by id. Like in the service, they are never deleted. */
 export class UploadedFiles {
   readonly #files = new Map<string, StoredFile>();
 
-  /** Adds a file that came in at a time, in Unix seconds. */
+  /** Adds a file. `time`: when it was uploaded, in Unix seconds. */
   add({ name, mimeType, extension = extensionOf(name), bytes }: IncomingFile, id: string, time: number): StoredFile {
     const size = bytes.length;
     const origin = { mime_type: mimeType, created_by: accounts.owner, created_at: time };
@@ -43,7 +43,7 @@ export function uploadRoute({ files, options, store }: Place): readonly Route[] 
   return [upload];
 }
 
-/** The fields and files of a body that is multipart/form-data. Throws a 400 for any other. */
+/** Parses a multipart/form-data body. Throws a 400 for any other body. */
 export async function formOf({ bytes, headers }: Asked): Promise<FormData> {
   const body = await bytes();
   const init = { headers: { "content-type": headers["content-type"] ?? "" } };
@@ -52,7 +52,7 @@ export async function formOf({ bytes, headers }: Asked): Promise<FormData> {
   });
 }
 
-/** The one file of a form. Throws a 400 for none, for more than one, and for one without a name. */
+/** The only file of a form. Throws a 400 if there is none or more than one, or if it has no name. */
 export async function fileFrom(form: FormData): Promise<IncomingFile> {
   const [file, ...others] = [...form.values()].filter((value) => typeof value !== "string");
   if (!file || !form.has("file")) throw new Refusal(400, "no_file_uploaded", "Please upload your file.");

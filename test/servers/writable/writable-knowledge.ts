@@ -11,25 +11,25 @@ import { tagRoutes } from "./tags.js";
 import { type UploadedFiles, uploadRoute } from "./uploads.js";
 import { WritableStore } from "./writable-store.js";
 
-/** How the service takes writes. */
+/** How the service handles writes. */
 export interface WriteOptions extends FailingOptions {
-  /** Milliseconds from a write to its answer; 0 by default. */
+  /** Milliseconds from a write to its answer. Default 0. */
   readonly delay?: number;
-  /** Milliseconds that an addition of chunks takes longer for each of them; 0 by default. */
+  /** Additional milliseconds for each added chunk. Default 0. */
   readonly embeddingMilliseconds?: number;
-  /** The embedding models that a dataset may have, the default first; any model by default. */
+  /** The embedding models that a dataset may have, the default first. Default: any model. */
   readonly embeddingModels?: readonly string[] | null;
-  /** Seconds that the indexing of a document takes that is created; 0.2 by default. */
+  /** Seconds to index a new document. Default 0.2. */
   readonly indexingTime?: number;
-  /** Whether the indexing of a document of this name fails. None fails by default. */
+  /** Whether indexing a document with this name fails. Default: never. */
   readonly indexingFails?: (name: string) => boolean;
-  /** Whether a dataset takes documents of several forms, as releases before 1.9 did; no by default. */
+  /** Whether a dataset accepts documents of several forms, like releases before 1.9. Default: no. */
   readonly mixedForms?: boolean;
-  /** The id of the next dataset, document, field, tag or file; random by default. */
+  /** The id of the next dataset, document, field, tag or file. Default: random. */
   readonly newId?: () => string;
 }
 
-/** What the writes beyond chunks work on. */
+/** The state for all writes except those to chunks. */
 export interface Place {
   readonly store: WritableStore;
   readonly files: UploadedFiles;
@@ -41,8 +41,8 @@ export interface WritableKnowledge extends DemoKnowledge {
 }
 
 /**
- * The knowledge of the demo, extended by the writes to datasets, documents, metadata, tags and files. A write is done at once, before its
- * answer waits for the delay.
+ * The demo's knowledge base, extended by writes to datasets, documents, metadata, tags and files. A write takes effect immediately, and
+ * then its answer is delayed.
  */
 export function writableKnowledge(
   stored: readonly StoredDataset[],
@@ -65,7 +65,7 @@ export function writableKnowledge(
   return { ...demo, store, reads, routes: [...more, ...demo.routes].map((route) => slowed(route, options)) };
 }
 
-/** The route, whose answer comes late if it writes. */
+/** The route, with a delayed answer if it writes. */
 function slowed(route: Route, { delay = 0, embeddingMilliseconds = 0 }: WriteOptions): Route {
   if (route.method === "GET" || route.path.test("/demo/reindex/id")) return route;
   const reply = async (asked: Asked): Promise<Reply> => {
@@ -77,7 +77,7 @@ function slowed(route: Route, { delay = 0, embeddingMilliseconds = 0 }: WriteOpt
   return { ...route, reply };
 }
 
-/** The chunks that a write added. */
+/** The number of chunks that a write added. */
 function addedBy({ content }: Reply): number {
   const { data }: { readonly data?: unknown } = content === "" ? {} : JSON.parse(String(content));
   return Array.isArray(data) ? data.length : 0;

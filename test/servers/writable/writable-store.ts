@@ -18,9 +18,9 @@ interface Manner {
   readonly error: string | undefined;
 }
 
-/** A store whose datasets and documents come and go, and whose sources can be changed. */
+/** A store that can add and remove datasets and documents, and change sources. */
 export class WritableStore extends DocumentStore {
-  /** The indexings that fail: batch → the reason. */
+  /** Batch → the reason why its indexing fails. */
   readonly #failures = new Map<string, string>();
 
   readonly files = new UploadedFiles();
@@ -29,7 +29,7 @@ export class WritableStore extends DocumentStore {
     return this.files.find(id);
   }
 
-  /** Adds a dataset without documents, or replaces the row of one that is there. */
+  /** Adds a dataset without documents, or replaces the row of an existing one. */
   writeDataset(row: Dataset): void {
     const held = this.held.get(row.id);
     if (held) held.row = row;
@@ -56,7 +56,7 @@ export class WritableStore extends DocumentStore {
     return begun;
   }
 
-  /** Adds a document that has no chunks yet, and begins to index it from these texts. Returns the batch. */
+  /** Adds a document without chunks, and starts to index these texts. Returns the batch. */
   addDocument(
     datasetId: string,
     version: StoredDocument,
@@ -74,20 +74,20 @@ export class WritableStore extends DocumentStore {
     return batch;
   }
 
-  /** Removes a document. Throws a 400 for one that is being indexed. */
+  /** Removes a document. Throws a 400 while it is being indexed. */
   removeDocument(documentId: string): void {
     this.checkIdle(documentId);
     const { dataset, version } = this.find(documentId);
     dataset.documents.delete(version.row.id);
   }
 
-  /** Changes fields of a document, such as `enabled`, `archived`, `indexing_status` or `doc_form`. The same. */
+  /** Changes fields of a document, such as `enabled`, `archived`, `indexing_status` or `doc_form`. */
   setFields(documentId: string, fields: Partial<Document>): void {
     const version = this.read(documentId);
     this.write({ ...version, row: { ...version.row, ...fields } });
   }
 
-  /** Disables the enabled chunks of a document, as the service does when a document is disabled or archived. */
+  /** Disables the enabled chunks of a document, like the service does when it disables or archives the document. */
   disableChunks(documentId: string): void {
     const version = this.read(documentId);
     const off = { enabled: false, disabled_at: Math.floor(this.now()), disabled_by: accounts.owner };
@@ -102,7 +102,7 @@ export class WritableStore extends DocumentStore {
     return this.find(documentId).source.map(textsOf);
   }
 
-  /** Gives a document another source, which the next re-index takes. */
+  /** Replaces the source of a document. The next re-index uses it. */
   setSource(documentId: string, texts: readonly ChunkText[]): void {
     const held = this.find(documentId);
     held.source = sourceFrom(texts, held.version, held.dataset.row);
@@ -118,7 +118,7 @@ export class WritableStore extends DocumentStore {
   }
 }
 
-/** The document that a failed indexing leaves: its new chunks are there, and were never indexed to the end. */
+/** The document after a failed indexing: it has its new chunks, but they were never completely indexed. */
 function failed(document: StoredDocument, error: string): StoredDocument {
   const row = { ...document.row, indexing_status: "error", display_status: "error", error };
   const details = { ...document.details, completed_at: null, indexing_latency: null };

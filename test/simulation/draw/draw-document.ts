@@ -8,7 +8,7 @@ const refusals: readonly [Refused, ...Refused[]] = [
   { status: 403, code: "forbidden" },
 ];
 
-/** Lists that fill their last page, and those that do not; large ones are rarer where every chunk costs a request. */
+/** Draws a document whose lists may or may not fill the last page. Large ones are rarer if every chunk costs a request. */
 export function drawDocument(random: Random, { childChunks }: JobShape): DocumentShape {
   const small = () => pick(random, [0, 1, integer(random, 2, 12), integer(random, 2, 12), integer(random, 13, 60)]);
   const large = () => pick(random, [50, 51, 99, 100, 101, 150, integer(random, 100, 200), integer(random, 200, 350)]);
@@ -27,7 +27,7 @@ export function drawDocument(random: Random, { childChunks }: JobShape): Documen
   };
 }
 
-/** Some of the jobs that ask for all child lists ask only for those that the evidence calls for, of documents that give some. */
+/** Turns some jobs that read all child lists into `auto` jobs, with documents that give evidence for or against child chunks. */
 export function withForms(
   random: Random,
   job: JobShape,
@@ -43,7 +43,7 @@ export function withForms(
   return { job: { ...job, childChunks: "auto" }, documents: documents.map(withForm) };
 }
 
-/** Few documents have rows that the service cannot render. */
+/** Draws rows that the service cannot render. Few documents have any. */
 export function drawUnreadable(random: Random, chunks: number): DocumentShape["unreadable"] {
   const count = chunks > 0 && chance(random, 0.05) ? integer(random, 1, 3) : 0;
   const status = pick(random, [400, 500]);

@@ -2,7 +2,7 @@ import { integer, pick, type Random, shuffled } from "../../servers/random.js";
 import type { EditKind, EditShape, Interruption, JobShape } from "../scenario.js";
 import { chance, logarithmic } from "./stream.js";
 
-/** Edits as people and programs make them. */
+/** Edits that people and programs really make. */
 const usual: readonly EditKind[] = [
   "append",
   "late append",
@@ -17,12 +17,12 @@ const usual: readonly EditKind[] = [
   "child content",
 ];
 
-/** Edits that the service does not make: they are rarer where lists are read from their end, which relies on that. */
+/** Edits that the service cannot make. They are rarer for `anchored`, which relies on that. */
 const strange: readonly EditKind[] = ["insert", "trade", "append at once"];
 
 const ofDocuments: readonly EditKind[] = ["add document", "drop document", "replace document"];
 
-/** An edit that is undone makes the state of before come back, against which no reading can guard; so it is rare. */
+/** Draws edits. An undo is rare, because no way of reading can detect a state that comes back. */
 export function drawEdits(random: Random, { consistency, documents }: JobShape): EditShape {
   if (chance(random, 0.4)) return { kinds: [], rate: 0, most: 0 };
   const isAnchored = consistency === "anchored";
@@ -45,7 +45,7 @@ export function drawEdits(random: Random, { consistency, documents }: JobShape):
 
 const day = 86_400_000;
 
-/** Processes that end early; the next one starts within a day, and people went on editing. */
+/** Draws processes that end early. The next one starts within a day, and the data changes in between. */
 export function drawInterruptions(random: Random, kinds: readonly Interruption["kind"][]): readonly Interruption[] {
   const count = pick(random, [0, 0, 0, 1, 1, 2, 3, 5]);
   const [first = "kill", ...rest] = kinds;

@@ -7,8 +7,8 @@ import { drawEdits, drawInterruptions } from "./draw-edits.js";
 import { chance, logarithmic, streamOf } from "./stream.js";
 
 /**
- * Draws a scenario. Every kind of trouble is there in some seeds and missing in others, so that each meets every other,
- * and is also met alone.
+ * Draws a scenario. Each kind of trouble occurs in some seeds only, so that seeds together cover it on its own and combined with every
+ * other kind.
  */
 export function drawScenario(seed: number): Scenario {
   const random = streamOf(seed, "scenario");
@@ -37,7 +37,7 @@ function drawJob(random: Random): JobShape {
   };
 }
 
-/** A few; with small ones beside them where the service is asked which there are, so that the list has several pages. */
+/** Draws a few documents. If the job lists the documents, adds small ones, so that the list has several pages. */
 function drawDocuments(random: Random, job: JobShape): readonly DocumentShape[] {
   const few = Array.from({ length: integer(random, 1, 3) }, () => drawDocument(random, job));
   if (job.documents === "named") return few;

@@ -8,7 +8,7 @@ import { chunkId, documentId, editedId } from "../service/ids.js";
 import { simulate } from "../simulate.js";
 import { small, still } from "./still.js";
 
-/** Edits at the moments in which they do the most harm, and what each consistency makes of them. */
+/** Edits at the worst possible moments, and the result of each consistency mode. */
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 
@@ -20,7 +20,7 @@ const pages: Scenario = {
   service: { ...still.service, pageCap: 10 },
 };
 
-/** Chunk 1 is deleted and one is added at the end, after page 1 was read and before page 2 is: the total stays. */
+/** Between pages 1 and 2, deletes chunk 1 and adds a chunk at the end, so the total stays the same. */
 const swap: Scenario["edits"] = {
   ...still.edits,
   kinds: ["replace"],
@@ -49,24 +49,24 @@ async function verdictOn(scenario: Scenario) {
   });
 }
 
-test("counts lose a chunk if another is deleted before it and one is added behind it between two pages", async () => {
+test("counts lose a chunk if, between two pages, one is deleted before it and one is added after it", async () => {
   const { wrong, said, lost } = await verdictOn(of("counts"));
   expect({ wrong, said, lost }).toEqual({ wrong: [], said: [["complete", "counts", 30]], lost: 1 });
 });
 
-test("two sweeps see that, and the document is read again", async () => {
+test("two sweeps detect that, and the document is read again", async () => {
   const { wrong, said, lost } = await verdictOn(of("sweeps"));
   expect({ wrong, said, lost }).toEqual({ wrong: [], said: [["complete", "sweeps", 30]], lost: 0 });
 });
 
-test("a list that is read from its end shows it, too, by the rank of a row", async () => {
+test("reading from the end also detects it, by the rank of a row", async () => {
   const script = [{ before: "/segments?page=2&", deleted: [1], added: [31] }];
   const { wrong, said, lost } = await verdictOn({ ...of("anchored"), edits: { ...swap, script } });
   expect({ wrong, said, lost }).toEqual({ wrong: [], said: [["complete", "sweeps", 30]], lost: 0 });
 });
 
-test("two chunks that are added at once do not make up for a deleted one in a list that is read from its end", async () => {
-  // the last page has one row; the page before it is read after chunk 11 was deleted, and a chunk came in before that row
+test("reading from the end detects a delete even if two chunks are added at the same time", async () => {
+  // The last page has one row. Before the page before it is read, chunk 11 is deleted and a chunk is inserted before that row.
   const rows = [31, 41, 51, 61, 71].find((last) => editedId("chunk", 1) < chunkId(1, last)) ?? 0;
   expect(rows).toBeGreaterThan(21);
   const script = [{ before: `/segments?page=${(rows - 1) / 10}&`, deleted: [11], added: [rows] }];
@@ -75,7 +75,7 @@ test("two chunks that are added at once do not make up for a deleted one in a li
   expect(wrong).toEqual([]);
 });
 
-test("a document that grew is read from its end, with sweeps twice: an insert anywhere is seen", async () => {
+test("a document that grew is read from its end, twice with sweeps, which detects an insert anywhere", async () => {
   const script = [
     { before: "/segments?page=2&", added: [31] },
     { before: "/segments?page=3&", nth: 2, deleted: [11], added: [29.5] },
@@ -83,14 +83,14 @@ test("a document that grew is read from its end, with sweeps twice: an insert an
   const edits = { ...swap, kinds: ["insert" as const], script };
   const swept = await verdictOn({ ...of("sweeps"), edits });
   expect(swept).toMatchObject({ wrong: [], said: [["complete", "sweeps", 31]], lost: 0 });
-  // with anchored, that is beyond what is promised: no service adds a chunk in the middle, and nobody can tell
+  // anchored does not promise to detect this: the service never inserts in the middle, and the answers do not show it
   const once = { ...edits, script: [{ before: "/segments?page=3&", deleted: [11], added: [29.5] }] };
   const anchored = await verdictOn({ ...of("anchored"), documents: [{ ...small, chunks: 31 }], edits: once });
   expect(anchored).toMatchObject({ wrong: [], said: [["complete", "anchored", 31]], lost: 1 });
 });
 
 test.runIf(inFull)(
-  "a document that is gone on with after a delete and an insert is swept with counts, too, and loses nothing",
+  "a document resumed after a delete and an insert is swept even with counts, and loses nothing",
   async () => {
     const seen = new Set<string>();
     for (let seed = 1; seed <= 6; seed++) {
@@ -105,7 +105,7 @@ test.runIf(inFull)(
         interruptions: [kill],
       });
       expect({ wrong, lost, lives: outcome.lives }, `seed ${seed}`).toEqual({ wrong: [], lost: 0, lives: 2 });
-      // the sweep agrees if the edits were all behind what the first process had read; else the document is read again
+      // The sweep agrees if all edits were after the rows that the first process read. Otherwise the document is read again.
       const readings = outcome.through?.reading.documents[0]?.row.sweeps ?? 0;
       const proof = readings === 3 ? "counts" : "sweeps";
       expect({ said, readings }, `seed ${seed}`).toEqual({
@@ -118,8 +118,8 @@ test.runIf(inFull)(
   },
 );
 
-test("a document that was there all the time is listed although the list moved between two pages", async () => {
-  // newest first: the newest is dropped and the oldest stays, so that what was first on page 2 comes to the end of page 1
+test("a document that existed all the time is listed even if the list changed between two pages", async () => {
+  // Newest first. Dropping the newest document moves the first document of page 2 to the end of page 1.
   const script = [{ before: "/documents?page=2&", dropped: [25], addedDocuments: 0 }];
   const documents = Array.from({ length: 25 }, () => ({ ...small, chunks: 1 }));
   for (const addedDocuments of [0, 1]) {

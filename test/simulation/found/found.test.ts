@@ -6,14 +6,14 @@ import { chunkId } from "../service/ids.js";
 import { simulate } from "../simulate.js";
 import { small, still } from "./still.js";
 
-/** Bugs that the simulation has found, as scenarios of its own: seeds mean something else when scenarios are drawn otherwise. */
+/** Bugs that the simulation found, written out as scenarios, because a seed changes its meaning when the drawing code changes. */
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 
 const document = { ...small, big: 80 };
 
 test.runIf(inFull)(
-  "a child list that came in two halves is read a second time, as any that takes more than one answer",
+  "a child list read in two halves is read a second time, like every list of more than one answer",
   async () => {
     const scenario: Scenario = {
       ...still,
@@ -32,7 +32,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "children that are kept for a sample are read when they are written, though several ask for them at once",
+  "children kept for a sample are readable once written, even with several concurrent readers",
   async () => {
     const embedding = { ...small, chunks: 5, bigEvery: 1, big: 23, form: "hierarchical_model", embeds: true } as const;
     const scenario: Scenario = {
@@ -43,12 +43,12 @@ test.runIf(inFull)(
     };
     for (let seed = 1; seed <= 10; seed++) {
       const { wrong } = await play({ ...scenario, seed });
-      expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // so short a run says nothing of its speed
+      expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // too short a run to judge its speed
     }
   },
 );
 
-test("a limit is found also where it lets fewer through between two refusals than tell a rate", async () => {
+test("a rate limit is found even if too few requests pass between two refusals to measure a rate", async () => {
   const scenario: Scenario = {
     ...still,
     documents: [
@@ -63,8 +63,8 @@ test("a limit is found also where it lets fewer through between two refusals tha
   });
 });
 
-// src/client/pace.ts ends every pause when a refusal is forgiven, that of a Retry-After that came meanwhile, too
-test.runIf(inFull)("a pause that one answer asked for is kept although a refusal before it is forgiven", async () => {
+// src/client/pace.ts ends every pause when it forgives a refusal, even the pause of a later Retry-After
+test.runIf(inFull)("a pause from Retry-After is kept even if an earlier refusal is forgiven", async () => {
   const kinds: Scenario["faults"]["kinds"] = [
     { kind: "status", status: 429 },
     { kind: "status", status: 503, headers: { "retry-after": "5" } },
@@ -78,11 +78,11 @@ test.runIf(inFull)("a pause that one answer asked for is kept although a refusal
   };
   for (let seed = 1; seed <= 10; seed++) {
     const { wrong } = await play({ ...scenario, seed });
-    expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // so short a run says nothing of its speed
+    expect(wrong.filter((text) => !text.startsWith("it took"))).toEqual([]); // too short a run to judge its speed
   }
 });
 
-test("rows behind a bad one are read although the service puts half as many on a page as are asked for", async () => {
+test("rows after an unreadable one are read even if pages have half the requested rows", async () => {
   const scenario: Scenario = {
     ...still,
     documents: [{ ...document, chunks: 150, unreadable: { chunks: [49, 127], status: 500 } }],

@@ -1,6 +1,6 @@
 import type { DocumentShape, Scenario } from "../scenario.js";
 
-/** A scenario without documents, in which nothing moves and nothing goes wrong. */
+/** A scenario without documents, edits or faults. */
 export const still: Scenario = {
   seed: 1,
   documents: [],

@@ -5,32 +5,32 @@ import type { Complain } from "./judge.js";
 import { differentIds } from "./swept.js";
 
 /**
- * Reading from the end proves something of the chunks if the service adds chunks behind all others only. Let T be the moment
- * of the answer with the last page, which is that of the last row that is stored, and E that of the first of the two requests
- * for one row each with which the reading ended.
+ * Reading from the end proves the list of chunks if the service only adds chunks at the end. Let T be the moment when the service
+ * sent the last page, which has the last stored row. Let E be the moment of the first of the two one-row requests that end the
+ * reading.
  *
- * The ids are those of the list as it was at T, and every row before the last page was there all the time from T to E, unless
- * two chunks are added at once.
+ * Claim: the stored ids are the list at T, and every row before the last page existed from T to E, unless two chunks are added at
+ * the same time.
  *
- * Proof. The first row of the last page had its rank at T, and has it at E. Nothing came in before it, so nothing before it
- * was deleted either: the rows before it are the same ones at every moment between, and every page between was read between.
- * The last row of page 1 likewise, since page 1 was read. And the last page told as many rows as there are.
+ * Proof. The first row of the last page has the same rank at T and at E. No row was inserted before it, so none was deleted before
+ * it. The rows before it are therefore the same at every moment from T to E, when the pages between were read. The same holds for
+ * the last row of page 1 since page 1 was read. The last page has as many rows as the total says.
  *
- * Two chunks that are added at once get one position, and the second may come in right before the first row of the last page.
- * A delete before it can then go unseen, but not for the ids: if a page between was read after the second came in, it has a row
- * with the position of the next one; if before, with nothing deleted yet, it is as it was at T; and if something was deleted
- * by then, the pages between have the first row of the last page, too, or a row twice. So positions have to rise strictly.
+ * Two chunks added at the same time get the same position, and the second may be inserted right before the first row of the last
+ * page. This can hide a delete before it, but the ids still show it. If a page between was read after the insert, it contains two
+ * rows with one position. If it was read before the insert and before any delete, it is as it was at T. If it was read after a
+ * delete, the pages between contain the first row of the last page, or a row twice. So positions must strictly increase.
  *
- * Contents are those of the moments in which the rows were read. If rows come in anywhere, an insert and a delete before
- * the last page can leave its rank as it was: then nothing is claimed but what counts claim, unless the job wants sweeps.
+ * Contents are from the moments when the rows were read. If rows can be inserted anywhere, an insert and a delete before the last
+ * page can leave its rank unchanged. Then the claim is no stronger than with counts, unless the job wants sweeps.
  *
- * A slow add may come in before rows that are there (see read-anchored.ts). As long as one can be under way, the last page has a young row, or
- * the total changes: then all pages before the last are read twice, as with sweeps.
+ * A slow add can insert a row before existing ones (see read-anchored.ts). While one may be in progress, the last page has a young
+ * row, or the total changes. Then all pages before the last are read twice, as with sweeps.
  *
- * With sweeps, all pages before the last are read twice, and E lies between. Every row that both saw was there at E, as no row
- * comes back; they are as many as stood before the last page at E, and rows do not change their order; so they are all of
- * these. A row that was there all the time is one of them, or was on the last page at T. Nothing is lost (see lost.ts), though
- * the ids need not be those of one moment.
+ * With sweeps, all pages before the last are read twice, once before and once after E. A row in both readings existed at E, because
+ * no row comes back. There are as many such rows as rows before the last page at E, and rows keep their order, so they are the same
+ * rows. A row that existed all the time is one of them, or was on the last page at T. So nothing is lost (see lost.ts), but the ids
+ * need not be from one moment.
  */
 export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, claim, outcome, chunks } = evidence;
@@ -50,7 +50,7 @@ export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Cov
     return;
   }
   if (service.history.isEdited(row.document_id, evidence.first, evidence.last)) coverage.met("anchored while edited");
-  if (isSwept) return; // nothing is lost, though the ids need not be those of one moment
+  if (isSwept) return; // nothing is lost, but the ids need not be from one moment
   const stored = new Set(chunks.rows.map(({ id }) => id));
   const problem = differentIds(stored, service.history.at(chunks.name, then));
   if (problem) wrong(`anchored, but the chunks were not so at moment ${then}: ${problem}`);

@@ -3,7 +3,7 @@ import type { Coverage } from "./coverage.js";
 import type { Evidence } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
-/** The counts of child lists are right, and lists are left out only where they may be. */
+/** Checks that the counts of child lists are right, and that only lists that `auto` may skip were skipped. */
 export function checkAuto(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, outcome, index } = evidence;
   const lists = outcome.through?.reading.documents[index]?.childLists ?? undefined;
@@ -16,7 +16,7 @@ export function checkAuto(evidence: Evidence, wrong: Complain, coverage: Coverag
   if (childChunks === "auto") count(evidence, lists, coverage);
 }
 
-/** Lists are skipped in text alone, and then there are no children; what is embedded is taken only where there is any. */
+/** Lists may be skipped only in text documents without children, and taken from chunks only if the chunks embed children. */
 function checkCounts({ row, outcome, shape }: Evidence, lists: ChildLists, wrong: Complain): void {
   const { asked, embedded, skipped } = lists;
   const { job } = outcome.scenario;
@@ -26,7 +26,7 @@ function checkCounts({ row, outcome, shape }: Evidence, lists: ChildLists, wrong
   if (skipped + embedded > 0 && job.childChunks === "all") wrong("not every list was asked for");
 }
 
-/** If nobody interrupts and nothing moves, as many lists are asked for as it says. */
+/** Without interruptions and edits, `asked` is exactly the number of requested lists. */
 function checkAsked({ row, outcome, first, last }: Evidence, { asked }: ChildLists, wrong: Complain): void {
   const { calls, lives, service, scenario } = outcome;
   const edited = service.history.isEdited(row.document_id, first, last);

@@ -4,7 +4,7 @@ import type { Coverage } from "./coverage.js";
 import { type Evidence, isCovered, isOneAnswer } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
-/** Checks that the job allows the proof that a document claims, and that there can be one. */
+/** Checks that the job allows the proof that a document claims, and that the proof is possible. */
 export function checkClaim(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, claim, outcome, chunks, children } = evidence;
   if (row.status !== "complete") {
@@ -19,8 +19,8 @@ export function checkClaim(evidence: Evidence, wrong: Complain, coverage: Covera
 }
 
 /**
- * A document that grew while it was read may be read from its end, whatever the job wants. With counts, a document that is
- * gone on with is swept; whether it was cannot be told where rows have no moments.
+ * A document that grew during the read may be read from its end, whatever the job asks for. With counts, a resumed document is swept,
+ * but without the moments of rows, the judge cannot know whether it was resumed.
  */
 function allowedOf({ row, outcome, isContinued, first, last }: Evidence): readonly Proof[] {
   const { scenario, service, lives } = outcome;

@@ -7,20 +7,19 @@ import { pageSizeOf } from "./evidence.js";
 import { grouped } from "./grouped.js";
 import type { Complain } from "./judge.js";
 
-/** Times that a list is read before it is taken as it is. */
+/** Maximum readings of a list before it is accepted as unstable. */
 const attempts = 3;
-/** Times that the last page of a list is looked for in one attempt. */
+/** Maximum requests to find the last page of a list in one attempt. */
 const lastPageTries = 10;
-/** Times that a request is sent again in one try, if it is refused without Retry-After. */
+/** Maximum repeats of a request in one try, if it is refused without Retry-After. */
 const mostAgain = 3;
-/** Children from which on those that a chunk embeds are kept until the document is proved. */
+/** From this number on, the children that a chunk embeds are kept until the document is proved. */
 const kept = 20;
 
 /**
- * Every page is tried as often as `retries` allows: see `fewestTries`. No page is asked for that `total` does not call for, and none is asked
- * for again by one process but for a second sweep or because the document moved. A second sweep is made of lists that took
- * more than one answer, and that no page of chunks embedded whole; and not of chunks that the process itself read from their
- * end.
+ * Checks the number of requests. No page takes more tries than `retries` allows (see `fewestTries`). The client requests no page
+ * beyond `total`. A process requests a page again only for a second sweep, or because the document changed. A second sweep covers
+ * lists that took more than one answer and were not completely embedded in chunks, except chunks that the process read from the end.
  */
 export function checkCost(outcome: Outcome, wrong: Complain): void {
   const { scenario, calls } = outcome;
@@ -34,15 +33,15 @@ export function checkCost(outcome: Outcome, wrong: Complain): void {
   }
   for (const [target, same] of grouped(calls.all, ({ life, target }) => `process ${life}: ${target}`)) {
     const [call] = same;
-    const again = call && isDocumentList(call.target) ? 1 : 0; // once more after the documents, to see which of them changed
+    const again = call && isDocumentList(call.target) ? 1 : 0; // the list is read again at the end, to find changed documents
     const most = call ? mostOf(outcome, call) + again : 0;
     if (same.length > most) wrong(`${target} was asked for ${same.length} times`);
   }
 }
 
 /**
- * The fewest tries that these requests can be, by what docs/requests.md promises. A request that is refused without Retry-After, with a
- * 429 or by the plan limit, is sent again up to three times, which counts as one try. An outage uses up no tries: what it ends is none.
+ * The minimum number of tries for these requests, by the rules in docs/requests.md. A request refused without Retry-After, with a 429
+ * or by the plan limit, is sent again up to three times within one try. A request that fails in an outage costs no try.
  */
 export function fewestTries(ends: readonly SendEnd[]): number {
   let [tries, refusals] = [0, 0];
@@ -57,28 +56,28 @@ export function fewestTries(ends: readonly SendEnd[]): number {
   return refusals > 0 ? tries + 1 : tries;
 }
 
-/** How many rows there are is not known as long as none of them can be rendered. */
+/** Whether a call is for part of a page of unreadable rows. The total is unknown until a row can be rendered. */
 function isPieceOfUnreadable(outcome: Outcome, { list, limit }: Call): boolean {
   const shape = outcome.service.knowledge.shapes.get(list?.document ?? "");
   return limit < pageSizeOf(outcome) && list?.chunk === undefined && (shape?.unreadable.chunks.length ?? 0) > 0;
 }
 
-/** Times that one process may ask for a page. */
+/** The maximum number of times that one process may request a page. */
 function mostOf(outcome: Outcome, { list, life }: Call): number {
   const { consistency } = outcome.scenario.job;
   const isSwept = consistency !== "counts" || life > 1 || list === undefined;
   if (isMild(outcome.scenario)) return isSwept && needsSweep(outcome, list, life) ? 2 : 1;
-  const mayGrow = consistency === "anchored" || isMoving(outcome.scenario); // then it may be read from its end
+  const mayGrow = consistency === "anchored" || isMoving(outcome.scenario); // if so, it may be read from its end
   const searched = mayGrow && list !== undefined && list.chunk === undefined ? lastPageTries - 1 : 0;
   return attempts * ((isSwept ? 2 : 1) + searched);
 }
 
-/** Whether a list that does not move is to be read twice, unless by counts. */
+/** Whether an unchanged list must be read twice, unless the job uses counts. */
 function needsSweep(outcome: Outcome, list: ListName | undefined, life: number): boolean {
   const pageSize = pageSizeOf(outcome);
   if (list === undefined) return placesOf(outcome).length > Math.min(100, outcome.scenario.service.pageCap ?? 100);
   const rows = outcome.service.history.at(list, 0)?.size ?? 0;
-  const isLong = rows > pageSize || rows === 100; // a full page may hide a row behind it
+  const isLong = rows > pageSize || rows === 100; // a full page may not be the last one
   const shape = outcome.service.knowledge.shapes.get(list.document);
   if (list.chunk === undefined) {
     const isAnchored = outcome.scenario.job.consistency === "anchored" && shape?.ties === 0 && life === 1;
@@ -88,7 +87,7 @@ function needsSweep(outcome: Outcome, list: ListName | undefined, life: number):
   return isLong && !(isEmbedded && rows >= kept);
 }
 
-/** The pages that the list had at its longest. */
+/** The number of pages of a list when it was longest. */
 function pagesOf({ scenario, service }: Outcome, list: ListName, { limit }: Call): number {
   if (scenario.service.paging === "ignored") return 1;
   const size = Math.min(limit, scenario.service.pageCap ?? limit);

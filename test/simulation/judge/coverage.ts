@@ -1,4 +1,4 @@
-/** How often each case was really met: a check that nothing ever reaches proves nothing. */
+/** Counts how often each case occurred. A check that never runs proves nothing. */
 export class Coverage {
   readonly #counts = new Map<string, number>();
 

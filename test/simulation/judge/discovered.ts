@@ -2,12 +2,12 @@ import { type Outcome, placesOf } from "../outcome.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
-/** Whether a page of the documents of a dataset is asked for. */
+/** Whether a request asks for a page of a dataset's documents. */
 export const isDocumentList = (target: string): boolean => /^\/datasets\/[^/]+\/documents\?/.test(target);
 
 /**
- * The documents of a dataset, where the job wants all of them. A list that is said to be whole is the one that there was at
- * some moment while it was read: nothing that was there all the time is lost. No document ever comes back with its id.
+ * Checks the documents of a dataset if the job wants all of them. A list reported as complete must equal the real list at some moment
+ * of the read, so no document that existed all the time is lost. Document ids never come back.
  */
 export function checkDiscovered(outcome: Outcome, wrong: Complain, coverage: Coverage): void {
   const { scenario, through, calls, service } = outcome;

@@ -3,7 +3,7 @@ import { type Outcome, placesOf } from "../outcome.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
-/** A run ends: with every document, or with an error that says why. */
+/** Checks that a run ends with every document, or with an error that says why. */
 export function checkEnd(outcome: Outcome, wrong: Complain, coverage: Coverage): void {
   const { through, errors, scenario, lives } = outcome;
   for (const error of errors) if (!isExpected(error)) wrong(`a process ended with ${describe(error)}`);
@@ -25,7 +25,7 @@ export function checkEnd(outcome: Outcome, wrong: Complain, coverage: Coverage):
   }
 }
 
-/** Errors that stop a process on purpose, and a full disk. */
+/** Whether an error stops a process on purpose, or comes from a full disk. */
 function isExpected(error: unknown): boolean {
   if (error instanceof StopError || error instanceof InterruptedError) return true;
   return error instanceof Error && Reflect.get(error, "code") === "ENOSPC";

@@ -11,32 +11,32 @@ import { type Fingerprint, fingerprintOf, type ListState } from "../service/hist
 import type { ListName } from "../service/list-name.js";
 import { grouped } from "./grouped.js";
 
-/** A row as it is stored. */
+/** A stored row. */
 export interface StoredRow {
   readonly id: string;
   readonly fingerprint: Fingerprint;
-  /** The moment of the answer that it came with; undefined where nothing was ever edited. */
+  /** The moment of the answer that contained it; undefined if the scenario has no edits. */
   readonly moment: number | undefined;
 }
 
-/** A list of a document as it is stored. */
+/** A stored list of a document. */
 export interface StoredList {
   readonly name: ListName;
   readonly rows: readonly StoredRow[];
 }
 
-/** Everything that is known of one document when the simulation is over. */
+/** All facts about one document at the end of the simulation. */
 export interface Evidence {
   readonly outcome: Outcome;
   readonly index: number;
   readonly row: DocumentRow;
   readonly shape: DocumentShape;
-  /** The proof that the run claims. */
+  /** The proof that the run reports. */
   readonly claim: Proof;
-  /** Whether some of its rows came to an earlier process than the one that finished it. */
+  /** Whether an earlier process read some of its rows. */
   readonly isContinued: boolean;
   readonly chunks: StoredList;
-  /** For every chunk that is stored, also where there are none; none for jobs without children, few where `auto` skips them. */
+  /** A list for every stored chunk, even if empty. Jobs without child chunks have none, and `auto` may skip some. */
   readonly children: readonly StoredList[];
   /** Rows of child chunks whose parent is not stored. */
   readonly orphans: number;
@@ -44,9 +44,9 @@ export interface Evidence {
   /** The first and the last moment at which the document was read. */
   readonly first: number;
   readonly last: number;
-  /** The moment of the last answer of whatever kind. */
+  /** The moment of the last answer of any kind. */
   readonly end: number;
-  /** The moment of the answer with the first rows that are stored: when the reading began that was taken. */
+  /** The moment of the answer with the first stored rows: the start of the accepted reading. */
   readonly begin: number;
 }
 
@@ -90,22 +90,22 @@ function isContinued(chunks: readonly StoredRow[], calls: readonly Call[]): bool
   return Math.min(...lives) < Math.max(...calls.map(({ life }) => life));
 }
 
-/** Rows of a list that a page holds. */
+/** The page size of lists. */
 export function pageSizeOf({ scenario }: Outcome): number {
   const { paging, pageCap = 100 } = scenario.service;
   return paging === "ignored" ? Number.POSITIVE_INFINITY : Math.min(100, pageCap);
 }
 
-/** Whether all rows came with one answer; where nothing moves and no row says when it came, whether they fit on a page. */
+/** Whether all rows came in one answer. Without edits, rows have no moments; then whether they fit on one page. */
 export function isOneAnswer({ outcome }: Pick<Evidence, "outcome">, { rows }: StoredList): boolean {
-  if (rows.length === 100) return false; // a full page may hide a row behind it
+  if (rows.length === 100) return false; // a full page may not be the last one
   if (!isMoving(outcome.scenario)) return rows.length <= pageSizeOf(outcome);
   return rows.every(({ moment }) => moment === rows[0]?.moment);
 }
 
 /**
- * Whether the children of a chunk are stored exactly as the page of chunks embedded them, so that they are those of the
- * moment of that one answer, however many their own list took.
+ * Whether the stored children of a chunk equal those embedded in the page of chunks. Then they are from the moment of that answer,
+ * regardless of how many answers their own list took.
  */
 export function isCovered({ outcome, shape, chunks }: Evidence, list: StoredList): boolean {
   if (!shape.embeds || shape.form !== "hierarchical_model" || list.name.chunk === undefined) return false;
@@ -113,7 +113,7 @@ export function isCovered({ outcome, shape, chunks }: Evidence, list: StoredList
   return differenceOf(list, outcome.service.history.at(list.name, moment)) === undefined;
 }
 
-/** Names the difference between a stored list and a state that it should be; undefined if there is none. */
+/** Describes how a stored list differs from the expected state; undefined if it does not. */
 export function differenceOf({ rows }: StoredList, state: ListState | undefined): string | undefined {
   if (!state) return "there was no such list";
   const strange = rows.find(({ id, fingerprint }) => state.get(id) !== fingerprint);
@@ -121,7 +121,7 @@ export function differenceOf({ rows }: StoredList, state: ListState | undefined)
   return state.size === rows.length ? undefined : `${state.size - rows.length} rows are missing`;
 }
 
-/** The chunks of whose children the run vouches: all of them, but for those that `auto` skipped outside of its sample. */
+/** The chunks whose children the run guarantees: all except those that `auto` skipped outside its sample. */
 function answeredFor(outcome: Outcome, index: number, ids: readonly string[]): readonly string[] {
   const skipped = outcome.through?.reading.documents[index]?.childLists?.skipped ?? 0;
   if (skipped === 0) return ids;
@@ -130,7 +130,7 @@ function answeredFor(outcome: Outcome, index: number, ids: readonly string[]): r
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** As the files of a run are made: what lies there of a document without rows is not looked at. */
+/** Reads the lines of a document like a run does. If the document has no rows, its file is ignored. */
 function linesOf(outcome: Outcome, index: number, kind: Kind, count: number): readonly Line[] {
   const files = outcome.through?.reading.documents[index]?.files ?? [];
   const part = files.find((file) => file.kind === kind && file.format === "jsonl");

@@ -1,4 +1,4 @@
-/** The items by what `keyOf` says of them, each group in the order of the items. */
+/** Groups items by `keyOf`. Each group keeps their order. */
 export function grouped<Item, Key>(
   items: Iterable<Item>,
   keyOf: (item: Item) => Key,

@@ -16,7 +16,7 @@ import { checkSwept } from "./swept.js";
 import { checkUnreadable } from "./unreadable.js";
 import { checkWhole } from "./whole.js";
 
-/** Says one thing that must not be. */
+/** Reports a broken promise. */
 export type Complain = (text: string) => void;
 
 const checks: readonly ((evidence: Evidence, wrong: Complain, coverage: Coverage) => void)[] = [
@@ -31,7 +31,7 @@ const checks: readonly ((evidence: Evidence, wrong: Complain, coverage: Coverage
   checkAuto,
 ];
 
-/** Everything that is wrong with an outcome; nothing, if the promises are kept. */
+/** Returns the broken promises of an outcome; empty if all are kept. */
 export function judge(outcome: Outcome, coverage: Coverage): readonly string[] {
   const wrong = [...outcome.violations];
   checkEnd(outcome, (text) => wrong.push(text), coverage);
@@ -44,7 +44,7 @@ export function judge(outcome: Outcome, coverage: Coverage): readonly string[] {
   return wrong;
 }
 
-/** Everything that is wrong with one document of an outcome. */
+/** Returns the broken promises of one document of an outcome. */
 export function judgeDocument(outcome: Outcome, index: number, coverage: Coverage): readonly string[] {
   const row = outcome.through?.reading.documents[index]?.row;
   if (!row) return [];

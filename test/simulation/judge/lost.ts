@@ -5,13 +5,13 @@ import type { Complain } from "./judge.js";
 import { nameOf } from "./rows.js";
 
 /**
- * Nothing is lost and nothing invented, in the words of a reader of the dump. Lost: a row that was there all the time from the
- * first answer that is stored to the last of the document, and is not stored. Invented: a stored row that was there at no
- * moment since the document was first asked for.
+ * Checks that no row is lost or invented, from the view of a reader of the dump. Lost: a row that existed from the first stored answer
+ * to the last answer of the document, but is not stored. Invented: a stored row that never existed since the document was first
+ * requested.
  *
- * A document that is said to be complete has invented nothing, whatever the proof. It has lost nothing if it is proved by more
- * than counts, as long as no row comes back with its id (see swept.ts) and, where it is proved from its end, rows come in
- * behind all others only, or, with sweeps, keep their order (see anchored.ts). With counts it may lose rows: they are counted, and that is all.
+ * A complete document has no invented rows, whatever its proof. It has no lost rows if its proof is stronger than counts and no row
+ * comes back with its id (see swept.ts). If it was read from the end, rows must also be added only at the end or, with sweeps, keep
+ * their order (see anchored.ts). With counts, only the number of rows is right, and rows may be lost.
  */
 export function checkLost(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, outcome, claim, chunks, children } = evidence;
@@ -36,7 +36,7 @@ export function checkLost(evidence: Evidence, wrong: Complain, coverage: Coverag
   }
 }
 
-/** Whether what is proved promises that nothing is lost. */
+/** Whether the claimed proof promises that nothing is lost. */
 function promiseOf({ claim, outcome: { scenario } }: Evidence): boolean {
   if (claim === "one answer") return true;
   if (claim === "sweeps") return !comesBack(scenario);

@@ -6,14 +6,14 @@ import { isMild } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
-/** The remains of a run: the parts of every document, byte for byte, and its verdict on each. */
+/** The result of a run: the bytes of every document, and the verdict on each. */
 export interface Left {
   readonly segments: ReadonlyMap<string, string>;
   readonly documents: string;
   readonly readings: readonly Reading[];
 }
 
-/** How often a document was read, and how it was proved. */
+/** How often a document was read, and its proof. */
 interface Reading {
   readonly sweeps: number;
   readonly proof: string;
@@ -35,13 +35,13 @@ function textOf({ path, start = 0, bytes }: SegmentFile): string {
   return readFileSync(path).toString("latin1", start, start + bytes);
 }
 
-/** The same scenario without any trouble: nothing fails, nothing is slow, nobody interrupts. */
+/** The same scenario without faults, delays or interruptions. */
 export function undisturbed(scenario: Scenario): Scenario {
   const faults = { ...scenario.faults, kinds: [], rate: 0, revokedAt: undefined };
   return { ...scenario, faults, interruptions: [], service: { ...scenario.service, latency: [1, 2] } };
 }
 
-/** Checks scenarios in which all trouble passes: everything is complete, byte for byte what the undisturbed run leaves. */
+/** Checks scenarios with temporary trouble only: everything is complete, and byte for byte equal to an undisturbed run. */
 export function checkMild(outcome: Outcome, expected: Left, wrong: Complain, coverage: Coverage): void {
   if (!isMild(outcome.scenario)) return;
   for (const { row } of outcome.through?.reading.documents ?? []) {
@@ -53,7 +53,7 @@ export function checkMild(outcome: Outcome, expected: Left, wrong: Complain, cov
   for (const [index, { name, id }] of placesOf(outcome).entries()) {
     const [is, was] = [left.readings[index], expected.readings[index]];
     if (!is || !was) continue;
-    // a document that is gone on with is read in order and swept, whatever the job wants: then it says so
+    // A resumed document is read in order and swept, whatever the job asks for, and reports that.
     const isSwept = outcome.scenario.job.consistency !== "sweeps" && isContinued(outcome, name);
     const isSame = is.proof === was.proof && is.sweeps === was.sweeps;
     if (isSwept ? Math.abs(is.sweeps - was.sweeps) > 1 : !isSame)
@@ -66,7 +66,7 @@ export function checkMild(outcome: Outcome, expected: Left, wrong: Complain, cov
   coverage.met(outcome.lives > 1 ? "as undisturbed, resumed" : "as undisturbed");
 }
 
-/** Whether a process may have gone on with a document in the middle. */
+/** Whether a process may have resumed a document that an earlier one had begun. */
 function isContinued({ left }: Outcome, name: string): boolean {
   return left.some((stored) => !stored || (stored.begun.has(name) && !stored.finished.has(name)));
 }

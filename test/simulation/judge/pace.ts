@@ -2,14 +2,14 @@ import type { Outcome } from "../outcome.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
-/** Requests from which on a share of them says something. */
+/** With fewer requests, a share of them means nothing. */
 const enough = 60;
-/** The share of requests that a limit may refuse at the most; far above what is usual. */
+/** The maximum share of requests that a rate limit may refuse, far above the usual share. */
 const refusable = 0.35;
-/** How many times as long as with every slot in use all the time a run may take that nothing disturbs. */
+/** An undisturbed run may take this many times the time that it would take with every slot always in use. */
 const slack = 2.5;
 
-/** The limit of a service is found, not run against again and again; and without one, the slots that there are get used. */
+/** Checks that the client adapts to a rate limit instead of exceeding it again and again, and without one uses all slots. */
 export function checkPace(outcome: Outcome, wrong: Complain, coverage: Coverage): void {
   const { scenario, service, calls } = outcome;
   if (service.arrivals < enough) return;
@@ -22,11 +22,11 @@ export function checkPace(outcome: Outcome, wrong: Complain, coverage: Coverage)
   coverage.met("at full speed");
   const [low, high] = scenario.service.latency;
   const shortest = (calls.all.length * (low + high + 1)) / scenario.job.concurrency;
-  const elapsed = service.lastArrival; // the disk may still be slow then
+  const elapsed = service.lastArrival; // the disk may take longer
   if (elapsed > slack * shortest) wrong(`it took ${elapsed.toFixed(0)} ms, ${shortest.toFixed(0)} were enough`);
 }
 
-/** Whether nothing keeps a run from using all its slots. Sweeps read one child list after the other. */
+/** Whether a run can use all its slots. Sweeps cannot, because they read one child list after another. */
 function isFree({ scenario }: Outcome): boolean {
   const { faults, edits, interruptions, service, job, documents } = scenario;
   const isReadable = documents.every(({ unreadable }) => unreadable.chunks.length === 0);

@@ -2,7 +2,7 @@ import type { Coverage } from "./coverage.js";
 import type { Evidence } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
-/** A document that is not complete says why, and there is a reason; one that is complete has nothing to say. */
+/** Checks that an incomplete document reports a reason that is true, and that a complete one reports none. */
 export function checkReason(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, outcome, shape, first, end } = evidence;
   if (row.status === "complete") {
@@ -13,7 +13,7 @@ export function checkReason(evidence: Evidence, wrong: Complain, coverage: Cover
   if (!row.error) wrong("it does not say why");
   const { faults, job, service, edits } = outcome.scenario;
   const isUnreadable = shape.unreadable.chunks.length > 0;
-  // rows that are left out are no better next time; what is known to be no whole list is not swept
+  // Reading unreadable rows again does not help, and a list known to be incomplete is not swept.
   const least = isUnreadable ? 1 : 3;
   if (row.status === "unstable" && row.sweeps < least) wrong(`given up after ${row.sweeps} readings`);
   const { history } = outcome.service;

@@ -6,9 +6,9 @@ import { pageSizeOf } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
 /**
- * A process goes on where the one before stopped: documents that were finished are not asked for again, and where all
- * trouble passes, neither are the pages and child lists that the journal says are stored, but once more for a sweep if they
- * took more than one answer.
+ * Checks that a process resumes where the previous one stopped. It does not request finished documents again. If all trouble is
+ * temporary, it also does not request the pages and child lists in the journal again, except once for a sweep if they took more than
+ * one answer.
  */
 export function checkResumed(outcome: Outcome, wrong: Complain, coverage: Coverage): void {
   for (const [index] of placesOf(outcome).entries()) {
@@ -16,7 +16,7 @@ export function checkResumed(outcome: Outcome, wrong: Complain, coverage: Covera
   }
 }
 
-/** Checks the questions of the process after this one about a document. */
+/** Checks the requests of the next process for a document. */
 function checkProcess(outcome: Outcome, before: number, index: number, wrong: Complain, coverage: Coverage): void {
   const { scenario, calls, left, service } = outcome;
   const stored = left[before];

@@ -3,8 +3,8 @@ import type { Evidence, StoredList } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
 /**
- * Checks every document, complete or not: the counts are those of the files, each id is there once, each child has its parent,
- * and each row is one that the service really had, with this content, when it answered with it. Nothing is invented.
+ * Checks every document, complete or not: the counts match the files, ids are unique, each child has its parent, and each row really
+ * existed with this content when the service sent it.
  */
 export function checkRows(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, lines, chunks, children, orphans } = evidence;
@@ -29,7 +29,7 @@ function checkReal({ outcome }: Evidence, list: StoredList, wrong: Complain): vo
   }
 }
 
-/** For messages. */
+/** The name of a list in messages. */
 export function nameOf({ name }: Pick<StoredList, "name">): string {
   return name.chunk === undefined ? "the chunks" : `the children of ${name.chunk}`;
 }

@@ -6,29 +6,28 @@ import { nameOf } from "./rows.js";
 import { lastMomentOf } from "./whole.js";
 
 /**
- * Two sweeps that agree prove something of a list. Let T1 be the moment of the answer that came last in the first sweep (the one
- * whose rows are stored), T2 that of the answer with which the second sweep began.
+ * Two equal sweeps prove a list. Let T1 be the moment of the last answer of the first sweep, whose rows are stored, and T2 the moment
+ * of the first answer of the second sweep.
  *
- * If no state comes back (no row that is gone appears again with the same id and content, no content is changed and changed
- * back) and `total` is the size of the list at the moment of each answer, then the stored rows are the list as it was at T1,
- * and also as it was at T2, ids and contents; and every one of them was there, unchanged, all the time between.
+ * Assume that no state comes back (no deleted row reappears with the same id and content, and no content is changed and changed back)
+ * and that `total` is the size of the list at the moment of each answer. Claim: the stored rows, with ids and contents, are the list
+ * at T1 and at T2, and every one of them existed unchanged from T1 to T2.
  *
- * Proof. A row that both sweeps saw was there when the first saw it, at or before T1, and when the second saw it, at or
- * after T2; since nothing comes back, it was there from T1 to T2. So the stored rows are part of the list all that time.
- * They are as many as `total` said on every page, and so as many as the list had at T1 and at T2: they are the whole list.
- * Not claimed: that nothing was there in between that came and went again.
+ * Proof. A row in both sweeps existed when the first sweep read it, at or before T1, and when the second read it, at or after T2.
+ * Because nothing comes back, it existed from T1 to T2. So the stored rows are a subset of the list during that time. Their number
+ * equals `total` on every page, which is the size of the list at T1 and T2, so they are the whole list. Not claimed: that no other
+ * row appeared and disappeared in between.
  *
- * The proof needs contents only for what it says of contents. If contents come back and ids do not, which is how a real
- * service is, the ids are still those of the list at T1 and T2, each there all the time between, with a content that it had
- * when it was read.
+ * The proof needs contents only for its claim about contents. If contents come back but ids do not, as in a real service, the ids are
+ * still the list at T1 and T2, each row existed all the time in between, and its content is one that it had when it was read.
  *
- * It holds for each list by itself, with moments of its own: the chunks, and every child list that took more than one
- * answer. A list that one answer held is what it was at the moment of that answer, without a second sweep; so is a child
- * list that is stored as the page of chunks embedded it.
+ * The proof holds for each list separately, with its own T1 and T2: the chunks, and every child list that took more than one answer.
+ * A list from a single answer is the list at the moment of that answer and needs no second sweep. The same holds for a child list
+ * that was stored as embedded in the page of chunks.
  *
- * If ids come back, no number of sweeps is a proof: whoever changes the list before each page, and back after it, shows every
- * sweep the same wrong list. This much is left: as many rows as the list had at T1 and at T2, each of which was really
- * there in the first sweep and really there in the second.
+ * If ids come back, no number of sweeps is a proof: edits before each page, undone after it, can show the same wrong list to every
+ * sweep. Then the claim is only: the number of rows is the size of the list at T1 and T2, and each row really existed in the first
+ * sweep and in the second.
  */
 export function checkSwept(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, claim, outcome, chunks, children, isContinued } = evidence;
@@ -70,7 +69,7 @@ function checkExactly(
   if (history.isEdited(row.document_id, end, second)) coverage.met("edited between the sweeps, without a trace");
 }
 
-/** Names the difference between the ids of a stored list and those of a state. */
+/** Describes how the ids of a stored list differ from those of a state. */
 export function differentIds(
   stored: ReadonlySet<string>,
   state: ReadonlyMap<string, unknown> | undefined,

@@ -3,7 +3,7 @@ import type { Coverage } from "./coverage.js";
 import type { Evidence } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
-/** A document with rows that the service cannot render is not complete; where nothing else is wrong, it has all the others. */
+/** Checks that a document with unreadable rows is not complete, but has all other rows if nothing else went wrong. */
 export function checkUnreadable(
   { row, outcome, chunks, first, last }: Evidence,
   wrong: Complain,

@@ -5,17 +5,16 @@ import type { Complain } from "./judge.js";
 import { nameOf } from "./rows.js";
 
 /**
- * Checks a complete document, whatever `consistency` is. Not edited while it was read: it is exactly what the service has,
- * children and all. Edited meanwhile: every list that came with one answer is exactly what it was at that moment; any other
- * has as many rows as there were at the moment of each answer, but for chunks that were read from their end, which may grow
- * meanwhile; and a list that is stored as empty was empty once while the document was read.
+ * Checks a complete document, for any `consistency`. Without edits during the read, it equals the service's document, including
+ * children. With edits: a list from one answer equals the list at that moment. Any other list has as many rows as the real list at
+ * the moment of each answer, except chunks read from the end, which may grow. A list stored as empty was empty at some moment.
  */
 export function checkWhole(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, claim, outcome, first, last, chunks, children } = evidence;
   if (row.status !== "complete") return;
   const { history } = outcome.service;
   const edited = history.isEdited(row.document_id, first, last);
-  // with counts, such a document may claim no more than counts, as its child lists were read once
+  // with counts, such a document may claim only counts, because its child lists were read once
   const isFromTheEnd = claim === "anchored" || outcome.calls.of(chunks.name).some(({ limit }) => limit === 1);
   coverage.met(edited ? "complete although edited" : "complete and not edited");
   for (const list of [chunks, ...children]) {
@@ -46,12 +45,12 @@ function checkAnswer(evidence: Evidence, list: StoredList, moment: number, wrong
   }
 }
 
-/** The moments of the answers that the rows came with. */
+/** The moments of the answers that contained the rows. */
 function momentsOf({ rows }: StoredList): ReadonlySet<number> {
   return new Set(rows.flatMap(({ moment }) => (moment === undefined ? [] : [moment])));
 }
 
-/** The moment of the answer that came last of those that the rows came with; undefined without rows or marks. */
+/** The moment of the last answer that contained rows of the list; undefined without rows or marks. */
 export function lastMomentOf(list: StoredList): number | undefined {
   const moments = momentsOf(list);
   return moments.size > 0 ? Math.max(...moments) : undefined;

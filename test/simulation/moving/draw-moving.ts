@@ -5,8 +5,8 @@ import type { DocumentShape, EditKind, EditShape, JobShape, Scenario } from "../
 import { transientFaults } from "../service/faults.js";
 
 /**
- * Draws a scenario in which the data moves, and little else goes wrong. Pages and documents are small: what can happen
- * between the pages of a list of thousands happens between those of a list of ten, and takes a hundredth of the time.
+ * Draws a scenario in which the data changes and little else goes wrong. Pages and documents are small: a list of ten rows shows the
+ * same races between pages as a list of thousands, in a hundredth of the time.
  */
 export function drawMoving(seed: number): Scenario {
   const random = streamOf(seed, "moving");
@@ -70,7 +70,7 @@ function drawService(random: Random): Scenario["service"] {
   };
 }
 
-/** Two to six pages of chunks; children for some of the jobs, fewer chunks then. */
+/** Draws two to six pages of chunks. Some jobs also have child chunks, and then fewer chunks. */
 function drawDocument(random: Random, { childChunks }: JobShape, pageCap: number): DocumentShape {
   const chunks = childChunks === "none" ? integer(random, 2, 6 * pageCap) : integer(random, 1, 3 * pageCap);
   const isHierarchical = childChunks !== "none" && chance(random, 0.6);
@@ -102,7 +102,7 @@ const anywhere: readonly EditKind[] = ["insert", "insert", "trade", "delete", "r
 const ofChildren: readonly EditKind[] = ["delete child", "add child", "replace child", "child content"];
 const ofDocuments: readonly EditKind[] = ["add document", "drop document", "replace document"];
 
-/** Mostly what a service does: chunks come in behind all others. Now and then rows come in anywhere, or come back. */
+/** Mostly real edits: chunks are added at the end. Occasionally, rows are inserted anywhere or come back. */
 function drawEdits(random: Random, { childChunks, documents }: JobShape): EditShape {
   const some = (kinds: readonly EditKind[], share: number) =>
     chance(random, share) ? shuffled(random, kinds).slice(0, integer(random, 1, kinds.length)) : [];

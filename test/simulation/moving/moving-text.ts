@@ -1,8 +1,8 @@
 const consistencies = ["sweeps", "anchored", "counts"] as const;
 
 /**
- * Counts documents that were edited while they were read, a line for each consistency: how many were said complete,
- * unstable and failed, and the rows of the complete ones that are lost and invented; then all other counts.
+ * Renders the counts of documents edited during the read, one line per consistency: complete, unstable and failed documents, and lost
+ * and invented rows of the complete ones. Then all other counts.
  */
 export function movingText(counts: ReadonlyMap<string, number>): string {
   const lines = consistencies.map((consistency) => {

@@ -7,8 +7,8 @@ import { drawMoving } from "./draw-moving.js";
 import { movingText } from "./moving-text.js";
 
 /**
- * A service that moves all the time, in small: many seeds in little time. `npm run test:moving` takes 100,000 of them in
- * parts. KBDUMP_SEEDS, KBDUMP_FIRST_SEED, KBDUMP_SEED and KBDUMP_TRACE as in simulation.test.ts.
+ * A service whose data changes all the time, with small documents so that many seeds run quickly. `npm run test:moving` runs 100,000
+ * seeds in parts. For KBDUMP_SEEDS, KBDUMP_FIRST_SEED, KBDUMP_SEED and KBDUMP_TRACE, see simulation.test.ts.
  */
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
@@ -36,7 +36,7 @@ test.skipIf(KBDUMP_SEED)(`seeds ${first} to ${first + count - 1} lose nothing`, 
   }
 });
 
-/** For every seed, how often each case has to be met at the least. */
+/** The minimum number of occurrences of each case per seed. */
 const wanted: Readonly<Record<string, number>> = {
   "sweeps: complete": 0.25,
   "anchored: complete": 0.1,

@@ -3,12 +3,12 @@ import { wrapFunctions } from "../wrap-functions.js";
 import { current, type SimulatedProcess } from "./process.js";
 import { fs } from "./real-fs.js";
 
-/** Changes what an operation on files does; undefined leaves it as it is. */
+/** Replaces a file operation; undefined: run it unchanged. */
 export type FileSabotage = (name: string, args: readonly unknown[]) => (() => unknown) | undefined;
 
 export const place: { sabotage: FileSabotage | undefined } = { sabotage: undefined };
 
-/** `node:fs/promises`, whose functions wait for their turn where a simulated process calls them. */
+/** `node:fs/promises`, whose functions wait for the schedule when a simulated process calls them. */
 export function scheduledPromises(actual: object): object {
   return wrapFunctions(actual, (name, original, args) => {
     const process = current.getStore();
@@ -16,7 +16,7 @@ export function scheduledPromises(actual: object): object {
   });
 }
 
-/** `node:fs`, whose streams read in turns. */
+/** `node:fs`, whose streams wait for the schedule before each read. */
 export function scheduledFs(actual: object): object {
   const original: unknown = Reflect.get(actual, "createReadStream");
   const createReadStream = (...args: unknown[]) => {
@@ -50,12 +50,12 @@ async function run(process: SimulatedProcess, name: string, args: readonly unkno
   }
 }
 
-/** Operations whose paths are looked up when they begin: what happens to the names above meanwhile does not stop them. */
+/** Operations that look up their folders when they start, so that renaming a parent folder afterwards does not stop them. */
 const pathsOf: Readonly<Record<string, number>> = { rename: 2, link: 2, symlink: 2, mkdir: 1, rmdir: 1, unlink: 1 };
 
 /**
- * As a kernel or a network drive does it: the folders are found first, and the change follows when its turn comes. So a
- * rename that began before its folder got another name still succeeds, as long as that folder and its source are there.
+ * Opens the folders first, and makes the change when it is scheduled, like a kernel or a network drive. A rename that started before
+ * its folder was renamed still succeeds, as long as the folder and the source exist.
  */
 function resolveFolders(name: string, args: readonly unknown[]): { args: readonly unknown[]; close: () => void } {
   const opened: number[] = [];
@@ -68,7 +68,7 @@ function resolveFolders(name: string, args: readonly unknown[]): { args: readonl
       opened.push(folder);
       return join(`/proc/self/fd/${folder}`, basename(String(arg)));
     } catch {
-      return arg; // it fails by its own error when its turn comes
+      return arg; // the operation fails with its own error later
     }
   });
   return { args: resolved, close: () => opened.map((folder) => fs.closeSync(folder)) };
@@ -77,7 +77,7 @@ function resolveFolders(name: string, args: readonly unknown[]): { args: readonl
 const isRecursive = (options: unknown) =>
   typeof options === "object" && options !== null && Reflect.get(options, "recursive") === true;
 
-/** `rm`, one entry a turn. */
+/** `rm`, scheduled separately for each entry. */
 async function remove(process: SimulatedProcess, path: string, options: unknown): Promise<void> {
   const force = typeof options === "object" && options !== null && Reflect.get(options, "force") === true;
   try {

@@ -7,7 +7,7 @@ import { BusyError, StopError } from "../../../src/errors.js";
 import type { Schedule } from "./play.js";
 import { type Listed, rowsFile, rowsOfRun } from "./run-once.js";
 
-/** Finds everything wrong with the files that the processes of a schedule left, and with their messages. */
+/** Returns the broken promises of a schedule, from the files and messages of its processes. */
 export function judgeEnd(schedule: Schedule): readonly string[] {
   const runs = fs.readdirSync(join(schedule.place, "runs")).sort();
   return [
@@ -32,7 +32,7 @@ function wrongRun({ place, published }: Schedule, run: string): readonly string[
   return wrong;
 }
 
-/** The last process was not disturbed: the database has every run once and every reading, and `latest` is the newest. */
+/** Checks the result of the undisturbed last process: the database has every run and reading once, and `latest` is the newest run. */
 function wrongDatabase({ place, readings }: Schedule, runs: readonly string[]): readonly string[] {
   const wrong: string[] = [];
   const text = read(join(place, "job.duckdb"));
@@ -67,7 +67,7 @@ function wrongWords({ place, ended }: Schedule, runs: readonly string[]): readon
 function leftovers({ place, ended }: Schedule): readonly string[] {
   const last = ended.at(-1);
   if (last?.said?.status !== "complete") return [`the last process was not disturbed, and says ${last?.error}`];
-  // The unfinished lock of a killed process on another host is removed after two minutes, which never pass here.
+  // The unfinished lock of a process killed on another host is removed only after two minutes, which never pass here.
   const isFine = (name: string) => name === "indexing_status" || name === "fenced" || name.startsWith("lock.");
   const names = fs.readdirSync(join(place, ".work")).filter((name) => !isFine(name));
   const below = names.flatMap((name) => fs.readdirSync(join(place, ".work", name)));

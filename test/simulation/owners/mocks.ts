@@ -1,7 +1,7 @@
 import { current } from "./process.js";
 import { fs } from "./real-fs.js";
 
-/** `lock-holder.ts` as the simulated processes see it: hosts and deaths are those of the schedule. */
+/** `lock-holder.ts` with the hosts and process deaths of the schedule. */
 export function simulatedHolders(actual: object): object {
   const processes = new Map<string, NonNullable<ReturnType<typeof current.getStore>>>();
   return {
@@ -10,7 +10,7 @@ export function simulatedHolders(actual: object): object {
       const process = current.getStore();
       if (!process) throw new Error("no simulated process");
       const id = `5fd3c9ab-0000-4000-8000-${String(process.number).padStart(12, "0")}`;
-      processes.set(id, process); // in place of that of the schedule before
+      processes.set(id, process); // replaces the process of the previous schedule
       const { number: pid, host } = process;
       return { id, pid, host, since: since.toISOString(), born: null, space: null, boot: null };
     },
@@ -22,7 +22,7 @@ export function simulatedHolders(actual: object): object {
   };
 }
 
-/** `inspect-database.ts` for what stands in place of the database here. */
+/** `inspect-database.ts` for the toy database. */
 export function simulatedInspection(actual: object): object {
   const inspectDatabase = async (path: string) => {
     if (!fs.existsSync(path)) return { state: "absent" };
@@ -33,7 +33,7 @@ export function simulatedInspection(actual: object): object {
   return { ...actual, inspectDatabase, inspectWholly: inspectDatabase };
 }
 
-/** `node:timers/promises`: a pause of a simulated process is over at its next turn, so that no schedule depends on a clock. */
+/** `node:timers/promises`: a simulated process pauses until it is next scheduled, so that schedules do not depend on a clock. */
 export function scheduledPauses(actual: object): object {
   const pause: unknown = Reflect.get(actual, "setTimeout");
   const setTimeout = (...args: unknown[]) => {

@@ -6,11 +6,11 @@ import { playHolders } from "./play.js";
 import type { RunSabotage } from "./run-once.js";
 
 /**
- * Holding a job, fencing and publishing, by processes that are frozen, woken and killed at any file operation while their
- * lock is removed or goes stale. One seed decides which process does the next operation. An operation under way survives a
- * rename of the folder that it works in, as on a network drive.
+ * Locking a job, fencing and publishing, by processes that are frozen, woken and killed at any file operation while their lock is
+ * removed or becomes stale. A seed decides which process does the next operation. An operation in progress survives a rename of its
+ * folder, as on a network drive.
  *
- * KBDUMP_OWNER_SEEDS: how many (`npm run test:simulation` plays 20,000). KBDUMP_HOLDER_SEED: only this one, with its trace.
+ * KBDUMP_OWNER_SEEDS: the number of seeds (`npm run test:simulation` plays 20,000). KBDUMP_HOLDER_SEED: one seed, with its trace.
  */
 vi.mock("node:fs", async (original) => (await import("./files.js")).scheduledFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("./files.js")).scheduledPromises(await original()));
@@ -27,7 +27,7 @@ const seeds = KBDUMP_HOLDER_SEED
   ? [Number(KBDUMP_HOLDER_SEED)]
   : Array.from({ length: rounds(20, 300, "KBDUMP_OWNER_SEEDS") }, (_, at) => at + 1);
 
-/** Schedules within which each saboteur has to be found out. */
+/** The judge must detect each sabotage within this many schedules. */
 const mostTries = 5_000;
 
 async function isFoundOut(sabotage?: RunSabotage): Promise<boolean> {
@@ -38,7 +38,7 @@ async function isFoundOut(sabotage?: RunSabotage): Promise<boolean> {
   return false;
 }
 
-test(`${seeds.length} schedules: nothing is lost, half or changed, and nobody says otherwise`, {
+test(`${seeds.length} schedules: nothing is lost, incomplete or changed, and every message is true`, {
   timeout: Math.max(120_000, seeds.length * 400),
 }, async () => {
   const met = new Map<string, number>();
@@ -54,22 +54,26 @@ test(`${seeds.length} schedules: nothing is lost, half or changed, and nobody sa
     expect(met.get(what) ?? 0, `${what} is met too rarely`).toBeGreaterThan(seeds.length * 0.1);
 });
 
-/** Each breaks one rule of fencing by what the file operations do. */
+/** Sabotages: each changes file operations to break one rule of fencing. */
 const broken: Readonly<Record<string, FileSabotage>> = {
   "does not fence": (name, [path]) => (name === "readdir" && String(path).endsWith("/.work") ? () => [] : undefined),
   "does not empty and remove the folder that it renamed": (name, [path]) =>
     name === "rm" && /\/from\/[^/]+$/.test(String(path)) ? () => undefined : undefined,
 };
 
-test.each(Object.entries(broken))("a program that %s is found out", { timeout: 240_000 }, async (_name, sabotage) => {
-  place.sabotage = sabotage;
-  try {
-    expect(await isFoundOut()).toBe(true);
-  } finally {
-    place.sabotage = undefined;
-  }
-});
+test.each(Object.entries(broken))(
+  "the judge detects a program that %s",
+  { timeout: 240_000 },
+  async (_name, sabotage) => {
+    place.sabotage = sabotage;
+    try {
+      expect(await isFoundOut()).toBe(true);
+    } finally {
+      place.sabotage = undefined;
+    }
+  },
+);
 
-test("a program that reads what is published before it fences is found out", async () => {
+test("the judge detects a program that reads published files before fencing", async () => {
   expect(await isFoundOut({ readsEarly: true })).toBe(true);
 });

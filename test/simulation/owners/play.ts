@@ -7,28 +7,28 @@ import { judgeEnd } from "./judge.js";
 import { current, SimulatedProcess } from "./process.js";
 import { type RunSabotage, runOnce, type Said } from "./run-once.js";
 
-/** The end of a process. */
+/** How a process ended. */
 export interface Ended {
   readonly process: SimulatedProcess;
   readonly said?: Said;
   readonly error?: unknown;
 }
 
-/** A schedule that was played. */
+/** The result of a schedule. */
 export interface PlayedHolders {
   /** Broken promises; empty if all were kept. */
   readonly wrong: readonly string[];
   readonly trace: readonly string[];
-  /** How often each thing happened. */
+  /** The cases that occurred. */
   readonly met: ReadonlySet<string>;
 }
 
 const memory = fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const mostProcesses = 4;
-/** More than any schedule takes. */
+/** No schedule takes this many steps. */
 const mostSteps = 20_000;
 
-/** Plays one schedule of processes that hold a job one after the other, or believe to, and judges what they leave. */
+/** Plays a schedule of processes that own a job one after another, or believe that they do, and judges the result. */
 export async function playHolders(random: Random, sabotage: RunSabotage = {}): Promise<PlayedHolders> {
   const folder = fs.mkdtempSync(join(memory, "kbdump-holders-"));
   try {
@@ -40,22 +40,22 @@ export async function playHolders(random: Random, sabotage: RunSabotage = {}): P
   }
 }
 
-/** As much of a job as holding, resuming and publishing look at. */
+/** A job with only the settings that locking, resuming and publishing need. */
 function jobIn(dir: string): Job {
   const output = { dir, formats: ["jsonl", "duckdb"], memory: "500MB", keepSignatures: false };
   const rest = { service: { demo: true }, datasets: [], childChunks: "none", consistency: "counts", resumeWithin: 24 };
   return { name: "job", output, ...rest } as unknown as Job;
 }
 
-/** Draws from random numbers which process does the next step, is frozen, woken or killed, and when the lock is lost. */
+/** Draws which process does the next step, is frozen, woken or killed, and when the lock is lost. */
 export class Schedule {
   readonly place: string;
   readonly trace: string[] = [];
   readonly met = new Set<string>();
   readonly ended: Ended[] = [];
-  /** Readings that `kbdump status` left waiting. */
+  /** Waiting snapshots from `kbdump status`. */
   readonly readings: string[] = [];
-  /** Published file → its bytes when it was first seen. */
+  /** Published file → its bytes when first seen. */
   readonly published = new Map<string, string>();
   readonly #processes: SimulatedProcess[] = [];
   readonly #random: Random;
@@ -83,7 +83,7 @@ export class Schedule {
     }
     if (!this.#isOver()) throw new Error(`the processes did not end\n${this.trace.join("\n")}`);
     this.#loseLock();
-    this.#start(); // and nobody disturbs it
+    this.#start(); // undisturbed
     const last = this.#processes.at(-1);
     for (let step = 0; step < mostSteps && last && !last.ended; step++) {
       if (last.canStep) last.step(0);
@@ -118,7 +118,7 @@ export class Schedule {
       );
   }
 
-  /** Something happens to a process or to the lock before some steps; more often when nobody could go on otherwise. */
+  /** Before some steps, disturbs a process or the lock; more often if no process could continue otherwise. */
   async #disturbPerhaps(): Promise<void> {
     const isStuck = this.#processes.every(({ canStep }) => !canStep);
     if (!isStuck && this.#random() > 0.02) return;
@@ -160,7 +160,7 @@ export class Schedule {
     this.met.add("killed");
   }
 
-  /** The lock of whoever holds it is removed by somebody, or two minutes pass in which nobody touches one. */
+  /** Removes the lock of its owner, or makes a lock stale, as after two minutes without a heartbeat. */
   #loseLock(): void {
     const hidden = join(this.place, ".work");
     const isRemoved = this.#random() < 0.5;
@@ -178,7 +178,7 @@ export class Schedule {
     fs.writeFileSync(join(this.place, ".work", "indexing_status", `${name}.jsonl`), name);
   }
 
-  /** Remembers what is published when it first is: nothing of it may change afterwards. */
+  /** Remembers newly published files, which must never change afterwards. */
   #look(): void {
     const runs = join(this.place, "runs");
     for (const run of fs.existsSync(runs) ? fs.readdirSync(runs) : []) {

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { fs } from "./real-fs.js";
 
-/** A process of the simulation: its steps are file operations, and only the schedule lets them happen. */
+/** A simulated process. Its steps are file operations, which wait for the schedule. */
 export class SimulatedProcess {
   readonly number: number;
   readonly host: string;
-  /** Operations that wait for their turn. */
+  /** Operations that wait for the schedule. */
   readonly waiting: (() => void)[] = [];
   frozen = false;
   killed = false;
@@ -24,12 +24,12 @@ export class SimulatedProcess {
     return !this.frozen && !this.killed && this.waiting.length > 0;
   }
 
-  /** Waits until one operation may happen. A killed process waits forever. */
+  /** Waits until the schedule allows an operation. A killed process waits forever. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Lets one operation happen. */
+  /** Allows one waiting operation. */
   step(which: number): void {
     this.steps++;
     const [go] = this.waiting.splice(which % this.waiting.length, 1);
@@ -45,12 +45,12 @@ export class SimulatedProcess {
     if (this.#open.delete(file)) fs.closeSync(file);
   }
 
-  /** Closes the open files, as the kernel does at the end of a process. */
+  /** Closes the open files, as the kernel does when a process ends. */
   closeAll(): void {
     for (const file of this.#open) fs.closeSync(file);
     this.#open.clear();
   }
 }
 
-/** The process that the code at work belongs to. */
+/** The process that runs the current code. */
 export const current = new AsyncLocalStorage<SimulatedProcess>();

@@ -1,5 +1,4 @@
 /**
- * `node:fs` itself, even while vitest is at making its replacement of what is here: an import of it would wait for that
- * replacement, and so for this file, for ever.
+ * The real `node:fs`. An import would deadlock: it waits for vitest's mock of `node:fs`, and the mock waits for this file.
  */
 export const fs = process.getBuiltinModule("node:fs");

@@ -10,15 +10,15 @@ import { count, text } from "../../../src/schema.js";
 import { DocumentStore } from "../../../src/segments/document-store.js";
 import { waitingFiles } from "../../../src/status/waiting-status.js";
 import type { Workspace } from "../../../src/store/workspace.js";
-import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn
+import "../../../src/database/inspect-database.js"; // the program loads it late, which must not take a step of the schedule
 import { fileName } from "../../../src/dump/formats/format.js";
 import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl.js";
 import { manifestFormat } from "../../../src/dump/manifest.js";
 import type { SimulatedProcess } from "./process.js";
 
-/** A deliberate fault of a process, which the judge must find. */
+/** A deliberate fault of a process, which the judge must detect. */
 export interface RunSabotage {
-  /** Reads what is published before it has fenced the others. */
+  /** Reads the published files before fencing other processes. */
   readonly readsEarly?: boolean;
 }
 
@@ -28,23 +28,23 @@ export interface Listed {
   readonly readings: readonly string[];
 }
 
-/** How a process ended that published. */
+/** The result of a process that published. */
 export interface Said {
   readonly runId: string;
   readonly status: "complete" | "partial";
 }
 
-/** The file of the rows, in a folder of its own as those of a partition are. */
+/** The file with the rows, in its own folder like the files of a partition. */
 const table = { kind: "chunks", format: "jsonl", dataset: "d", compression: "none" } as const;
 export const rowsFile = fileName(table);
 
-/** Rows of the one document, in commits of a few. */
+/** The number of commits, each with a few rows of the only document. */
 const commits = 4;
 export const rowsOfRun = Array.from({ length: commits * 2 }, (_, at) => `{"id":"chunk ${at}"}`);
 
 /**
- * One run with everything that holds a job, fences, resumes and publishes as it is in the program; only what is read and the
- * inside of the database are made up.
+ * Runs a job with the program's own code for locking, fencing, resuming and publishing. Only the data that it reads and the contents of
+ * the database are made up.
  */
 export async function runOnce(process: SimulatedProcess, job: Job, sabotage: RunSabotage): Promise<Said> {
   const folder = join(job.output.dir, job.name);
@@ -89,7 +89,7 @@ async function listedIn(path: string | undefined, runsFolder: string): Promise<L
   return { runs: [...runs, ...published.filter((run) => run > (runs.at(-1) ?? ""))], readings };
 }
 
-/** Crawls the document into parts, or goes on with them, and makes the run folder of them. */
+/** Crawls the document into segments, or resumes them, and builds the run folder. */
 async function stage(process: SimulatedProcess, job: Job, workspace: Workspace): Promise<void> {
   const store = new DocumentStore<number, string>(workspace.segments, "0000001", [jsonlText]);
   if ((await store.result(text)) === undefined) {
@@ -109,7 +109,7 @@ async function stage(process: SimulatedProcess, job: Job, workspace: Workspace):
   await writeFile(join(workspace.stage, "manifest.json"), JSON.stringify(manifest));
 }
 
-/** The journal is written every eight commits; in a run of a few rows, that would be never. */
+/** Forces the store to write its journal. Normally it does so every eight commits, which a run of a few rows never reaches. */
 async function commitJournal(store: DocumentStore<number, string>, state: number): Promise<void> {
   for (let count = 0; count < 8; count++) await store.add("chunks", [], state);
   await store.flush();

@@ -27,10 +27,10 @@ export type Rule =
   | "silence"
   | "single page";
 
-/** The rule that is broken now; none as long as it is undefined. */
+/** The currently broken rule; undefined: none. */
 export const broken: { rule: Rule | undefined } = { rule: undefined };
 
-/** Reads nothing a second time. */
+/** Skips the second reading of documents. */
 export function withoutSweeps(actual: typeof sweepDocument): typeof sweepDocument {
   return {
     ...actual,
@@ -38,7 +38,7 @@ export function withoutSweeps(actual: typeof sweepDocument): typeof sweepDocumen
   };
 }
 
-/** Reads the list of documents once. */
+/** Reads the list of documents only once. */
 export function withoutSweepOfDocuments(actual: typeof sweepList): typeof sweepList {
   return {
     ...actual,
@@ -48,7 +48,7 @@ export function withoutSweepOfDocuments(actual: typeof sweepList): typeof sweepL
   };
 }
 
-/** Takes for granted that rows have their ranks in the end, that positions rise, or that nothing was added lately. */
+/** Skips one check of the order: that rows keep their ranks, that positions rise, or that nothing was added recently. */
 export function withoutProofOfOrder(actual: typeof readAnchored): typeof readAnchored {
   return {
     ...actual,
@@ -68,7 +68,7 @@ async function* settledAnyway(
 
 type Reading = Parameters<typeof readAnchored.readAnchored>[0];
 
-/** The rows of the first and of the last page that was read are those that were read there. */
+/** Answers requests for single rows from pages already read, so that ranks always match. */
 function withKnownRanks(reading: Reading): Reading {
   const rows = new Map<number, Listed>();
   let size = 0;
@@ -84,7 +84,7 @@ function withKnownRanks(reading: Reading): Reading {
   };
 }
 
-/** Positions are replaced by places on the pages, and put back in what is given out. */
+/** Replaces positions with rising numbers during the reading, and restores them in the output. */
 async function* risingAnyway(
   actual: typeof readAnchored,
   reading: Reading,
@@ -112,7 +112,7 @@ async function* risingAnyway(
   for await (const page of pages) yield { ...page, rows: page.rows.map((row) => original.get(row) ?? row) };
 }
 
-/** Takes the children that a chunk embeds wherever they are as many as its list counts. */
+/** Accepts the children that a chunk embeds if their number matches the list, without comparing them. */
 export function withoutContainment(actual: typeof childLists): typeof childLists {
   return {
     ...actual,
@@ -128,7 +128,7 @@ async function* allOf(rows: readonly Listed[]): ReturnType<(typeof childLists)["
   yield { rows, from: "embedded", all: rows.length };
 }
 
-/** Leaves rows out that cannot be rendered, and says nothing of it. */
+/** Skips unreadable rows without reporting them. */
 export function withoutUnreadable(actual: typeof crawlDocument): typeof crawlDocument {
   class Silent extends actual.DocumentCrawl {
     constructor(api: KnowledgeApi, document: DocumentRef, options: crawlDocument.CrawlOptions) {
@@ -141,7 +141,7 @@ export function withoutUnreadable(actual: typeof crawlDocument): typeof crawlDoc
   return { ...actual, DocumentCrawl: Silent };
 }
 
-/** Tries a request once more than allowed, or counts no try where the service asks for a pause, keeps silent, or resets one page. */
+/** Tries a request once too often, or does not count a try if the service asks for a pause, does not answer, or resets one page. */
 export function withMoreTries(actual: typeof send): typeof send {
   return {
     ...actual,
@@ -161,10 +161,10 @@ function isFree(error: unknown): boolean {
   return broken.rule === "silence" && error.status === undefined && error.trouble === undefined;
 }
 
-/** In one try, more often than any request may be sent. */
+/** More requests than one try allows. */
 const tooOften = 10;
 
-/** Sends a refused request again and again in one try. */
+/** Repeats a refused request too often in one try. */
 export function withMoreRefusals(actual: typeof limiting): typeof limiting {
   return {
     ...actual,

@@ -8,7 +8,7 @@ import type { Sabotage } from "../read-all.js";
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 
-/** Seeds within which each saboteur has to be found out. */
+/** The judge must detect each sabotage within this many seeds. */
 const seeds = 150;
 
 type Breaking = NonNullable<Sabotage["client"]>;
@@ -22,7 +22,7 @@ const pages = (change: (page: ListPage) => ListPage): Breaking => {
   });
 };
 
-/** Gives every page of chunks as it was when it was first had. */
+/** Returns every page of chunks as it was at its first request. */
 function remembering(client: Client): Client {
   const known = new Map<string, Promise<ListPage>>();
   const chunks: Client["chunks"] = (document, page, limit) => {
@@ -34,7 +34,7 @@ function remembering(client: Client): Client {
   return { ...client, chunks };
 }
 
-/** Takes the last child from some chunks of each page: those that are sampled are mostly others. */
+/** Drops the last child of some chunks on each page. The sample mostly misses these chunks. */
 function losingEmbedded(client: Client): Client {
   const without = (row: Listed): Listed => {
     const { child_chunks: children } = row;

@@ -4,7 +4,7 @@ import { play } from "../play.js";
 import type { AnyFault, DocumentShape, EditKind, FaultShape, JobShape, Scenario, ScriptedEdit } from "../scenario.js";
 import { broken, type Rule } from "./broken.js";
 
-/** The program without one of its rules at a time: the judge has to find each out, and nothing wrong with the rule in place. */
+/** Removes one rule of the program at a time. The judge must detect that, and must find nothing wrong with the rule in place. */
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 vi.mock("../../../src/segments/sweep-document.js", async (original) =>
@@ -64,11 +64,11 @@ function scenarioOf(
   };
 }
 
-/** Then no row looks young, and only ranks and positions show what was added. */
+/** With this clock, no row looks young, so only ranks and positions show that a row was added. */
 const wrongClock = { clockAhead: 3_600 };
-/** In one moment, so that the total stays: a chunk comes in right before the first one of the last page, which was read. */
+/** Deletes a chunk and inserts one right before the first row of the last page, which was read. At one moment, so the total stays. */
 const tieAtOnce: ScriptedEdit = { before: "page=2&", deleted: [5], added: [13] };
-/** An add that took position 12, as another one has 14 already, is stored before the first chunk of the last page, which was read. */
+/** An add took position 12, then another took 14. The first is stored late, before the first row of the last page, which was read. */
 const slowAdd: readonly ScriptedEdit[] = [
   { before: "page=1&", deleted: [12], added: [14] },
   { before: "page=3&", deleted: [5], added: [12] },
@@ -82,7 +82,7 @@ const hierarchical = {
   big: 22,
   chunks: 4,
 } as const;
-/** Answers that a page gets more often in a row than it may be tried. */
+/** Repeats these faults more often in a row than a page may be tried. */
 const often = (kinds: readonly AnyFault[], inARow: number) => ({ faults: { kinds, rate: 0.9, inARow } });
 const planLimit: AnyFault = {
   kind: "status",
@@ -91,7 +91,7 @@ const planLimit: AnyFault = {
   message: "Sorry, you have reached the knowledge base request rate limit of your subscription.",
 };
 const pauseAsked: AnyFault = { kind: "status", status: 429, headers: { "retry-after": "1" } };
-/** Killed when some pages are stored, and others are not. */
+/** Kills the process after some pages are stored, but not all. */
 const kill = { kind: "kill", after: 32, gap: 3_600_000, edits: 2 } as const;
 
 test.each<[string, Rule, Change, string]>([

@@ -2,7 +2,7 @@ import type { Answer } from "../../servers/answer.js";
 import type { Fault } from "../../servers/faults.js";
 import type { JsonObject } from "../../servers/json.js";
 
-/** The field in which every row says at which moment it was answered, while the data can change. */
+/** The field with the moment of the answer, in every row if the data can change. */
 export const markName = "answered_at_moment";
 
 const texts = new WeakMap<JsonObject, string>();
@@ -13,12 +13,12 @@ function textOf(record: JsonObject, mark: number | undefined): string {
   return mark === undefined ? text : `${text.slice(0, -1)},"${markName}":${mark}}`;
 }
 
-/** Whether a value is an object, with members. */
+/** Whether a value is a JSON object. */
 export function isRecord(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The bytes of an answer, spoiled as the fault says; its rows carry the mark. Texts of records are kept. */
+/** The bytes of an answer, with the fault applied and the mark in its rows. Caches the JSON text of records. */
 export function bytesOf({ json, html = "" }: Answer, mark: number | undefined, fault?: Fault["kind"]): Buffer {
   if (!json) return Buffer.from(html);
   const { data, ...rest } = json;

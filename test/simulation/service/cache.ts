@@ -2,7 +2,7 @@ import type { Reply } from "./reply.js";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A cache between client and service: it gives an answer again, however old, unless the request wants a new one. */
+/** A cache between client and service. It repeats an answer of any age, unless the request asks for a fresh one. */
 export class Cache {
   readonly #isThere: boolean;
   readonly #known = new Map<string, Reply>();
@@ -11,7 +11,7 @@ export class Cache {
     this.#isThere = isThere;
   }
 
-  /** The reply to this question, from the cache or from the service. `now` is the moment of the service. */
+  /** The reply to a request, from the cache or the service. `now`: the current moment of the service. */
   reply(target: string, headers: Headers, now: () => number, ask: () => Reply): Reply {
     if (!this.#isThere) return ask();
     const known = isNewWanted(headers) ? undefined : this.#known.get(target);

@@ -10,7 +10,7 @@ export function isChildEdit(kind: EditKind): kind is ChildEdit {
   return kind.includes("child");
 }
 
-/** Edits the longest list of children as often as any other: what takes two pages is what can be read half. */
+/** Edits a child list. Half of the time, the longest one, because only a list of several pages can be read halfway. */
 export function editChildren({ document, number, random }: Edit, kind: ChildEdit): void {
   const ids = document.chunks.map(({ id }) => id);
   const sizeOf = (id: string | undefined) => document.children.get(id ?? "")?.length ?? 0;

@@ -11,7 +11,7 @@ import { childOf, chunkOf, positionOf, sortChunks } from "./knowledge.js";
 export interface Edit {
   readonly kind: EditKind;
   readonly document: TestDocument;
-  /** Different for every edit of a simulation: what is new is named after it. */
+  /** Unique in a simulation. New rows get their ids from it. */
   readonly number: number;
   readonly random: Random;
   readonly history: History;
@@ -20,8 +20,8 @@ export interface Edit {
 }
 
 /**
- * Edits a document. No row that is gone ever comes back, unless the edit is an undo: a service names new rows by random
- * UUIDs. The chunks then stand in the order of the service.
+ * Edits a document, and sorts its chunks like the service. A deleted row never comes back, except in an undo, because a service gives
+ * new rows random UUIDs.
  */
 export function applyEdit(edit: Edit): void {
   const { document, kind } = edit;
@@ -42,7 +42,7 @@ function editChunks(edit: Edit): void {
     case "append":
       for (let nth = 0, count = integer(random, 1, 2); nth < count; nth++) add(edit, greatest(chunks) + 1, nth);
       return;
-    case "append at once": // two requests that the service worked on at once give one position twice
+    case "append at once": // two concurrent requests get the same position
       add(edit, Math.max(1, greatest(chunks)));
       return;
     case "insert":
@@ -68,11 +68,11 @@ function editChunks(edit: Edit): void {
     case "undo":
       undo(edit);
       return;
-    default: // of the list of documents
+    default: // edits of the list of documents
   }
 }
 
-/** An add that was begun, and took its position. */
+/** An add that has taken its position but is not stored yet. */
 export interface BegunAdd {
   readonly document: TestDocument;
   readonly position: number;
@@ -80,7 +80,7 @@ export interface BegunAdd {
   readonly begunAt: number;
 }
 
-/** Stores the row of an add that began earlier. Rows with its position, or greater ones, may have come in since. */
+/** Stores the row of an add that began earlier. Rows with the same or a greater position may have been added since. */
 export function storeBegun({ document, position, begunAt }: BegunAdd, number: number): void {
   const content = `added late ${number}`;
   document.chunks.push(chunkOf(document.id, editedId("chunk", number), position, { content, created_at: begunAt }));
@@ -88,7 +88,7 @@ export function storeBegun({ document, position, begunAt }: BegunAdd, number: nu
   sortChunks(document);
 }
 
-/** The greatest position; the service gives the next one to a chunk that is added. */
+/** The greatest position. The service gives the next one to a new chunk. */
 export function greatest(chunks: readonly ChunkRecord[]): number {
   return Math.max(0, ...chunks.map(positionOf));
 }
@@ -118,7 +118,7 @@ function change({ document }: Edit, at: number, fields: Readonly<Record<string, 
   if (chunk) document.chunks[at] = { ...chunk, ...fields };
 }
 
-/** Every chunk is replaced by a new one with the same content; at times they are not indexed until the next edit. */
+/** Replaces every chunk with a new one of the same content. Sometimes these are not indexed until the next edit. */
 function reindex({ document, number, random, now }: Edit): void {
   const old = document.chunks.map(({ id, content }) => ({ content, children: document.children.get(id) ?? [] }));
   const status = random() < 0.5 ? "indexing" : "completed";
@@ -140,7 +140,7 @@ function finishIndexing(document: TestDocument): void {
   document.chunks = document.chunks.map((chunk) => ({ ...chunk, status: "completed" }));
 }
 
-/** The state before the last edit comes back, whole. */
+/** Restores the state before the last edit. */
 function undo({ document, history }: Edit): void {
   const before = history.versionsOf(document.id).at(-2);
   if (!before) return;

@@ -7,28 +7,28 @@ import type { History } from "./history.js";
 import { chunkId, editedId } from "./ids.js";
 import { chunkOf, documentOf, type Knowledge, positionOf, sortChunks } from "./knowledge.js";
 
-/** The things that the edits of a scenario change. */
+/** The state that edits change. */
 export interface Edited {
   readonly knowledge: Knowledge;
   readonly history: History;
-  /** Counts one more moment, and gives it. */
+  /** Advances to the next moment, and returns it. */
   readonly nextMoment: () => number;
   readonly report: (line: string) => void;
   /** Unix seconds. */
   readonly now: () => number;
 }
 
-/** Seconds after which the service lets go of its lock on adding chunks. */
+/** Seconds after which the service releases its lock on adding chunks. */
 const lockTime = 600;
 
-/** Edits the knowledge base between the answers of the service, and while no process lives. */
+/** Edits the knowledge base between answers, and while no process runs. */
 export class Editing {
   readonly #scenario: Scenario;
   readonly #edited: Edited;
   readonly #random: Random;
   readonly #asked = new Map<object, number>();
   #edits = 0;
-  /** Adds under way, each with the number of answers until its row is stored. */
+  /** Adds in progress, each with the number of answers until its row is stored. */
   readonly #begun: (BegunAdd & { left: number })[] = [];
 
   constructor(scenario: Scenario, edited: Edited) {
@@ -40,8 +40,8 @@ export class Editing {
   }
 
   /**
-   * An add that took its position before some of the last rows did, and lives no longer than the lock of the service. The row with its
-   * position may be deleted since: then no tie gives it away.
+   * Starts an add that took its position before some of the last rows, at most one lock time ago. The row with the same position may
+   * have been deleted since, so that no tie reveals the add.
    */
   #beginBefore(document: TestDocument): void {
     const later = document.chunks.slice(-integer(this.#random, 1, 3));
@@ -62,7 +62,7 @@ export class Editing {
     this.#begun.push({ ...add, left: integer(this.#random, 1, 12) });
   }
 
-  /** Stores the rows of adds that are due; all of them, where much time passes. */
+  /** Stores the rows of adds that are due, or of all adds after a long time. */
   #storeDue(all: boolean): void {
     for (const add of [...this.#begun]) {
       add.left--;
@@ -77,7 +77,7 @@ export class Editing {
     }
   }
 
-  /** Edits something, with the probability of the scenario, and what its script has for this question. */
+  /** Edits something with the scenario's probability, and applies scripted edits for this request. */
   perhaps(target: string): void {
     this.#storeDue(false);
     for (const scripted of this.#scenario.edits.script ?? []) if (this.#isDue(scripted, target)) this.#follow(scripted);
@@ -85,7 +85,7 @@ export class Editing {
     if (this.#edits < most && this.#random() < rate) this.once();
   }
 
-  /** So many edits while nobody asks. */
+  /** Makes this many edits while no process sends requests. */
   moveOn(edits: number): void {
     this.#storeDue(true);
     for (let nth = 0; nth < edits; nth++) this.once();
@@ -157,7 +157,7 @@ export class Editing {
     else history.recordDocuments(knowledge.dataset.documents.keys(), moment);
   }
 
-  /** A new document like the first one, but small. */
+  /** Adds a document like the first one, but smaller. */
   #addDocument(at?: number): void {
     const { history, nextMoment, knowledge } = this.#edited;
     const moment = at ?? nextMoment();
@@ -174,7 +174,7 @@ export class Editing {
     this.#report(document, "add document", moment);
   }
 
-  /** The newest document stands first in the list, but where times are alike it may stand anywhere. */
+  /** Inserts a document into the list: the newest first, but anywhere among documents with the same time. */
   #list(document: TestDocument): void {
     const { documents } = this.#edited.knowledge.dataset;
     const behind = this.#random() < 0.5 ? integer(this.#random, 0, documents.size) : 0;

@@ -4,7 +4,7 @@ import type { AnyFault, FaultShape } from "../scenario.js";
 const sentence = "Sorry, you have reached the knowledge base request rate limit of your subscription.";
 const after = (seconds: number) => ({ "retry-after": String(seconds) });
 
-/** Faults that pass when the question is asked again. */
+/** Faults that are gone when the request is repeated. */
 export const transientFaults: readonly AnyFault[] = [
   { kind: "reset-before" },
   { kind: "reset-mid-body" },
@@ -39,7 +39,7 @@ export interface Target {
   readonly limit: number;
 }
 
-/** Decides which answers go wrong, and counts how often in a row one URL was hit. */
+/** Decides which answers get a fault, and counts faults in a row per URL. */
 export class FaultScript {
   readonly #shape: FaultShape;
   readonly #random: Random;
@@ -52,7 +52,7 @@ export class FaultScript {
     this.#random = random;
   }
 
-  /** The fault of the next answer to this; undefined when it is a right one. */
+  /** The fault of the next answer to this request; undefined: a correct answer. */
   next({ url, limit }: Target): AnyFault | undefined {
     const { kinds, rate, inARow, lies, heavyLimit } = this.#shape;
     const [dice, which] = [this.#random(), this.#random()];

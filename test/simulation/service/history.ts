@@ -2,14 +2,14 @@ import type { ChildRecord, ChunkRecord } from "../../servers/json.js";
 import type { TestDocument } from "../../servers/store.js";
 import type { ListName } from "./list-name.js";
 
-/** A row as far as it is compared: what it says, not how often it was hit. */
+/** The compared part of a row: its contents, without the hit count. */
 export type Fingerprint = string;
 
 /** The rows of a list at a moment: id → fingerprint. */
 export type ListState = ReadonlyMap<string, Fingerprint>;
 
 interface Version {
-  /** Counts moments: every answer and every edit is one. */
+  /** The moment from which this state is valid. Every answer and every edit is a moment. */
   readonly from: number;
   readonly isDropped: boolean;
   readonly chunks: readonly ChunkRecord[];
@@ -20,12 +20,12 @@ export function fingerprintOf(row: Readonly<Record<string, unknown>>): Fingerpri
   return JSON.stringify([row.content ?? null, row.answer ?? null]);
 }
 
-/** Every state that the documents really had. */
+/** All states of all documents. */
 export class History {
   readonly #versions = new Map<string, Version[]>();
   readonly #documents: { readonly from: number; readonly ids: ReadonlySet<string> }[] = [];
 
-  /** The document is as it is now from this moment on. */
+  /** Records the current state of a document, valid from this moment. */
   record(document: TestDocument, from: number, isDropped = false): void {
     const version = { from, isDropped, chunks: [...document.chunks], children: new Map(document.children) };
     const versions = this.#versions.get(document.id);
@@ -37,13 +37,13 @@ export class History {
     return this.#versions.get(document) ?? [];
   }
 
-  /** The list as it was at that moment; undefined where there was none. */
+  /** The list at a moment; undefined if it did not exist. */
   at(list: ListName, moment: number): ListState | undefined {
     const version = this.versionsOf(list.document).findLast(({ from }) => from <= moment);
     return version && stateOf(version, list);
   }
 
-  /** The moment since which the list is as it is now. */
+  /** The moment of the list's last change. */
   since({ document, chunk }: ListName): number | undefined {
     const versions = this.versionsOf(document);
     const rowsOf = (version: Version | undefined) =>
@@ -53,7 +53,7 @@ export class History {
     return versions[before + 1]?.from;
   }
 
-  /** Every state that the list had between two moments, both included. */
+  /** Every state of a list between two moments, inclusive. */
   *between(list: ListName, first: number, last: number): Generator<ListState | undefined> {
     const versions = this.versionsOf(list.document);
     for (const [index, version] of versions.entries()) {
@@ -62,12 +62,12 @@ export class History {
     }
   }
 
-  /** The dataset holds these documents from this moment on. */
+  /** Records the documents of the dataset, valid from this moment. */
   recordDocuments(ids: Iterable<string>, from: number): void {
     this.#documents.push({ from, ids: new Set(ids) });
   }
 
-  /** Every set of documents that the dataset held between two moments, both included. */
+  /** Every set of documents in the dataset between two moments, inclusive. */
   documentsBetween(first: number, last: number): readonly ReadonlySet<string>[] {
     const isThen = (from: number, until: number) => from <= last && until > first;
     return this.#documents
@@ -75,12 +75,12 @@ export class History {
       .map(({ ids }) => ids);
   }
 
-  /** Whether there is no such document any more. */
+  /** Whether a document was deleted. */
   isDropped(document: string): boolean {
     return this.versionsOf(document).at(-1)?.isDropped ?? true;
   }
 
-  /** Whether anything of the document was edited between two moments. */
+  /** Whether a document was edited between two moments. */
   isEdited(document: string, first: number, last: number): boolean {
     return this.versionsOf(document).some(({ from }) => from > first && from <= last);
   }

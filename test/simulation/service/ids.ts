@@ -5,22 +5,22 @@ export function documentId(index: number): string {
   return `00000000-0000-4000-8000-${String(index + 1).padStart(12, "0")}`;
 }
 
-/** The id of a chunk of a document, both counted from 1: it begins at random, and its end can be read. */
+/** The id of a chunk of a document, both counted from 1. It starts with random digits, and ends with readable numbers. */
 export function chunkId(document: number, chunk: number): string {
   return idOf("c", document, chunk, 0);
 }
 
-/** The id of a child of such a chunk. */
+/** The id of a child of a chunk. */
 export function childId(document: number, chunk: number, child: number): string {
   return idOf("d", document, chunk, child);
 }
 
-/** The id of what an edit adds, the `nth` thing of its kind. */
+/** The id of the `nth` chunk or child that an edit adds. */
 export function editedId(kind: "chunk" | "child", edit: number, nth = 0): string {
   return idOf(kind === "chunk" ? "e" : "f", edit, nth, 0);
 }
 
-/** Shortens an id for the trace: its end, without the zeros. */
+/** Shortens an id for the trace to its end, without zeros. */
 export function shortId(id: string): string {
   const [, middle = "", , , end = ""] = id.split("-");
   const number = (digits: string) => digits.replace(/^0+(?=.)/, "");

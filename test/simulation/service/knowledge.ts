@@ -3,15 +3,15 @@ import { Store, type TestDataset, type TestDocument } from "../../servers/store.
 import type { DocumentShape, Scenario } from "../scenario.js";
 import { childId, chunkId, documentId } from "./ids.js";
 
-/** The knowledge base of a scenario. Its records are small, and replaced rather than changed. */
+/** The knowledge base of a scenario. Its records are small and immutable: an edit replaces them. */
 export interface Knowledge {
   readonly store: Store;
   readonly dataset: TestDataset;
-  /** All that there ever were, in the order in which they were added. */
+  /** All documents, including deleted ones, in the order in which they were added. */
   readonly documents: TestDocument[];
   /** Document id → its shape. */
   readonly shapes: Map<string, DocumentShape>;
-  /** Ids of chunks that the service cannot render, and the status that it answers in their place. */
+  /** Ids of chunks that the service cannot render → the status of its answer. */
   readonly unreadable: ReadonlyMap<string, number>;
 }
 
@@ -30,7 +30,7 @@ export function knowledgeOf({ seed, documents: shapes }: Scenario): Knowledge {
   };
 }
 
-/** A document of this shape, whose number, from 1, is different from that of all others. */
+/** Creates a document of this shape. `number`: unique, from 1. */
 export function documentOf(shape: DocumentShape, number: number): TestDocument {
   const id = documentId(number - 1);
   const chunks: ChunkRecord[] = [];
@@ -50,12 +50,12 @@ export function documentOf(shape: DocumentShape, number: number): TestDocument {
   return document;
 }
 
-/** Children of chunk number `chunk`, from 1, as long as nothing is edited. */
+/** The original number of children of chunk number `chunk`, from 1. */
 export function childrenOf({ big, bigEvery, few }: DocumentShape, chunk: number): number {
   return big > 0 && chunk % bigEvery === 0 ? big : chunk % few;
 }
 
-/** A chunk at a position. */
+/** Creates a chunk at a position. */
 export function chunkOf(
   document: string,
   id: string,
@@ -70,16 +70,16 @@ export function chunkOf(
   return { id, position, document_id: document, answer: null, status: "completed", created_at: longAgo, ...fields };
 }
 
-/** The time of the service when a simulation begins, in Unix seconds, and that of the chunks that are there already. */
+/** The service's time at the start of a simulation, in Unix seconds. The original chunks have this time too. */
 export const beginning = 1_741_267_200;
 const longAgo = beginning - 1_000_000;
 
-/** A child chunk at a position. */
+/** Creates a child chunk at a position. */
 export function childOf(chunk: string, position: number, id: string): ChildRecord {
   return { id, segment_id: chunk, position, content: `child ${id}` };
 }
 
-/** The service lists chunks by position, then by id. */
+/** Sorts chunks like the service: by position, then by id. */
 export function sortChunks(document: TestDocument): void {
   document.chunks.sort((one, other) => positionOf(one) - positionOf(other) || (one.id < other.id ? -1 : 1));
 }

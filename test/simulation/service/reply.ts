@@ -1,20 +1,20 @@
-/** The answer to a request, or its lack. */
+/** The answer to a request, or a failure without an answer. */
 export interface Reply {
-  /** The moment of the answer: answers and edits are counted. */
+  /** The moment of the answer: a count of answers and edits. */
   readonly moment: number;
   /** The fault, for the trace. */
   readonly outcome: string;
-  /** A page with rows or without, though perhaps another than was asked for. */
+  /** Whether it is a valid page, even if it is the wrong one. */
   readonly isUsable: boolean;
   readonly wire: Wire;
 }
 
-/** The bytes on the wire, or their lack. */
+/** The bytes on the wire, or a failure without bytes. */
 export type Wire = { readonly kind: "reset" } | { readonly kind: "hang" } | WireAnswer;
 
 export interface WireAnswer {
   readonly kind: "answer";
-  /** Milliseconds that it takes beyond what is usual. */
+  /** Additional delay in milliseconds. */
   readonly slow: number;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -23,13 +23,13 @@ interface Sent {
   readonly list?: ListName | undefined;
 }
 
-/** The knowledge service of a scenario: edits happen between its answers, and some of its answers go wrong. */
+/** The simulated knowledge service. Edits happen between its answers, and some answers have faults. */
 export class SimulatedService {
   readonly knowledge: Knowledge;
   readonly history = new History();
   /** Answers and edits so far. */
   moment = 0;
-  /** Requests that arrived, and those of them that were refused because there were too many. */
+  /** Requests that arrived, and how many of them were refused because of the rate limit. */
   arrivals = 0;
   refusals = 0;
   readonly #scenario: Scenario;
@@ -39,7 +39,7 @@ export class SimulatedService {
   readonly #cache: Cache;
   readonly #editing: Editing;
   readonly #window = new RateWindow();
-  /** When the last request arrived, in milliseconds since the beginning. */
+  /** When the last request arrived, in milliseconds since the start. */
   #now = 0;
 
   constructor(scenario: Scenario, report: (line: string) => void) {
@@ -62,7 +62,7 @@ export class SimulatedService {
     return this.#now;
   }
 
-  /** Answers a request that arrives now, or lets a cache do that; `path` from the version on. */
+  /** Answers an arriving request, directly or from the cache. `path` starts with the API version. */
   arrive(path: string, query: string, headers: Readonly<Record<string, string>>, now: number): Reply {
     const moment = () => this.moment;
     return this.#cache.reply(`${path}?${query}`, headers, moment, () => this.#arriveItself(path, query, now));
@@ -97,7 +97,7 @@ export class SimulatedService {
     return this.#sent(wrong, outcome, { fault: fault.kind, list });
   }
 
-  /** So many things are edited while nobody asks. */
+  /** Makes this many edits while no process sends requests. */
   moveOn(edits: number): void {
     this.#editing.moveOn(edits);
   }
@@ -123,7 +123,7 @@ export class SimulatedService {
     return this.#unrendered(answer) ?? this.#embedding(listOf(path), answer);
   }
 
-  /** The error in place of a page with a row that the service cannot render. */
+  /** The error for a page with an unreadable row; undefined if all rows are readable. */
   #unrendered({ json }: Answer): Answer | undefined {
     const { unreadable } = this.knowledge;
     if (unreadable.size === 0 || !Array.isArray(json?.data)) return undefined;
@@ -137,7 +137,7 @@ export class SimulatedService {
     );
   }
 
-  /** A page of chunks carries their children where the document embeds them. */
+  /** Embeds children into a page of chunks if the document does that. */
   #embedding(list: ListName | undefined, answer: Answer): Answer {
     if (!list || list.chunk !== undefined) return answer;
     const document = this.knowledge.documents.find(({ id }) => id === list.document);
@@ -149,8 +149,8 @@ export class SimulatedService {
   }
 
   /**
-   * The mark that rows carry where anything is edited: the moment of the answer. With `auto`, children come with two
-   * answers that have to agree: these carry the moment since which their list is as it is.
+   * The mark in rows if the scenario has edits: the moment of the answer. With `auto`, children arrive in two answers that must agree,
+   * so these get the moment of the last change of their list.
    */
   #markOf(list: ListName | undefined): number | undefined {
     if (!isMoving(this.#scenario)) return undefined;

@@ -3,19 +3,19 @@ import { chance, streamOf } from "../draw/stream.js";
 import { drawMoving } from "../moving/draw-moving.js";
 import type { EditKind, Scenario } from "../scenario.js";
 
-/** A scenario that shards read. */
+/** A scenario that is read in shards. */
 export interface ShardedScenario {
   readonly scenario: Scenario;
   readonly count: number;
-  /** in turn: one shard after the other, each in processes of its own. at once: all of them in each process. */
+  /** in turn: one shard after another, each in its own processes. at once: every process reads all shards. */
   readonly order: "in turn" | "at once";
-  /** Whether all shards are given one list of documents; otherwise each asks the service. */
+  /** Whether all shards use the same list of documents; otherwise each asks the service. */
   readonly isListGiven: boolean;
 }
 
 const ofDocuments: readonly EditKind[] = ["add document", "drop document", "replace document"];
 
-/** Draws a scenario in which the data moves, with documents for each of a few shards. */
+/** Draws a scenario with changing data and a few shards, each with documents. */
 export function drawSharded(seed: number): ShardedScenario {
   const random = streamOf(seed, "shards");
   const count = integer(random, 2, 4);

@@ -10,7 +10,7 @@ import type { Environment } from "../environment.js";
 import { jobOf } from "../read-all.js";
 import type { ReadShard } from "./read-shards.js";
 
-/** Publishes the shards that were read, each as a run of its own, and joins these. Works on the real disk. */
+/** Publishes each shard as a run and joins the runs. Works on the real disk. */
 export async function joinReadings(environment: Environment, shards: readonly ReadShard[]): Promise<JoinResult> {
   const dir = join(environment.folder, "out");
   const job = jobOf(environment.scenario, environment.service.knowledge.dataset.id);

@@ -13,7 +13,7 @@ import type { Processes } from "../processes.js";
 
 const kinds = ["chunks", "child_chunks"] as const;
 
-/** A joined dump as the outcome of one run, with everything that it says taken from its files. */
+/** Converts a joined dump to the outcome of a single run, using only the files of the dump. */
 export function joinedOutcome(
   { folder, manifest }: JoinResult,
   { reading, progress }: Through,
@@ -46,17 +46,17 @@ export function joinedOutcome(
 
 type Manifested = Pick<JoinResult["manifest"]["documents"][number], "dataset_id" | "document_id">;
 
-/** The files that `splitRows` made of a document. */
+/** The files of a document from `splitRows`. */
 function filesOf(segments: string, index: number): readonly SegmentFile[] {
   return kinds.flatMap((kind) => {
     const path = segmentPath(segments, documentName(index), kind, "jsonl");
     const bytes = statSync(path, { throwIfNoEntry: false })?.size;
-    const facts = { lines: 0, longestLine: 0, longNumbers: false }; // nobody looks at these
+    const facts = { lines: 0, longestLine: 0, longNumbers: false }; // not used here
     return bytes === undefined ? [] : [{ kind, format: "jsonl", path, start: 0, bytes, ...facts }];
   });
 }
 
-/** Writes the rows of each document to files of its own, as a run has them while it reads. */
+/** Writes the rows of each document to separate files, like a run does while reading. */
 function splitRows(folder: string, segments: string, documents: readonly Manifested[]): void {
   const names = new Map(documents.map((row, index) => [documentKey(row), documentName(index)]));
   for (const kind of kinds) {

@@ -5,14 +5,14 @@ import { type Complain, judgeDocument } from "../judge/judge.js";
 import type { Outcome } from "../outcome.js";
 import type { ReadShard } from "./read-shards.js";
 
-/** A joined dump, and the shards that it is made of. */
+/** A joined dump and its shards. */
 export interface Joined {
   readonly result: JoinResult;
   readonly shards: readonly ReadShard[];
   readonly outcome: Outcome;
 }
 
-/** Everything that is wrong with a joined dump: each of its documents is judged as that of a single run. */
+/** Returns the broken promises of a joined dump. Judges each document like one of a single run. */
 export function judgeJoined(joined: Joined, coverage: Coverage): readonly string[] {
   const { outcome, result } = joined;
   const wrong = [...outcome.violations];
@@ -25,7 +25,7 @@ export function judgeJoined(joined: Joined, coverage: Coverage): readonly string
   return wrong;
 }
 
-/** Every document is there once: those that the job names, and otherwise those that were there all the time. */
+/** Checks that the dump has every document once: those that the job names, or those that existed all the time. */
 function checkDocuments({ outcome, result, shards }: Joined, wrong: Complain, coverage: Coverage): void {
   const { service, scenario } = outcome;
   const ids = result.manifest.documents.map(({ document_id }) => document_id);
@@ -45,7 +45,7 @@ function checkDocuments({ outcome, result, shards }: Joined, wrong: Complain, co
   if (lost.length > 0 && isListed) wrong(`${lost.length} documents were there all the time, and are not in the dump`);
 }
 
-/** Complete (exit 0) only if every document is and the shards had one list; otherwise partial (exit 3), and it says of which documents. */
+/** Checks the status: complete only if every document is complete and all shards used one list; otherwise partial, with reasons. */
 function checkStatus({ result, shards }: Joined, wrong: Complain, coverage: Coverage): void {
   const { manifest, status, problems } = result;
   coverage.met(`joined: ${status}`);
@@ -66,7 +66,7 @@ function checkStatus({ result, shards }: Joined, wrong: Complain, coverage: Cove
     wrong(`${manifest.counts.chunks} chunks are counted, its documents have ${counted}`);
 }
 
-/** A document that nobody asked for: its own shard did not list it, and it says so. */
+/** Checks a document that was never requested: its shard did not list it, and its error says so. */
 function checkUnasked({ result, shards, outcome }: Joined, index: number, wrong: Complain, coverage: Coverage): void {
   const row = result.manifest.documents[index];
   if (!row) return;

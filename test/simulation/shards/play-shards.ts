@@ -11,7 +11,7 @@ import { joinedOutcome } from "./joined-outcome.js";
 import { judgeJoined } from "./judge-joined.js";
 import { type ReadShard, readShards } from "./read-shards.js";
 
-/** Reads a scenario by shards, joins them, and judges the joined dump. */
+/** Reads a scenario in shards, joins them, and judges the joined dump. */
 export function playShards(sharded: ShardedScenario, coverage: Coverage): Promise<Played> {
   const { scenario } = sharded;
   return inFolder(async (folder) => {
@@ -34,7 +34,7 @@ export function playShards(sharded: ShardedScenario, coverage: Coverage): Promis
   });
 }
 
-/** Why these shards must not make a dump; undefined where they must. */
+/** Why the join must refuse these shards; undefined if it must succeed. */
 function whyRefused(shards: readonly ReadShard[]): string | undefined {
   if (shards.some(({ through }) => !through)) return "a shard gave up";
   const rows = shards.flatMap(({ through }) => through?.reading.documents.map(({ row }) => row) ?? []);

@@ -10,13 +10,13 @@ import type { Processes } from "../processes.js";
 import { clientOf, jobOf, type ProcessWorld, readAll } from "../read-all.js";
 import type { ShardedScenario } from "./draw-shards.js";
 
-/** A shard that was read; `through` is undefined when its processes gave up. */
+/** The result of reading a shard. `through` is undefined if its processes gave up. */
 export interface ReadShard {
   readonly shard: Shard;
   readonly through: Through | undefined;
 }
 
-/** Reads all shards of a scenario, in the order that it draws. */
+/** Reads all shards of a scenario, in its order. */
 export async function readShards(
   environment: Environment,
   processes: Processes,
@@ -30,7 +30,7 @@ export async function readShards(
     mkdirSync(segments, { recursive: true });
     return async (process: ProcessWorld) => {
       const through = await readAll({ ...process, folder, segments, share: { shard, given } });
-      processes.flush(segments); // as the shard is published then
+      processes.flush(segments); // as if the shard were published
       return through;
     };
   };
@@ -54,7 +54,7 @@ export async function readShards(
   return results;
 }
 
-/** The list of documents, as `kbdump plan --documents-out` gets it; undefined when it is not whole, and so not written. */
+/** The list of documents, as in `kbdump plan --documents-out`; undefined if it is incomplete and would not be written. */
 async function listDocuments(environment: ProcessWorld): Promise<Discovery | undefined> {
   const client = clientOf(environment, emptyRunProgress());
   try {

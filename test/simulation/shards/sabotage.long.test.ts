@@ -6,7 +6,7 @@ import { Coverage } from "../judge/coverage.js";
 import { drawSharded } from "./draw-shards.js";
 import { playShards } from "./play-shards.js";
 
-/** A join that breaks one promise: the judge has to find each out, and nothing wrong where it is kept. */
+/** Breaks one promise of the join. The judge must detect that, and must find nothing wrong without it. */
 type Breaking = (documents: readonly DumpedDocument[]) => readonly DumpedDocument[];
 const broken = vi.hoisted((): { breaking: Breaking | undefined } => ({ breaking: undefined }));
 
@@ -21,7 +21,7 @@ vi.mock("../../../src/join/gather-shards.js", async (original) => {
   return { ...actual, gatherShards: broke };
 });
 
-/** Seeds within which each has to be found out. */
+/** The judge must detect each sabotage within this many seeds. */
 const seeds = 60;
 
 test.each<[string, string, Breaking]>([
@@ -50,7 +50,7 @@ test.each<[string, string, Breaking]>([
   for (let seed = 1; seed <= seeds; seed++) {
     broken.breaking = breaking;
     const { wrong } = await playShards(drawSharded(seed), new Coverage()).catch((error: unknown) => {
-      if (error instanceof StopError) return { wrong: [] }; // nothing readable is left to join
+      if (error instanceof StopError) return { wrong: [] }; // there is nothing readable to join
       throw error;
     });
     broken.breaking = undefined;

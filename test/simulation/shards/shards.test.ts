@@ -8,8 +8,8 @@ import { drawSharded } from "./draw-shards.js";
 import { playShards } from "./play-shards.js";
 
 /**
- * A service that moves all the time is read by shards, one after the other or at once, and the shards are joined. Each
- * document of the joined dump is judged as that of a single run. KBDUMP_SHARD_SEEDS: how many seeds; the others as in simulation.test.ts.
+ * Reads a service with changing data in shards, one after another or all at once, and joins them. Judges each document of the joined
+ * dump like one of a single run. KBDUMP_SHARD_SEEDS: the number of seeds; for the other variables, see simulation.test.ts.
  */
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
@@ -18,7 +18,7 @@ const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_PROGRESS } = pr
 const first = Number(KBDUMP_SEED ?? KBDUMP_FIRST_SEED);
 const count = KBDUMP_SEED ? 1 : rounds(1, 150, "KBDUMP_SHARD_SEEDS");
 
-test(`seeds ${first} to ${first + count - 1}: a joined dump says of each document what is true`, {
+test(`seeds ${first} to ${first + count - 1}: a joined dump reports the truth about each document`, {
   timeout: 60_000 + count * 4_000,
 }, async () => {
   const coverage = new Coverage();
@@ -35,7 +35,7 @@ test(`seeds ${first} to ${first + count - 1}: a joined dump says of each documen
     expect(coverage.counts.get(what) ?? 0, `${what}: met too rarely`).toBeGreaterThan(least * count);
 });
 
-/** For every seed, how often each case has to be met at the least. */
+/** The minimum number of occurrences of each case per seed. */
 const wanted: Readonly<Record<string, number>> = {
   "joined: complete": 0.25,
   "joined: partial": 0.2,

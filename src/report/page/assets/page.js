@@ -1,7 +1,7 @@
 // @ts-check
-/* Sorts, filters and folds the tables, and copies commands. Without it, every row is there. */
+/* Sorts, filters and folds the tables, and copies commands. Without the script, the page shows every row. */
 (() => {
-  /** Rows that a folded table shows. */
+  /** Maximum rows of a folded table. */
   const fewRows = 10;
 
   /**
@@ -60,7 +60,7 @@
   }
 
   /**
-   * The first click on a header sorts upwards, the second downwards, the third as the table was.
+   * The first click on a header sorts in ascending order, the second in descending order; the third restores the original order.
    * @param {HTMLTableElement} table
    * @param {readonly HTMLTableRowElement[]} rows
    * @param {(rows: readonly HTMLTableRowElement[]) => void} arrange
@@ -81,7 +81,7 @@
   }
 
   /**
-   * Cells without a value stand last in both directions.
+   * Empty cells come last in both directions.
    * @param {readonly HTMLTableRowElement[]} rows
    * @param {number} at
    * @param {1 | -1} direction
