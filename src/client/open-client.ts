@@ -137,10 +137,11 @@ export function openClient(options: ClientOptions): Client {
         progress.bytes += bytes;
       },
     });
+    const isPaused = () => pace.pauseLeft(now()) > 0;
     const attempt: Attempt = async (read, most = mostRetries) => {
       const retries = Math.min(most, mostRetries);
       try {
-        return await retrying(read, { sleep, random, retries, signal, onRetry, waitForService });
+        return await retrying(read, { sleep, random, retries, signal, onRetry, waitForService, isPaused });
       } catch (error) {
         const reason = outageGate?.neverAnswered(error) ?? error;
         if (reason instanceof StopError) stop(reason);

@@ -54,7 +54,10 @@ export class OutageGate {
         gate.missed(error.message, { page: pageOf(request), isSure, sentAt, isProbe: probed.includes(gate) });
         return this.#errorOf(gate, error);
       };
-      const answer = await send(request).catch((error: unknown) => {
+      const sent = send(request).finally(() => {
+        for (const gate of probed) gate.endProbe();
+      });
+      const answer = await sent.catch((error: unknown) => {
         const isSilent = probed.includes(this.#service) && error instanceof RetryError && error.status === undefined;
         throw isGone(error) || isSilent ? missed(this.#service, error, isGone(error) && !isReset(error.cause)) : error;
       });
@@ -164,6 +167,8 @@ class Gate {
   /** given up: the outage lasted too long, so requests are sent and fail. */
   #state: "open" | "closed" | "given up" = "open";
   #isProbeDue = false;
+  /** Running probes: at most one of this outage, and those of earlier outages. */
+  #probes = 0;
   #waiting: (() => void)[] = [];
 
   constructor(who: string, options: OutageGateOptions, contact: { readonly isReached: boolean }) {
@@ -189,7 +194,12 @@ class Gate {
   takeProbe(): boolean {
     const isProbe = this.#isProbeDue;
     this.#isProbeDue = false;
+    if (isProbe) this.#probes++;
     return isProbe;
+  }
+
+  endProbe(): void {
+    this.#probes--;
   }
 
   /** The service answered, which ends the outage. */
@@ -248,16 +258,26 @@ class Gate {
     return pages.size >= manyPages && misses >= Math.max(3, Math.min(9, this.#options.concurrency + 1));
   }
 
-  /** Lets one request probe the service after every interval. If that request was cancelled, the next one is the probe. */
+  /** Lets one request probe the service after every interval, unless the last probe is still under way. */
   async #probe(outage: Outage): Promise<void> {
     const { now, sleep } = this.#options;
-    for (let interval = firstProbe; ; interval = Math.min(longestProbe, 2 * interval)) {
-      const left = outage.since + this.#patience(outage) - now();
-      await sleep(left > 0 ? Math.min(interval, left) : interval).catch(() => {});
-      if (this.#state !== "closed" || this.#outage !== outage) return;
-      this.#isProbeDue = true;
-      this.#waiting.shift()?.();
-    }
+    const isOver = () => this.#state !== "closed" || this.#outage !== outage;
+    try {
+      for (let interval = firstProbe; ; interval = Math.min(longestProbe, 2 * interval)) {
+        const left = outage.since + this.#patience(outage) - now();
+        await sleep(left > 0 ? Math.min(interval, left) : interval);
+        if (isOver()) return;
+        if (this.#probes > 0) continue;
+        this.#isProbeDue = true;
+        // If the request of a waiter was cancelled, the next one is the probe.
+        for (let go = this.#waiting.shift(); go; go = this.#waiting.shift()) {
+          go();
+          await sleep(firstProbe);
+          if (isOver()) return;
+          if (!this.#isProbeDue) break;
+        }
+      }
+    } catch {} // the client was closed
   }
 
   #open(state: "open" | "given up"): void {

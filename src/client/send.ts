@@ -54,6 +54,8 @@ export interface RetryOptions {
   readonly onRetry: (error: RetryError, wait: number, isScattered: boolean) => void;
   /** Called with every error. If the service is down, it waits until it is back and returns true; the try then does not count. */
   readonly waitForService?: (error: unknown) => Promise<boolean>;
+  /** Whether all requests pause because of a limit. A refusal then shows that limit, so it counts as a try. */
+  readonly isPaused?: () => boolean;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** A number from 0 up to, but not including, 1. */
   readonly random?: () => number;
@@ -83,11 +85,12 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
         continue;
       }
       if (!(error instanceof RetryError)) throw error;
-      const isScattered = error.throttled && error.retryAfter === undefined && scattered < mostScattered;
+      const isChance = error.throttled && error.retryAfter === undefined && !options.isPaused?.();
+      const isScattered = isChance && scattered < mostScattered;
       if (!isScattered && (tries > options.retries || error.trouble === "too large"))
         throw new GaveUpError(error, tries);
       const wait = retryDelay(
-        tries + scattered,
+        error.throttled ? tries + scattered : tries,
         error.retryAfter,
         random(),
         error.throttled ? firstRefusedWait : firstWait,

@@ -133,6 +133,47 @@ describe("a service that goes away for 34 s", () => {
     expect(clock.now / 1_000).toBeLessThan(20);
   });
 
+  it.each([
+    ["UND_ERR_CONNECT_TIMEOUT", 10_000],
+    ["TIMEOUT", 60_000],
+  ])("a probe that ends with %s has no other beside it", async (code, latency) => {
+    const clock = new VirtualClock();
+    const probes = { underWay: 0, most: 0 };
+    const isAway = () => clock.now > 1_000 && clock.now < 100_000;
+    const send = async ({ path }: Request): Promise<Answer> => {
+      const isProbe = clock.now > 3_000 && isAway();
+      const fails = isAway() ? (clock.now > 3_000 ? code : "ECONNREFUSED") : undefined;
+      if (isProbe) probes.most = Math.max(probes.most, ++probes.underWay);
+      await clock.sleep(isProbe ? latency : 20);
+      if (isProbe) probes.underWay--;
+      const url = `http://kb.example/v1${path}`;
+      if (fails) throw failedRequest(Object.assign(new Error(fails), { code: fails }), url);
+      return { url, headers: {}, status: 200, body: Buffer.from('{"data":[],"total":0}') };
+    };
+    const { chunks } = startClient(() => good, {}, 20, {
+      openHttp: () => ({ close: async () => {}, send }),
+      now: () => clock.now,
+      sleep: clock.sleep,
+    });
+    await clock.until(Promise.all(pages(800).map((page) => chunks(page))));
+    expect(probes).toEqual({ underWay: 0, most: 1 });
+  });
+
+  it("requests that were cancelled meanwhile do not delay the probe", async () => {
+    const isAway = (at: number) => at >= 1 && at < 12;
+    const { clock, client, chunks } = startClient((at) => (isAway(at) ? "ECONNREFUSED" : good), { concurrency: 24 });
+    await clock.until(chunks(1));
+    await clock.until(clock.sleep(1_000));
+    const ends = new AbortController();
+    const ended = client.openLane({ connections: 16, signal: ends.signal });
+    const document = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
+    const settled = Promise.allSettled(pages(16).map((page) => ended.chunks(document, page)));
+    void clock.sleep(8_000).then(() => ends.abort(new Error("its lock is lost")));
+    const others = clock.sleep(100).then(() => Promise.all(pages(3).map((page) => chunks(page))));
+    await clock.until(Promise.all([settled, others]));
+    expect(clock.now / 1_000).toBeLessThan(25);
+  });
+
   it("outage: 0 does not wait", async () => {
     const { clock, chunks } = startClient((at) => (at < 0.1 ? good : "ECONNREFUSED"), { outage: 0 });
     await clock.until(chunks(1));

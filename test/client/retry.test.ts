@@ -72,6 +72,13 @@ function failing(...errors: Error[]) {
 }
 
 describe("retrying", () => {
+  it("a refusal that shows a limit counts as a try each time", async () => {
+    const read = failing(...Array<Error>(99).fill(new RetryError("429", { status: 429, throttled: true })));
+    const error = await rejection(retrying(read, { ...options(2).options, isPaused: () => true }));
+    expect(error).toMatchObject({ message: "429 (3 tries)" });
+    expect(read.tries).toBe(3);
+  });
+
   it.each([
     ["without Retry-After is sent again up to three times, which counts as one try", undefined, 4 * 3],
     ["with Retry-After counts as a try each time", 1_000, 3],

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { copiesFolder } from "../../dump/run-id.js";
 import { StopError, UsageError } from "../../errors.js";
@@ -88,5 +88,7 @@ const keptFor = 7 * 86_400_000;
 async function isAbandoned(folder: string): Promise<boolean> {
   const { holderOf, readLock } = await import("../folder/lock.js");
   const found = await readLock(join(folder, ownerFile)).catch(() => undefined);
-  return found !== undefined && !(await holderOf(found, Date.now(), keptFor));
+  if (found) return !(await holderOf(found, Date.now(), keptFor));
+  const facts = await stat(folder).catch(() => undefined); // killed before it wrote the file, or about to write it
+  return facts !== undefined && Date.now() - facts.mtimeMs > keptFor;
 }

@@ -63,23 +63,26 @@ test("copies go at the end of their scope; those of a dead process with the next
   expect(await readdir(root)).toEqual(["s3"]);
 });
 
-test("copies of a process that cannot be known from here go after a week", async () => {
-  const root = await testFolder();
-  const other = join(root, `.copies-${id}`);
-  await mkdir(other);
-  const owner = { ...(await thisOwner(new Date())), host: "elsewhere" };
-  await writeFile(join(other, "owner.json"), JSON.stringify(owner));
-  for (const [days, stays] of [
-    [6, true],
-    [8, false],
-  ] as const) {
-    const time = new Date(Date.now() - days * 86_400_000);
-    await utimes(join(other, "owner.json"), time, time);
-    await using some = openCopies({ KBDUMP_COPIES: root });
-    await some.folderOf("s3://dumps/nightly");
-    expect((await readdir(root)).includes(`.copies-${id}`)).toBe(stays);
-  }
-});
+test.each(["", "owner.json"])(
+  "copies of a process that cannot be known from here go after a week: %s",
+  async (name) => {
+    const root = await testFolder();
+    const other = join(root, `.copies-${id}`);
+    await mkdir(other);
+    const owner = { ...(await thisOwner(new Date())), host: "elsewhere" };
+    if (name) await writeFile(join(other, name), JSON.stringify(owner));
+    for (const [days, stays] of [
+      [6, true],
+      [8, false],
+    ] as const) {
+      const time = new Date(Date.now() - days * 86_400_000);
+      await utimes(join(other, name), time, time);
+      await using some = openCopies({ KBDUMP_COPIES: root });
+      await some.folderOf("s3://dumps/nightly");
+      expect((await readdir(root)).includes(`.copies-${id}`)).toBe(stays);
+    }
+  },
+);
 
 test("the environment names the folder of the copies", async () => {
   const root = await testFolder();
