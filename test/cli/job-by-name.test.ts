@@ -9,7 +9,7 @@ const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";
 const batch = "20250306120000123456";
 
-/** An output folder with one run of the job `nightly`, and the environment that it needs. */
+/** An output folder with one run of the job `nightly`, and the environment variables for it. */
 async function startJob(more: object = {}) {
   const { url, key, close } = await startService();
   onTestFinished(close);

@@ -12,7 +12,7 @@ const tallyOf = (facts: Partial<RunProgress>): RunProgress => ({
   ...facts,
 });
 
-/** The facts of a run that had done nothing at first, and is as `facts` say after so many milliseconds. */
+/** What the view shows for a run with these counts after `elapsed` milliseconds; the run started with no pages done. */
 function factsAfter(elapsed: number, facts: Partial<RunProgress>) {
   const progress = tallyOf({ ...facts, pagesDone: 0 });
   const rendering = renderRun(progress);

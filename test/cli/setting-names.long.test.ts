@@ -10,14 +10,14 @@ const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";
 const datasets = [{ id: dataset, documents: [document] }];
 
-/** A command that asks a service, with the names that it has for the address of that service and for certificates. */
+/** A command that connects to a service, and what it calls the settings for address and certificates. */
 interface Asking {
   readonly address: string;
   readonly certificates: string;
   readonly args: (url: string) => Promise<readonly string[]>;
 }
 
-/** A run of a job file, a run without one, and a restore. */
+/** A run with a job file, a run without, and a restore. */
 async function startCommands(): Promise<readonly Asking[]> {
   const { url: source, key, close } = await startService();
   onTestFinished(close);

@@ -42,7 +42,7 @@ describe("failedRequest", () => {
 
   it.each([
     [new Error("two\nlines \u001b[31m"), "two lines [31m"],
-    [withCode("ETIMEDOUT", ""), "ETIMEDOUT"], // what Node rejects with where a name has several addresses
+    [withCode("ETIMEDOUT", ""), "ETIMEDOUT"], // Node's error when a name has several addresses
     ["no error", "no error"],
   ])("%s is said in one plain line", (thrown, sentence) => {
     expect(failedRequest(thrown, url).message).toBe(`GET ${url}: ${sentence}`);

@@ -103,7 +103,7 @@ test("a refusal halves the requests in flight, down to 1; good answers bring the
     status = code;
     await send(requestOf("a"));
   };
-  /** How many of so many requests are in flight together; all get good answers. */
+  /** Sends `count` requests that all succeed; returns how many were in flight at the same time. */
   const together = async (count: number) => {
     held = new Promise((resolve) => {
       release = resolve;
@@ -119,8 +119,8 @@ test("a refusal halves the requests in flight, down to 1; good answers bring the
   };
   expect(await together(20)).toBe(8);
   await answerOnce(429);
-  await answerOnce(200); // the others wait for the first answer after a pause
-  expect(await together(8)).toBe(4); // with these, nine good answers: five, then six
+  await answerOnce(200); // after a pause, the others wait for the first answer
+  expect(await together(8)).toBe(4); // these make nine good answers, which raise the limit to five, then to six
   expect(await together(21)).toBe(6);
   expect(await together(100)).toBe(8);
   for (let refusal = 0; refusal < 5; refusal++) await answerOnce(429);

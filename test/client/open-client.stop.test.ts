@@ -16,7 +16,7 @@ function pageOf(request: IncomingMessage): number {
   return Number(new URL(request.url ?? "", "http://a.example").searchParams.get("page"));
 }
 
-/** A client with pages 1 and 2 under way, 3 waiting for its retry, and 5 and 6 in the queue behind 4. */
+/** A client with pages 1 and 2 in flight, page 3 waiting for its retry, and pages 5 and 6 queued behind 4. */
 async function busyClient(options: Partial<ClientOptions> = {}) {
   const { url, requests } = await serve((request, response) => {
     if (pageOf(request) === 3) response.writeHead(500, { "retry-after": "60" }).end();
@@ -72,7 +72,7 @@ describe("everything under way, in the queue and in a wait ends at once, and not
     expect(first?.message).toContain("401; the service does not take this key");
     for (const error of others) expect(error).toBe(first);
     expect(requests.map(pageOf).slice(0, 4)).toEqual([1, 2, 3, 11]);
-    expect(progress.sent).toBeLessThanOrEqual(5); // one may take the slot before the answer is understood
+    expect(progress.sent).toBeLessThanOrEqual(5); // one more may start before the answer is understood
     expect(progress.inFlight).toBe(0);
   });
 });

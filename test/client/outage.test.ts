@@ -19,7 +19,7 @@ const daemonGone: Reply = {
   body: '{"code":"invalid_param","message":"Failed to request plugin daemon, url: plugin/x","status":400}',
 };
 
-/** A client in virtual time; `reply` says what comes of a request that arrives at this second: an answer or a code. */
+/** A client in virtual time. `reply` returns the answer, or an error code, for a request that arrives at this second. */
 function startClient(
   reply: (seconds: number, path: string, page: number) => Reply | string,
   more: Partial<ClientOptions> = {},
@@ -66,7 +66,7 @@ function startClient(
   return { clock, reported, reportedAt, sent, client, chunks };
 }
 
-/** Reads so many pages, as many at once as the client lets. */
+/** Page numbers from 1 to `count`. */
 const pages = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 describe("a service that goes away for 34 s", () => {

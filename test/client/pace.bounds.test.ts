@@ -14,7 +14,7 @@ test.each([tenMinutes + 1, 1e12, Number.POSITIVE_INFINITY])(
     pace.take(0);
     pace.refused(0, 10, retryAfter);
     expect(pace.take(10)).toBe(tenMinutes);
-    pace.refused(5, 20, retryAfter); // of a request that was under way
+    pace.refused(5, 20, retryAfter); // refuses a request that was already in flight
     expect(pace.take(20)).toBe(tenMinutes);
     expect(pace.take(20 + tenMinutes)).toBe(0);
   },

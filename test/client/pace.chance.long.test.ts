@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { rounds } from "../rounds.js";
 import { chance, type Refuses, readRefused } from "./read-refused.js";
 
-/** How many times as long as without refusals the runs of so many seeds take, in order. */
+/** For each seed, how many times longer a run takes with refusals than without; sorted. */
 async function slowness(seeds: number, conditions: { requests: number; concurrency: number }, refuses: Refuses) {
   const clean = await readRefused({ ...conditions, latency: 5, seed: 0, refuses: () => false });
   const factors: number[] = [];

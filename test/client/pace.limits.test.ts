@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chance, fixedWindow, type Refuses, readRefused, slidingWindow, tokenBucket } from "./read-refused.js";
 
-/** The figures are about those of a pace that takes every refusal for a limit; the pace may be refused 20 times more, once. */
+/** The limits come from a pace that treats every refusal as a rate limit. This pace may get 20 more refusals, once. */
 test.each<[string, number, number, number, () => Refuses, number, number]>([
   ["sliding window", 1, 50, 8, () => slidingWindow(1), 60, 0.65],
   ["sliding window", 5, 50, 4, () => slidingWindow(5), 10, 0.88],
@@ -46,7 +46,7 @@ test.each<[string, () => Refuses]>([
       refuses,
     });
     expect(refused / sent).toBeLessThan(0.3);
-    expect(1_500 / seconds / 20).toBeGreaterThan(0.2); // 0.06 where every refusal counts for a limit
+    expect(1_500 / seconds / 20).toBeGreaterThan(0.2); // 0.06 if every refusal counts as a rate limit
   }
 });
 

@@ -10,11 +10,14 @@ import { VirtualClock } from "./virtual-clock.js";
 interface Service {
   readonly limit: Pick<RateLimit, "perSecond" | "max" | "window">;
   readonly latency: number;
-  /** Milliseconds to wait as the service reports them; undefined: it does not say. */
+  /** The wait in milliseconds that the service reports; undefined if it reports none. */
   readonly retryAfter: (wait: number) => number | undefined;
 }
 
-/** Sends so many requests, each until it is let in, to a service with a sliding window in which refusals count. */
+/**
+ * Sends requests as the pace permits, and repeats refused ones. The service has a sliding window that also counts
+ * refused requests.
+ */
 async function simulate({ limit, latency, retryAfter }: Service, requests: number, concurrency = 8, maxRps?: number) {
   const clock = new VirtualClock();
   const window = new RateWindow();
@@ -88,7 +91,7 @@ test.runIf(inFull)("max_rps is a smooth rate: never more in any time than fit in
       const { sentAt, seconds } = await simulate(service, 60, concurrency, maxRps);
       for (let from = 0; from < sentAt.length; from++) {
         for (let to = from + 1; to < sentAt.length; to++) {
-          const time = ((sentAt[to] ?? 0) - (sentAt[from] ?? 0)) / 1000 + 0.006; // a timer may be 5 ms late
+          const time = ((sentAt[to] ?? 0) - (sentAt[from] ?? 0)) / 1000 + 0.006; // timers may be 5 ms late
           expect(to - from).toBeLessThanOrEqual(time * maxRps + 0.001);
         }
       }

@@ -49,7 +49,7 @@ describe("retryDelay", () => {
   });
 });
 
-/** Options that wait no real time; `waits` fills with what was waited, `told` with what was told. */
+/** Options that wait no real time; records the waits in `waits` and the retries in `reported`. */
 function options(retries: number, more: Partial<RetryOptions> = {}) {
   const waits: number[] = [];
   const reported: (string | number)[][] = [];
@@ -59,7 +59,7 @@ function options(retries: number, more: Partial<RetryOptions> = {}) {
   return { waits, reported, options: { retries, signal, onRetry, sleep, random: () => 0.5, ...more } };
 }
 
-/** Fails with these in turn, then gives "done". */
+/** Throws these errors in turn, then returns "done". */
 function failing(...errors: Error[]) {
   const read = async () => {
     read.tries++;

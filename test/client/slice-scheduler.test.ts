@@ -40,7 +40,7 @@ test("an answer is worked on only once the sockets that have one are read", asyn
   const take = sliceScheduler();
   const order: string[] = [];
   const worked = take(1, () => order.push("worked"));
-  process.nextTick(() => order.push("read")); // as a socket is whose bytes came with the others
+  process.nextTick(() => order.push("read")); // like a socket whose bytes arrived at the same time
   await worked;
   expect(order).toEqual(["read", "worked"]);
 });

@@ -15,7 +15,7 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  /** The output of a command, with the place of the job and all times of this moment left out. */
+  /** The output of a command without the job's location and without times of the current run. */
   async function outputOf({ kbdump, job, dir }: DumpsInBucket, args: readonly string[]) {
     const { code, stdout, stderr } = await kbdump(args);
     const plain = (text: string) =>

@@ -9,7 +9,7 @@ import { Store } from "../../servers/store.js";
 import { openTestHttp, rejection } from "../open-test-http.js";
 import { serve } from "../serve.js";
 
-/** How far the memory of this process, test server included, grows while the work runs. */
+/** Measures how much the memory of this process grows while the work runs, including the test server. */
 async function growth(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage.rss();
   let most = before;
@@ -98,7 +98,7 @@ describe("the time of a request", () => {
     const { get } = openTestHttp(url, { connections: 1, timeout: 0.1 });
     const both = Promise.allSettled([get("/slow"), get("/second")]);
     await arrived.promise;
-    for (const start = performance.now(); performance.now() - start < 150; ); // so that both times are up at the same moment
+    for (const start = performance.now(); performance.now() - start < 150; ); // blocks the event loop so that both timeouts are due at the same moment
     const [first, second] = await both;
     expect([first.status, second.status]).toEqual(["rejected", "rejected"]);
     await patient.get("/slow"); // longer than the first one takes

@@ -108,7 +108,7 @@ describe("what comes back", () => {
     ["x-gzip", gzipSync(text)],
     ["GZIP", gzipSync(text)],
     ["deflate", deflateSync(text)],
-    ["deflate", deflateRawSync(text)], // what some servers send under that name
+    ["deflate", deflateRawSync(text)], // some servers send raw deflate under that name
     ["br", brotliCompressSync(text)],
     ["identity", Buffer.from(text)],
   ])("decompresses %s", async (encoding, bytes) => {

@@ -11,13 +11,13 @@ import { openTestClient } from "../open-test-client.js";
 import { everythingOf, openTestHttp, rejection } from "../open-test-http.js";
 import { deadUrl, json, serve } from "../serve.js";
 
-/** The name in a certificate of the tests; nobody knows a host of this name. */
+/** The host name in the test certificates; it does not resolve. */
 const name = "elsewhere.example";
 const portOf = (url: string) => Number(new URL(url).port);
 const empty = json({ data: [], total: 0 });
 const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
 
-/** A service, a proxy that leads to it, and what a client has to know of both. */
+/** A service, a proxy in front of it, and the client settings for both. */
 async function startBoth(scheme: "http" | "https", behaviour: ProxyBehaviour = {}, answer = empty) {
   const { url, requests } = await serve(answer, scheme === "https" ? "other-name" : undefined);
   const proxy = await startProxy(portOf(url), behaviour);
@@ -182,7 +182,7 @@ it("a proxy over TLS has its certificate checked, too", async () => {
 });
 
 describe.each(["http", "https"] as const)("this machine, over %s", (scheme) => {
-  /** The service under its own address, and the proxy in the variable. */
+  /** The service at its own address, with the proxy in this environment variable. */
   async function startHere(variable: string) {
     const { url, requests } = await serve(empty, scheme === "https" ? "one" : undefined);
     const proxy = await startProxy(portOf(url));

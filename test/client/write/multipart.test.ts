@@ -14,14 +14,14 @@ import { answering, openTestWriter } from "./open-test-writer.js";
 
 const made = { id: "new" };
 
-/** A file of one test with these bytes. */
+/** A temporary file with these bytes. */
 async function fileOf(bytes: string | Buffer, name = "a.txt"): Promise<LocalFile> {
   const path = join(await testFolder(), "0001");
   await writeFile(path, bytes);
   return { path, name, mime_type: "text/plain" };
 }
 
-/** The parts of a form, by name, read by Node's own parser. */
+/** The form fields by name, parsed by Node. */
 async function partsOf(request: IncomingMessage): Promise<FormData> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);
@@ -29,7 +29,7 @@ async function partsOf(request: IncomingMessage): Promise<FormData> {
   return new Response(Buffer.concat(pieces), { headers }).formData();
 }
 
-/** A server that takes forms. */
+/** A server that accepts forms. */
 async function takeForms(answer = answering(200, made)) {
   const forms: FormData[] = [];
   const served = await serve(async (request, response) => {

@@ -17,7 +17,7 @@ const chunk = { id: "new", content: "x", status: "completed", enabled: true, err
 const refusal = (status: number, message: string, code = "invalid_param") => ({ code, message, status });
 const add = (writer: Writer) => writer.addChunk(place, { content: "x" }).send();
 
-/** The outcome of one chunk added to a server that answers so. */
+/** Adds one chunk to a server that gives this answer; returns the outcome. */
 async function outcomeOf(answer: Parameters<typeof serve>[0], options: Partial<WriterOptions> = {}) {
   const { url, requests } = await serve(answer);
   const outcome = await add(openTestWriter(url, options));
@@ -61,7 +61,7 @@ describe("the four writes", () => {
       response.end(JSON.stringify({ data: chunk }));
     });
     const write = prepare(openTestWriter(url));
-    expect(requests).toHaveLength(0); // it is noted before it is sent
+    expect(requests).toHaveLength(0); // the caller logs the write before it sends it
     expect(write).toMatchObject({ method, path });
     expect(await write.send()).toEqual({
       kind: "done",
@@ -265,7 +265,7 @@ describe("a process that may have lost its place", () => {
     const writer = openTestWriter(url, { pace, now: clock.now, sleep: clock.sleep });
     const error = await rejection(
       held(writer, async () => {
-        expect(clock.now()).toBeGreaterThan(1_900); // a timer may be late by some milliseconds
+        expect(clock.now()).toBeGreaterThan(1_900); // timers may be a few milliseconds late
         throw new Error("another restore has taken over");
       }),
     );
