@@ -11,7 +11,10 @@ import { testFolder } from "../run/job-for.js";
 const main = join(import.meta.dirname, "../../dist/main.js");
 const isInstalled = (shell: string) => spawnSync(shell, ["-c", "true"]).status === 0;
 
-/** A folder with `kbdump` in its PATH, a job file with a blank in its name, a folder, and the script of a shell. */
+/**
+ * A folder with `kbdump` in its PATH, a job file with a blank in its name, a subfolder, and the completion script for a
+ * shell.
+ */
 async function placeFor(shell: "bash" | "zsh") {
   const folder = await testFolder();
   const script = join(folder, "completion.txt");
@@ -46,7 +49,7 @@ test.runIf(inFull)("bash proposes commands, flags and words, and files where not
   const { stdout } = spawnSync("bash", ["--norc", "-c", `source "${script}"; complete -p kbdump`], {
     encoding: "utf8",
   });
-  expect(stdout).toContain("-o default"); // bash proposes files where kbdump proposes nothing
+  expect(stdout).toContain("-o default"); // bash completes file names where kbdump suggests nothing
 });
 
 test.skipIf(!isInstalled("zsh"))(

@@ -8,7 +8,7 @@ import { finished, startKbdump } from "../cli/run-kbdump.js";
 import { inFull } from "../rounds.js";
 import { guarded } from "./guarded.js";
 
-/** Starts the command, and resolves when it waits for the re-index. */
+/** Starts the command; resolves when it waits for the re-index. */
 async function startGuard({ command, env }: Awaited<ReturnType<typeof guarded>>, ...more: readonly string[]) {
   const child = startKbdump([...command, ...more], env);
   const done = finished(child);
@@ -31,7 +31,7 @@ test("guard backs up, waits for the re-index, and brings back what it took", asy
   expect(stdout).toContain("restored: 2 of 2; proved");
   expect(stderr).toContain("backed up: 1 document, 53 chunks, 53 child chunks; ");
   expect(guard.contents()).toEqual(before);
-  expect(await readdir(guard.runs)).toHaveLength(3); // two backups, and the folder of the restore
+  expect(await readdir(guard.runs)).toHaveLength(3); // two backups, and the folder that the restore made
 });
 
 test.runIf(inFull)("guard says as JSON where the backups are and what became of the restore", async () => {
@@ -97,7 +97,7 @@ test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.Pro
 test("a document counts as indexed again when its indexing has ended later, or in an error", () => {
   const before = { status: "completed", completedAt: 10 };
   expect(isReindexed(before, before)).toBe(false);
-  expect(isReindexed(before, { status: "completed", completedAt: 9 })).toBe(false); // a service that was set back
+  expect(isReindexed(before, { status: "completed", completedAt: 9 })).toBe(false); // the service was restored to an older state
   expect(isReindexed(before, { status: "indexing", completedAt: null })).toBe(false);
   expect(isReindexed(before, { status: "completed", completedAt: 20 })).toBe(true);
   expect(isReindexed(before, { status: "error", completedAt: null })).toBe(true);

@@ -197,7 +197,7 @@ function changesOf() {
   return { all, first: async () => changes };
 }
 
-/** Every colour is on, as codes must not count. */
+/** Every colour is on: colour codes must not count as width. */
 const pageOf = (columns: number) => pageFor({ isTTY: true, columns }, {});
 
 test.runIf(inFull).each(Object.entries(tables))(

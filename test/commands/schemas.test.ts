@@ -40,7 +40,7 @@ const schemas = new Map<string, object>(JSON.parse(JSON.stringify([...(await res
 const validators = new Map([...schemas].map(([name, schema]) => [name, ajv.compile(schema)]));
 const absent = "00000000-0000-4000-8000-00000000dead";
 
-/** Gives the JSON object that stands on the last line, after holding it against a schema. */
+/** Returns the JSON object on the last line, after validating it against a schema. */
 function parsed(name: string, text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");
   const validate: ValidateFunction | undefined = validators.get(name);
@@ -49,7 +49,7 @@ function parsed(name: string, text: string): Record<string, unknown> {
   return isMapping(value) ? value : {};
 }
 
-/** Runs a command with JSON everywhere: its result and every line on stderr must be as their schemas say. */
+/** Runs a command with JSON output; its result and every line on stderr must match their schemas. */
 async function result(schema: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const log = args[0] === "init" ? [] : ["--log-format", "json"];
   const { code, stdout, stderr } = await runHere([...args, "--json", ...log], env);
@@ -59,7 +59,7 @@ async function result(schema: string, args: readonly string[], env: NodeJS.Proce
   return [code, status] as const;
 }
 
-/** A job of one document and one batch, and the same with a document and a batch more that are not there. */
+/** A job with one document and one batch, and a job that also names a missing document and a missing batch. */
 async function startPlace() {
   const store = new Store();
   const document = makeDocument({ chunks: 3, childrenPerChunk: 1 });
@@ -79,7 +79,7 @@ async function startPlace() {
   return { job, broken, folder, dataset, document, env: { KNOWLEDGE_API_KEY: server.key } };
 }
 
-/** Everything in a schema that describes an object, with its path. */
+/** Every object in a schema, with its path. */
 function objectsOf(schema: unknown, path = ""): readonly (readonly [string, Record<string, unknown>])[] {
   if (Array.isArray(schema)) return schema.flatMap((each) => objectsOf(each, path));
   if (!isMapping(schema)) return [];

@@ -26,7 +26,7 @@ interface Given {
   readonly openTerminal?: ReturnType<typeof openTerminalHere>["openTerminal"];
 }
 
-/** Runs `restore` with a copy that gives this result; gives what came of it, and the options that it was given. */
+/** Runs `copy` with a fake copy that returns this result; returns the outcome and the options that the copy received. */
 async function copy(args: readonly string[], { result = copyOf(datasets), act, ...environment }: Given = {}) {
   let options: CopyOptions | undefined;
   const copyRun: CopyRun = async (received) => {
@@ -135,7 +135,7 @@ test.each<[Partial<CopyResult>, number, RegExp]>([
   expect(JSON.parse(json)).toEqual(result);
 });
 
-/** A copy that shows this plan, and is done if the answer is yes. */
+/** A fake copy that shows this plan and is done if the user answers yes. */
 const asking = (planned: CopyResult) => async (options: CopyOptions) =>
   (await options.confirm(planned)).go ? copied : planned;
 

@@ -11,7 +11,7 @@ import { makeRuns } from "../../store/past-run.js";
 const hour = 3_600_000;
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * hour - 60_000);
 
-/** A run that ended so many hours ago, with counts. */
+/** Makes a run that ended `hours` ago, with counts. */
 async function makeRun(place: string, hours: number, status: "complete" | "partial"): Promise<string> {
   const runId = runIdFrom(hoursAgo(hours + 1));
   await makeRuns(place, "test", { [runId]: status });

@@ -10,7 +10,7 @@ import { dump, smallStore, useDump } from "../../verify/dumped.js";
 
 const copyOfDump = useDump(["jsonl", "duckdb"]);
 
-/** A partial run of the job `test`, and a complete one before and after it, the later one after a re-index. */
+/** Three runs of the job `test`: a partial one and two complete ones, with a re-index between the last two. */
 async function startRuns() {
   const { base, folder } = await copyOfDump();
   const [partial = ""] = await readdir(join(folder, "runs"));
@@ -74,7 +74,7 @@ test.runIf(inFull)(
       await report("test", "--against", "test"),
       await report(join(folder, "latest"), "--against", "test"),
     ];
-    expect(first).toMatchObject({ run: newer, against: older, lost: 15 }); // the child chunks
+    expect(first).toMatchObject({ run: newer, against: older, lost: 15 }); // the child chunks are lost
     expect(first.stderr).toContain(
       `reporting ${join(folder, "runs", newer)}, compared with ${join(folder, "runs", older)}\n`,
     );
@@ -157,7 +157,7 @@ test.runIf(inFull)(
     await writeFile(path, "an older report");
     const child = startKbdump(["report", `test@${basename(run)}`, "--out", join(folder, "..")]);
     const ended = finished(child);
-    child.stderr?.once("data", () => child.kill("SIGTERM")); // it begins with the run that it found
+    child.stderr?.once("data", () => child.kill("SIGTERM")); // its first line names the run
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }, stderr).toEqual({ code: 143, stdout: "" });
     expect(stderr).toBe(`reporting ${run}\nkbdump: interrupted by SIGTERM\n`);

@@ -5,7 +5,10 @@ import { restoreHere, runFolder } from "./restore-here.js";
 
 const lost = documentOf({ restores: [restoreOf(1)], listed: [listedOf(2, { why: "found inside" })] });
 
-/** Runs `restore` with a restore that gives this result, off a terminal; gives what came of it, and the options that it was given. */
+/**
+ * Runs `restore` outside a terminal with a fake restore that returns this result; returns the outcome and the options
+ * that the restore received.
+ */
 async function restore(
   args: readonly string[],
   {

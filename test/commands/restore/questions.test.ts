@@ -14,7 +14,7 @@ import {
   targetOf,
 } from "../../restore/lost/made-result.js";
 
-/** Gives these answers, one after the other, and keeps the notes and questions. */
+/** Answers questions from this list, in order; records the notes and questions. */
 function answering(answers: readonly string[]) {
   const heard: string[] = [];
   let at = 0;
@@ -35,7 +35,7 @@ function answering(answers: readonly string[]) {
   return { dialogue, heard };
 }
 
-/** Two documents: one whose rows have a place, and one of which two rows need a decision. */
+/** Two documents: in the first, every row has a target; in the second, two rows need a decision. */
 const [placed, open] = [
   documentOf({ restores: [restoreOf(1), restoreOf(2, { target: targetOf(102, "Now.") })] }),
   documentOf({
@@ -46,7 +46,7 @@ const [placed, open] = [
   }),
 ];
 const asPlanned = { go: true, decisions: undefined };
-/** The decisions by the numbers of the rows. */
+/** Decisions by row number. */
 const decided = (rows: Readonly<Record<number, Decision>>) => ({
   go: true,
   decisions: new Map(Object.entries(rows).map(([number, decision]) => [idOf(Number(number)), decision])),

@@ -33,7 +33,7 @@ interface Answer {
   readonly isCut: boolean;
 }
 
-/** Asks and collects all rows. */
+/** Runs a query and collects all rows. */
 function ask(source: QuerySource, sql: string, limit?: number, memory = "200MB"): Promise<Answer> {
   return queryDatabase(source, sql, { ...options, memory, limit }, async ({ columns, rows, rowCount, isCut }) => {
     const all: QueryRow[] = [];
@@ -187,7 +187,7 @@ test.runIf(inFull)(
     expect(count).toBe(130_000);
     expect(readdirSync(folder).filter((name) => name.includes("duckdb"))).toEqual(["test.duckdb"]);
     const after = readdirSync(tmpdir()).filter((name) => name.startsWith("kbdump-duckdb-"));
-    expect(after.filter((name) => !before.includes(name)).length).toBeLessThanOrEqual(1); // of another test at the same time
+    expect(after.filter((name) => !before.includes(name)).length).toBeLessThanOrEqual(1); // a parallel test may add one
   },
 );
 

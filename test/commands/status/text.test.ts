@@ -116,7 +116,7 @@ function open(isTTY: boolean, more: { format?: "text" | "json"; quiet?: boolean 
   };
 }
 
-/** The screen after all that was written. */
+/** The screen after this output. */
 function screenOf(written: readonly string[]): readonly string[] {
   const screen = new Screen(60);
   screen.write(written.join(""));

@@ -68,7 +68,7 @@ describe("files that are not those of their run are refused, and verify is named
   });
 });
 
-/** Changes a byte of a file, and not how many there are. */
+/** Changes one byte of a file and keeps its size. */
 async function swapByte(path: string): Promise<void> {
   await writeFile(path, (await readFile(path, "utf8")).replace("text of", "TEXT of"));
 }

@@ -10,7 +10,7 @@ import { absent, type DumpOptions, dump, smallStore } from "../../verify/dumped.
 import { child, chunk, info, soundTables } from "../../verify/sound-tables.js";
 import { tablesOf, twoDumps } from "./dumps.js";
 
-/** Dumps the store in one format, as most tests of the command need no other. */
+/** Dumps the store as JSONL only, because most tests of the command need no other format. */
 const dumpJsonl = (folder: string, store: ReturnType<typeof smallStore>, options: DumpOptions = {}) =>
   dump(folder, store, { ...options, output: { formats: ["jsonl"] } });
 
@@ -23,7 +23,7 @@ test("the owner of a knowledge base sees what a re-index lost, and what did not 
     Object.assign(made, { position: at + 1, updated_by: null, created_at: 1_741_267_200 + at });
   const [, , edited, , , removed] = text.chunks;
   Object.assign(edited ?? {}, { content: "A sentence that somebody wrote.", updated_by: "someone" });
-  Object.assign(removed ?? {}, { created_at: 1_741_267_200 + 30 * day }); // alone, this says nothing of a person
+  Object.assign(removed ?? {}, { created_at: 1_741_267_200 + 30 * day }); // this alone is no evidence of a manual edit
   const before = await dumpJsonl(folder, store);
 
   Object.assign(edited ?? {}, { content: "A sentence that the parser wrote.", updated_by: null });
@@ -34,7 +34,7 @@ test("the owner of a knowledge base sees what a re-index lost, and what did not 
 
   const table = await runHere(["diff", before.folder, after, "--text"]);
   expect(table.code).toBe(4);
-  expect(table.stderr).toMatch(/^warning: these are dumps of different services: [^\n]*\n$/); // the server's port
+  expect(table.stderr).toMatch(/^warning: these are dumps of different services: [^\n]*\n$/); // the port of the server differs
   const [, manual = "", others = ""] = table.stdout.split(
     /Lost, with manual edits:|Lost, without a fact of a manual edit:/,
   );

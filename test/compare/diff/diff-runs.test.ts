@@ -14,10 +14,10 @@ import { described, diffed, tablesOf, twoDumps } from "./dumps.js";
 
 const at = (position: number, more: Row = {}): Row => ({ position, ...more });
 
-/** The counts of chunks that are not 0. */
+/** The counts that are not 0. */
 const counted = (counts: object) => Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
 
-/** Gives the changes between two versions of one document. */
+/** Returns the changes between two versions of one document. */
 async function between(
   old: readonly Row[],
   fresh: readonly Row[],
@@ -356,7 +356,7 @@ describe("formats", () => {
   ] as const;
   let made: string;
 
-  /** A dump in each format serves all tests: it is only read. */
+  /** All tests share one dump per format, because they only read it. */
   beforeAll(async () => {
     made = await mkdtemp(join(tmpdir(), "kbdump-diff-"));
     for (const format of formats) await writeDump(join(made, format), nastyDump, { formats: [format] });

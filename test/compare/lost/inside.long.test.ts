@@ -14,11 +14,11 @@ const textsOf = (...contents: readonly string[]) => contents.map((content) => te
 
 /** The texts of a document before and after a re-index. */
 interface Scene {
-  /** Texts of people that may be lost. */
+  /** Manual texts that may be lost. */
   readonly manual: readonly Text[];
-  /** Texts that the indexing made. */
+  /** Texts from the indexing. */
   readonly automatic?: readonly Text[];
-  /** Texts of the indexing that people replaced. */
+  /** Texts from the indexing that a person replaced. */
   readonly replaced?: readonly Text[];
   readonly targets: readonly Text[];
 }
@@ -43,7 +43,7 @@ function comparedOf({ manual, automatic = [], replaced = [], targets }: Scene) {
   };
 }
 
-/** The texts that a plan lists as found inside a chunk, of every scene. */
+/** For every scene, the texts that the plan lists as found inside a chunk. */
 async function foundIn(scenes: readonly Scene[]): Promise<readonly (readonly Text[])[]> {
   const plans = await planAll(scenes.map(comparedOf));
   return plans.map((plan, at) => {

@@ -24,7 +24,10 @@ const bare = tablesOf(
   [child("children", "p1", "k1", "x", "customized"), child("untouched", "u1", "k2", "x")],
   { ill: { status: "unstable" } },
 );
-/** The indexing of one document ended before its last chunk was made, that of another one then. One document is switched off. */
+/**
+ * One document's indexing ended before its last chunk was created, another one's at the same time. The third document is
+ * disabled.
+ */
 const tables = {
   ...bare,
   datasets: [sound.settings("d")],
@@ -36,7 +39,7 @@ const tables = {
 };
 const run = "20250306T060000000Z";
 
-/** The documents that a plan against the dump itself names, with their rows that have manual edits. */
+/** Compares the dump with itself; returns the documents of the plan and their rows with manual edits. */
 async function worked(dump: Dump, documents: readonly string[] = []) {
   const { plan, warnings } = await lostOf(dump, dump, { documents });
   expect(warnings).toEqual([]);

@@ -19,7 +19,7 @@ const anew = tablesOf(
   [chunk("b", "b1", 1, "b"), chunk("a", "t2", 1, "before"), chunk("a", "t1", 2, "same")],
   [child("a", "t1", "u1", "x")],
 );
-/** The job's database after the run before the edits and the one after them. */
+/** The database of the job after the run before the edits and the run after them. */
 const history = madeOnce(async () => {
   const database = await JobDatabase.create();
   await database.run(before, indexed, { run: { started_at: "2025-03-06T02:00:00.000Z" } });

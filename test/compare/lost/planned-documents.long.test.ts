@@ -9,13 +9,13 @@ import type { MadeDocument } from "./rows.js";
 
 type Plan = DocumentPlan | undefined;
 
-/** Checks many documents, of which one comparison makes the plans. */
+/** Checks many documents with a single comparison. */
 async function checkPlans(
   texts: "unique" | "few",
   check: (given: Reindexed, plan: Plan, at: number) => void,
   further?: (all: readonly Reindexed[], plans: readonly Plan[]) => Promise<void>,
 ): Promise<void> {
-  const many = 500; // a comparison of more documents takes little longer
+  const many = 500; // comparing more documents at once takes little longer
   const documents = fc.array(reindexedDocuments(texts), { minLength: many, maxLength: many });
   const numRuns = rounds(1, 10, "KBDUMP_PLANNED_DOCUMENTS");
   await fc.assert(
@@ -100,7 +100,7 @@ it("changes nothing that it does not plan, and plans nothing more once it is don
   );
 });
 
-/** Checks the rules that hold for all texts. */
+/** Checks the rules that hold for every text. */
 function checkSafety({ old, history, target }: Reindexed, plan: Plan): void {
   const targets = restoresOf(plan).flatMap((restore) => (restore.target ? [restore.target.id] : []));
   expect(new Set(targets).size).toBe(targets.length);
