@@ -7,7 +7,7 @@ import { askedOf, type Batch, type Crawling, crawl, isChildPage, recordsOf, star
 
 closeAfterEach();
 
-/** The chunks whose child lists were asked for, by their places, each page once. */
+/** The positions of the chunks whose child lists were requested, one entry per page. */
 function listsAsked(crawling: Crawling): number[] {
   const asked = askedOf(crawling).flatMap((url) => /^\/([^/]+)\/child_chunks/.exec(url)?.[1] ?? []);
   return asked.map((id) => crawling.document.chunks.findIndex((chunk) => chunk.id === id)).sort((a, b) => a - b);
@@ -16,7 +16,7 @@ function listsAsked(crawling: Crawling): number[] {
 const planOf = (batches: readonly Batch[]) => batches.at(-1)?.howFar?.children.plan;
 const childrenOf = (batches: readonly Batch[]) => JSON.stringify(recordsOf(batches).children);
 
-/** Crawls with `all` and with `auto`. */
+/** Crawls a document with `all` and again with `auto`. */
 async function crawlTwice(crawling: Crawling) {
   const all = await crawl(crawling);
   const pages = askedOf(crawling).length;
@@ -69,7 +69,7 @@ describe("parents that embed their children", () => {
     const { auto, same } = await crawlTwice(crawling);
     expect(same).toBe(true);
     const empty = crawling.document.chunks.flatMap((_, at) => (childrenPerChunk(at) === 0 ? [at] : []));
-    const sample = [1, 33, 33, 33, 38, 76, 113]; // the largest has three pages
+    const sample = [1, 33, 33, 33, 38, 76, 113]; // the largest child list has three pages
     expect(listsAsked(crawling)).toEqual([...sample, ...empty].sort((a, b) => a - b));
     expect(planOf(auto.batches)).toEqual({
       source: "embedded",

@@ -10,13 +10,13 @@ import { crawl, isChildPage, isPage, recordsOf, startCrawling } from "./crawling
 
 closeAfterEach();
 
-/** Every page but the first, of whatever size. */
+/** Requests for any page of a list except the first, with any page size. */
 const isBehind =
   (list: string) =>
   ({ path, query }: RequestRecord) =>
     path.endsWith(list) && !query.startsWith("page=1&");
 
-/** Crawls 300 chunks one page after the other; the document is edited just before page 3 is answered. */
+/** Crawls 300 chunks page by page; the document is edited just before page 3 is answered. */
 async function crawlEdited(edit: (document: TestDocument) => unknown) {
   const crawling = await startCrawling({ chunks: 300 }, {}, 1);
   const before = crawling.document.chunks.map(({ id }) => id);

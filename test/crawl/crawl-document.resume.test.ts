@@ -29,7 +29,7 @@ describe("a resumed crawl", () => {
     }
     const inTheMiddle = batches.filter(({ howFar }) => !howFar);
     const perList = inTheMiddle.map(({ chunkId }) => crawling.document.chunks.findIndex(({ id }) => id === chunkId));
-    expect(perList).toEqual([2, 3, 3, 4, 4, 4, 4]); // all but the last page of 100, 101 and 250 children
+    expect(perList).toEqual([2, 3, 3, 4, 4, 4, 4]); // every page but the last of the lists with 101 and 250 children
   });
 
   it("proves the whole list, what was read before it included", async () => {
@@ -48,8 +48,8 @@ describe("a resumed crawl", () => {
     const { document, server } = crawling;
     const chunk = document.chunks[1];
     server.behaviour.onRequest = ({ path, query }) => {
-      if (path.endsWith("/segments") && query.startsWith("page=2&")) swapChunks(document, 0, 120); // a row came before
-      if (path.includes(`/${chunk?.id}/`)) document.chunks.splice(1, 1); // a chunk is gone
+      if (path.endsWith("/segments") && query.startsWith("page=2&")) swapChunks(document, 0, 120); // a row repeats
+      if (path.includes(`/${chunk?.id}/`)) document.chunks.splice(1, 1); // deletes a chunk
     };
     const { batches, problems } = await crawl(crawling);
     expect(problems).toEqual([
@@ -58,7 +58,7 @@ describe("a resumed crawl", () => {
       `chunk ${chunk?.id} was deleted while the document was read`,
     ]);
     server.behaviour.onRequest = () => {};
-    if (chunk) document.chunks.splice(1, 0, chunk); // all is well again, to which the rows do not bear witness
+    if (chunk) document.chunks.splice(1, 0, chunk); // the list is sound again, but the rows that were read before are not
     for (const [index, { howFar }] of batches.entries()) {
       if (!howFar || index === 0 || (index > 4 && index < batches.length - 2)) continue;
       const ids = new IdSet(recordsOf(batches.slice(0, index + 1)).chunks.map(({ id }) => id));

@@ -7,7 +7,7 @@ import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 
 const rows = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, at) => ({ id: String(from + at) }));
-/** A list of which nothing bad is told. */
+/** A halving reader that must not report a problem. */
 const halving = (read: ReadSizedPage) =>
   halvingPages(read, {
     name: "rows",
@@ -17,7 +17,7 @@ const halving = (read: ReadSizedPage) =>
   });
 const givenUp = (reason = new RetryError("504", { status: 504 })) => new GaveUpError(reason, 7);
 
-/** A list of `total` rows; pages of more than `most` rows are given up. */
+/** A list of `total` rows; the client gives up pages of more than `most` rows. */
 function listOf(total: number, most: number, asked: string[] = []) {
   return async (page: number, limit: number) => {
     asked.push(`${page}/${limit}`);
@@ -70,7 +70,7 @@ test.each([
   await expect(halving(list)(1)).rejects.toThrow(message);
 });
 
-/** A list whose rows are `weight` each; an answer heavier than 100 is too large to be taken. `fetched` adds up what came. */
+/** A list in which each row has a weight; answers heavier than 100 are too large. `fetched` is the weight received so far. */
 function heavyList(total: number, weight: (row: number) => number) {
   const list = { asked: [] as string[], fetched: 0 };
   const read: ReadSizedPage = async (page, limit) => {

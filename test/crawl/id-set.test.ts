@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { IdSet } from "../../src/crawl/id-set.js";
 import { inFull } from "../rounds.js";
 
-/** Ids of all kinds, many of them equal or nearly so. */
+/** Different kinds of ids, many of them equal or nearly equal. */
 const near = fc.tuple(fc.integer({ min: 0, max: 40 }), fc.constantFrom(0, 9, 14, 24, 35)).map(([value, at]) => {
   const id = "00000000-0000-4000-8000-000000000000".split("");
   id[at] = (value % 16).toString(16);

@@ -7,7 +7,7 @@ import { pageOf, rowsOf } from "./pages.js";
 
 type Pages = readonly (readonly [ids: string, total: number])[];
 
-/** Feeds pages, each a word whose letters are its ids, and gives the problems and the rows. */
+/** Passes pages to the proof and returns the problems and rows. A page is a word, each letter of it an id. */
 function prove(pages: Pages, read?: { ids: Iterable<string>; total: number }) {
   const problems: string[] = [];
   const proof = new ListProof(

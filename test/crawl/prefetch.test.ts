@@ -2,19 +2,19 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mapAhead, Prefetch } from "../../src/crawl/prefetch.js";
 
-/** Some turns of the event loop. */
+/** Waits for `count` turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Takes every permit that is left. */
+/** Takes every remaining permit and returns their number. */
 function permitsOf(prefetch: Prefetch): number {
   let permits = 0;
   while (prefetch.take()) permits++;
   return permits;
 }
 
-/** Everything that rejects unseen while the test runs. */
+/** Collects unhandled rejections during the test. */
 function unhandled(): unknown[] {
   const reasons: unknown[] = [];
   const listener = (reason: unknown) => reasons.push(reason);

@@ -10,12 +10,12 @@ const size = 5;
 
 type Edit = "append" | { readonly delete: number };
 
-/** A list of chunks as the service keeps it, which is edited just before some requests. */
+/** A list of chunks as in the service, edited just before some requests. */
 class Moving {
   #rows: readonly Listed[];
   readonly #edits: readonly (readonly Edit[])[];
   #added: number;
-  /** The ids at the moment of each answer, the first state included. */
+  /** The ids at the start and at each answer. */
   readonly states: string[][] = [];
   readonly asked: string[] = [];
 
@@ -57,7 +57,7 @@ class Moving {
 
 const answeredAt = 1_741_267_200_000;
 const created_at = answeredAt / 1_000 - settledAge;
-/** Ids do not rise with positions, as those of the service do not. */
+/** The order of the ids differs from the order of positions, as in the service. */
 const chunkAt = (position: number): Listed => {
   return { id: `${position % 7} ${position}`, position, status: "completed", created_at };
 };
@@ -174,7 +174,7 @@ test("a chunk deleted between the rows and the count of a full last page is noti
   const readPage = async (page: number) => {
     if (page === 3) list.append();
     const answer = await list.readPage(page);
-    if (page === 3) list.delete(12); // the page shows 11 to 15 of 16, and the service counts 15
+    if (page === 3) list.delete(12); // the page has 11 to 15 of 16 rows, but the service then counts 15
     return { ...answer, total: 15 };
   };
   const { problems } = await read({ readPage, readRow: list.readRow });

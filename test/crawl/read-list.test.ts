@@ -4,7 +4,7 @@ import { Prefetch } from "../../src/crawl/prefetch.js";
 import { pagesBehind, readList, readRest } from "../../src/crawl/read-list.js";
 import { idsFrom, pageOf } from "./pages.js";
 
-/** A list of `total` rows on pages of `size`, and the pages that were asked for. */
+/** A list of `total` rows in pages of `size`, and the requested pages. */
 function listOf(total: number, size: number, spoil: (page: ListPage, number: number) => ListPage = (page) => page) {
   const asked: number[] = [];
   const readPage = async (number: number) => {

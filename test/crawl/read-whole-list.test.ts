@@ -6,10 +6,10 @@ import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { inFull } from "../rounds.js";
 import { idsFrom, pageOf } from "./pages.js";
 
-/** An edit just before a request is answered: an upload, or the deletion of the row at a place. */
+/** An edit just before a request is answered: an upload, or the position of a row to delete. */
 type Edit = "upload" | number;
 
-/** A list, newest first, that changes while it is read; `answer` gives a page of it as the service would. */
+/** A list, newest first, that changes during the read; `answer` returns a page of it, like the service. */
 class Uploads {
   readonly #edits: readonly (readonly Edit[])[];
   #ids: number[];
@@ -66,7 +66,7 @@ test.runIf(inFull)(
 test.each([
   [0, 1],
   [99, 1],
-  [100, 2], // a full page may hide a row behind it
+  [100, 2], // a full page may not be the last one
   [101, 4],
   [300, 6],
 ])("a list of %i rows at rest takes %i requests, as one of several answers is read twice", async (count, requests) => {

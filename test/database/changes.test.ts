@@ -17,7 +17,7 @@ const textOf = (document: string, id: string, position: number, content: string,
 const text = (id: string, position: number, content: string, more: object = {}) =>
   textOf("a", id, position, content, more);
 
-/** Runs that read one document well, one after the other. */
+/** Runs that each read one document completely. */
 async function runs(...states: readonly (readonly Row[])[]): Promise<JobDatabase> {
   const database = await JobDatabase.create();
   for (const [index, chunks] of states.entries())
@@ -25,7 +25,7 @@ async function runs(...states: readonly (readonly Row[])[]): Promise<JobDatabase
   return database;
 }
 
-/** One chunk for each kind of change, and what makes it another. */
+/** One chunk for each kind of change, and the fields that differ. */
 const kinds: readonly (readonly [change: string, more: object])[] = [
   ["changed", { answer: "y", enabled: false }],
   ["enabled", { enabled: false, status: "error" }],
@@ -46,7 +46,7 @@ const reindexed = ["one", "two", "two", "drei", "four"]
   .map((each, place) => textOf("reindexed", `n${place}`, place + 1, each))
   .toSpliced(3, 1);
 
-/** A document of two chunks that get new ids in the second and the third run; in the fourth, one of them is edited. */
+/** A document with two chunks. They get new ids in the second and the third run; in the fourth, one is edited. */
 const lineage = (id: string, content = "same") => [
   textOf("lineage", id, 1, content),
   textOf("lineage", `${id} other`, 2, "else"),
@@ -60,7 +60,7 @@ const childrenOf = (parent: string, ...contents: string[]) =>
     position: place + 1,
   }));
 
-/** A database of four runs over documents that each change in another way; only one of them is read in the last. */
+/** A database of four runs; each document changes in a different way, and the last run reads only one. */
 const changed = madeOnce(async () => {
   const database = await JobDatabase.create();
   const documents = ["kinds", "reindexed", "lineage", "parents"].map((id) => read(id));
@@ -193,7 +193,7 @@ describe("the state at a run", () => {
         documents,
       };
       await database.run("r1", tables);
-      for (const _again of [1, 2]) // as a run that was killed is finished once more
+      for (const _again of [1, 2]) // twice, like a killed run that is finished later
         await database.run("r2", { chunks: [text("1", 1, "two")], documents }, { withoutChildren: true });
       const now = () => database.query("SELECT id, run_id FROM child_chunks ORDER BY id");
       expect(await now()).toEqual([

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { expect, it, onTestFinished } from "vitest";
 import { child, chunk, JobDatabase, madeOnce, read } from "./job-database.js";
 
-/** Opens the database in another process, and gives a function that asks it. */
+/** Opens the database in another process; returns a function that queries it. */
 async function reader(file: string, access: "READ_ONLY" | "READ_WRITE") {
   const process = spawn("node", [`${import.meta.dirname}/read-on-request.mjs`, file, access], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -48,7 +48,7 @@ it.each(["READ_ONLY", "READ_WRITE"] as const)(
     await run;
     await database.run("r3", { chunks: [chunk("b", "b1", { content: "b" })], documents: [read("b")] });
 
-    expect(await ask("SELECT id, content, run_id FROM chunks")).toEqual([["a1", "old", "r1"]]); // to the end
+    expect(await ask("SELECT id, content, run_id FROM chunks")).toEqual([["a1", "old", "r1"]]); // the reader keeps its version of the file until it closes
     expect(await ask(counts)).toEqual([[1, 1, "r1", "old"]]);
     expect(await database.query(counts)).toEqual([[501, 0, "r3", `b${"n".repeat(500)}`]]);
   },

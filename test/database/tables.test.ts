@@ -65,7 +65,7 @@ it("the database has the tables and columns of the contract, and nothing else of
 it("every table and column says what it is", async () => {
   const database = await JobDatabase.create();
   await database.run("r1", {});
-  await database.run("r2", {}); // comments are made anew with every run
+  await database.run("r2", {}); // every run recreates the comments
   const comments = await database.query(`
     SELECT table_name, '', comment FROM duckdb_tables()
     UNION ALL SELECT c.table_name, column_name, c.comment FROM duckdb_columns() c SEMI JOIN duckdb_tables() USING (table_name)`);

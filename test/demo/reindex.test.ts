@@ -9,7 +9,7 @@ const [product, handbook] = sampleDatasets();
 const [guide = "", manual = "", , , answers = ""] = product?.documents ?? [];
 const [, , announcements = "", , , interrupted = ""] = handbook?.documents ?? [];
 
-/** A service of the sample data whose time stands still until `at` says how many seconds have passed. */
+/** A service with the sample data. Its clock shows `at` seconds after the start and does not run. */
 async function demo() {
   let seconds = 0;
   const service = await started({ clock: () => new Date(1_750_000_000_000 + seconds * 1000) });

@@ -7,7 +7,7 @@ import { sampleDatasets } from "./sample-datasets.js";
 interface Sample {
   readonly documents: readonly { readonly row: Row; readonly chunks: readonly Row[] }[];
   readonly chunks: readonly Row[];
-  /** By the id of the chunk. */
+  /** The child chunks by chunk id. */
   readonly children: ReadonlyMap<unknown, readonly Row[]>;
 }
 

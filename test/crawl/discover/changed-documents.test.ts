@@ -8,7 +8,7 @@ import { makeDocument } from "../../servers/store.js";
 
 const isList = (path: string) => path.endsWith("/documents");
 
-/** Two documents of a dataset that is read whole; `edit` is done once, when all of the first was read. */
+/** A dataset with two documents; `edit` runs once, before the list is read a second time. */
 async function startListed(
   edit: () => void,
   documents = [makeDocument({ chunks: 20, seed: 1 }), makeDocument({ chunks: 20, seed: 2 })],
@@ -113,7 +113,7 @@ test.runIf(inFull)(
     server.behaviour.onRequest = ({ path, query }) => {
       if (isList(path)) lists++;
       const isFirst = path.includes(`/documents/${first?.id}/`) && query.startsWith("page=2&");
-      if (isFirst && lists === 1 && first) first.chunks.splice(0, 0, ...first.chunks.splice(-1)); // never the same twice
+      if (isFirst && lists === 1 && first) first.chunks.splice(0, 0, ...first.chunks.splice(-1)); // the order differs in every reading
       if (isFirst && lists === 1 && first) deleteChunks(first, 0, 1);
     };
     server.behaviour.faults = ({ path }) =>

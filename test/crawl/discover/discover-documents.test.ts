@@ -123,10 +123,10 @@ test("as many documents added as removed between two pages are found by a second
     onRequest: ({ query, nth }, store) => {
       const [only] = store.datasets.values();
       if (!query.startsWith("page=2") || nth > 0 || !only) return;
-      only.documents.delete(idsOf(only)[0] ?? ""); // page 1 had it
+      only.documents.delete(idsOf(only)[0] ?? ""); // page 1 listed it
       const others = [...only.documents.values()];
       only.documents.clear();
-      for (const document of [smallDocument(), ...others]) upload(only, document); // the oldest is new
+      for (const document of [smallDocument(), ...others]) upload(only, document); // the new document is the oldest
     },
   });
   const [only] = place.datasets;

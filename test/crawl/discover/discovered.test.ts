@@ -30,7 +30,7 @@ function discovery(datasets: Datasets, allDatasets?: boolean): Discovery {
   };
 }
 
-/** Runs, newest first; `read` counts how many of them were looked at. */
+/** Yields runs, newest first; `read` records the ones that were opened. */
 function runs(...earlier: Datasets[]) {
   const read: string[] = [];
   async function* each(): AsyncGenerator<EarlierListings> {

@@ -15,7 +15,7 @@ import { makeDocument, makeStatusEntry } from "../../servers/store.js";
 import { change } from "../../verify/forge.js";
 import { askedOf, idsOf, refusing, smallDocument, startPlace, upload } from "./discovering.js";
 
-/** Runs the job `name` of the folder: everything of the service, unless `more` says otherwise. */
+/** Runs the job `name` in the folder. It covers everything in the service, unless `more` overrides this. */
 async function jobOf(folder: string, server: RealisticServer, name: string, formats: string, more: object = {}) {
   const service = { base_url: server.url, concurrency: 4, retries: 0 };
   const output = { dir: join(folder, "out"), formats: formats.split(" ") };
@@ -173,7 +173,7 @@ test.runIf(inFull)(
     server.reset();
     const resumed = await run(job, server);
     const lists = askedOf({ server, datasets, ...place }).filter((target) => /\/datasets\?|\/documents\?/.test(target));
-    expect(lists).toHaveLength(1); // after the documents, to see which of them changed
+    expect(lists).toHaveLength(1); // after the documents were read, to see which of them changed
     const files = [...dumped, "documents.jsonl", "document_info.jsonl", "document_info.csv"];
     expect(await contents(resumed, files)).toEqual(await contents(undisturbed, files));
     expect(resumed.manifest.documents).toHaveLength(3);
@@ -245,7 +245,7 @@ test("documents that are still being indexed, or are switched off, are read like
 test("a field that nobody described, or of an unexpected type, is kept and counted", async () => {
   const { server, datasets } = await startPlace([0]);
   const listed = { name: 7, doc_metadata: [{ a: 1 }], tokens: null, created_at: 1_700_000_000.5 };
-  upload(datasets[0], smallDocument(listed, 6)); // the chunk of other seeds may drift, too
+  upload(datasets[0], smallDocument(listed, 6)); // with another seed, the chunk may have unexpected fields, too
   const { manifest, folder } = await run(await jobOf(await testFolder(), server, "test", "jsonl csv"), server);
   const [row] = await readJsonl(folder, "document_info");
   expect(row).toMatchObject({ name: null, tokens: null, created_at: "2023-11-14T22:13:20.500Z" });

@@ -130,7 +130,7 @@ describe("a change that cannot be indexed", () => {
     expect(await change(writing, { content: "good" })).toMatchObject(stillDisabled);
     expect(await dataOf(change(writing, { content: "good", enabled: true }))).toMatchObject({
       ...{ content: "good", status: "completed", enabled: true },
-      error, // the service never clears it
+      error, // the service keeps an old error
     });
   });
 

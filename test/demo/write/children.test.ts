@@ -11,7 +11,7 @@ const children = `/${parent}/child_chunks`;
 
 const listed = async ({ send }: Writing) => rowsFrom((await send("GET", children)).body.data);
 
-/** The child list, which the chunk must embed. */
+/** Returns the child list and checks that the chunk embeds the same children. */
 async function embedded(writing: Writing) {
   const rows = await listed(writing);
   const [chunk] = await writing.list();
