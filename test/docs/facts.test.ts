@@ -40,10 +40,10 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** Explained in sections of their own; the table has one row for each. */
+/** Options with their own section; the table has one row for each. */
 const whole = ["output.keep", "notify"];
 
-/** Every key that takes a value of its own, with its path. */
+/** The path of every key that takes a value. */
 function optionsOf(schema: Schema, path = ""): readonly string[] {
   const below = (key: string) => (path === "" ? key : `${path}.${key}`);
   return (schema.anyOf ?? [schema]).flatMap(({ type, items, properties }) => {
@@ -106,7 +106,7 @@ test("versions in the pages and in jobs/ are that of the package", () => {
   expect(new Set(named)).toEqual(new Set([version]));
 });
 
-/** As GitHub names the place of a heading. */
+/** The anchor that GitHub makes for a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -15,7 +15,7 @@ async function open(options: WriteOptions) {
   return { base, dump: await openDump(await writeDump(base, soundTables, options), "nothing was done") };
 }
 
-/** The paths of the tables with the chunks and child chunks that are read first. */
+/** The paths of the tables that readers choose for chunks and child chunks. */
 async function chosen(formats: readonly FileFormat[], csvSafe = false, guarded = false) {
   const { dump } = await open({ formats, csvSafe });
   return dump.tablesOf(["chunks", "child_chunks"], { guarded })?.map(({ path }) => path);

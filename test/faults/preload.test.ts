@@ -11,7 +11,7 @@ import { isFrozen } from "./program.js";
 
 const kinds = ["rename", "link", "symlink", "write", "fsync", "mkdir", "unlink", "rmdir"] as const;
 
-/** Does one call of each kind, and a second write; writes outside of the folder are nothing to count. */
+/** Makes one call of each kind and a second write; also a write outside the folder, which must not be counted. */
 const script = `
   const fs = require("fs");
   const [folder] = process.argv.slice(2);

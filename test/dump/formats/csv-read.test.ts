@@ -7,7 +7,7 @@ import { chunk } from "../../verify/sound-tables.js";
 import { plainFolder } from "./folder.js";
 import { duckDbOptions } from "./formats.js";
 
-/** The rows that the reader finds in a CSV of chunks with this text below its header. */
+/** Reads a CSV file of chunks with this text below the header. */
 async function read(text: string): Promise<readonly Record<string, unknown>[]> {
   const base = await plainFolder();
   const path = join(base, "chunks.csv");

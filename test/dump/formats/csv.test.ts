@@ -6,7 +6,7 @@ import { ExactNumber } from "../../../src/rows/exact-json.js";
 import type { Row } from "../../../src/rows/row.js";
 import { readCsv } from "./rfc4180.js";
 
-/** A row of child_chunks as text, with these values; `cells` are all of it up to `content`. */
+/** The rows as CSV text. */
 const text = (safe: boolean, kind: Kind, rows: readonly Row[]) =>
   encodeLines(csvText(safe).texts(kind, rows)).toString();
 const line = (row: Row, safe = false) => text(safe, "child_chunks", [row]);

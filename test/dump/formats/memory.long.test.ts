@@ -15,7 +15,7 @@ import { type Stage, stageOf } from "./stage.js";
 const memory = "200MB";
 const count = 6000;
 
-/** A stage of many chunks of 25 KB each: contents of whole documents, as full-document parents have. */
+/** A stage of many chunks of 25 KB each, like parent chunks that contain whole documents. */
 async function largeChunks(
   base: string,
   run_id: string,

@@ -8,7 +8,7 @@ import { query } from "../../database/query.js";
 import { jsonValues } from "../../rows/json-arbitrary.js";
 import { plainFolder } from "./folder.js";
 
-/** A column of the lines of child_chunks as DuckDB reads them, with or without a look at long numbers. */
+/** Reads one column of these lines of child_chunks with DuckDB; `longNumbers`: whether to handle long numbers. */
 async function readLines(lines: string, column = "extra", longNumbers?: boolean): Promise<readonly unknown[]> {
   const path = join(await plainFolder(), "lines.jsonl");
   await writeFile(path, lines);

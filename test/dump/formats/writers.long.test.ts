@@ -10,7 +10,7 @@ import { nastyTables, shortNumberTables } from "./nasty-rows.js";
 import { countRows } from "./read-back.js";
 import { noRows, type StageOptions, stageOf, type Tables } from "./stage.js";
 
-/** Writes the rows with the writer; gives the run folder and what the manifest would say of its files. */
+/** Writes the rows with the writer; returns the run folder and the files for the manifest. */
 async function write(subject: Subject, tables: Tables, base: string, options: StageOptions = {}) {
   const [publishJsonl, csv] = [subject.format === "jsonl", subject.format === "csv"];
   const stage = await stageOf(base, tables, { publishJsonl, csv, ...options });
@@ -39,10 +39,11 @@ describe.each(subjects)("the $format writer", (subject) => {
   });
 
   it("takes a row that is longer than what is read at once", async () => {
-    // Longer than DuckDB's buffer for the formats that it loads; for the others, than a piece of a file and DuckDB's line of CSV.
+    // Longer than DuckDB's buffer for formats that DuckDB loads; for the others, longer than a read chunk and than DuckDB's limit
+    // for a CSV line.
     const loaded = subject.format === "parquet" || subject.format === "duckdb";
     const content = `"\n漢${"x".repeat(loaded ? 33_600_000 : 3_000_000)}é\r\n`;
-    // Lines with long numbers and lines without are loaded by other SQL, which both formats share.
+    // Long numbers need other SQL, which both formats share.
     const [first = {}, second = {}] = (subject.format === "parquet" ? shortNumberTables : nastyTables).chunks;
     await expectSame(subject, { ...noRows, chunks: [first, { ...second, content }, first] }, await plainFolder());
   });

@@ -6,7 +6,7 @@ import { testFolder } from "../../run/job-for.js";
 
 const now = new Date("2026-11-20T02:00:00.123Z");
 
-/** The id of a run that begins now, where there are these folders. */
+/** The id of a run that starts now, if these folders exist. */
 async function idBeside(...names: readonly string[]): Promise<string> {
   const runs = await testFolder();
   for (const name of names) await mkdir(join(runs, name));

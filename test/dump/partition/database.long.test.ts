@@ -6,7 +6,7 @@ import { fileFormats, startDatasets, threeDatasets } from "./datasets.js";
 
 const all = { output: { formats: [...fileFormats, "duckdb"] } };
 
-/** Every row of every table of a database, sorted. */
+/** All rows in all tables of a database, sorted. */
 async function contentsOf(database: string): Promise<Readonly<Record<string, unknown>>> {
   const tables = await query("SELECT table_name FROM duckdb_tables() WHERE database_name = 'own' ORDER BY 1", database);
   const contents: Record<string, unknown> = {};

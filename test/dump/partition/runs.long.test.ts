@@ -57,7 +57,7 @@ test("a dataset without chunks and one whose document failed have files without 
     [`dataset_id=${ids.empty}`, 0],
     ["dataset_id=a%20b%3Dü%25%27%5B%2A%5D", 3],
   ];
-  expect(rowsOf(partial)).toEqual([...others, [`dataset_id=${id}`, 0]]); // none of the dataset that has no documents
+  expect(rowsOf(partial)).toEqual([...others, [`dataset_id=${id}`, 0]]); // the file of the dataset whose document failed has no rows
   expect((await verifyRun(partial.folder)).findings).toEqual([]);
   delete behaviour.documentError;
   const complete = await run("dataset", {}, { retryFailed: true });
