@@ -10,7 +10,7 @@ import { child, chunk } from "./verify/sound-tables.js";
 
 const datasets = [{ id: "be707760-4d1d-4f33-b3ad-f9bace31e975", documents: ["72eeb179-b9ed-4b5c-8fc0-ef7a606536c0"] }];
 
-/** All of an iterable. */
+/** Collects all items of an iterable. */
 async function all<T>(rows: AsyncIterable<T>): Promise<readonly T[]> {
   const found: T[] = [];
   for await (const row of rows) found.push(row);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-/** The modules, or declarations of modules, that one leads to by imports of any kind, itself included. */
+/** A module or declaration and everything that it imports, directly or indirectly. */
 function modulesFrom(file: string, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(file)) return found;
   found.add(file);

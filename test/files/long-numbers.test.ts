@@ -6,7 +6,7 @@ function foundIn(...pieces: readonly string[]): boolean {
   const numbers = new LongNumbers();
   const reused = Buffer.alloc(1000);
   for (const piece of pieces) {
-    reused.fill("0"); // as a reader does, which writes every piece to the same place
+    reused.fill("0"); // like a reader that reuses its buffer
     numbers.add(reused.subarray(0, reused.write(piece, "latin1")));
   }
   return numbers.found;

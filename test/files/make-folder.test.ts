@@ -6,7 +6,7 @@ import { makeFolder } from "../../src/files/files.js";
 import { testFolder } from "../run/job-for.js";
 import { canMount, readOnlyDisk } from "../run/tiny-disk.js";
 
-/** The words for what went wrong. */
+/** "made", or the text of the error. */
 const failureOf = (path: string) => makeFolder(path).then(() => "made", problemText);
 
 it("makes a folder and those above it, for the owner only, and is content with one that is there", async () => {

@@ -10,7 +10,7 @@ const others = ["", "800", "80%", "0MB", "-1GB", "1.GB", "1  GB", " 1GB", "1GB "
 test.each([...sizes, ...others])("--memory takes %j as output.memory does", (memory) => {
   const { wrongValues } = checkJob({ ...smallJob, output: { memory } }, {});
   expect(checkMemory(memory).length > 0).toBe(!sizes.some((size) => size === memory));
-  if (memory !== null) expect(checkMemory(memory).length).toBe(wrongValues.length); // null in a file is the default
+  if (memory !== null) expect(checkMemory(memory).length).toBe(wrongValues.length); // in a job file, null means the default
 });
 
 test("the problem names the flag, the value and what is expected", () => {

@@ -34,7 +34,7 @@ test.each([
   expect(documentation).toContain(`jobs/${path}`);
 });
 
-/** The values of a unit file by `Section.Key`, in order. */
+/** The values in a systemd unit by `Section.Key`, in order. */
 function unitFrom(text: string): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
   let section = "";
@@ -109,7 +109,7 @@ test("the pod finds its job, its key and its volume where they are mounted, and 
   expectMounted(spec.template.spec, paths, PersistentVolumeClaim.metadata.name);
   expect(container.args[1]).toBe("/etc/kbdump/nightly.yaml");
   expect(spec.podFailurePolicy.rules[0].onExitCodes.values).toEqual([exitCodes.usage, exitCodes.partial]);
-  expect(spec.template.spec.restartPolicy).toBe("Never"); // what podFailurePolicy asks for
+  expect(spec.template.spec.restartPolicy).toBe("Never"); // podFailurePolicy requires this
   const { version } = JSON.parse(await readFile("package.json", "utf8"));
   expect(container.image).toMatch(/:\d+\.\d+\.\d+$/);
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);

@@ -497,7 +497,7 @@ describe("for all documents", () => {
 
 const plainText = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).map((text) => text.replaceAll("$", "€"));
 
-/** Every job file that this version runs. */
+/** Random valid jobs. */
 const anyJob = fc.record(
   {
     name: fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,20}$/),

@@ -94,7 +94,7 @@ test.runIf(inFull)("reads every JSON document, written as JSON or as YAML", () =
   const document = fc.jsonValue({ noUnicodeString: false, maxDepth: 4 });
   fc.assert(
     fc.property(document, (value) => {
-      // YAML has no -0 among its integers, and one way to write a number is enough here.
+      // YAML has no integer -0, and the test needs only one spelling of each number.
       const wanted: unknown = JSON.parse(JSON.stringify(value));
       expect(parseJobText(JSON.stringify(value), "it")).toEqual(wanted);
       expect(parseJobText(stringify(wanted), "it")).toEqual(wanted);

@@ -15,11 +15,11 @@ import { testFolder } from "../run/job-for.js";
 
 const { signal } = new AbortController();
 
-/** A member of this name gets lost where a service sends it beside a long number, so no row of a run has both. */
+/** A member with this name gets lost beside a long number, so no real row contains both. */
 const hasProto = (row: Row) => jsonText(row).includes("__proto__");
 const nasty = [...(nastyTables.chunks ?? []).filter((row) => !hasProto(row)), ...(shortNumberTables.chunks ?? [])];
 
-/** Rows of documents whose ids are as hostile as their texts. */
+/** Rows of documents whose ids contain special characters, like their texts. */
 const documents = fc.uniqueArray(
   fc.record({
     dataset_id: fc.constantFrom("d", '"', "\\", "é\n"),

@@ -43,7 +43,7 @@ test("one who never answers is not waited for, and no reason holds the URL", asy
   const receiver = await startReceiver();
   receiver.answer = () => "hang";
   const late = await sendNotice(`${receiver.url}/secret`, "{}", { signal, env, waits: [0], timeout: 20 });
-  expect(late).toBe("no answer within 0.02 s"); // on a busy machine, before the receiver has it
+  expect(late).toBe("no answer within 0.02 s"); // on a busy machine, this ends before the receiver sees the request
   expect(await sendNotice(`${await deadUrl()}/secret`, "{}", { signal, env, waits })).toBe("connection refused");
   expect(await sendNotice("/secret", "{}", { signal, env, waits: [] })).toBe("its URL is invalid");
 });

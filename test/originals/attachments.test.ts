@@ -11,7 +11,7 @@ import type { JsonObject } from "../servers/json.js";
 import { makeDocument, type TestDocument } from "../servers/store.js";
 import { everyText, type Library, library, originalsOf, run, sha256 } from "./library.js";
 
-/** A library of one document with so many chunks. */
+/** A library with one document of `chunks` chunks. */
 async function book(chunks: number): Promise<Library & { readonly document: TestDocument }> {
   const place = await library(1);
   const document = place.datasets[0]?.documents.get(place.ids[0] ?? "");
@@ -27,7 +27,7 @@ const pathOf = (id: string) => `/files/${id}/file-preview`;
 
 type Book = Awaited<ReturnType<typeof book>>;
 
-/** Attaches a file to a chunk: `more` says what the service says of it in place of the truth. */
+/** Attaches a file to a chunk. `more` overrides what the service reports about the file. */
 function attach({ document, files }: Book, at: number, id: string, bytes: string, more: JsonObject = {}): void {
   files.files.set(pathOf(id), file(bytes));
   const facts = { id, name: `${id}.png`, size: Buffer.byteLength(bytes), extension: "png", mime_type: "image/png" };
@@ -40,7 +40,7 @@ function attach({ document, files }: Book, at: number, id: string, bytes: string
 const attached = (result: RunResult): readonly Original[] =>
   originalsOf(result).filter(({ attachment_id: id }) => id !== null);
 const verdicts = (result: RunResult) => attached(result).map(({ attachment_id: id, verdict }) => `${id}: ${verdict}`);
-/** The paths of the files that were asked for. */
+/** The paths of the requested files. */
 const fetched = ({ files }: Book) => files.asked.map(({ url }) => url.split("?")[0]).sort();
 const chunksAsked = ({ server }: Book) => server.requests.filter(({ path }) => /\/segments\/[^/]+$/.test(path)).length;
 
@@ -200,7 +200,7 @@ test("a run that began without originals knows the attachments of what it read w
   const stop = new AbortController();
   let lists = 0;
   place.server.behaviour.faults = ({ path }) => {
-    if (path.endsWith("/documents") && ++lists === 2) stop.abort(new Error("enough")); // all documents are read
+    if (path.endsWith("/documents") && ++lists === 2) stop.abort(new Error("enough")); // all documents are read by then
     return undefined;
   };
   await expect(run(place, { originals: false }, { signal: stop.signal })).rejects.toThrow("enough");

@@ -8,7 +8,7 @@ import { brokenFile, type FileStore, file, redirect, startFileStore } from "../s
 
 const secret = "sign=SignatureThatNobodyMaySee";
 
-/** The service and a file store of another origin, with a client of the service. */
+/** A service, a file store on another origin, and a client for the service. */
 async function opened({ timeout = 5, turn = async () => {} } = {}) {
   const [home, store] = [await startFileStore(), await startFileStore()];
   const stopped = new AbortController();

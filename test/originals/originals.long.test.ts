@@ -145,7 +145,7 @@ test("an original of the run before gets a second name and is not fetched again,
   const first = await run(place);
   const inode = async ({ folder }: RunResult, index: number) =>
     (await stat(join(folder, originalsOf(first)[index]?.path ?? ""))).ino;
-  await writeFile(join(first.folder, originalsOf(first)[1]?.path ?? ""), "ORIGINAL 1"); // of the same size
+  await writeFile(join(first.folder, originalsOf(first)[1]?.path ?? ""), "ORIGINAL 1"); // the same size as before
   give(place, 2, "original 2", { id: "another-upload" });
   give(place, 3, "original 3, longer");
   place.files.asked.length = 0;
@@ -250,7 +250,7 @@ test("the service's own /download may answer the file, or a link to it", async (
     const answers = [JSON.stringify({ url: `${files.url}/0?${sign}` }), '{"url":5}', "x".repeat(70_000)];
     gateway.files.set(path, file(answers[at] ?? ""));
   }
-  // Everything else is the service's own.
+  // The gateway forwards all other requests to the service.
   const passOn = async (url: string) =>
     fetch(server.url.replace("/v1", url), { headers: { authorization: `Bearer ${server.key}` } });
   gateway.fallback = async (request, response) => {

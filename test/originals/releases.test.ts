@@ -16,7 +16,7 @@ import { jobFor, testFolder } from "../run/job-for.js";
 import { file } from "../servers/file-store.js";
 import { everyText, give, type Library, library, originalsOf, run, sign } from "./library.js";
 
-/** Requests for originals and details at the server, by their kind. */
+/** The requests for originals and details that the server received, by kind. */
 function askedOf({ server }: Library) {
   const count = (ending: RegExp) => server.requests.filter(({ path }) => ending.test(path)).length;
   return {
@@ -26,14 +26,14 @@ function askedOf({ server }: Library) {
   };
 }
 
-/** A library on a release with this route of originals. */
+/** A library on a release that serves originals over this route. */
 async function libraryOn(release: "upload-file" | "download" | "none", documents: number): Promise<Library> {
   const place = await library(documents);
   place.server.behaviour.originals = release;
   return place;
 }
 
-/** Lets a document have no file. */
+/** Removes the file of a document. */
 function takeAway({ datasets, ids }: Library, at: number): void {
   const document = datasets[0]?.documents.get(ids[at] ?? "");
   if (document) document.upload = null;
@@ -255,7 +255,7 @@ test("documents that ask at once wait for the first of them, and those behind a 
   await api.close();
 });
 
-/** A route of the demo as a release has it. */
+/** The route as this release serves it. */
 function ofRelease(release: "upload-file" | "download" | "none", each: Route): readonly Route[] {
   if (release === "upload-file" || !each.path.source.endsWith("/upload-file$")) return [each];
   if (release === "none") return [];

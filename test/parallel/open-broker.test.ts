@@ -15,7 +15,7 @@ import { hasRedis, startRedis } from "../servers/start-redis.js";
 const secret = "Zx9-never-shown";
 const user = "nightwatch";
 
-/** A server of the given manners; gives its address, with a user and a password that no message may show. */
+/** A server with unusual behaviour; returns its address, with a user and a password that no message may show. */
 async function startOdd(manners: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -31,7 +31,7 @@ async function startOdd(manners: (socket: Socket) => void): Promise<string> {
   return `redis://${user}:${secret}@127.0.0.1:${(server.address() as AddressInfo).port}/0`;
 }
 
-/** The message with which a broker cannot be opened. */
+/** The error message for a broker that cannot be opened. */
 async function refusal(url: string, patience?: number): Promise<string> {
   const error: unknown = await openBroker(url, patience).then(
     (broker) => {
@@ -81,7 +81,7 @@ test.runIf(inFull)("an answer that never comes is waited for as long as asked, a
 });
 
 test.runIf(inFull)("where TLS gets no answer, the message says how to do without TLS", async () => {
-  const url = await startOdd(() => {}); // Redis without TLS keeps silent, too: it waits for the end of a line
+  const url = await startOdd(() => {}); // Redis without TLS is silent too: it waits for the end of a line
   expect(await refusal(url.replace("redis:", "rediss:"), 300)).toMatch(
     /firewall is between; if no TLS is spoken there, write redis:\/\/$/,
   );

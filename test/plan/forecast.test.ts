@@ -74,7 +74,7 @@ test("disk: what is written once, twice while it is joined, and a database with 
   expect(needs(["csv"])).toMatchObject({ needed_bytes: 1_800 + 800 + 1_000, run_folder_bytes: 800 });
   const [fresh, later] = [needs(["duckdb"]), needs(["duckdb"], 50_000_000)];
   expect(fresh.run_folder_bytes).toBe(0);
-  const compressed = needs(["jsonl", "csv", "parquet"], 0, "gzip"); // segments are not compressed, nor is Parquet again
+  const compressed = needs(["jsonl", "csv", "parquet"], 0, "gzip"); // segments are not compressed, and Parquet already is
   expect(compressed).toMatchObject({ needed_bytes: 1_800 + 900 + 400, run_folder_bytes: 900 + 400 });
   expect(needs(["csv"], 0, "gzip")).toMatchObject({ needed_bytes: 1_800 + 400 + 1_000, run_folder_bytes: 400 });
   expect(later.needed_bytes - fresh.needed_bytes).toBe(50_000_000 - fresh.database_bytes + 50_000_000);

@@ -14,7 +14,7 @@ import { startPlace } from "./planning.js";
 
 const absent = "00000000-0000-4000-8000-00000000dead";
 
-/** A document whose chunks have these numbers of children, one after the other. */
+/** A document; lists the number of children of each chunk. */
 interface Shape {
   readonly chunks: number;
   readonly docForm: string;

@@ -45,7 +45,7 @@ test("a coordinator that was fenced changes nothing when it wakes, and its succe
   await own.write("plan.json", "old");
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   await attempt.submit(files, "{}");
-  await rm(join(folders.private, "lock")); // as if no sign of life had come for two minutes
+  await rm(join(folders.private, "lock")); // as after two minutes without a heartbeat
   await underLease(job, { now: () => new Date(), log: () => {} }, async (successor) => {
     const after = await ownFolderExchange(successor, runId);
     for (const act of [
@@ -85,7 +85,7 @@ test.each([
   const { job, folders, leased, place, worker, release } = await openPlace();
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   await attempt.submit(files, "{}");
-  await rename(join(place, from), join(leased.own, to)); // and then it was killed
+  await rename(join(place, from), join(leased.own, to)); // the state in which the kill leaves the folder
   await release();
   await underLease(job, { now: () => new Date(), log: () => {} }, async (successor) => {
     const after = await ownFolderExchange(successor, runId);

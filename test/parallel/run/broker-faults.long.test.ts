@@ -8,7 +8,7 @@ import { queueName } from "../../../src/parallel/queue.js";
 import { startPlace } from "../../run/shards/sharding.js";
 import { hasRedis, startRedis } from "../../servers/start-redis.js";
 
-/** A run that waits 10 s for workers, which never come, and a broker of its own. */
+/** A run with its own broker that waits 10 s for workers, which never come. */
 async function startLonely(documents: number) {
   const place = await startPlace(documents);
   const broker = await startRedis();
@@ -73,7 +73,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
       },
       { connection, concurrency: 4 },
     );
-    hung.on("error", () => {}); // its batches are gone
+    hung.on("error", () => {}); // its batches no longer exist
     onTestFinished(() => {
       ends.abort();
       return hung.close(true);
@@ -92,7 +92,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
       async () => {
         await redis.hset(refusing.toKey("meta"), "kbdump", "another run");
         await redis.set(refusing.toKey("batch"), "of another run");
-        await delay(200); // so that the run hears of the end
+        await delay(200); // gives the run time to notice the new owner
         throw new UnrecoverableError("refused: by a test");
       },
       { connection },

@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
     const shared = one.run({ workers: broker.url, log, signal: ends.signal });
     while (!said.some((text) => text.includes("to workers"))) await delay(20);
     for (const key of await keysBelow(environment.bucket, "exchange/")) await environment.bucket.remove([key]);
-    await delay(2_500); // the coordinator looks every 2 s
+    await delay(2_500); // the coordinator polls every 2 s
     startWorker(two.job, broker.url, two.env, { name: "worker-1" });
     const { manifest } = await shared;
     expect(said.join("\n")).toMatch(/workers have read: worker-1 2 documents/);

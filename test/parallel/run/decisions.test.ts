@@ -18,7 +18,7 @@ import { tool } from "../../../src/tool.js";
 const placed = (names: readonly string[]): readonly DocumentToRead[] =>
   names.map((name) => ({ name, ref: { datasetId: "d", documentId: name, status: [], keyword: undefined } }));
 
-/** Open documents of which those whose names begin with `large` are known to be large. */
+/** Open documents; those with a name that starts with `large` are known to be large. */
 const openOf = (names: readonly string[], concurrency: number) =>
   new OpenDocuments(placed(names), concurrency, ({ name }) => (name.startsWith("large") ? 1_000_000 : undefined));
 const nothing = { submitted: [], large: [] };
@@ -214,7 +214,7 @@ test("the progress of workers is that of the run, whatever is reported twice, re
   workersProgress.ended();
   expect(progress).toMatchObject({ chunks: 50, child_chunks: 3, documentsBegun: 1 });
   workersProgress.takeBack();
-  const accepted = { documentsBegun: 1, pagesExpected: 6, pagesDone: 6 }; // so that the share that is read stays
+  const accepted = { documentsBegun: 1, pagesExpected: 6, pagesDone: 6 }; // keeps the progress of accepted documents
   expect(progress).toEqual({ ...emptyRunProgress(), ...accepted, documentsFound: -1, requests: progress.requests });
 });
 

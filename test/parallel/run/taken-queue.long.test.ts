@@ -5,7 +5,7 @@ import { DocumentQueue, queueName } from "../../../src/parallel/queue.js";
 import { startPlace } from "../../run/shards/sharding.js";
 import { hasRedis, startRedis } from "../../servers/start-redis.js";
 
-/** A queue that an earlier run left with one batch that no worker has begun, and a worker that takes it when it is told to. */
+/** A queue from an earlier run with one waiting batch, and a worker that takes it on demand. */
 async function startLeftQueue() {
   const { job } = await startPlace(1);
   const server = await startRedis();

@@ -10,7 +10,7 @@ import { startPlace } from "../../run/shards/sharding.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { expectSameBytes, startWorker, useBroker } from "./working.js";
 
-/** The entries that are left of an exchange. */
+/** The remaining entries in the exchange folder. */
 const exchangeOf = (folder: string) => readdir(join(folder, "out", "test", ".work", "exchange")).catch(() => []);
 
 const brokerOfAll = useBroker();
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     while (progress.documentsDone < 4) await delay(5);
     ends.abort(new Error("interrupted"));
     expect(await first).toEqual(new Error("interrupted"));
-    expect(progress.documentsDone).toBeGreaterThanOrEqual(4); // the error says how many are read
+    expect(progress.documentsDone).toBeGreaterThanOrEqual(4); // the error reports this number
     expect(await exchangeOf(folder)).toHaveLength(1);
     const before = server.requests.length;
     const second = await shared();

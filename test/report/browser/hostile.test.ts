@@ -9,7 +9,7 @@ import { hasBrowser, openAll, useBrowser } from "./open-report.js";
 
 const browser = useBrowser();
 
-/** Names of elements and of their attributes, without repetition. */
+/** The different elements of the page, by name and attribute names. */
 const markup = (page: Page) =>
   page.evaluate<{ elements: string[]; attributes: string[] }>(`(() => {
     const all = [...document.querySelectorAll("*")];

@@ -5,7 +5,7 @@ import { hasBrowser, openAll, useBrowser } from "./open-report.js";
 
 const browser = useBrowser();
 
-/** How bright the ground of the page is, and its text, from 0 to 255. */
+/** The brightness of background and text, from 0 to 255. */
 async function brightness(page: Page): Promise<{ ground: number; text: number }> {
   const [ground, text] = await page.evaluate<[string, string]>(
     `[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('main p')).color]`,
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
   });
 });
 
-/** The first elements that take no space on the page. */
+/** The first elements that have no size on the page. */
 async function hidden(page: Page, selector: string): Promise<readonly string[]> {
   const found = await page.evaluate<string[]>(
     `[...document.querySelectorAll(${JSON.stringify(selector)})].filter((element) => !element.checkVisibility() && element.textContent !== "").map((element) => element.outerHTML.slice(0, 200))`,

@@ -14,7 +14,7 @@ import { reported } from "./reported.js";
 const dumpOf = async (tables: Partial<Tables>, options: WriteOptions = {}) =>
   writeDump(await plainFolder(), { ...noRows, ...tables }, options);
 
-/** Some columns of the rows of a table, numbers as numbers. */
+/** Some columns of a table, with numbers as numbers. */
 function cells({ rows }: Table, ...names: readonly string[]): readonly unknown[] {
   const value = (cell: unknown) => (typeof cell === "string" && /^-?\d+$/.test(cell) ? Number(cell) : cell);
   return rows.map((row) => names.map((name) => value(row[name])));
@@ -153,7 +153,7 @@ describe("flaws", () => {
 });
 
 describe("freshness", () => {
-  /** What a run finds of a document: two chunks where it is complete or unstable. */
+  /** The result of a run per document; complete and unstable documents have two chunks. */
   type Found = Readonly<Record<string, "complete" | "unstable" | "failed">>;
   const found = (states: Found): Tables => ({
     ...tablesOf(

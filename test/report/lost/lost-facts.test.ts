@@ -24,14 +24,14 @@ const [early, work] = [
   ],
 ] as const;
 
-/** A card in a line. */
+/** Describes a card in one line. */
 function described({ change, edit, reason }: LostCard): string {
   const { kind, level, old_position, manual_edit } = change;
   const who = `${edit?.by ? "somebody" : "nobody"} ${edit?.at ? "then" : "never"}`;
   return `${kind} ${level} ${old_position}: ${manual_edit} by ${who}; ${reason}`;
 }
 
-/** The words of a command as a shell takes them. */
+/** Splits a command into words like a shell. */
 function wordsOf(command: string): readonly string[] {
   const script = `kbdump() { printf '%s\\0' "$@"; }; ${command}`;
   return execFileSync("sh", ["-c", script], { encoding: "utf8" }).split("\0").slice(0, -1);

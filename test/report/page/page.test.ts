@@ -108,7 +108,7 @@ test("without content, a text of digits is not shown, either", async () => {
   expect(bare.html).not.toContain(error);
 });
 
-/** What of a page is neither a tag that a template could have written nor text without angle brackets. */
+/** Markup on the page that no template could have written. */
 function strangeMarkup(page: string): readonly string[] {
   const rest = page
     .replace(assets.style, "")

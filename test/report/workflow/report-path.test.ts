@@ -8,7 +8,7 @@ import { useDump } from "../../verify/dumped.js";
 
 const copyOfDump = useDump(["jsonl"]);
 
-/** A run with a link to it beside the runs. */
+/** A run, and a link to it beside the runs. */
 async function startPlace() {
   const { run, folder } = await copyOfDump();
   await symlink(run, join(folder, "latest"));
