@@ -13,7 +13,7 @@ const times = "NULL::TIMESTAMPTZ AS created_at, NULL::TIMESTAMPTZ AS updated_at,
 const people =
   "NULL::VARCHAR AS created_by, NULL::VARCHAR AS updated_by, NULL::VARCHAR AS disabled_by, NULL::VARCHAR AS attachments";
 
-/** Makes the tables of a side. `texts`: SQL that selects the number and the text of each chunk. */
+/** Makes the tables of one side. `texts` is SQL that selects the number and text of each chunk. */
 async function loadSide(connection: Connection, side: "old" | "live", texts: string): Promise<void> {
   await connection.run(`CREATE OR REPLACE TABLE ${side}_chunks AS SELECT row, 'd' AS dataset_id, '${side}' AS document_id,
       content || '${side.slice(0, 1)}' || row AS id, row AS position, content, ${nothing}, ${times}, ${people} FROM (${texts});
@@ -27,7 +27,10 @@ const documents = [{ old: document("old"), live: document("live") }];
 const withConnection = <T>(work: (connection: Connection) => Promise<T>) =>
   withSpill(":memory:", { memory: "500MB", signal: new AbortController().signal }, work);
 
-/** The pairs of chunks with these letters as their texts that differ: `old live`, with a star where they are moved. */
+/**
+ * Pairs two documents whose chunk texts are these letters; returns the pairs that differ as `old live`, with a star for
+ * moved chunks.
+ */
 async function differing(connection: Connection, old: string, live: string): Promise<readonly string[]> {
   const rows = (texts: string) =>
     `SELECT unnest(range(${texts.length})) AS row, unnest(${texts === "" ? "[]::VARCHAR[]" : `[${[...texts].map(sqlText).join(", ")}]`}) AS content`;

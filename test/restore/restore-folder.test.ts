@@ -9,7 +9,7 @@ import { testFolder } from "../run/job-for.js";
 
 const options = { now: () => new Date(), log: () => {}, signal: new AbortController().signal };
 
-/** The folder of a run. */
+/** Makes a run folder. */
 async function runFolder(): Promise<string> {
   const run = join(await testFolder(), "runs", "20260301T000000000Z");
   await mkdir(run, { recursive: true });

@@ -50,7 +50,10 @@ export function startWorker(job: Job, broker: string, env: NodeJS.ProcessEnv, mo
   return { ended, stop, said };
 }
 
-/** Expects both runs to have the same document rows, byte by byte. With few documents, none may need details. */
+/**
+ * Expects both runs to have the same document rows, byte by byte. document_details.jsonl may be empty: only edited
+ * documents have details.
+ */
 export async function expectSameBytes(one: RunResult, other: RunResult): Promise<void> {
   for (const file of ["chunks.jsonl", "child_chunks.jsonl", "documents.jsonl", "document_details.jsonl"]) {
     const [first, second] = await Promise.all([one, other].map(({ folder }) => readFile(join(folder, file), "utf8")));

@@ -13,7 +13,7 @@ const rows = (hashes: string) => [...hashes];
 const added = (first: number, ...ids: readonly string[]): Addition => ({ first, rows: ids.length, ids });
 const lost = (first: number, rows: number): Addition => ({ first, rows, ids: null });
 
-/** The ids of what was found. */
+/** The ids in the result. */
 function idsOf({ copies, surplus, stranger }: ReturnType<typeof alignChunks<Chunk>>) {
   return { copies: copies.map((chunk) => chunk?.id), surplus: surplus.map(({ id }) => id), stranger: stranger?.id };
 }
@@ -62,7 +62,10 @@ test("a chunk that nobody of this copy added is a stranger, even with the texts 
   expect(idsOf(alignChunks(rows("ab"), [said("changed", "1")], [added(0, "1")])).stranger).toBe("1");
 });
 
-/** The fate of one request: `late`: it arrives so many requests later. `ended`: it was stored, and the process ended before the answer. */
+/**
+ * What happens to a request: `late` arrives this many requests later; `ended` was stored, but the process ended before
+ * the answer.
+ */
 const fate = fc.oneof(
   { weight: 4, arbitrary: fc.constant("answered" as const) },
   fc.constant("never" as const),
@@ -100,7 +103,7 @@ test("whatever answers get lost, what stands there without the surplus are the c
         additions.push(fate === "answered" ? added(next, ...chunks.map(({ id }) => id)) : lost(next, chunks.length));
         if (fate === "answered") next += chunks.length;
         if (fate !== "ended") continue;
-        arrive(10); // the next process waits until nothing can arrive any more
+        arrive(10); // before it starts, the next process waits until nothing can arrive
         take();
       }
       arrive(10);

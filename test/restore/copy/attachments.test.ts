@@ -10,7 +10,7 @@ import { rowsFrom, startCopy, uuid } from "./start-copy.js";
 const nothing = { failed: [], reason: null };
 const [one, two] = [uuid(901), uuid(902)];
 
-/** Attachments with files, as a plan has them. */
+/** Attachments with files, as in a plan. */
 async function filesOf(...ids: readonly string[]): Promise<readonly AttachmentPlan[]> {
   const folder = await testFolder();
   return Promise.all(
@@ -24,11 +24,11 @@ async function filesOf(...ids: readonly string[]): Promise<readonly AttachmentPl
 
 type Copy = Awaited<ReturnType<typeof startCopy>>;
 
-/** The names of the attachments of each chunk, without their endings. */
+/** The attachment names of each chunk, without file extensions. */
 const attached = (copy: Copy) =>
   copy.chunks().map(({ attachments = [] }) => attachments.map(({ name }) => String(name).replace(".txt", "")));
 
-/** Writes so far, by the kinds of the journal. */
+/** The kinds of the writes so far, from the journal. */
 const kinds = (copy: Copy) => copy.noted.flatMap((line) => (line.kind === "intent" ? [line.write] : []));
 
 test("attachments are uploaded once, and bound before their chunk is disabled", async () => {

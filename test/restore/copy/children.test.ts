@@ -7,7 +7,7 @@ const nothing = { failed: [], reason: null };
 const parents = (...sketches: readonly Sketch[]) => rowsFrom(sketches, "hierarchical_model");
 const start = (options: Parameters<typeof startCopy>[0] = {}) => startCopy({ form: "hierarchical_model", ...options });
 
-/** The content of a parent, of which the service makes one child for each sentence. */
+/** The content of a parent; the service splits it into one child per sentence. */
 const content = "One. Two. Three.";
 const made = [{ content: "One." }, { content: "Two." }, { content: "Three." }];
 

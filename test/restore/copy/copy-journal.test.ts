@@ -15,12 +15,12 @@ const addChunks = (id: string, first: number, rows: number): WriteFacts => ({
   ...{ write: "add chunks", first, rows },
 });
 
-/** Executes a write, as far as the journal knows. */
+/** Records a completed write in the journal. */
 async function done(journal: Journal, facts: WriteFacts, ids: readonly string[], batch: string | null = null) {
   await journal.conclude(await journal.intend(facts, request), "done", { ids, batch });
 }
 
-/** A journal of two documents, the first of which is complete. */
+/** A journal with two documents; the first is complete. */
 async function usualJournal() {
   const made = memoryJournal();
   const { journal } = made;
@@ -104,7 +104,7 @@ describe("the journal of a copy", () => {
   });
 });
 
-/** Something that a process does with one of three documents of two datasets. */
+/** A step of a process on one of three documents in two datasets. */
 const step = fc.record({
   act: fc.constantFrom("create dataset", "create", "add", "finish", "forget document", "forget dataset"),
   outcome: fc.constantFrom("done", "refused", "not done", "unknown"),

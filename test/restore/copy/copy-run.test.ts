@@ -87,7 +87,10 @@ test.runIf(inFull)(
   },
 );
 
-/** A service as release 1.12.1, until it is updated: it makes a tag but answers 400, and lists no tags from then on. */
+/**
+ * A service that behaves like release 1.12.1 until it is updated: creating a tag works but answers 400, and the tag list
+ * then fails.
+ */
 async function startRelease1121(service: string) {
   let hasTag = false;
   let isUpdated = false;

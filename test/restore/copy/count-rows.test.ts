@@ -14,7 +14,7 @@ import { detailedDump } from "./detailed-dumps.js";
 
 const options = { memory: "200MB", signal: new AbortController().signal };
 
-/** The counts and attachments of every document, its chunks, and those that its writes bring. */
+/** For every document: the counts and attachments that `readDump` found, all chunks, and the chunks that a copy would write. */
 async function readBoth(dump: Dump) {
   const { counts } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
   return withSpill(":memory:", options, async (connection) => {
@@ -35,10 +35,10 @@ async function readBoth(dump: Dump) {
 
 type Both = Awaited<ReturnType<typeof readBoth>>[number];
 
-/** What the service refuses. */
+/** The service refuses such a text. */
 const isBlank = (text: string | null) => (text ?? "").trim() === "";
 
-/** The same rows and counts, from all chunks. */
+/** The same rows and counts, computed from all chunks. */
 function expected({ document: { doc_form, child_chunk_count }, chunks }: Both) {
   const coming = chunks.filter(
     ({ content, answer }) => !isBlank(content) && (doc_form !== "qa_model" || !isBlank(answer)),

@@ -17,7 +17,7 @@ const metadata = [
 ];
 const sketch = { contents: ["x"], metadata };
 
-/** The fields, tags and values of the only dataset and its only document. */
+/** The metadata fields, tags and values of the only dataset and its only document. */
 async function detailsOf({ api }: Started) {
   const [{ id = "" } = {}, ...others] = (await api.datasets(1)).rows;
   expect(others).toEqual([]);

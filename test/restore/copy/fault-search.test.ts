@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FaultSearch } from "../../../src/restore/copy/add-chunks.js";
 
-/** Sends chunks to a service that fails every request with a faulty one in it. Gives what became of them, and the sizes of the requests. */
+/**
+ * Sends chunks to a service that fails every request with a faulty chunk in it. Returns the added and the given-up
+ * chunks and the request sizes.
+ */
 function play(chunks: number, faulty: ReadonlySet<number>, size: number, mayPass = false) {
   const search = new FaultSearch();
   const added: number[] = [];

@@ -9,7 +9,7 @@ const wish = (key: string, name: string, form = "text_model") => ({ key, dataset
 const wished = (...names: readonly string[]) => names.map((name, at) => wish(`old${at + 1}`, name));
 const [first, second] = ["11111111-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000002"];
 
-/** A journal that knows copies of datasets, and documents in the first of them. */
+/** A journal with copies of these datasets, and of these documents in the first dataset. */
 function factsOf(datasets: Readonly<Record<string, string>>, documents: readonly string[] = []): JournalFacts {
   const known = { target_dataset_id: first, state: "begun" } as const;
   return {

@@ -10,7 +10,7 @@ import type { DrawnChild, DrawnChunk, Scenario } from "./random/scenario.js";
 
 const env = { KNOWLEDGE_RESTORE_KEY: key };
 
-/** One document that takes a write of every kind. */
+/** One document that needs every kind of write. */
 const drawn: Scenario = {
   technique: "high_quality",
   tags: ["blue"],
@@ -27,7 +27,7 @@ const drawn: Scenario = {
   ...{ cap: 2, fates: [], breaks: [], frozenAt: null, planted: null, unindexed: 0 },
 };
 
-/** Writes of the copy when nothing breaks it off, by path and method, in their order. */
+/** The writes of an uninterrupted copy, by method and path, in order. */
 const writes = [
   "POST /datasets",
   "POST metadata",
@@ -40,7 +40,7 @@ const writes = [
   "POST child_chunks",
 ];
 
-/** The write at which the process is killed, from 1, and whether the service sees that write. */
+/** The number of the write at which the process is killed, from 1, and whether the service receives that write. */
 const moments: readonly (readonly [number, Fate])[] = [
   [7, "lose answer"],
   ...Array.from({ length: 18 }, (_, at) => [
@@ -63,7 +63,7 @@ test.runIf(inFull).each(moments.slice(0, rounds(1, moments.length)))(
     };
     const first = await finished(child);
     if (seen < number) {
-      expect(first.code).toBe(0); // there are no more writes than that
+      expect(first.code).toBe(0); // the copy has fewer writes
       return;
     }
     expect(first.code).toBeNull();
@@ -85,7 +85,7 @@ test.runIf(inFull)("the moments of the kill cover every kind of write", async ()
   expect(kinds.length).toBeLessThanOrEqual(18);
 });
 
-/** The copies that a copy makes when nothing breaks it off, and its writes. */
+/** The result of an uninterrupted copy, and its writes. */
 async function untouched() {
   const { target, wire, folder, kinds } = await backUp(drawn);
   const { status } = await copyRun(copying(folder, { url: wire.url, key }));

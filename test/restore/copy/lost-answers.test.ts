@@ -4,7 +4,7 @@ import type { Fault, Seen } from "../lost/flaky-service.js";
 import { chunksOf } from "./start-copy.js";
 import { type Given, outcomesOf, rowsOf, type Started, startCopyRun } from "./start-copy-of-run.js";
 
-/** Two documents of one name, so that it matters which is which. */
+/** Two documents with the same name, so that mixing them up shows. */
 const two = [
   { document_name: "one.txt", document_id: "a", contents: ["of a"] },
   { document_name: "one.txt", document_id: "b", contents: ["of b", "more of b"], enabled: false, archived: true },
@@ -32,7 +32,7 @@ const deaths: readonly (readonly [string, Fault | undefined])[] = [
   ["is noted with its answer", undefined],
 ];
 
-/** Gives true for each request that was not seen before. */
+/** Returns a function that is true for each request seen for the first time. */
 function firstOfEach() {
   const before = new Set<string>();
   return ({ method, path, body }: Seen) => before.size < before.add(`${method} ${path} ${body}`).size;
@@ -72,11 +72,11 @@ test.runIf(inFull).each(deaths)(
   },
 );
 
-/** Each alone, so that nothing hides behind another one. */
+/** One fault per test, so that no fault hides another. */
 describe.each(writes.slice(0, rounds(0, writes.length)))("the %s, write %i", (kind, number) => {
   test.each(faults)("%s: everything is there once", async (_what, fault) => {
     const place = await startCopyRun(two, { faultOf: (_, write) => (write === number ? fault : undefined) });
-    // Only a later command may add chunks or make a document again after an answer that never came.
+    // After a missing answer, only a later command may add chunks or create a document again.
     const isLater = kind === "chunks" || kind === "document";
     expect(outcomesOf(await (isLater ? place.copyToEnd() : place.copy()))).toEqual(restored);
     expect(await place.standing()).toEqual(copies);
@@ -108,7 +108,7 @@ const parentWithChild: Given["readChunks"] = () => {
   return chunksOf({ ...rows, children: [{ ...child, created_at: 1, updated_at: 1 }] });
 };
 
-/** The children that stand in the service. */
+/** The children in the service. */
 const childrenIn = ({ store }: Started) =>
   store
     .datasets()
@@ -243,7 +243,7 @@ describe("a document whose answer was lost", () => {
       faultOf: async ({ method, path, body }) => {
         if (body.includes("from document a ") && tries++ === 0) return "cut";
         if (!body.includes("from document b ")) return undefined;
-        await place.byOthers(method, path.replace("/v1", ""), JSON.parse(body)); // it is done
+        await place.byOthers(method, path.replace("/v1", ""), JSON.parse(body)); // the write succeeds, but its answer is lost
         return "cut";
       },
     });

@@ -18,7 +18,7 @@ async function openIn(folder: string, options: Partial<Parameters<typeof openJou
   return journal;
 }
 
-/** A folder whose journal says that a dataset was adopted, and its path. */
+/** A folder with a journal that lists one copied dataset, and the path of the journal. */
 async function begunFolder() {
   const folder = join(await testFolder(), "to", "kb.example.com");
   const journal = await openIn(folder);
@@ -83,7 +83,7 @@ test("another copy sets the journal aside under the time that it began, and begi
   const before = await readFile(path, "utf8");
   const journal = await openIn(folder, { another: true });
   expect(journal.facts.datasets.size).toBe(0);
-  expect(await readdir(folder)).toEqual(["journal.jsonl"]); // nothing was written yet that another copy is made of
+  expect(await readdir(folder)).toEqual(["journal.jsonl"]); // the old journal stays until the new copy writes something
   await journal.noteDataset("set", { id: "other", name: "Other" });
   expect(await readdir(folder)).toEqual(["journal-20260301T020000123Z.jsonl", "journal.jsonl"]);
   expect(await readFile(join(folder, "journal-20260301T020000123Z.jsonl"), "utf8")).toBe(before);
@@ -107,7 +107,7 @@ test("a process that another one replaced notes nothing more, so that it sends n
 test("a write is not sent that was noted while another process took over", async () => {
   let looks = 0;
   const checkOwn = async () => {
-    if (++looks === 3) throw new LostError("replaced"); // after the lines begun and intent
+    if (++looks === 3) throw new LostError("replaced"); // the lines `begun` and `intent` are already written
   };
   const journal = await openIn(await testFolder(), { checkOwn });
   const request = { method: "POST", path: "/x", sha256: "a" };

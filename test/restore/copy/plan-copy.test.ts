@@ -19,7 +19,7 @@ const detailsOf = (id: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-/** A service with a dataset of a plain document, one of questions that is archived, and an empty dataset. */
+/** A service with three datasets: a plain document, an archived document of questions, and no document. */
 async function startSource(): Promise<Place> {
   const place = await startPlace([0, 0]);
   const [dataset] = place.datasets;

@@ -5,7 +5,7 @@ import { readTail } from "../../../src/restore/copy/document-copy.js";
 
 const place = { datasetId: "set", documentId: "doc" };
 
-/** Reads the tail of a document of so many chunks; `isPaged`: whether the service takes page and limit at all. */
+/** Reads the tail of a document with `total` chunks; `isPaged`: whether the service supports page and limit. */
 async function tailOf(total: number, from: number, isPaged: boolean) {
   const rows = Array.from({ length: total }, (_, at) => ({ id: `${at}`, content: `${at}` }));
   let requests = 0;

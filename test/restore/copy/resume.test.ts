@@ -76,7 +76,7 @@ test("chunks that arrive after the process ended are deleted by the next", async
   const copy = await startCopy({ faultOf: (_, write) => (write === 1 ? { late: 9 } : undefined) });
   expect(await copy.runToEnd(plain(10), {}, { settle: 0 })).toEqual(nothing);
   expect(copy.texts()).toHaveLength(10);
-  for (let request = 0; request < 9; request++) await fetch(copy.url); // it arrives meanwhile
+  for (let request = 0; request < 9; request++) await fetch(copy.url); // meanwhile, the late write arrives
   expect(copy.texts()).toHaveLength(20);
   expect(await copy.runToEnd(plain(10))).toEqual(nothing);
   expect(copy.texts()).toEqual(textsOf(10));
@@ -212,7 +212,7 @@ test("whatever answers get lost, and wherever processes end, every chunk is ther
       for (let processes = 0; processes <= ends.length; processes++) {
         stop = new AbortController();
         await copy.runToEnd(rows, {}, { signal: stop.signal, settle: 0 }).catch((error: Error) => error.message);
-        for (let request = 0; request < 9; request++) await fetch(copy.url); // all that is late arrives
+        for (let request = 0; request < 9; request++) await fetch(copy.url); // all late writes arrive
       }
       expect(await copy.runToEnd(rows)).toEqual(nothing);
       expect(copy.chunks().map(({ content, enabled }) => [content, enabled])).toEqual(

@@ -9,7 +9,7 @@ import { serve } from "../../client/serve.js";
 const place = { datasetId: "set", documentId: "doc" };
 const usual = { id: "doc", indexing_status: "indexing", completed_segments: 0, total_segments: 100 };
 
-/** Watches a batch that shows these states one after the other, and then the last one for good. */
+/** Watches a batch that goes through these states and stays in the last one. */
 async function watch(states: readonly object[], batch: string | null = "batch", slowness = 1) {
   const clock = new JumpingClock();
   let at = 0;

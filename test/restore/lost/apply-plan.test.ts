@@ -84,7 +84,7 @@ describe("texts", () => {
     expect(place.texts()).toEqual(["chunk 1", "chunk 2", "added 1", "added 2", "added 3"]);
     expect(place.writes()).toHaveLength(3);
     const lists = place.seen.filter(({ method, path }) => method === "GET" && /\/segments\?/.test(path));
-    expect(lists).toHaveLength(1); // equal texts are counted once for the document
+    expect(lists).toHaveLength(1); // the restore counts equal texts only once per document
     expect(await place.prove()).toEqual([]);
   });
 
@@ -179,7 +179,7 @@ describe("disabling", () => {
       expect(place.rows().chunks.map(({ enabled }) => enabled)).toEqual([...disabled.map(() => false), true]);
       expect(place.clock.now() - begun).toBeLessThan(700_000);
       const at = place.writes().findIndex(({ what }) => what.endsWith("#121"));
-      expect(at).toBeLessThan(45); // before anybody was come back to
+      expect(at).toBeLessThan(45); // the other row does not wait for the retries
       expect(await place.prove()).toEqual([]);
     },
   );
@@ -196,7 +196,7 @@ describe("disabling", () => {
     ]);
     expect(place.clock.now() - begun).toBeGreaterThanOrEqual(660_000);
     expect(place.clock.now() - begun).toBeLessThan(800_000);
-    expect(await place.prove()).toEqual([]); // what is announced is no difference
+    expect(await place.prove()).toEqual([]); // a reported failure is not a difference
   });
 });
 

@@ -10,7 +10,7 @@ import { datasetId, smallDatasets, uuid } from "./small-target.js";
 
 const [one, other] = [uuid(2), uuid(3)];
 
-/** Two documents, of each of which a re-index took two edits; and a restore of the one that broke off after its first write. */
+/** Two documents that lost two edits each in a re-index, and a restore of one that was interrupted after its first write. */
 async function brokenOff() {
   const folder = await testFolder();
   let faultOf: (seen: Seen) => Fault | undefined = () => undefined;
@@ -84,7 +84,7 @@ test("reads and writes together keep to the rate that was asked for", async () =
   });
   expect((await restore([other], { maxRps: 40 })).status).toBe("proved");
   const [first = 0, second = 0] = writes;
-  expect(second - first).toBeGreaterThan(37); // a read is between them: two steps of 25 ms, and one without a pace of writes
+  expect(second - first).toBeGreaterThan(37); // a read comes between them: two steps of 25 ms; without a shared rate it would be one
 });
 
 test("a write to a URL that the service does not know says to check --to", async () => {

@@ -33,7 +33,7 @@ async function openIn(folder: string, given: JournalOptions) {
   return journal;
 }
 
-/** A journal that has begun, with one write of which nobody knows what became. */
+/** A journal that has started, with one write whose outcome is unknown. */
 async function beganIn(folder: string) {
   const journal = await openIn(folder, options);
   journal.beginWith("before/runs/1");
@@ -107,7 +107,7 @@ test("outcomes are kept: later ones hold, and several writes to a row are one ro
   const { journal, intent } = await beganIn(folder);
   await journal.conclude(intent, "not done");
   expect([journal.open, journal.written]).toEqual([[], []]);
-  await journal.conclude(intent, "done", { ids: ["new"], isIndexed: false }); // it showed up late
+  await journal.conclude(intent, "done", { ids: ["new"], isIndexed: false }); // the write arrived late
   const disabling = { ...facts, write: "disable chunk", target_id: "new", texts_sha256: null } as const;
   await journal.conclude(await journal.intend(disabling, request), "refused");
   const row = {
@@ -132,7 +132,7 @@ test("outcomes are kept: later ones hold, and several writes to a row are one ro
       isIndexed: true,
     },
   );
-  expect(journal.unindexed).toEqual([row]); // it has the text of a touched chunk
+  expect(journal.unindexed).toEqual([row]); // the row has the text of the touched chunk
   await journal.conclude(
     await journal.intend({ ...disabling, write: "repair chunk", texts_sha256: "bb" }, request),
     "done",
@@ -186,10 +186,10 @@ test.each([
 test("one that ended is kept under another name, and a new one begins", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);
-  await journal.end(); // nobody knows what became of the write
+  await journal.end(); // the outcome of the write is unknown
   expect(await textOf(folder)).not.toContain('"end"');
   await journal.conclude(intent, "done", { ids: ["new"], isIndexed: false });
-  await journal.end(); // the chunk is to be repaired
+  await journal.end(); // the chunk still needs a repair
   expect(await textOf(folder)).not.toContain('"end"');
   await journal.conclude(intent, "refused");
   await journal.end();

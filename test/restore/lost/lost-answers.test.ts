@@ -15,7 +15,7 @@ import {
 
 const added = (number: number, content = `added ${number}`) =>
   restoring(number, { target: null, texts: { content, answer: null, keywords: null } });
-/** One fault for the first write, none for the others. */
+/** The fault for the first write; later writes succeed. */
 const first = (fault: Fault) => (_: Seen, write: number) => (write === 1 ? fault : undefined);
 
 const kinds = [
@@ -35,7 +35,7 @@ const found: readonly (readonly [string, Fault, number])[] = [
   ["done, and the answer lost: it is found and not sent again", "lost", 1],
   ["lost, and done while it is looked for: it is found and not sent again", { late: 3 }, 1],
 ];
-/** Not for what is added: that is sent once by one command. */
+/** Except for added chunks: a command sends those only once. */
 const sentAgain: typeof found = [
   ["never done: it is sent again once all the time has passed", "cut", 2],
   ["answered by a proxy that lost the service: it is sent again", { status: 502, message: "Bad Gateway" }, 2],
@@ -50,7 +50,7 @@ describe.each(kinds)("%s", (what, restore, name) => {
     expect(outcomesOf(applied)).toEqual([`${name}: written`]);
     expect([place.writes().length, applied.writes]).toEqual([writes, writes]);
     expect(place.clock.now() - begun >= 60_000).toBe(writes === 2);
-    expect(await place.prove()).toEqual([]); // it is there once
+    expect(await place.prove()).toEqual([]); // the row exists exactly once
     expect((await place.open()).open).toEqual([]);
   });
 
@@ -81,7 +81,7 @@ test("a write that takes longer than the timeout is looked for, and found", asyn
 });
 
 test("a write that shows up after it was given up is not sent again", async () => {
-  // done right before the look that comes before the second try
+  // the write completes just before the check that precedes the second try
   const looks = (seen: Seen) => seen.method === "GET" && /\/segments\?/.test(seen.path);
   let count = 0;
   const place = await startTarget(
@@ -129,7 +129,7 @@ test.runIf(inFull)(
 );
 
 describe("an add that a lock of the service holds back for longer than it is looked for", () => {
-  /** Carried out in the second restore, or between the two. */
+  /** The write completes during the second restore, or between the two. */
   test.runIf(inFull).each([16, 40])(
     "is sent once, and recognized by the journal: after %d more requests",
     async (late) => {
@@ -264,7 +264,7 @@ describe("a chunk that was stored and could not be indexed", () => {
     expect(applied.rows).toMatchObject([{ outcome: "failed", target_id: id, reason }]);
     expect(place.writes()).toHaveLength(5);
     expect(place.texts()).toEqual(["chunk 1", "added 1"]);
-    expect(await place.prove()).toEqual([]); // it is reported as failed
+    expect(await place.prove()).toEqual([]); // a reported failure is not a difference
   });
 
   test("is repaired, and not added, by the next restore that finds its text lost", async () => {

@@ -10,7 +10,7 @@ import { datasetId, documentId, segments, smallDatasets } from "./small-target.j
 
 const [long, short] = ["Open 9 to 5. Closed on Sundays.", "Closed on Sundays."];
 
-/** A document to which a person added these texts before a re-index took them. */
+/** A document to which a person added these texts; a re-index then removed them. */
 async function lostTexts(sources: readonly string[], added: readonly string[]) {
   const folder = await testFolder();
   let faultOf: (seen: Seen) => Fault | undefined = () => undefined;
@@ -31,7 +31,7 @@ async function lostTexts(sources: readonly string[], added: readonly string[]) {
   return {
     texts: () => service.store.read(documentId).chunks.map(({ row }) => row.content),
     restore: () => restoreLost(restoring(backedUp, service.key)),
-    /** Restores, and ends as a killed process does: with the first write done and its answer not read. */
+    /** Restores and ends like a killed process: the first write is done, but its answer is not read. */
     restoreBrokenOff: async () => {
       const broken = new AbortController();
       faultOf = ({ method }) => {

@@ -27,7 +27,7 @@ interface PlanRow {
   readonly now: string | null;
 }
 
-/** A run of a document that people worked on, which was indexed again since. */
+/** A run of a document with manual edits, which was re-indexed afterwards. */
 async function reindexed(
   early: readonly ManualEdit[],
   edits: readonly ManualEdit[],
@@ -64,7 +64,7 @@ const edits = [
   { do: "edit child", at: 2 } as const,
 ] as const;
 
-/** Answers yes to these rows of a plan file, and no to all others. */
+/** Sets these rows of a plan file to yes and all others to no. */
 async function decide(file: string, isYes: (row: PlanRow) => boolean): Promise<void> {
   const lines = (await readFile(file, "utf8")).split("\n").map((line) => {
     if (!line.startsWith("- {")) return line;
@@ -213,7 +213,7 @@ test.runIf(inFull)(
     const { code, stdout, stderr } = await restore("--plan", file, "--apply", "--yes");
     expect(code, stderr).toBe(3);
     expect(stdout).toContain("partial: 1 of 3 restored");
-    expect(stdout).toMatch(/restore \S+ --plan-out plan\.yaml\n.*\n {2}\S.* restore \S+ --manual-edits\n/); // each without --plan
+    expect(stdout).toMatch(/restore \S+ --plan-out plan\.yaml\n.*\n {2}\S.* restore \S+ --manual-edits\n/); // neither hint repeats --plan
     expect(base.chunks.map(({ content }) => content)).toEqual([...standing, worked[6]?.content]);
   },
   90_000,
