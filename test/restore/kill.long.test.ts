@@ -69,8 +69,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
 );
 
 /**
- * A run from before a re-index and one from before the edits, and a proxy between kbdump and the service that decides
- * the fate of writes.
+ * Makes a run before and a run after the edits. A proxy between kbdump and the service decides the fate of writes.
  */
 async function lostByReindex() {
   const base = new KnowledgeBase({ form: "hierarchical_model", chunks: 6 });

@@ -52,7 +52,7 @@ export function linkTo(target: PlantedLink["target"]): Plant {
   };
 }
 
-/** Creates a hard link to a file. */
+/** Creates a hard link to a file with this text. */
 export function hardLinkTo(text: string): Plant {
   return async (path, mine) => {
     await writeFile(mine, text);

@@ -11,10 +11,10 @@ import { knownOf, recordsOf } from "./record-arbitrary.js";
 const rowOf = (kind: Kind, record: Record<string, unknown>, keepSignatures = false): Row =>
   rowFromRecord(kind, record, knownOf(kind), { keepSignatures, drift: () => {} });
 
-/** A value as the other side of a wire, or of a file, has it. */
+/** A value after it was written as JSON and read again. */
 const throughJson = (value: unknown) => parseJson(jsonText(value)) as Record<string, unknown>;
 
-/** Names that differ in halves of surrogate pairs alone are one name in a file. */
+/** Whether two names differ only in lone surrogates, so that they are the same name in a file. */
 function hasTwins(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const names = Object.keys(value);

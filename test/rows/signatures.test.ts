@@ -116,7 +116,7 @@ const queries = fc
   .map(([timestamp, random, bytes, end]) => `timestamp=${timestamp}&nonce=${random}&sign=${bytes}${end}`);
 const signatures = queries.map((each) => `?${each}`);
 
-/** Pieces of text, some of which are nearly a signature. */
+/** Pieces of text, some of them almost a signature. */
 const pieces = fc.oneof(
   fc.string({ unit: "binary", maxLength: 8 }),
   fc.constantFrom(
@@ -152,7 +152,7 @@ const pieces = fc.oneof(
 );
 const texts = fc.array(pieces, { maxLength: 15 }).map((parts) => parts.join(""));
 
-/** Offsets right behind the path of a link to a file. */
+/** The offsets just after the path of a file link. */
 function placesOf(text: string): number[] {
   const places = new Set<number>();
   for (const { index } of text.matchAll(/\/files\//g)) {

@@ -12,7 +12,7 @@ import { inFull } from "../rounds.js";
 import { expectedChild, expectedChunk } from "./expected-rows.js";
 import { query, readJsonl } from "./read-dump.js";
 
-/** As the service lists rows: by position, then id. */
+/** The row order of the service: by position, then by id. */
 const byPlace = (a: Listed, b: Listed) => a.position - b.position || (a.id < b.id ? -1 : 1);
 interface Listed {
   readonly position: number;
@@ -20,7 +20,7 @@ interface Listed {
 }
 
 const sample = outlines.map((outline) => buildDataset(outline, () => new Date()));
-/** In the order of the service, newest first. */
+/** In the order of the service: newest first. */
 const documents = sample.flatMap(({ row: dataset, documents }) =>
   documents.toReversed().map(({ row, chunks }) => ({
     datasetId: dataset.id,
@@ -40,7 +40,7 @@ const children = documents.flatMap(({ datasetId, documentId, chunks }) =>
 let folder: string;
 let demo: RunResult;
 
-/** One dump of the demo job serves all tests: it is only read. */
+/** All tests share one dump of the demo job, because they only read it. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
   const job = await loadJob({ file: "jobs/demo.yaml" }, { out: join(folder, "new", "out") }, {});

@@ -7,7 +7,7 @@ import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
 import { canMount, tinyDisk } from "./tiny-disk.js";
 
-/** Sizes of the disk in kB: the first, and how many more from try to try. Compressed files are small, so that fewer kB lie between the steps. */
+/** Disk sizes in kB: the first, and the increase for each try. Compressed files are small, so their steps are smaller. */
 const cases = [
   {
     ...{ compress: "none", ending: "", formats: ["jsonl", "csv", "parquet", "duckdb"], first: 300, growth: 350 },

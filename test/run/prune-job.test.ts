@@ -64,7 +64,7 @@ test("what is no run of this job is never touched", async () => {
     join(runs, "20261105T020000000Z", "manifest.json"),
     await readFile(join(runs, third, "manifest.json")),
   );
-  await mkdir(join(runs, `${first}.restore`)); // of kbdump restore
+  await mkdir(join(runs, `${first}.restore`)); // left by kbdump restore
   await mkdir(join(runs, "20261106T020000000Z"));
   await writeFile(join(runs, "20261106T020000000Z", "manifest.json"), "{");
   await mkdir(join(runs, "20261107T020000000Z"));
@@ -133,7 +133,7 @@ test.runIf(inFull)(
   async () => {
     const { place, job } = await startPlace();
     await makeRuns(place, "test", { [third]: "complete" });
-    const token = "0d3c1f1e-0000-4000-8000-000000000001"; // of the process that was killed
+    const token = "0d3c1f1e-0000-4000-8000-000000000001"; // the killed process
     const removed = join(place, ".work", token, "removed", first);
     await mkdir(removed, { recursive: true });
     const left = async () => (await readdir(join(place, ".work"))).filter((name) => name !== "fenced");
@@ -159,7 +159,7 @@ test("work that was set aside goes when it is older than a run may be to be cont
   expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
 });
 
-/** A job over a small server; its runs last long enough to be told apart by their ids. */
+/** A job for a small server; its runs last long enough to get different ids. */
 async function startJob(keep: Record<string, number>) {
   const store = new Store();
   const dataset = store.addDataset(makeDocument({ chunks: 3 }));

@@ -114,7 +114,7 @@ test.runIf(inFull)(
   },
 );
 
-/** Runs the built library in a process of its own, which kills itself when the run folder is in place. */
+/** Runs the built library in another process, which kills itself when the run folder is published. */
 async function killedWhenPublished(file: string, key: string): Promise<void> {
   const script = `
     import { loadJob, run as runJob } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
@@ -161,7 +161,7 @@ test("what lies where the run folder belongs is never written over; the next run
   const taken = join(place, "runs", "20261120T020000000Z");
   let calls = 0;
   const now = () => {
-    if (++calls > 3) mkdirSync(join(taken, "mine"), { recursive: true }); // the run has its id by then
+    if (++calls > 3) mkdirSync(join(taken, "mine"), { recursive: true }); // by then the run has its id
     return time;
   };
   await expect(run({ now })).rejects.toThrow(`${taken} is there already, so this run cannot be published`);

@@ -135,7 +135,7 @@ test.runIf(inFull).each([
   behaviour.onRequest = () => {
     if (receiver.received.length > 0) interrupted.abort(new InterruptedError(signal));
   };
-  behaviour.latency = () => (receiver.received.length > 0 ? 0 : 20); // until the start is told
+  behaviour.latency = () => (receiver.received.length > 0 ? 0 : 20); // slow until the start is reported
   behaviour.faults = () => (interrupted.signal.aborted ? undefined : { kind: "status", status: 503 });
   await expect(run(undefined, { signal: interrupted.signal }, { retries: 20 })).rejects.toThrow(signal);
   expect(receiver.paths()).toBe(paths);

@@ -16,7 +16,7 @@ import { underLease } from "../under-lease.js";
 import { smallStore } from "../verify/dumped.js";
 import { jobFile, jobFor, testFolder } from "./job-for.js";
 
-/** A job of a small knowledge base, by default with files and a database. */
+/** A job for a small knowledge base; by default with files and a database. */
 async function startJob(output: object = {}) {
   const { store, dataset, documents } = smallStore();
   const server = await startRealisticServer(store);
@@ -46,7 +46,7 @@ test("run --report: the page lies beside the runs, compared with the complete ru
   };
   const first = await run();
   for (const document of documents) for (const chunk of document.chunks) chunk.id = crypto.randomUUID();
-  const second = await run(); // the run before is removed after it was compared with
+  const second = await run(); // the previous run is removed after the comparison
   expect(first.page).toContain(first.run_id);
   expect(second.page).toContain(second.run_id);
   expect([first, second].map(({ page }) => page.includes('<section id="lost"'))).toEqual([false, true]);
@@ -93,7 +93,7 @@ test("a signal during the report leaves the run published and the old page as it
   expect(await readFile(path, "utf8")).toBe(before);
 });
 
-/** Publishes the newest run as a run that holds the job would: gives the work in which it reports. */
+/** Publishes the newest run again as the owner of the job; returns the work in which it makes the report. */
 async function workOf(leased: LeasedJob, place: string) {
   const [runId = ""] = (await readdir(join(place, "runs"))).sort().reverse();
   const workspace = { ...workspaceIn(leased, runId), startedAt: new Date(0) };
@@ -108,7 +108,7 @@ test("a run that was frozen while a successor published does not replace its rep
   const options = { now: () => new Date(), log: () => {} };
   const ended = underLease(job, options, async (mine) => {
     const late = await workOf(mine, place);
-    await rename(join(place, ".work", "lock"), join(folder, "lock")); // as if it gave no sign of life
+    await rename(join(place, ".work", "lock"), join(folder, "lock")); // as if it had sent no heartbeat
     const successor = await runJob(job, { env, report: true });
     expect(successor.report).toBe(path);
     const written = await readFile(path, "utf8");

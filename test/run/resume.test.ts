@@ -43,7 +43,7 @@ async function startPlace() {
       log: (_level, message) => messages.push(message),
       ...options,
     });
-  /** Runs until the server has answered so many requests and then refuses the key, which ends a run at once. */
+  /** Runs until the server has answered this many requests and then refuses the key, which ends the run at once. */
   const breakOff = async (job: Awaited<ReturnType<typeof jobWith>>, requests: number, options: RunOptions = {}) => {
     let answered = 0;
     behaviour.faults = () => (++answered > requests ? refused : undefined);
@@ -65,7 +65,7 @@ async function startPlace() {
   };
 }
 
-/** The files of a run that nothing disturbs. */
+/** The files of an undisturbed run. */
 interface Undisturbed {
   readonly contents: readonly string[];
   readonly documents: unknown;
@@ -74,7 +74,7 @@ interface Undisturbed {
 
 let known: Promise<Undisturbed> | undefined;
 
-/** The same for all tests, so made once. */
+/** One undisturbed run for all tests. */
 function undisturbed(): Promise<Undisturbed> {
   known ??= runUndisturbed();
   return known;
@@ -100,7 +100,7 @@ test("a run that breaks off again and again ends as one that was never disturbed
   expect(answered).toBeLessThan(needed * 1.1 + 6 * (4 + 4 * 4));
 });
 
-/** The names of the documents that have a result, of their own or in the shared journal. */
+/** The documents that have a result, either in their own folder or in the shared journal. */
 async function readFinished(segments: string): Promise<ReadonlySet<string>> {
   const alone = (await readdir(segments)).filter((name) => name.endsWith(".result.json"));
   const together = (await readJournal(segments, resultSchema)).map(({ name }) => name);
@@ -120,7 +120,7 @@ test.runIf(inFull)(
     expect(manifest.counts).toMatchObject({ chunks: 231, child_chunks: 338, metadata_fields: 5 });
     expect(messages).toContainEqual(expect.stringMatching(/^continuing the run that began at 2/));
     const asked = new Set(server.requests.map(({ path }) => path.split("/")[5]));
-    expect(finished.length).toBeGreaterThanOrEqual(2); // the two small ones, and perhaps one of the others
+    expect(finished.length).toBeGreaterThanOrEqual(2); // the two small ones, and perhaps another one
     expect(asked).toEqual(new Set([...dataset.documents.keys()].filter((_id, at) => !finished.includes(at + 1))));
     expect(server.requests.some(({ path }) => path.endsWith("/built-in"))).toBe(false);
     expect(server.requests.length).toBeLessThan(160);

@@ -74,6 +74,6 @@ test.skipIf(!canMount)("where no link can be made, the file stays a copy, withou
   expect((await stat(join(workspace.stage, "chunks.jsonl"))).ino).toBe(before.ino);
   await mkdir(join(folder, "scratch"));
   await shareUnchanged(manifest, { ...workspace, scratch: join(folder, "scratch") }, leased.lost);
-  expect((await stat(join(workspace.stage, "chunks.jsonl"))).ino).not.toBe(before.ino); // on the same disk, it is shared
+  expect((await stat(join(workspace.stage, "chunks.jsonl"))).ino).not.toBe(before.ino); // on the same disk, both are the same inode
   expect(warnings).toEqual([]);
 });

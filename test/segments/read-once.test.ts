@@ -26,7 +26,7 @@ test("an answer is asked for once, and one that is too long for a file each time
     asked++;
     const answer = ["c"];
     const toJSON = () => {
-      throw new RangeError("Invalid string length"); // as V8 does it, in less time
+      throw new RangeError("Invalid string length"); // V8's error, without the time to build such a string
     };
     return Object.assign(answer, { toJSON });
   };

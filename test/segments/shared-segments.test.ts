@@ -10,16 +10,16 @@ import { journalFile, namesOfBegun, type SharedResult, SharedSegments } from "..
 import { inFull, rounds } from "../rounds.js";
 import { testFolder } from "../run/job-for.js";
 
-/** A document: the rows of its parts, by the kind and the format of each. */
+/** A document: the rows of its segments, by kind and format. */
 type Parts = Readonly<Record<string, readonly string[]>>;
-/** Documents by their names. */
+/** Documents by name. */
 type Documents = ReadonlyMap<string, Parts>;
 
 const [chunks, children] = ["chunks.jsonl", "child_chunks.csv"];
 const resultOf = (name: string) => `the result of ${name}`;
 const textOf = (rows: readonly string[]) => rows.map((row) => `${row}\n`).join("");
 
-/** Adds documents, as many at once as it says, in their order. */
+/** Adds the documents in order, `atOnce` of them at the same time. */
 async function addAll(shared: SharedSegments<string>, documents: Documents, atOnce = 1): Promise<void> {
   const left = documents.entries();
   const added: (readonly [Parts, SharedResult<string>["files"]])[] = [];
@@ -48,7 +48,7 @@ async function readBack(files: SharedResult<string>["files"]): Promise<readonly 
   return read;
 }
 
-/** The names of the documents that a process finds in a folder: each of them whole. It reads the others, and the next one finds all. */
+/** The documents that a process finds complete in a folder. It adds the missing ones, and the next process must find all. */
 async function resume(folder: string, documents: Documents): Promise<readonly string[]> {
   const first = await SharedSegments.open(folder, text);
   const found = [...documents.keys()].filter((name) => first.found(name));
@@ -71,7 +71,7 @@ async function written(documents: Documents, atOnce?: number): Promise<string> {
   return folder;
 }
 
-/** Makes copies of a folder, one after the other. */
+/** Returns a function that makes copies of a folder. */
 async function copiesOf(folder: string): Promise<() => Promise<string>> {
   const names = await readdir(folder);
   const files = await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const));
@@ -89,7 +89,7 @@ const three: Documents = new Map([
   ["0000003", { [chunks]: ["e"] }],
 ]);
 
-/** Bytes between two cuts of the journal. */
+/** The distance in bytes between two places where the journal is cut. */
 const step = rounds(7, 1);
 
 test.runIf(inFull)(

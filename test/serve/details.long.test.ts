@@ -11,7 +11,7 @@ const shown = ["available", "archived", "error", null, null];
 const field = (id: string, name: string) => ({ id, name, type: "string", value: "x" });
 const builtIn = field("built-in", "document_name");
 
-/** Documents of every status, one of them of an older service, and one that the job named by its id. */
+/** Documents in every status, one of them from an older service and one that the job names by id. */
 const tables: Tables = {
   ...soundTables,
   chunks: [],

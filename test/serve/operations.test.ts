@@ -22,7 +22,7 @@ const dump = async (tables: Partial<Tables>, options?: WriteOptions) =>
 const statuses = ["completed", "error", "waiting"];
 const childless = soundTables.documents.map((row) => ({ ...row, child_chunk_count: 0 }));
 
-/** A document of 250 chunks with positions that collide, and another; `a` is of every third status. */
+/** A document with 250 chunks, some of them in equal positions, and another document; the chunks of `a` have three statuses. */
 const many: Partial<Tables> = {
   chunks: [
     ...Array.from({ length: 250 }, (_, at) =>

@@ -20,7 +20,7 @@ const formats = ["jsonl", "csv", "parquet"] as const;
 const [dataset, one, other, empty] = [uuid(1), uuid(2), uuid(3), uuid(4)];
 const half = Math.floor(nastyTables.chunks.length / 2);
 
-/** Everything that breaks a reader or a writer, in two documents; the ids of chunks and child chunks are no UUIDs. */
+/** Two documents with everything that breaks readers or writers; ids of chunks and child chunks are not UUIDs. */
 const tables: Tables = {
   chunks: nastyTables.chunks.map((row, at) => ({
     ...row,
@@ -70,7 +70,7 @@ test("from a format that is not lossless, or from none, nothing is served", asyn
   await expect(served(none)).rejects.toThrow("a dump is served from jsonl, parquet or csv, best from jsonl");
 });
 
-/** A record with fields of an unexpected type, fields that nobody named, and fields that contradict. */
+/** A record with fields of unexpected types, unknown fields, and contradictory fields. */
 const record = {
   id: "c",
   zebra: null,

@@ -9,7 +9,7 @@ import { inFull } from "../rounds.js";
 import { soundTables } from "../verify/sound-tables.js";
 import { writeDump } from "../verify/write-dump.js";
 
-/** Starts `kbdump serve`, and gives the address that it prints as JSON. */
+/** Starts `kbdump serve`; returns the address from its JSON output. */
 async function start(folder: string, flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
   const child = startKbdump(["serve", folder, "--json", ...flags], env);
   onTestFinished(() => void child.kill("SIGKILL"));

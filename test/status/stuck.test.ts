@@ -7,7 +7,7 @@ import { batchReading } from "./reading.js";
 const start = Date.parse("2026-11-20T02:00:00Z");
 const minute = 60_000;
 
-/** A document after readings of so many minutes after the start. */
+/** A watched document after readings at these minutes. */
 function watched(...readings: readonly (readonly [minutes: number, facts: Row])[]): WatchedDocuments {
   return readings.reduce(
     (documents: WatchedDocuments, [minutes, facts]) =>

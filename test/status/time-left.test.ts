@@ -6,7 +6,7 @@ import { statusRow } from "./reading.js";
 const indexing = (done: unknown, total: unknown = 100) =>
   statusRow({ indexing_status: "indexing", completed_segments: done, total_segments: total });
 
-/** The samples after readings of so many chunks done, one a second. */
+/** The samples after these readings, one second apart. */
 function samplesOf(rows: readonly ReturnType<typeof statusRow>[]): readonly Sample[] {
   return rows.reduce((samples: readonly Sample[], row, second) => withSample(samples, row, second * 1000), []);
 }

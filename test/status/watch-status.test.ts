@@ -18,7 +18,7 @@ import { WatchClock } from "./watch-clock.js";
 
 type Facts = Parameters<typeof makeStatusEntry>[1];
 
-/** A batch of one document that answers these facts, one at each read, and the last of them from then on. */
+/** A batch of one document that answers with these facts, one per read; the last one repeats. */
 const statuses =
   (id: string, ...facts: readonly Facts[]) =>
   (read: number) => [makeStatusEntry(id, { completed_at: null, ...facts[Math.min(read, facts.length) - 1] })];

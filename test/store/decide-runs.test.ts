@@ -113,7 +113,7 @@ describe("for all runs and rules", () => {
   });
 
   test("each rule keeps as many complete runs as it says, or as many periods as there are", () => {
-    const periods = { last: 19, daily: 8, monthly: 6 } as const; // characters of a run id that name the period
+    const periods = { last: 19, daily: 8, monthly: 6 } as const; // how many characters of a run id identify the period
     holds((runs, keep) => {
       const complete = runs.filter(({ status }) => status === "complete");
       for (const rule of ["last", "daily", "monthly"] as const) {

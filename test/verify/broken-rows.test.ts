@@ -9,7 +9,7 @@ import { mend } from "./forge.js";
 import { soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
 
-/** A file of one sound dump holds these bytes instead, and the manifest agrees. */
+/** Replaces one file of a sound dump by these bytes, with a matching manifest; returns the findings. */
 async function findingsWith(path: string, text: string | Buffer, rows = 1): Promise<readonly string[]> {
   const format = path.endsWith(".csv") ? "csv" : "jsonl";
   const run = await writeDump(await plainFolder(), soundTables, { formats: [format] });
@@ -20,7 +20,7 @@ async function findingsWith(path: string, text: string | Buffer, rows = 1): Prom
 
 type BrokenRow = readonly [message: string, text: string | Buffer];
 
-/** Gives the findings for these rows of one file, which follow its header. */
+/** Returns the findings for these rows after the header of one file. */
 async function findingsOfRows(
   path: string,
   header: string,
@@ -39,7 +39,7 @@ describe("lines of JSONL that are no rows", () => {
   const field = (json: string) => `{"dataset_id":"d","position":1,"name":"author","type":${json}}\n`;
 
   const broken: readonly BrokenRow[] = [
-    ["is not valid JSON: ", `\ufeff${field('"string"')}`], // the first, where a reader could take it for that of the file
+    ["is not valid JSON: ", `\ufeff${field('"string"')}`], // a reader could take it for the file's byte order mark
     ["is not valid JSON: ", field('"string')],
     ["is not valid JSON: ", field('"a\tb"')],
     ["is not valid JSON: ", "\n"],

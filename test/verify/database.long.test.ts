@@ -13,7 +13,7 @@ import { change, editManifest, flipBit } from "./forge.js";
 const output = { formats: ["jsonl", "duckdb"] };
 const copyOfDump = useDump(output.formats);
 
-/** Gives the findings after some statements on the database. */
+/** Returns the findings after these statements on the database. */
 async function findingsAfter({ run, database }: Dumped, ...statements: string[]): Promise<readonly string[]> {
   await change(database, ...statements);
   const { findings } = await verifyRun(run, { duckdb: true });
@@ -157,7 +157,7 @@ test("an unstable document that did not replace a complete one is skipped, and c
   const { base } = await copyOfDump();
   const { store, dataset, documents } = smallStore();
   addChunks(documents[0], 120, { seed: 9 });
-  const behaviour = { paging: "same-page" } as const; // so that the second page of the first document is missing
+  const behaviour = { paging: "same-page" } as const; // the second page of the first document will be missing
   const { folder: run, manifest } = await dump(base, { store, dataset, documents }, { behaviour, output });
   expect(manifest.documents.map(({ status }) => status)).toEqual(["unstable", "complete"]);
   expect(await verifyRun(run, { duckdb: true })).toMatchObject({

@@ -43,7 +43,7 @@ test.runIf(inFull)("what the service listed is sound in every format, and one th
   );
 });
 
-/** Dumps whose files agree with each other and with the manifest, and that are wrong all the same. */
+/** Dumps whose files match each other and the manifest, but are still wrong. */
 const wrong: readonly [what: string, tables: Partial<Tables>, finding: string][] = [
   [
     "a chunk stands there twice",

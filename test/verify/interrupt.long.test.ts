@@ -17,7 +17,7 @@ const manyChunks = {
 
 let run: string;
 
-/** One dump serves all tests: it is only read. */
+/** All tests share one dump, because they only read it. */
 beforeAll(async () => {
   run = await writeDump(await mkdtemp(join(tmpdir(), "kbdump-verify-")), manyChunks, {
     formats: ["jsonl", "csv", "parquet"],

@@ -14,7 +14,7 @@ const findingsOf = async (run: string) =>
 
 const deep = "[".repeat(2_000_000) + "]".repeat(2_000_000);
 
-/** The entry of a complete original of the first document. */
+/** The manifest entry of a complete original of the first document. */
 function original(documents: unknown): object {
   const [{ dataset_id, document_id }] = documents as [Record<string, unknown>];
   const facts = { name: "x", mime_type: null, file_id: null, bytes: 3, expected_bytes: 3, sha256: "0".repeat(64) };

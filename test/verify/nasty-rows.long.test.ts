@@ -14,7 +14,7 @@ let made: string;
 let plain: string;
 let safe: string;
 
-/** One dump without csv_safe and one with it serve all tests, which copy what they change. */
+/** All tests share one dump without csv_safe and one with it; they change only copies. */
 beforeAll(async () => {
   made = await mkdtemp(join(tmpdir(), "kbdump-nasty-"));
   plain = await writeDump(join(made, "plain"), tables, { formats });
@@ -80,7 +80,7 @@ test("with csv_safe, an apostrophe is looked at where there is no CSV, and every
 test("rows of more than 16 MB, of which one differs in a blank at its end", async () => {
   const [odd, plain] = ['"\n漢é,\\'.repeat(10_000), "x".repeat(9_000_000)]; // the odd ones alone take three times as long
   const content = `${odd}${plain}${odd}${plain}${odd}end`;
-  const shorter = `${odd}${"x".repeat(3_000_000)}${odd}`; // longer than the pieces of a file, too
+  const shorter = `${odd}${"x".repeat(3_000_000)}${odd}`; // still longer than a read chunk
   const forged = chunk("b", "b1", { content: shorter, extra: { content: shorter } });
   const chunks = [chunk("a", "a1", { content }), chunk("a", "a2"), forged];
   const run = await writeDump(await plainFolder(), { ...soundTables, chunks }, { formats });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(made, { recursive: true, force: true }));
 
-/** A copy of the run, with the files of all formats or of one. */
+/** Copies the run with the files of all formats or of one. */
 async function copyOfRun(only?: Format): Promise<string> {
   const copy = join(await testFolder(), "run");
   await cp(run, copy, { recursive: true });

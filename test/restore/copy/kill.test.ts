@@ -72,8 +72,8 @@ test.runIf(inFull).each(moments.slice(0, rounds(1, moments.length)))(
     expect(JSON.parse(stdout)).toMatchObject({ status: "proved", differences: [] });
     const whole = await untouched();
     expect(withoutIds(await readCopies(target.url, key))).toEqual(withoutIds(whole.copies));
-    // The second process learns again how many chunks one request may add. The write is sent again, too, if the service did not see
-    // it, or if it set the state of the document, which the second process sets anew.
+    // The second process tests again how many chunks a request may add. It repeats the interrupted write if the service did not
+    // receive it, or if the write set the state of the document.
     expect(seen - whole.seen, stderr).toBeLessThanOrEqual(2);
   },
   60_000,

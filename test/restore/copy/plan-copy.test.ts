@@ -19,7 +19,7 @@ const detailsOf = (id: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-/** A service with three datasets: a plain document, an archived document of questions, and no document. */
+/** A service with two datasets: one with a hierarchical and an archived qa_model document, and an empty one. */
 async function startSource(): Promise<Place> {
   const place = await startPlace([0, 0]);
   const [dataset] = place.datasets;

@@ -61,7 +61,7 @@ export class KnowledgeBase {
     return this.demo.store.read(documentId).chunks.map(standing);
   }
 
-  /** Makes a manual edit through the API of the service; does nothing if the chunk does not exist. */
+  /** Makes a manual edit through the API of the service; does nothing if the chunk is missing or disabled. */
   async work(edit: ManualEdit): Promise<void> {
     if (!("at" in edit)) {
       const data = this.demo.writes.addChunks(datasetId, documentId, [this.#newTexts("added")]);

@@ -54,7 +54,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect((await environment.head()).runs.map(({ run_id }) => run_id)).toEqual([ids[1]]);
     await environment.fetched(ids[1] ?? "");
     await one.run();
-    expect((await filesInWork(one)).length).toBe(2); // what the head does not list has left the work folder
+    expect((await filesInWork(one)).length).toBe(2); // runs that the head does not list are removed from the work folder
   });
 
   test("a folder with runs of its own becomes no work folder, and a work folder no output folder", async () => {
@@ -113,7 +113,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect((await query(allRuns, aside)).flat()).toEqual(ids.slice(0, 2));
     const older = (await environment.bucket.read("test.duckdb"))?.bytes;
     ids.push((await one.run()).manifest.run_id);
-    await putDirectly(environment.url, older); // somebody brings an older one back
+    await putDirectly(environment.url, older); // as if a user restored an older copy
     ids.push((await one.run()).manifest.run_id);
     expect(await environment.inDatabase(allRuns)).toEqual(ids);
     await rm(one.job.output.dir, { recursive: true });

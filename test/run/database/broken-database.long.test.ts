@@ -71,7 +71,7 @@ test("a database whose rows are damaged during the crawl is kept aside and built
   let isSound = true;
   const now = () => {
     if (isSound && server.requests.length > 0) {
-      copyFileSync(damaged, database); // everything was read
+      copyFileSync(damaged, database); // by now everything is read
       isSound = false;
     }
     return new Date();
@@ -135,7 +135,7 @@ test("a database comes back from run folders of each format, exactly, and never 
   }
 });
 
-/** The same run, as if it had been written in one format alone. */
+/** The same run, as if it had only this format. */
 function withFilesOf(format: string, { folder, manifest }: Dump): Dump {
   const files = manifest.files.filter(({ path }) => path.endsWith(`.${format}`));
   return new Dump(folder, { ...manifest, files }, "it was not loaded");
@@ -227,7 +227,7 @@ test("a published run that cannot be loaded is a loss that the run tells; a name
   expect(await runsInDatabase()).toEqual([run_id, result.run_id]);
 });
 
-/** Copies the folder of a run under another id. */
+/** Copies a run folder to another run id. */
 async function copyRun(runs: string, from: string, to: string): Promise<void> {
   await cp(join(runs, from), join(runs, to), { recursive: true });
   const manifest = join(runs, to, "manifest.json");

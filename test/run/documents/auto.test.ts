@@ -92,7 +92,7 @@ test.runIf(inFull)("the progress of a run ends at all that there is to be asked"
     const progress = emptyRunProgress();
     const { manifest } = await run(childChunks, childChunks, progress);
     expect(progress).toMatchObject({ pagesDone: progress.pagesExpected, documentsBegun: 5 });
-    expect(progress.pagesDone).toBe(manifest.requests.sent - 1 - 4); // and the metadata fields, and four pages read twice
+    expect(progress.pagesDone).toBe(manifest.requests.sent - 1 - 4); // all requests but one for the metadata fields and four for pages that were read twice
   }
 });
 
@@ -177,13 +177,13 @@ describe("with consistency: sweeps", () => {
     async () => {
       const document = hierarchical(1, 201);
       const hidden = document.chunks[90];
-      if (hidden) hidden.child_chunks = []; // 230 children that only the list shows would be another matter
+      if (hidden) hidden.child_chunks = []; // with embedded children: 230 that only the list shows would be a different case
       document.children.set(hidden?.id ?? "", document.children.get(document.chunks[105]?.id ?? "") ?? []);
       const { run, asked } = await startPlace([document], sweeps);
       const { manifest } = await run("auto");
       expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 2 });
       const { asked: lists = 0 } = manifest.child_lists[0] ?? {};
-      const sampledPages = 2; // of the largest, beyond its first
+      const sampledPages = 2; // the further pages of the largest list
       expect({ pages: asked("/segments"), lists: asked("/child_chunks") }).toEqual({
         pages: 6,
         lists: lists + sampledPages + 2 + 3,
@@ -219,7 +219,7 @@ describe("with consistency: sweeps", () => {
     behaviour.onRequest = ({ path, query }) => {
       if (path.endsWith("/child_chunks")) lists++;
       else if (lists > 0 && query.startsWith("page=1")) {
-        lists = Number.NEGATIVE_INFINITY; // the second sweep begins, for the first time
+        lists = Number.NEGATIVE_INFINITY; // the start of the second sweep; only the first time
         edit(document);
       }
     };

@@ -59,7 +59,7 @@ test.runIf(inFull).each([
     server.behaviour.onRequest = ({ query, nth }) => {
       if (!query.startsWith("page=3&") || nth > 0) return;
       deleteChunks(document, at, 1);
-      append(document, 99); // the total stays
+      append(document, 99); // keeps the total unchanged
     };
     const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
     expect(manifest.documents[0]).toMatchObject({ status: "complete", error: null });

@@ -12,7 +12,7 @@ import { startProxy } from "../../servers/proxy.js";
 import { envFor, hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { keysBelow, newFolder, openAt, sha256Of } from "./bucket-helpers.js";
 
-/** A store that refuses every request in the same way; its answer shows what was asked of it, secrets and all. */
+/** A store that refuses every request in the same way; its answer repeats the request, including secrets. */
 async function startRefusing(status: number, code: string, headers: Readonly<Record<string, string>> = {}) {
   const server: Server = createServer((request, response) => {
     request.resume().on("end", () => {

@@ -36,7 +36,7 @@ const runs: fc.Arbitrary<BucketRun> = fc.record({
   folder: fc.constant("runs/20261120T020000123Z.1-0a1b2c3d"),
   manifest: fc.record({ bytes: fc.nat(), sha256: fc.constant(sha256) }),
 });
-/** A head as holders leave it: changed by the decisions alone. */
+/** A head that resulted only from these decisions. */
 const heads: fc.Arbitrary<Head> = fc
   .array(
     fc.oneof(

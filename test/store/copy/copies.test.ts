@@ -57,7 +57,7 @@ test("copies go at the end of their scope; those of a dead process with the next
     await writeFile(join(gone, "owner.json"), JSON.stringify({ ...owner, born: "1" }));
     await using second = openCopies({ KBDUMP_COPIES: root });
     await second.folderOf("s3://dumps/nightly");
-    expect((await readdir(root)).filter((name) => name.startsWith(".copies-"))).toHaveLength(2); // both live
+    expect((await readdir(root)).filter((name) => name.startsWith(".copies-"))).toHaveLength(2); // both processes are alive
     expect(await readdir(root)).not.toContain(`.copies-${id}`);
   }
   expect(await readdir(root)).toEqual(["s3"]);

@@ -20,7 +20,7 @@ async function startJob() {
   const job = await jobFor(folder, { service: { demo: true }, datasets: [{ id: dataset, documents: [document] }] });
   const hidden = join(folder, "out", "test", ".work");
   await mkdir(hidden, { recursive: true });
-  /** The folder that a holder left, with the work of a run in it; it tells what `holder` says of its process. */
+  /** The folder that an owner left, with the work of a run in it; `owner` describes its process. */
   const leave = async (token: string, owner: object | undefined, ...below: readonly string[]) => {
     const own = join(hidden, ...below, token);
     const parts = join(own, runId, "segments");
@@ -38,7 +38,7 @@ const [first, second, _third] = [1, 2, 3].map((number) => `5fd3c9ab-0000-4000-80
   string,
   string,
 ];
-const frozen = await thisOwner(new Date()); // this process lives, so that it cannot be proved dead
+const frozen = await thisOwner(new Date()); // this process is alive, so it cannot be proved dead
 const dead = { ...frozen, pid: deadPid };
 const elsewhere = { ...frozen, host: "elsewhere", pid: 12 };
 const part = (leased: LeasedJob) => join(leased.own, runId, "segments", "1.chunks.jsonl");
@@ -89,7 +89,7 @@ test("what a holder leaves is taken over by the next one, and the next but one; 
   await leave(first, dead);
   for (let round = 0; round < 3; round++) {
     await underLease(job, options, async (leased) => expect(await readFile(part(leased), "utf8")).toBe("journaled\n"));
-    expect((await readdir(hidden)).length).toBe(2); // the folder of the holder, and indexing_status
+    expect((await readdir(hidden)).length).toBe(2); // the owner's folder, and indexing_status
   }
   await underLease(job, options, async (leased) => rename(join(leased.own, runId), join(hidden, "..", "gone")));
   expect(await readdir(hidden)).toEqual(["indexing_status"]);
@@ -98,7 +98,7 @@ test("what a holder leaves is taken over by the next one, and the next but one; 
 test("a holder that died while it fenced others: what it had not taken over yet is, by the same rules", async () => {
   const { job, leave } = await startJob();
   const own = await leave(first, dead);
-  await rename(join(own, runId), join(own, "copy")); // broken off, so that it may lack something
+  await rename(join(own, runId), join(own, "copy")); // was interrupted, so it may be incomplete
   await writeFile(join(own, "copy", "segments", "1.chunks.jsonl"), "half");
   const inner = await leave(second, elsewhere, first, "from");
   const { ino } = await stat(join(inner, runId, "segments", "1.chunks.jsonl"));
@@ -137,7 +137,7 @@ test("a named pipe or a link in work that is taken over is dropped, so that noth
 test("who is fenced ends with an error that names the successor, whatever error it met", async () => {
   const { job, hidden } = await startJob();
   const outcome = await underLease(job, options, async (mine) => {
-    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere")); // somebody removed it
+    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere")); // as if a user removed it
     await underLease(job, options, async () => {});
     return readFile(join(mine.own, "anything"));
   }).catch((error: unknown) => error);

@@ -17,7 +17,7 @@ const deadPid = spawnSync(process.execPath, ["-e", ""]).pid;
 const dead = JSON.stringify({ pid: deadPid, host: hostname(), since: "x", born: null, space });
 const elsewhere = JSON.stringify({ pid: deadPid, host: "elsewhere", since: "2026-11-20T01:00:00Z", born: null, space });
 
-/** A folder with a lock in it that was touched so many seconds ago; less than 0 lies in the future. */
+/** A folder with a lock that was touched `age` seconds ago; a negative age is in the future. */
 async function folderWithLock(text: string, age = 0): Promise<{ folder: string; path: string }> {
   const folder = await testFolder();
   const path = join(folder, "lock");
@@ -136,7 +136,7 @@ test("a lock is released by a mark in it: a process that lives does not hold it 
   const lock = await lockJob(folder, now);
   const text = await readFile(join(folder, "lock"), "utf8");
   await expect(lockJob(folder, now)).rejects.toThrow(BusyError);
-  await lock.release(join(folder, "not-there")); // where our folder was removed by a successor, the mark has to do
+  await lock.release(join(folder, "not-there")); // if a successor removed our folder, the mark must suffice
   expect(await readFile(join(folder, "lock"), "utf8")).toBe(`${text}\nreleased\n`);
   await (await lockJob(folder, now)).release(folder);
   expect(await readdir(folder)).toEqual([]);
@@ -203,7 +203,7 @@ test("work in the folders of a job learns that the lock is lost", async () => {
   });
 });
 
-/** Tries of one process: `won` or `busy`. The lock is held until the end of the test. */
+/** The results of tries by one process: `won` or `busy`. The lock is held until the test ends. */
 async function tries(folder: string, count: number): Promise<readonly string[]> {
   const outcomes = await Promise.allSettled(Array.from({ length: count }, () => lockJob(folder, now)));
   return outcomes.map((outcome) => {
@@ -275,7 +275,7 @@ test("what killed processes left beside the lock is removed; what others are at 
   expect((await readdir(folder)).sort()).toEqual(["lock", young, "locksmith", "parts"]);
   await lock.release(folder);
   await writeFile(join(folder, young), dead);
-  await link(join(folder, young), join(folder, "lock")); // the lock that a killed process of this machine left
+  await link(join(folder, young), join(folder, "lock")); // a lock that a killed process on this machine left
   await (await lockJob(folder, now)).release(folder);
   expect((await readdir(folder)).sort()).toEqual(["locksmith", "parts"]);
 });
