@@ -68,9 +68,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
   60_000,
 );
 
-/**
- * Makes a run before and a run after the edits. A proxy between kbdump and the service decides the fate of writes.
- */
+/** Makes a run before and a run after the edits. A proxy in front of the service decides the fate of writes. */
 async function lostByReindex() {
   const base = new KnowledgeBase({ form: "hierarchical_model", chunks: 6 });
   const service = await startService({ demo: base.demo, key });

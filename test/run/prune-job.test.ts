@@ -53,7 +53,7 @@ test("what is no run of this job is never touched", async () => {
   await mkdir(outside);
   await writeFile(join(outside, "manifest.json"), await readFile(join(runs, first, "manifest.json")));
   await mkdir(join(runs, "my notes"));
-  await mkdir(join(runs, "20261101T020000000Z")); // no manifest
+  await mkdir(join(runs, "20261101T020000000Z")); // without a manifest
   await rename(join(runs, first), join(runs, `${first}.bak`));
   await symlink(outside, join(runs, "20261102T020000000Z"));
   await writeFile(join(runs, "20261103T020000000Z"), "a file");
@@ -133,7 +133,7 @@ test.runIf(inFull)(
   async () => {
     const { place, job } = await startPlace();
     await makeRuns(place, "test", { [third]: "complete" });
-    const token = "0d3c1f1e-0000-4000-8000-000000000001"; // the killed process
+    const token = "0d3c1f1e-0000-4000-8000-000000000001"; // the folder of the killed process
     const removed = join(place, ".work", token, "removed", first);
     await mkdir(removed, { recursive: true });
     const left = async () => (await readdir(join(place, ".work"))).filter((name) => name !== "fenced");

@@ -93,7 +93,7 @@ test("a signal during the report leaves the run published and the old page as it
   expect(await readFile(path, "utf8")).toBe(before);
 });
 
-/** Publishes the newest run again as the owner of the job; returns the work in which it makes the report. */
+/** Prepares the workspace in which an owner of the job would report the newest run. */
 async function workOf(leased: LeasedJob, place: string) {
   const [runId = ""] = (await readdir(join(place, "runs"))).sort().reverse();
   const workspace = { ...workspaceIn(leased, runId), startedAt: new Date(0) };

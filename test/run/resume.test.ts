@@ -100,7 +100,7 @@ test("a run that breaks off again and again ends as one that was never disturbed
   expect(answered).toBeLessThan(needed * 1.1 + 6 * (4 + 4 * 4));
 });
 
-/** The documents that have a result, either in their own folder or in the shared journal. */
+/** The documents that have a result, either in their own file or in the shared journal. */
 async function readFinished(segments: string): Promise<ReadonlySet<string>> {
   const alone = (await readdir(segments)).filter((name) => name.endsWith(".result.json"));
   const together = (await readJournal(segments, resultSchema)).map(({ name }) => name);

@@ -14,7 +14,7 @@ export type Disturbance = { readonly after: number } & (
 
 export const workerCount = 3;
 
-/** Longer than a connection slot's lease, so that others use the frozen process's slots. */
+/** Longer than a lease, so that others take over what the frozen process had. */
 const beyondLease = [5_500, 7_500] as const;
 
 /** Whether a process is frozen for longer than its locks last: others replace it while its connections stay open. */

@@ -125,10 +125,7 @@ function failuresOf({ lines }: Owner): readonly string[] {
   return lines.flatMap(({ failed, error }) => (failed === undefined ? [] : [`${failed}: ${error}`]));
 }
 
-/**
- * Expects that the database contains every run, except runs of owners that ended between commit and database, and that
- * `latest` is the newest.
- */
+/** Expects that `latest` and the last run in the database are both the newest run. */
 function expectWhole({ runs, latest, database }: Seen, label: string): void {
   const ids = Object.keys(runs);
   expect(latest, label).toBe(ids.at(-1));

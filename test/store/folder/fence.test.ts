@@ -98,7 +98,7 @@ test("what a holder leaves is taken over by the next one, and the next but one; 
 test("a holder that died while it fenced others: what it had not taken over yet is, by the same rules", async () => {
   const { job, leave } = await startJob();
   const own = await leave(first, dead);
-  await rename(join(own, runId), join(own, "copy")); // was interrupted, so it may be incomplete
+  await rename(join(own, runId), join(own, "copy")); // as if interrupted while copying, so it may be incomplete
   await writeFile(join(own, "copy", "segments", "1.chunks.jsonl"), "half");
   const inner = await leave(second, elsewhere, first, "from");
   const { ino } = await stat(join(inner, runId, "segments", "1.chunks.jsonl"));
