@@ -199,7 +199,7 @@ describe("redirects", () => {
     ],
     [`/api/v1${path}`, `, ${unfollowed}; service.base_url should probably be https://kb.example.com/api/v1`],
     [`//other.example/kb/v1${path}`, "; service.base_url should probably be https://other.example/kb/v1"],
-    [`http://kb.example.com/v1${path}`, `; it redirects to http://kb.example.com/v1${path}, ${unfollowed}`], // must not advise to send the key over plain HTTP
+    [`http://kb.example.com/v1${path}`, `; it redirects to http://kb.example.com/v1${path}, ${unfollowed}`], // no key over HTTP
     [
       url.replace("?", "/?"),
       `, ${unfollowed}; this address is not the Knowledge API; check service.base_url`, // advising the same base URL would not help

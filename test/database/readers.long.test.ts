@@ -48,7 +48,7 @@ it.each(["READ_ONLY", "READ_WRITE"] as const)(
     await run;
     await database.run("r3", { chunks: [chunk("b", "b1", { content: "b" })], documents: [read("b")] });
 
-    expect(await ask("SELECT id, content, run_id FROM chunks")).toEqual([["a1", "old", "r1"]]); // the reader keeps its version of the file until it closes
+    expect(await ask("SELECT id, content, run_id FROM chunks")).toEqual([["a1", "old", "r1"]]); // still the old file
     expect(await ask(counts)).toEqual([[1, 1, "r1", "old"]]);
     expect(await database.query(counts)).toEqual([[501, 0, "r3", `b${"n".repeat(500)}`]]);
   },

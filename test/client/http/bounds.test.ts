@@ -98,7 +98,7 @@ describe("the time of a request", () => {
     const { get } = openTestHttp(url, { connections: 1, timeout: 0.1 });
     const both = Promise.allSettled([get("/slow"), get("/second")]);
     await arrived.promise;
-    for (const start = performance.now(); performance.now() - start < 150; ); // blocks the event loop so that both timeouts are due at the same moment
+    for (const start = performance.now(); performance.now() - start < 150; ); // blocks the event loop: both timeouts are due at once
     const [first, second] = await both;
     expect([first.status, second.status]).toEqual(["rejected", "rejected"]);
     await patient.get("/slow"); // longer than the first one takes

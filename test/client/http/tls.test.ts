@@ -47,7 +47,7 @@ describe("the certificate of the service", () => {
     const error = await rejection(openTestHttp(url, { caFile: pemFile(ca) }).get());
     expect(error).toBeInstanceOf(StopError);
     expect(error.message).toContain(code);
-    expect(error.message.includes("service.ca_file")).toBe(code === "DEPTH_ZERO_SELF_SIGNED_CERT"); // only in this case would a CA file help
+    expect(error.message.includes("service.ca_file")).toBe(code === "DEPTH_ZERO_SELF_SIGNED_CERT"); // a CA file helps
     expect(requests).toHaveLength(0);
   });
 

@@ -54,7 +54,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
       const asked = environment.server.requests.length;
       const second = await one.run();
       expect(second.status).toBe("complete");
-      expect(environment.server.requests.length - asked).toBeLessThan(asked / 2); // the second run resumes the documents that the first one read
+      expect(environment.server.requests.length - asked).toBeLessThan(asked / 2); // resumes the documents
       await environment.fetched(second.manifest.run_id);
     },
   );

@@ -92,7 +92,7 @@ test.runIf(inFull)("the progress of a run ends at all that there is to be asked"
     const progress = emptyRunProgress();
     const { manifest } = await run(childChunks, childChunks, progress);
     expect(progress).toMatchObject({ pagesDone: progress.pagesExpected, documentsBegun: 5 });
-    expect(progress.pagesDone).toBe(manifest.requests.sent - 1 - 4); // all requests but one for the metadata fields and four for pages that were read twice
+    expect(progress.pagesDone).toBe(manifest.requests.sent - 1 - 4); // without one for metadata fields and four repeated pages
   }
 });
 
