@@ -73,7 +73,7 @@ test("the graph has no circle: each entry imports from those above it", () => {
   expect(back).toEqual([]);
 });
 
-test("the embedded service shares no code with the client, nor verify with the writers", () => {
+test("the embedded service shares no code with the client, and verify none with the writers", () => {
   expect(importGraph.demo).toEqual([]);
   const ofDumps = files.filter((file) => file.startsWith("verify/")).flatMap(targetsOf);
   expect([...new Set(ofDumps.filter((file) => file.startsWith("dump/")))].sort()).toEqual([

@@ -12,7 +12,7 @@ function modulesFrom(file: string, found = new Set<string>()): ReadonlySet<strin
   return found;
 }
 
-test("the package leaves out folders of modules, but none that the library imports", () => {
+test("the package omits folders of modules, but none that the library imports", () => {
   const { files }: { files: string[] } = JSON.parse(readFileSync("package.json", "utf8"));
   const leftOut = files.flatMap((pattern) => /^!dist\/(\w+)$/.exec(pattern)?.[1] ?? []);
   expect(leftOut).toContain("cli");

@@ -14,7 +14,7 @@ test("a newcomer needs two commands, which stand first", () => {
   expect(blocksOf("README.md")[0]?.text).toBe("npm ci && npm start\n");
 });
 
-test("the test command stands there, and CI runs it", () => {
+test("contains the test command, and CI runs it", () => {
   expect(readme).toContain("`npm ci && npm test`");
   const ci = readFileSync(".ci/run", "utf8");
   expect(ci).toMatch(/^with_node .* npm ci .*\n.*\nwith_node .* npm test\b/m);

@@ -27,7 +27,7 @@ async function install(...names: readonly string[]): Promise<void> {
   vi.stubEnv("PATH", folder);
 }
 
-test("the browser is the one that CHROMIUM names, else the first on the PATH", async () => {
+test("the browser is the one in CHROMIUM, or else the first on the PATH", async () => {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-chromium-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const paths = ["chromium-browser", "google-chrome", "mine"].map((name) => join(folder, name));

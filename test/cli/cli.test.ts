@@ -32,7 +32,7 @@ async function startPlace(more: { service?: object; formats?: string[]; chunks?:
   return { server, dataset, document, folder, job, env: { KNOWLEDGE_API_KEY: server.key } };
 }
 
-test("run: 0, the summary on stdout, commands that work as they stand", async () => {
+test("run: 0, the summary on stdout, commands that work unchanged", async () => {
   const { job, env, folder, document } = await startPlace({ formats: ["jsonl", "duckdb"], chunks: 110 });
   const { code, stdout, stderr } = await runKbdump(["run", job], env, folder);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -250,7 +250,7 @@ test("--env-file holds the key, and what the job file takes from the environment
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("401 unauthorized") });
 });
 
-test("init writes a job file, and never over one that is there", async () => {
+test("init writes a job file and never overwrites an existing one", async () => {
   const folder = await testFolder();
   const path = join(folder, "my.yaml");
   expect(await runHere(["init", path])).toMatchObject({ code: 0, stderr: "" });
@@ -319,7 +319,7 @@ test.each([
   expect(await runHere(["run", job, "--quiet"], env)).toMatchObject({ code: 0 });
 });
 
-test("two runs of one job: the second says who is at work and exits 5", async () => {
+test("two runs of one job: the second names the owner and exits 5", async () => {
   const { job, env, server } = await startPlace({ chunks: 110, latency: 20 });
   const first = startKbdump(["run", job], env);
   const done = finished(first);

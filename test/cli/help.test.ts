@@ -58,7 +58,7 @@ test("the help of all commands fits 80 and 40 columns, and has every command", a
   }
 });
 
-test("a reader that is no terminal has 80 columns, and a wide terminal no more than 110", async () => {
+test("output outside a terminal has 80 columns; a wide terminal at most 110", async () => {
   const run = loaded.find(({ name }) => name.startsWith("run "));
   const longest = async (columns: number | undefined) => {
     const help = run ? await helpOf(run, columns) : "";

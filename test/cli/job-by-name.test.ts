@@ -28,7 +28,7 @@ async function startJob(more: object = {}) {
   return { out, env, runs };
 }
 
-test("the name of a job that has run stands for the job that its newest run recorded", async () => {
+test("the name of a job stands for the job that its newest run recorded", async () => {
   const { out, env, runs } = await startJob();
   const [first = ""] = await runs();
   for (const [command, ...flags] of [["run"], ["plan"], ["status"], ["prune", "--dry-run"]]) {

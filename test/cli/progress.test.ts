@@ -53,7 +53,7 @@ test("the time left counts from when the size was known", () => {
   expect(facts(70_000)).toMatchObject({ share: 0.25, remaining_seconds: 30 });
 });
 
-test("requests that workers have sent count before a result tells of them", () => {
+test("requests by workers count before their results arrive", () => {
   const progress = tallyOf({ requestsElsewhere: 0 });
   const { facts } = renderRun(progress);
   facts(0);

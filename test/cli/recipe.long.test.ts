@@ -80,7 +80,7 @@ async function held(port: string) {
   return { chunks, childrenOf };
 }
 
-test("the recipe of docs/restore.md: what a re-index took is seen, brought back and proved", async () => {
+test("the recipe of docs/restore.md finds, restores and proves what a re-index removed", async () => {
   const { serve, commands, ends } = recipe();
   const { folder, path, noted } = await newcomersFolder();
   const port = await serveDemo(serve);

@@ -45,7 +45,7 @@ async function startCommands(): Promise<readonly Asking[]> {
 const errorOf = async (args: readonly string[]) =>
   runHere([...args, "--quiet"], { KNOWLEDGE_API_KEY: "dataset-k", KNOWLEDGE_RESTORE_KEY: "dataset-k" });
 
-test("every command names its own setting for an address where nobody is, or another service", async () => {
+test("every command names its own setting if no service, or another service, answers at the address", async () => {
   const dead = await deadUrl();
   const { url } = await serve((_, response) => response.writeHead(404).end("<title>404 Not Found</title>"));
   const ask = async ({ address, args }: Asking) => {

@@ -66,7 +66,7 @@ test.runIf(inFull)("a small run loads few files, and no package that it does not
   expect(packagesOf(files)).toEqual(["leven", "p-limit", "undici", "valibot", "yocto-queue"]);
 });
 
-test.runIf(inFull)("a small run does not wait for V8 to compile the parser of answers anew", async () => {
+test.runIf(inFull)("a small run does not wait for V8 to recompile the answer parser", async () => {
   const traced = ["--trace-wasm-compilation-times", "dist/main.js", ...(await smallRun("compiled"))];
   const env = { PATH: process.env.PATH, KNOWLEDGE_API_KEY: service.key };
   const { code, stdout } = await finished(spawn(process.execPath, traced, { cwd: root, env }));

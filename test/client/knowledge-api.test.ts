@@ -123,7 +123,7 @@ describe("the operations", () => {
     ]);
   });
 
-  it("an id that no URL can hold is asked for all the same, and does not end the run", async () => {
+  it("an id that no URL can contain is still requested, and does not end the run", async () => {
     const { segments } = await asked((api) => api.childChunks(document, "half \ud83d", 1));
     expect(segments[5]).toBe("half \ufffd");
   });

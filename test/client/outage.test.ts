@@ -141,7 +141,7 @@ describe("a service that goes away for 34 s", () => {
     expect(clock.now / 1_000).toBeLessThan(1);
   });
 
-  it("ends at once at the signal, whoever waits", async () => {
+  it("ends at once when the signal is aborted", async () => {
     const stop = new AbortController();
     const { clock, chunks } = startClient((at) => (at < 0.03 ? good : "ECONNREFUSED"), { signal: stop.signal });
     await clock.until(chunks(1));
@@ -207,7 +207,7 @@ describe("a service that answers nothing in time", () => {
     expect(clock.now / 1_000).toBeGreaterThan(4 * 30);
   });
 
-  it("has no more than service.timeout, where that is less", async () => {
+  it("lasts at most service.timeout, if that is shorter", async () => {
     const { clock, chunks } = startClient(() => "SILENCE", { timeout: 2 });
     expect(await clock.until(rejection(chunks(1)))).toBeInstanceOf(StopError);
     expect(clock.now / 1_000).toBeLessThan(6);

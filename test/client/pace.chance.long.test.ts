@@ -51,7 +51,7 @@ test("short and long runs alike", async () => {
   expect(long.at(-1)).toBeLessThan(1.5);
 });
 
-test("chance that sets in late costs no more", async () => {
+test("random refusals that start late cost no more", async () => {
   const late: Refuses = (now, random) => now > 300 && random() < 0.1;
   expect((await slowness(rounds(2, 10), { requests: 1_500, concurrency: 8 }, late)).at(-1)).toBeLessThan(1.7);
 });

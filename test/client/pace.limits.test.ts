@@ -70,7 +70,7 @@ test("a limit that comes behind chance is found", async () => {
   expect((2_400 - 1_400) / seconds).toBeGreaterThan(10);
 });
 
-test("Retry-After is kept to, by chance or not: nobody is sent before it is over", async () => {
+test("Retry-After is respected for random refusals too: nothing is sent before it is over", async () => {
   const until: number[] = [];
   const refuses: Refuses = (now, random) => {
     if (random() > 0.02) return false;
@@ -84,7 +84,7 @@ test("Retry-After is kept to, by chance or not: nobody is sent before it is over
   }
 });
 
-test("whoever reads one page after the other gives none up at a limit", async () => {
+test("a reader of one page at a time gives up no page at a limit", async () => {
   const conditions = { requests: 30, concurrency: 1, latency: 5, seed: 1, retries: 6 };
   const { progress } = await readRefused({ ...conditions, refuses: fixedWindow(10, 20_000) });
   expect(progress.retriedBy).toEqual({ 429: progress.throttled });

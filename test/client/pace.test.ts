@@ -127,7 +127,7 @@ test.each([
   expect(pace.rateAt(60_020)).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("the next place is found anew when the rate has grown meanwhile", () => {
+test("the next slot is recomputed when the rate has grown meanwhile", () => {
   const pace = new Pace();
   pace.take(0);
   for (let answer = 0; answer < 6; answer++) pace.accepted(0, 5);

@@ -218,7 +218,7 @@ describe("redirects", () => {
     }
   });
 
-  it("of the list of datasets are reported likewise", () => {
+  it("are reported for the list of datasets too", () => {
     const redirect = { ...answer(301, ""), url: "https://kb.example.com/datasets?page=1" };
     const error = errorFromAnswer({ ...redirect, headers: { location: "/v1/datasets?page=1" } }, key);
     expect(error.message).toMatch(/service.base_url should probably be https:\/\/kb.example.com\/v1$/);

@@ -171,23 +171,20 @@ test.runIf(inFull)("init, and serve until it is stopped", async () => {
   }
 });
 
-test.runIf(inFull)(
-  "errors: what is wrong with the command line or the job file one by one, and a status of their own",
-  async () => {
-    const { job, broken } = await startPlace();
-    expect(await result("error", ["run", job], { KNOWLEDGE_API_KEY: "wrong" })).toEqual([1, "failed"]);
-    await writeFile(broken, "service: {base_url: nowhere, concurency: 4}\ndatasets: []\n");
-    for (const args of [["run", broken], ["run", "--nothing"], ["runn"], ["serve"]]) {
-      expect(await result("error", args)).toEqual([2, "failed"]);
-      const { stdout, stderr } = await runHere([...args, "--json", "--log-format", "json"]);
-      const { problems, message } = parsed("log", stderr);
-      expect(problems).not.toEqual([]);
-      expect(parsed("error", stdout)).toEqual({ status: "failed", exit_code: 2, error: message, problems });
-    }
-  },
-);
+test.runIf(inFull)("errors: every problem of the command line or job file, and a separate status", async () => {
+  const { job, broken } = await startPlace();
+  expect(await result("error", ["run", job], { KNOWLEDGE_API_KEY: "wrong" })).toEqual([1, "failed"]);
+  await writeFile(broken, "service: {base_url: nowhere, concurency: 4}\ndatasets: []\n");
+  for (const args of [["run", broken], ["run", "--nothing"], ["runn"], ["serve"]]) {
+    expect(await result("error", args)).toEqual([2, "failed"]);
+    const { stdout, stderr } = await runHere([...args, "--json", "--log-format", "json"]);
+    const { problems, message } = parsed("log", stderr);
+    expect(problems).not.toEqual([]);
+    expect(parsed("error", stdout)).toEqual({ status: "failed", exit_code: 2, error: message, problems });
+  }
+});
 
-test("restore: what is planned, and what became of it", () => {
+test("restore: the plan and its result", () => {
   const difference = { document_id: manual, level: "chunk", id: idOf(1), position: null, reason: "twice" } as const;
   const applied = {
     rows: [appliedOf(1), appliedOf(2, { outcome: "failed", target_id: null, reason: "500" })],
@@ -203,7 +200,7 @@ test("restore: what is planned, and what became of it", () => {
     });
 });
 
-test("restore --to: what is planned, and what became of it", () => {
+test("restore --to: the plan and its result", () => {
   const file = { path: "/a/b.pdf", name: "b.pdf", mime_type: null, bytes: 7, sha256: "0f" };
   const metadata = ["Ito", 2026, null].map((value, at) => ({ name: `field ${at}`, value }));
   const full = documentPlanOf(9, { attachments: [{ id: idOf(1), file }], metadata });

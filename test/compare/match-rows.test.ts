@@ -123,7 +123,7 @@ describe("chunks", () => {
     expect(chunks.every((row) => row.matched_by === null)).toBe(true);
   });
 
-  test("an id that stands there twice does not multiply rows", async () => {
+  test("an id that occurs twice does not multiply rows", async () => {
     const before = [chunk("1", 1, "one"), chunk("1", 2, "two"), chunk("1", 2, "two")];
     const after = [chunk("1", 1, "one"), chunk("1", 2, "two"), chunk("2", 7, "two")];
     expect(pairs((await matched(noChildren(before, after))).chunks)).toEqual([

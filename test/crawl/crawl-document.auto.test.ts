@@ -54,7 +54,7 @@ test.runIf(inFull)("text with one child in the sample: every list, each of them 
   });
 });
 
-test("text with a child that neither the pages nor the sample show is taken for text without", async () => {
+test("text with a child chunk that neither the pages nor the sample show counts as text without child chunks", async () => {
   const crawling = await startCrawling({ chunks: 201, childrenPerChunk: (at) => (at === 7 ? 3 : 0) });
   const { same } = await crawlTwice(crawling);
   expect(same).toBe(false);

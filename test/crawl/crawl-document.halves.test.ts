@@ -7,7 +7,7 @@ import { askedOf, crawl, isPage, recordsOf, startCrawling } from "./crawling.js"
 
 closeAfterEach();
 
-describe("a page that can be had in halves alone", () => {
+describe("a page that can only be read in halves", () => {
   const breaks = (page: number) => (request: RequestRecord) =>
     isPage(page)(request) && request.query.endsWith("limit=100")
       ? ({ kind: "status", status: 504 } as const)

@@ -157,7 +157,7 @@ describe("a service that answers wrongly", () => {
     expect(crawling.server.requests.length).toBeLessThan(15);
   });
 
-  it("the same child page again and again: likewise", async () => {
+  it("a repeated page of child chunks is noticed too", async () => {
     const crawling = await startCrawling({ chunks: 1, childrenPerChunk: 5_000 }, { paging: "same-page" });
     const { batches, problems } = await crawl(crawling, { prefetch: new Prefetch(4) });
     expect(recordsOf(batches).children).toHaveLength(100);

@@ -10,7 +10,7 @@ closeAfterEach();
 const childrenPerChunk = (index: number) => [0, 1, 100, 101, 250][index] ?? 0;
 
 describe("a resumed crawl", () => {
-  it.runIf(inFull)("gives what is left, asks for nothing twice, and comes to the same, from every place", async () => {
+  it.runIf(inFull)("reads the rest, requests nothing twice, and gets the same result from every position", async () => {
     const crawling = await startCrawling({ chunks: 120, childrenPerChunk }, { pageCap: 50 });
     const { batches } = await crawl(crawling);
     const all = askedOf(crawling);

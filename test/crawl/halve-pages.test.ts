@@ -41,7 +41,7 @@ test("a page that is given up is read in halves, and these in quarters, with the
   );
 });
 
-test("what can be read is read in one, and no half is asked for that holds nothing", async () => {
+test("a readable page is read in one request, and no empty half is requested", async () => {
   const asked: string[] = [];
   await halving(listOf(300, 100, asked))(3);
   await halving(listOf(240, 50, asked))(3);
@@ -101,7 +101,7 @@ test("a document of 650 MB with a bound of 100 MB costs hardly more than itself:
   expect(list.fetched).toBeLessThan(1.2 * 650);
 });
 
-test("one huge row costs its neighbours requests, and later pages no more than four each", async () => {
+test("one huge row costs its neighbours extra requests, but later pages at most four each", async () => {
   const { read, list } = heavyList(300, (row) => (row === 7 ? 99 : 0.5));
   const readPage = halving(read);
   for (let page = 1; page <= 3; page++) {

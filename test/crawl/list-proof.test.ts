@@ -98,7 +98,7 @@ describe("a problem is reported", () => {
     expect(prove([]).problems).toEqual(["chunks: the service counts no and lists 0"]);
   });
 
-  it("each id is given once all the same, in the order it came first", () => {
+  it("still returns each id once, in the order of its first appearance", () => {
     const { rows } = prove([
       ["abb", 9],
       ["cab", 9],

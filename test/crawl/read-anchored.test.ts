@@ -93,7 +93,7 @@ test.runIf(inFull)(
   },
 );
 
-test("a list that only grows is anchored, and no page is read twice but a last one that is full by then", async () => {
+test("a list that only grows is anchored, and only a last page that has filled up is read twice", async () => {
   const appends = fc.array(fc.array(fc.constant<Edit>("append"), { maxLength: 2 }), { maxLength: 16 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: size + 1, max: 40 }), appends, async (count, edits) => {
@@ -189,7 +189,7 @@ test("a rank that cannot be looked at again is reported, and costs no row", asyn
   expect([ids.length, last?.isAnchored]).toEqual([12, false]);
 });
 
-test("a service that gives another row, or none, for a rank is reported", async () => {
+test("a service that returns another row, or none, for a rank is reported", async () => {
   for (const row of [undefined, chunkAt(99), { ...chunkAt(5), position: 6 }]) {
     const list = new Moving(chunks(12));
     const readRow = async (rank: number) => (rank === size ? { row, total: 12 } : list.readRow(rank));

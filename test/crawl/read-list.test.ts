@@ -86,7 +86,7 @@ describe("readList", () => {
 });
 
 describe("readRest", () => {
-  it.each([1, 2, 3, 4])("gives what lies behind the first %i pages", async (read) => {
+  it.each([1, 2, 3, 4])("returns the rows after the first %i pages", async (read) => {
     const { asked, readPage } = listOf(301, 100);
     const rest = readRest(readPage, new Prefetch(1), { total: 301, pageSize: 100 }, read);
     expect(await idsOf(rest)).toEqual(idsFrom(0, 301).slice(read * 100));

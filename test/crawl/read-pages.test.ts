@@ -16,7 +16,7 @@ async function all(pages: AsyncIterable<ListPage>): Promise<ListPage[]> {
 }
 
 describe("readChunkPages", () => {
-  it.runIf(inFull)("gives every page as it came, asked for once, with or without look-ahead", async () => {
+  it.runIf(inFull)("yields every page as received, requested once, with or without prefetch", async () => {
     for (const ahead of [undefined, 0, 3]) {
       const { client, ref, document, server } = await startCrawling({ chunks: 301 }, { latency: 5 });
       const pages = await all(readChunkPages(client, ref, ahead));
@@ -79,7 +79,7 @@ describe("readChunkPages", () => {
 });
 
 describe("readChildChunkPages", () => {
-  it("gives the pages of one chunk's children", async () => {
+  it("yields the pages of one chunk's children", async () => {
     const crawling = await startCrawling({ chunks: 3, childrenPerChunk: 250 });
     const { client, ref, document } = crawling;
     const id = document.chunks[1]?.id ?? "";

@@ -75,7 +75,7 @@ test.each([
   expect(list.requests).toBe(requests);
 });
 
-test("a page that cannot be had is read in halves", async () => {
+test("a page that cannot be read is read in halves", async () => {
   const list = new Uploads(250);
   const heavy = async (page: number, limit: number) => {
     if (limit > 50 && page === 2) {
@@ -88,14 +88,14 @@ test("a page that cannot be had is read in halves", async () => {
   expect(rows.map(({ id }) => id)).toEqual(list.ids);
 });
 
-test("a page that cannot be had at all is an error", async () => {
+test("a page that cannot be read in any size is an error", async () => {
   const refused = async () => {
     throw new SkipError("404");
   };
   await expect(readWholeList("documents", refused, alone())).rejects.toThrow("404");
 });
 
-test("a service that gives page 1 again and again comes to an end, and is not taken for whole", async () => {
+test("reading a service that repeats page 1 ends, and the list does not count as complete", async () => {
   const list = new Uploads(1_000);
   let requests = 0;
   const same = async (_page: number, limit: number) => {

@@ -54,7 +54,7 @@ it.each(["READ_ONLY", "READ_WRITE"] as const)(
   },
 );
 
-it("a run takes over what it finds while somebody reads, and a reader finds the run's result while the run's file is read", async () => {
+it("a run updates a database while it is being read, and readers see the result while they read the new file", async () => {
   const database = await oneRun();
   const readers = [await reader(database.path, "READ_ONLY"), await reader(database.path, "READ_ONLY")];
   await database.run("r2", { chunks: [chunk("b", "b1")], documents: [read("b")] });
@@ -70,7 +70,7 @@ it("a run takes over what it finds while somebody reads, and a reader finds the 
   ]);
 });
 
-it("somebody who changes the old file neither changes the new one nor is disturbed", async () => {
+it("a program that changes the old file does not affect the new one, and is not disturbed", async () => {
   const database = await JobDatabase.create();
   const chunks = ["1", "2", "3", "4"].map((id) => chunk("a", id, { content: "theirs" }));
   await database.run("r1", { chunks, documents: [read("a")] });

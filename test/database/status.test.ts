@@ -73,7 +73,7 @@ describe("copyWithStatus", () => {
     expectCells("indexing_status", await readTable(target, "indexing_status"), rows);
   });
 
-  it.runIf(inFull)("makes the views, and leaves a table that somebody has added under the name of one", async () => {
+  it.runIf(inFull)("creates the views, but keeps a user's table with the same name", async () => {
     const target = await newTarget();
     const older = await newTarget();
     await change("CREATE TABLE coverage AS SELECT 'mine' AS note", older);

@@ -147,7 +147,7 @@ describe("the operations", () => {
     expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
   });
 
-  it("answers from any knowledge, one that reads from a disk, too", async () => {
+  it("serves any knowledge base, also one read from disk", async () => {
     const small = smallKnowledge([{ childContents: ["child"] }]);
     const slow: typeof small = {
       metadataFields: async (...args) => small.metadataFields(...args),

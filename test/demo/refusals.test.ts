@@ -44,7 +44,7 @@ describe("a wrong key", () => {
   });
 });
 
-describe("what is not there", () => {
+describe("something that does not exist", () => {
   const unknown = uuid(9);
   const malformed = [
     "x",

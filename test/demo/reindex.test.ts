@@ -63,7 +63,7 @@ test.runIf(inFull)("every chunk is another one, and what was made or edited by h
   for (const text of changed) expect(contentsOf(edited).some((longer) => longer.startsWith(text))).toBe(true);
 });
 
-test("children are others, too; those that were made by hand are lost, and the rest is counted anew", async () => {
+test("children are replaced too: manual ones are lost, and the rest is counted again", async () => {
   const { service, at } = await demo();
   const [first] = await chunksOf(service, guide);
   const before = await childrenOf(service, guide, first?.id);

@@ -43,7 +43,7 @@ describe("links to files", () => {
     expect(row).not.toHaveProperty("sign_content");
   });
 
-  it("are signed anew at every read", async () => {
+  it("are signed again at every read", async () => {
     const sketch = { sign_content: `${file} ${image}`, attachments: [{ source_url: file }] };
     const service = await started({ knowledge: smallKnowledge([sketch], clock) });
     const nonces = new Set<string>();

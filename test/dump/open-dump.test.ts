@@ -27,7 +27,7 @@ test.runIf(inFull)("JSONL is read first, then Parquet, then any other format", a
   expect(await chosen(["csv"])).toEqual(["chunks.csv", "child_chunks.csv"]);
 });
 
-test("CSV with csv_safe is read only by whoever knows about its apostrophes", async () => {
+test("CSV with csv_safe is read only by readers that handle its apostrophes", async () => {
   expect(await chosen(["csv"], true)).toBeUndefined();
   expect(await chosen(["csv"], true, true)).toEqual(["chunks.csv", "child_chunks.csv"]);
 });

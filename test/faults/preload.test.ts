@@ -57,7 +57,7 @@ test.runIf(canInject)("it fails one call, or that and all later ones of its kind
   expect((await finished(from)).stdout).toBe("ENOSPC write\nENOSPC write\ndone\n");
 });
 
-test.runIf(canInject)("it stops before a call or after it, and the program goes on when it is woken", async () => {
+test.runIf(canInject)("it stops before a call or after it, and the program continues when it is woken", async () => {
   for (const action of ["stop", "stop-after"] as const) {
     const [child, log] = await startScript({ action, at: 5 });
     const ended = finished(child);

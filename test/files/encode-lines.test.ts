@@ -8,7 +8,7 @@ const texts = fc.array(
 );
 const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((line) => `${line}\n`).join(""));
 
-it("gives UTF-8 with a line feed behind each text, whatever was encoded into the same memory before", () => {
+it("returns UTF-8 with a line feed after each text, although it reuses its memory", () => {
   fc.assert(
     fc.property(fc.array(texts, { maxLength: 6 }), (batches) => {
       const encoder = new LineEncoder();

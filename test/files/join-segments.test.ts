@@ -55,7 +55,7 @@ describe("joinSegments", () => {
     expect(facts).toMatchObject({ lines: 4, longestLine: 3_200_000 });
   });
 
-  it("gives a part that is the whole file a second name, and writes nothing twice", async () => {
+  it("hard-links a segment that is the whole file, and writes nothing twice", async () => {
     const folder = await plainFolder();
     const { files, target } = await joined(folder, "", [Buffer.from("one\n")]);
     expect((await stat(target)).ino).toBe((await stat(files[0]?.path ?? "")).ino);

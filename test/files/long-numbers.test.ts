@@ -37,7 +37,7 @@ describe("LongNumbers", () => {
     expect(foundIn(text)).toBe(false);
   });
 
-  it("finds it wherever it stands and however the file is cut into pieces", () => {
+  it("finds it at any position, however the file is cut into pieces", () => {
     const other = fc.string({ unit: fc.constantFrom(...'ab":,[]{} x'), maxLength: 60 });
     const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 });
     fc.assert(

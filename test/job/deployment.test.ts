@@ -98,7 +98,7 @@ test.runIf(inFull)(
   },
 );
 
-test("the pod finds its job, its key and its volume where they are mounted, and is not started in vain", async () => {
+test("the pod finds its job, its key and its volume at their mount paths, and is not retried without need", async () => {
   const { ConfigMap, PersistentVolumeClaim, CronJob } = JSON.parse(JSON.stringify(await manifestsOf("cronjob.yaml")));
   const folder = await testFolder();
   await writeFile(join(folder, "nightly.yaml"), ConfigMap.data["nightly.yaml"]);

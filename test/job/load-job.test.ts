@@ -249,7 +249,7 @@ output: {formats: [xml], keep: {last: 0}}
     expect(await problems(text)).toEqual([problem]);
   });
 
-  test("never fills the key in, nor says it", async () => {
+  test("never inserts the key, and never prints it", async () => {
     const env = { KNOWLEDGE_API_KEY: "tell-nobody", MY_KEY: "tell-nobody" };
     const job = { ...smallJob, output: { dir: "${KNOWLEDGE_API_KEY}" } };
     const refusal = "holds the key, which is never part of a job; its name belongs in api_key_env";

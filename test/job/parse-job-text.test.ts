@@ -72,12 +72,12 @@ describe("refuses", () => {
     expect(problemsOf("a: 1\n".repeat(50))).toHaveLength(10);
   });
 
-  test.runIf(inFull)("what would fill the stack", () => {
+  test.runIf(inFull)("text that would overflow the stack", () => {
     expect(problemsOf("[".repeat(50_000))[0]).toMatch(/: nested more than 20 levels deep$/);
   });
 });
 
-test("a key that stands twice in JSON is refused, whatever texts stand between", () => {
+test("a repeated key in JSON is refused, whatever text is in between", () => {
   const text = fc.string({ unit: fc.constantFrom('"', "\\", ":", ",", "{", "}", " ", "a") });
   fc.assert(
     fc.property(fc.array(text), (texts) => {

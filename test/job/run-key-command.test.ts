@@ -7,7 +7,7 @@ const { folder, write } = await jobFolder();
 const env = { PATH: process.env.PATH };
 const shell = (script: string) => ["sh", "-c", script];
 
-test("gives what the program prints, its arguments as they stand", async () => {
+test("returns the output of the program, and passes its arguments unchanged", async () => {
   expect(await runKeyCommand(["printf", "%s|", "a b", "$HOME", "*"], { env })).toBe("a b|$HOME|*|");
 });
 

@@ -36,7 +36,7 @@ test("one list is taken as it is", () => {
   });
 });
 
-test("of lists that differ, the first gives the order, and the others add what it lacks at the end of each dataset", () => {
+test("if lists differ, the first one sets the order, and the others add missing documents at the end of each dataset", () => {
   const merged = mergeLists(
     [
       { list: list([dataset("a", ["x", "y"]), dataset("b", ["z"])], { failures: ["f"] }), shards: [1, 3] },

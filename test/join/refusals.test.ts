@@ -112,7 +112,7 @@ test.runIf(inFull)("words that name no shards are wrong usage", async () => {
 });
 
 test.runIf(inFull)(
-  "of two divisions the one that ran last is joined, and gathered folders are joined elsewhere",
+  "with two divisions, the latest one is joined; shards from several folders are joined elsewhere",
   async () => {
     const { run, runShards, joinJob, folder, dir, shards } = await startJoining(4);
     await runShards(3);

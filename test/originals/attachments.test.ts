@@ -44,7 +44,7 @@ const verdicts = (result: RunResult) => attached(result).map(({ attachment_id: i
 const fetched = ({ files }: Book) => files.asked.map(({ url }) => url.split("?")[0]).sort();
 const chunksAsked = ({ server }: Book) => server.requests.filter(({ path }) => /\/segments\/[^/]+$/.test(path)).length;
 
-test("files attached to chunks lie beside the original, each once, and the manifest says of which chunk they are", async () => {
+test("files attached to chunks are saved beside the original, each once, and the manifest names their chunks", async () => {
   const place = await book(4);
   attach(place, 0, "a", "first");
   attach(place, 2, "b", "second", { name: "../b?" });
@@ -102,7 +102,7 @@ test("a job without originals asks for no attachment", async () => {
 });
 
 test.runIf(inFull).each([403, 404])(
-  "a link that may have expired, which is a %i, gives way to a fresh one",
+  "a link that may have expired, which is a %i, is replaced by a fresh one",
   async (status) => {
     const place = await book(1);
     attach(place, 0, "a", "first");
@@ -168,7 +168,7 @@ test("an attachment that is gone, has no link or is too long is missing, with th
 });
 
 test.runIf(inFull).each([404, 405])(
-  "an older service, which answers %i to a single chunk, gives no attachment",
+  "an older service, which answers %i to a single chunk, has no attachments",
   async (status) => {
     const place = await book(1);
     attach(place, 0, "a", "first");

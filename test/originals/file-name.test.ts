@@ -32,7 +32,7 @@ test("a long name is cut before its ending, at a whole character", () => {
   expect(safeFileName(`${"x".repeat(300)}.${"y".repeat(300)}`)).toBe("x".repeat(200));
 });
 
-test("whatever the service says, the name stands in the folder, on every file system", () => {
+test("for any name from the service, the file stays in the folder, on every file system", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 400 }), (name) => {
       const safe = safeFileName(name);

@@ -157,7 +157,7 @@ test("an original of the run before gets a second name and is not fetched again,
   expect(await verifyRun(second.folder)).toMatchObject({ status: "sound" });
 });
 
-test("a link that somebody put in the place of an original is not taken over", async () => {
+test("a planted link in the place of an original is not accepted", async () => {
   const place = await library(1);
   const first = await run(place);
   const path = join(first.folder, originalsOf(first)[0]?.path ?? "");
@@ -169,7 +169,7 @@ test("a link that somebody put in the place of an original is not taken over", a
   expect((await lstat(join(second.folder, originalsOf(second)[0]?.path ?? ""))).isFile()).toBe(true);
 });
 
-test("a file is tried again with a new address, and one that breaks off at one place twice is kept", async () => {
+test("a file is tried again with a new address; if it stops twice at the same place, it is kept as incomplete", async () => {
   const place = await library(3);
   const { files, server } = place;
   files.files.set("/0", (response, nth) =>

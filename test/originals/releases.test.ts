@@ -89,7 +89,7 @@ describe("a release from 1.9 to 1.13.0, without a route", () => {
     },
   );
 
-  test("gives each original the same reason, and attachments are saved all the same", async () => {
+  test("gives each original the same reason, and still saves attachments", async () => {
     const place = await libraryOn("none", 2);
     const [chunk] = place.datasets[0]?.documents.get(place.ids[0] ?? "")?.chunks ?? [];
     const facts = { id: "a", name: "a.png", size: 5, mime_type: "image/png" };
@@ -128,7 +128,7 @@ describe("a release from 1.13.1 on, with download", () => {
   );
 
   test.runIf(inFull)(
-    "is asked for the details of a document once, also by a run that reads them and by one that tries again",
+    "requests the details of a document once, also in a run that reads them and in one that tries again",
     async () => {
       const place = await libraryOn("download", 3);
       place.files.files.set("/1", (response, nth) =>
@@ -192,7 +192,7 @@ describe("a release from 1.13.1 on, with download", () => {
   });
 
   test.runIf(inFull)(
-    "a later run keeps what is the same, and one that broke off continues from what it had",
+    "a later run keeps unchanged files, and an interrupted one continues with what it had",
     async () => {
       const place = await libraryOn("download", 4);
       const stop = new AbortController();

@@ -49,7 +49,7 @@ async function refusal(url: string, patience?: number): Promise<string> {
 
 const noRedis = "what answers there is no Redis and no Valkey. Start Redis or Valkey there, or correct the address";
 
-test.runIf(inFull)("where nobody listens, the address is named without its secrets", async () => {
+test.runIf(inFull)("if the connection is refused, the error names the address without its secrets", async () => {
   expect(await refusal(`redis://${user}:${secret}@127.0.0.1:1/3`)).toBe(
     "the broker redis://127.0.0.1:1/3 cannot be used: nothing listens there. Start Redis or Valkey there, or correct the address",
   );

@@ -66,7 +66,7 @@ test("a document that cannot be read costs a request, and one whose lists cannot
   expect(forecast(survey(5, { error: "no lists", sample: undefined }))).toMatchObject({ pages: 1, lists: { all: 1 } });
 });
 
-test("disk: what is written once, twice while it is joined, and a database with a copy of the old one", () => {
+test("disk: files once, twice while they are joined, and a database with a copy of the old one", () => {
   const needs = (formats: Job["output"]["formats"], before = 0, compress: Job["output"]["compress"] = "none") =>
     diskNeeds({ formats, compress }, 1_000, before);
   expect(needs(["jsonl"])).toEqual({ needed_bytes: 2_000, run_folder_bytes: 1_000, database_bytes: 0 });

@@ -159,7 +159,7 @@ test("the documents of a dataset are found as a run finds them", async () => {
   expect(planned.requests.all).toBe((await run({ job })).manifest.requests.sent);
 });
 
-test("work that the next run resumes is left as it is and named; a run at work, too", async () => {
+test("work that the next run resumes is kept and named; a running job too", async () => {
   const { plan, folder, server, dataset } = await startPlace([makeDocument({ chunks: 2 })]);
   const job = await jobFor(folder, {
     service: { base_url: server.url, retries: 0 },

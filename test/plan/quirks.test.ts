@@ -72,7 +72,7 @@ test.runIf(inFull)("where no sampled document has child lists, all others fail, 
   expect((await plan()).counts).toMatchObject({ documents: 103, documents_failed: 103 });
 });
 
-test.runIf(inFull)("a service that throttles is named, and the plan is made all the same", async () => {
+test.runIf(inFull)("a service that throttles is named, and the plan is still made", async () => {
   const throttled: Fault = { kind: "status", status: 429, headers: { "retry-after": "0" } };
   const { plan, server } = await startPlace(plain(), {
     gzip: true,

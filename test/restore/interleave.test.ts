@@ -14,7 +14,7 @@ async function* noting(name: string, waits: readonly number[], turns: string[], 
 
 const { signal } = new AbortController();
 
-test("what waits is come back to when all had their turn, the earliest first; results keep their order", async () => {
+test("waiting items are revisited after all had a turn, the earliest first; results keep their order", async () => {
   const clock = new JumpingClock();
   const turns: string[] = [];
   const counts: number[] = [];

@@ -43,7 +43,7 @@ async function differing(connection: Connection, old: string, live: string): Pro
 
 const paired = (old: string, live: string) => withConnection((connection) => differing(connection, old, live));
 
-test("a missing row moves no other, nor does one that is too many", async () => {
+test("a missing or additional row moves no other row", async () => {
   expect(await paired("abcdef", "abdef")).toEqual(["co2 -"]);
   expect(await paired("abc", "abXc")).toEqual(["- Xl2"]);
   expect(await paired("abc", "abbc")).toEqual(["- bl2"]);
@@ -54,7 +54,7 @@ test("another text at the same place is the copy of the row there", async () => 
   expect(await paired("abc", "aXYc")).toEqual(["bo1 Xl1", "- Yl2"]);
 });
 
-test("a row that stands elsewhere is one moved row", async () => {
+test("a row in another place is one moved row", async () => {
   expect(await paired("abcde", "acdbe")).toEqual(["bo1 bl3 *"]);
 });
 

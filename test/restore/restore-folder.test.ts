@@ -16,7 +16,7 @@ async function runFolder(): Promise<string> {
   return run;
 }
 
-test("one restore of a run is at work at a time", async () => {
+test("only one restore of a run works at a time", async () => {
   const run = await runFolder();
   const first = await leaseFolder(run, options);
   await expect(leaseFolder(run, options)).rejects.toThrow(BusyError);

@@ -67,7 +67,7 @@ describe("recordFromRow", () => {
     ]);
   });
 
-  it("takes what is no row for one that says nothing", () => {
+  it("treats a value that is not a row as an empty row", () => {
     const row = { ...rowOf("chunks", {}), created_at: "soon", extra: new ExactNumber("1e400") };
     expect(recordFromRow("chunks", row)).toMatchObject({ created_at: null });
   });

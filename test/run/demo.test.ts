@@ -122,7 +122,7 @@ test.runIf(inFull)(
   120_000,
 );
 
-test("the indexing status stands twice for every batch, before the crawl and after it", async () => {
+test("the indexing status occurs twice for every batch: before and after the crawl", async () => {
   const rows = await readJsonl(demo.folder, "indexing_status");
   const batches = [...new Set(rows.map(({ batch }) => batch))];
   expect(batches).toEqual(["20250306120000123456", "20250602093000654321", "import/März 2025 #3? 100%"]);

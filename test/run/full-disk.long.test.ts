@@ -20,7 +20,7 @@ const cases = [
 ];
 
 test.runIf(canMount).each(cases)(
-  "a disk that is full at whatever step, with compress: $compress: exit 1 and clear words, nothing half, and the next run goes on",
+  "a disk that is full at any step, with compress: $compress: exit 1 and a clear message, nothing partial, and the next run continues",
   async ({ compress, ending, formats, first, growth, steps: expected }) => {
     const store = new Store();
     const documents = [

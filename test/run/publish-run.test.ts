@@ -16,7 +16,7 @@ import { startPublishedPlace } from "./database/published-job.js";
 import { workOf } from "./job-for.js";
 
 test.runIf(inFull)(
-  "a folder at latest that is a copy of a run is moved aside before the crawl, and the run goes on",
+  "a folder named latest that is a copy of a run is moved aside before the crawl, and the run continues",
   async () => {
     const { place, run, latest, warnings } = await startPublishedPlace(["jsonl"]);
     const first = await run();
@@ -155,7 +155,7 @@ test.runIf(inFull).each([[["jsonl", "duckdb"]], [["duckdb"]]].slice(0, rounds(1,
   },
 );
 
-test("what lies where the run folder belongs is never written over; the next run publishes under another id", async () => {
+test("an existing entry at the path of the run folder is never overwritten; the next run uses another id", async () => {
   const { place, run } = await startPublishedPlace(["jsonl"]);
   const time = new Date("2026-11-20T02:00:00Z");
   const taken = join(place, "runs", "20261120T020000000Z");

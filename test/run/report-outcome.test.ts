@@ -116,7 +116,7 @@ test.runIf(inFull)(
   },
 );
 
-test("while another run is at work, nobody hears of one that could not begin", async () => {
+test("while another run is in progress, a run that could not start is not reported", async () => {
   const { receiver, run, place } = await startPlace();
   await mkdir(join(place, ".work"), { recursive: true });
   const lock = await lockJob(join(place, ".work"), new Date());

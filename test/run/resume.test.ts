@@ -86,7 +86,7 @@ async function runUndisturbed(): Promise<Undisturbed> {
   return { contents: await contents(folder), documents: manifest.documents, requests: server.requests.length };
 }
 
-test("a run that breaks off again and again ends as one that was never disturbed, and asks little twice", async () => {
+test("a run that is interrupted again and again ends like an undisturbed one, and requests little twice", async () => {
   const { jobWith, run, breakOff, contents, server } = await startPlace();
   const { requests: needed, ...expected } = await undisturbed();
   const job = await jobWith("test");
@@ -127,7 +127,7 @@ test.runIf(inFull)(
   },
 );
 
-test("what a kill tore is cut off: half a journal line, rows without a commit", async () => {
+test("the torn end after a kill is cut off: half a journal line, rows without a commit", async () => {
   const { jobWith, run, breakOff, contents, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 80);
@@ -143,7 +143,7 @@ test("what a kill tore is cut off: half a journal line, rows without a commit", 
   expect(await contents(folder)).toEqual((await undisturbed()).contents);
 });
 
-test.runIf(inFull)("parts that are not what the journal says are read anew", async () => {
+test.runIf(inFull)("segments that do not match the journal are read again", async () => {
   const { jobWith, run, breakOff, contents, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 150);
@@ -256,7 +256,7 @@ test.runIf(inFull)("numbers that a double cannot hold come through a resume as t
   expect(rows.match(/"total_segments":9007199254740993,/g)).toHaveLength(2);
 });
 
-test.runIf(inFull)("what is old is not published as new by --retry-failed", async () => {
+test.runIf(inFull)("--retry-failed does not publish old data as new", async () => {
   const { jobWith, run, server, behaviour, dataset } = await startPlace();
   const [first, second] = dataset.documents.keys();
   behaviour.faults = ({ path }) =>

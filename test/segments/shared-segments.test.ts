@@ -93,7 +93,7 @@ const three: Documents = new Map([
 const step = rounds(7, 1);
 
 test.runIf(inFull)(
-  "the journal cut off at any byte: documents whose line is whole are there, and the others are read anew",
+  "the journal cut off at any byte: documents with a whole line are found, and the others are read again",
   async () => {
     const folder = await written(three);
     const journal = await readFile(join(folder, journalFile), "utf8");
@@ -128,7 +128,7 @@ test.runIf(inFull)(
   },
 );
 
-test("bytes of a part that are others than they were make their document be read anew, and no other", async () => {
+test("changed bytes in a segment cause its document, and no other, to be read again", async () => {
   const folder = await written(three);
   const segment = await open(join(folder, `shared.${chunks}`), "r+");
   await segment.write("\0", 6);
@@ -136,7 +136,7 @@ test("bytes of a part that are others than they were make their document be read
   expect(await resume(folder, three)).toEqual(["0000001", "0000002"]);
 });
 
-test("a line of the journal that names no file of rows makes its document be read anew, and no other", async () => {
+test("a journal line without a file of rows causes its document, and no other, to be read again", async () => {
   const folder = await written(three);
   const path = join(folder, journalFile);
   const journal = await readFile(path, "utf8");
@@ -147,7 +147,7 @@ test("a line of the journal that names no file of rows makes its document be rea
 });
 
 test.runIf(inFull)(
-  "whatever finishes together, and wherever a kill or a power cut hits: what is found is whole, and the rest is read anew",
+  "after a kill or power cut at any point, every document found is whole, and the rest is read again",
   async () => {
     const rows = fc.array(fc.stringMatching(/^[a-z]{0,9}$/), { minLength: 1, maxLength: 4 });
     const segments = fc.dictionary(fc.constantFrom(chunks, children), rows);
@@ -186,7 +186,7 @@ test("a planted link is not written through", async () => {
   expect(await readFile(join(folder, "mine"), "utf8")).toBe("mine");
 });
 
-test("after an error, which may have torn a write, nothing more is written, and whoever adds a document hears of it", async () => {
+test("after an error, which may have torn a write, nothing more is written, and adding a document fails", async () => {
   const folder = await testFolder();
   const shared = await SharedSegments.open(folder, text);
   await mkdir(join(folder, journalFile));
@@ -213,7 +213,7 @@ test("a document goes to the shared files where all of its rows still wait, else
   expect(await namesOfBegun(folder)).toEqual(new Set(["0000001", "0000002"]));
 });
 
-test("a document of which rows were lost with a write that failed does not become whole", async () => {
+test("a document that lost rows in a failed write does not become complete", async () => {
   const folder = await testFolder();
   const shared = await SharedSegments.open(folder, text);
   const store = new DocumentStore<number, string>(folder, "0000001", [jsonlText]);

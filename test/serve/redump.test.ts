@@ -103,7 +103,7 @@ test.runIf(inFull)("the same with fields of an unexpected type, and with fields 
   await expectSame(folder, (await dumpAgain(dump, folder, formats)).folder, formats);
 });
 
-test.runIf(inFull)("what a realistic service sent: floats, ties, gaps, nulls; an empty dataset; a filter", async () => {
+test.runIf(inFull)("data of a realistic service: floats, ties, gaps, nulls; an empty dataset; a filter", async () => {
   const store = new Store();
   for (const docForm of ["text_model", "hierarchical_model"])
     store.addDataset(makeDocument({ chunks: 101, childrenPerChunk: 2, docForm, seed: docForm.length }));

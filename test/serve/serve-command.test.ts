@@ -67,7 +67,7 @@ test.runIf(inFull)("the key of a variable is taken, and never shown", async () =
   expect(stdout + stderr).not.toContain("s3cret");
 });
 
-test.runIf(inFull)("a dump that is deleted while it is served goes on being served", async () => {
+test.runIf(inFull)("a dump that is deleted while it is served is still served", async () => {
   const folder = await writeDump(await plainFolder(), soundTables);
   const { address } = await start(folder);
   await rm(folder, { recursive: true });
@@ -106,7 +106,7 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test("what is no run: exit 2", async () => {
+test("a folder that is not a run: exit 2", async () => {
   const folder = await plainFolder();
   for (const [path, message] of [
     [folder, "Not a finished run folder:"],

@@ -25,7 +25,7 @@ const stillAfter = (documents: WatchedDocuments, minutes: number) =>
 
 const indexing = { indexing_status: "indexing", completed_segments: 5, total_segments: 8 };
 
-test("a document stands still since it was seen to move, and before that since it is watched", () => {
+test("a document stands still since its last progress, or else since the start of the watch", () => {
   expect(stillAfter(watched([0, indexing]), 9)).toBe(9);
   expect(stillAfter(watched([0, indexing], [3, { ...indexing, completed_segments: 6 }]), 9)).toBe(6);
   expect(stillAfter(watched([0, indexing], [3, indexing]), 9)).toBe(9);
@@ -33,7 +33,7 @@ test("a document stands still since it was seen to move, and before that since i
   expect(stillAfter(watched([0, long]), 9)).toBe(9);
 });
 
-test("what is old by its times and never moves is stuck after a few readings", () => {
+test("a document that is old by its times and never moves is stuck after a few readings", () => {
   const old = {
     ...indexing,
     processing_started_at: "2026-11-20T01:00:00Z",

@@ -124,20 +124,23 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("goes on after an error until the others are done, and says which it was", async () => {
-  const { watch, kept, log, ids } = await startPlace({
-    batches: ([one = "", two = "", three = ""]) => ({
-      b: (read) => [
-        ...statuses(one, at("indexing"), { ...at("error"), error: "too \u001b[31mlong" })(read),
-        ...statuses(two, ...updated)(read),
-      ],
-      c: statuses(three, at("completed")),
-    }),
-  });
-  expect(await watch()).toMatchObject({ status: "error", polls: 7, readings: 9 });
-  expect(log).toEqual([`warn: document ${ids[0]} of batch "b" ended in an error: too \u001b[31mlong`]);
-  expect((await kept()).filter(({ document_id }) => document_id === ids[1])).toHaveLength(6);
-});
+test.runIf(inFull)(
+  "continues after an error until the others are done, and names the document that failed",
+  async () => {
+    const { watch, kept, log, ids } = await startPlace({
+      batches: ([one = "", two = "", three = ""]) => ({
+        b: (read) => [
+          ...statuses(one, at("indexing"), { ...at("error"), error: "too \u001b[31mlong" })(read),
+          ...statuses(two, ...updated)(read),
+        ],
+        c: statuses(three, at("completed")),
+      }),
+    });
+    expect(await watch()).toMatchObject({ status: "error", polls: 7, readings: 9 });
+    expect(log).toEqual([`warn: document ${ids[0]} of batch "b" ended in an error: too \u001b[31mlong`]);
+    expect((await kept()).filter(({ document_id }) => document_id === ids[1])).toHaveLength(6);
+  },
+);
 
 test.runIf(inFull)("everything is completed already: one poll", async () => {
   const { watch } = await startPlace({ batches: ([id = ""]) => ({ b: statuses(id, at("completed", 3, 3)) }) });
@@ -233,14 +236,14 @@ test.each<[string, PlaceOptions, RegExp]>([
   expect((await readdir(waiting).catch(() => [])).length > 0).toBe(read && options.batches === undefined);
 });
 
-test("nobody there: it says so at once", async () => {
+test("a refused connection is reported at once", async () => {
   const { job, env, server } = await startPlace();
   await server.close();
   await expect(watchStatus(job, { env, interval: 1000 })).rejects.toThrow(/connection refused by 127/);
   await expect(watchStatus(job, { env: {}, interval: 1000 })).rejects.toThrow(UsageError);
 });
 
-test.runIf(inFull)("a signal ends it with its reason; what was read waits for whoever comes next", async () => {
+test.runIf(inFull)("a signal ends it with its reason; its readings wait for the next run", async () => {
   const { watch, waiting, job, env, kept } = await startPlace();
   const stop = new AbortController();
   const onPoll = () => stop.signal.aborted || stop.abort(new InterruptedError("SIGINT"));
@@ -250,7 +253,7 @@ test.runIf(inFull)("a signal ends it with its reason; what was read waits for wh
   expect((await kept()).map(({ s }) => s)).toEqual(["waiting", "waiting"]);
 });
 
-test.runIf(inFull)("while a run is at work the readings wait, and the run after it adds them all", async () => {
+test.runIf(inFull)("while a run is in progress the readings wait, and the next run adds them all", async () => {
   const { watch, waiting, place, run, kept } = await startPlace();
   await run();
   const before = await readFile(join(place, "test.duckdb"));

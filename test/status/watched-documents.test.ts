@@ -56,7 +56,7 @@ test("of any course, what is kept is every reading that differs from the one bef
   );
 });
 
-test("a field that nobody knows is a change, and no move", () => {
+test("an unknown field is a change, but not progress", () => {
   const { documents } = advance(none, [batchReading({ extra: { now: 1 } })], 0);
   const step = advance(documents, [batchReading({ extra: { now: 2 } })], 1000);
   expect(step.changed).toHaveLength(1);

@@ -62,7 +62,7 @@ test("of partial runs since the newest complete one, the rules keep some; of a j
   ]);
 });
 
-test("runs of a knowledge base that was emptied do not push out the last one that has documents", () => {
+test("runs of an emptied knowledge base do not replace the last one that has documents", () => {
   const full = ["2026-11-16", "2026-11-17"].map((day) => run(`${day}T02:00:00Z`));
   const empty = ["2026-11-18", "2026-11-19"].map((day) => ({ ...run(`${day}T02:00:00Z`), isEmpty: true }));
   const decided = decideRuns([...full, ...empty], { last: 1 });
@@ -89,7 +89,7 @@ describe("for all runs and rules", () => {
   const holds = (rule: (runs: readonly PastRun[], keep: Keep) => void) =>
     fc.assert(fc.property(runs, keeps, rule), { numRuns: 300 });
 
-  test("what becomes of complete runs does not hang on the partial ones", () => {
+  test("partial runs do not affect which complete runs are kept", () => {
     holds((runs, keep) => {
       const complete = runs.filter(({ status }) => status === "complete");
       const ids = new Set(complete.map(({ runId }) => runId));

@@ -59,7 +59,7 @@ test("a job without `latest` still has its newest complete run, and a copy witho
   expect(await findRun("single", options)).toBe(join(dir, "single", "latest"));
 });
 
-test("what is not found is named, with what there is", async () => {
+test("if a run is not found, the error names it and the existing ones", async () => {
   const { folder, dir, job, options, runOf } = await startPlace();
   await makeRuns(join(dir, "partial"), "partial", { [first]: "partial", [second]: "partial" });
   await mkdir(join(dir, "empty", ".work"), { recursive: true });

@@ -106,7 +106,7 @@ describe("cells that are not of their column's type", () => {
     expect(await findingsOfRows(path, "", rows)).toEqual(expected);
   });
 
-  test.runIf(inFull)("a name that an object has twice, of which a reader sees one member", async () => {
+  test.runIf(inFull)("a repeated name in an object, of which a reader sees only one member", async () => {
     const path = "indexing_status.jsonl";
     const twice = ['{"a":1,"a":1}', '{"b":[{"a":1,"c":{"a":2},"\\u0061":3}]}'].map((extra) => line({ extra }));
     expect(await findingsOfRows(path, "", twice)).toEqual([
@@ -126,7 +126,7 @@ describe("cells that are not of their column's type", () => {
     ]);
   });
 
-  test("what is of the type", async () => {
+  test("values of the right type", async () => {
     const cells = {
       total_segments: "-9223372036854775808",
       completed_at: '"0001-01-01T00:00:00.001Z"',

@@ -66,7 +66,7 @@ describe.each(inFull ? formats : (["csv"] as const))("in %s alone", (format) => 
     ]);
   });
 
-  test.runIf(inFull)("there are two rows more, one of which stands there already", async () => {
+  test.runIf(inFull)("two rows are added, one of which repeats an existing row", async () => {
     expect(await forge(await copyOfDump(), format, ["chunks"], added)).toEqual([
       `manifest.json: files: chunks.${format} has 19 rows, counts.chunks is 17`,
       `chunks.${format}: row 18, chunk … of document …, occurs more often than in chunks.${other}`,

@@ -27,7 +27,7 @@ describe.each(formats)("a dump in %s alone", (format) => {
   });
 });
 
-test.runIf(inFull)("what the service listed is sound in every format, and one that lacks is seen", async () => {
+test.runIf(inFull)("listed documents are sound in every format, and a missing one is found", async () => {
   const run = await writeDump(
     await plainFolder(),
     { ...soundTables, document_info: [info("a"), info("b")] },
@@ -151,7 +151,7 @@ test.runIf(inFull).each(wrong.map((each, at) => [...each, formats[at % 3] ?? "js
   },
 );
 
-test("what is unique or has its parent only by chance of the order of columns is distinguished", async () => {
+test("rows with equal ids in different documents are not confused", async () => {
   const chunks = [chunk("a", "a1"), chunk("a", "b1"), chunk("b", "a1"), chunk("b", "b1")];
   const child_chunks = [child("a", "a1", "k"), child("a", "b1", "k"), child("b", "a1", "k")];
   const documents = [document("a", 2, 2), document("b", 2, 1)];

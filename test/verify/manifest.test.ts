@@ -22,7 +22,7 @@ function original(documents: unknown): object {
   return { dataset_id, document_id, path: "originals/a/x", ...facts, ...place, verdict: "complete", reason: null };
 }
 
-describe("what is no dump", () => {
+describe("a folder that is not a dump", () => {
   test("a folder without a manifest, an empty one, a path that is not there, a file", async () => {
     const run = await soundDump();
     await rename(join(run, "manifest.json"), join(run, "..", "manifest.json"));
@@ -181,7 +181,7 @@ describe("a manifest that cannot be relied on", () => {
     expect(await findingsOf(run)).toEqual([]);
   });
 
-  test("a manifest of another version: what to do is said", async () => {
+  test("for a manifest of another version, the error says what to do", async () => {
     const run = await soundDump();
     for (const [format, advice] of [
       [2, "run the job again, or use the version that wrote it"],
@@ -241,7 +241,7 @@ describe("a manifest that cannot be relied on", () => {
     );
   });
 
-  test("a shard that cannot be, and one that has other formats than JSONL", async () => {
+  test("an impossible shard, and one with formats other than JSONL", async () => {
     const run = await soundDump();
     const shard = { index: 5, count: 4, plan: "p", list: { documents: 1, bytes: 1, sha256: "0".repeat(64) } };
     await writeFile(join(run, "list.json"), "{}");

@@ -77,7 +77,7 @@ test("with csv_safe, an apostrophe is looked at where there is no CSV, and every
   expect((await verifyRun(other)).finding_count).toBe(3);
 });
 
-test("rows of more than 16 MB, of which one differs in a blank at its end", async () => {
+test("rows of more than 16 MB; one differs in a blank at its end", async () => {
   const [odd, plain] = ['"\n漢é,\\'.repeat(10_000), "x".repeat(9_000_000)]; // odd characters only would take three times as long
   const content = `${odd}${plain}${odd}${plain}${odd}end`;
   const shorter = `${odd}${"x".repeat(3_000_000)}${odd}`; // still longer than a read chunk

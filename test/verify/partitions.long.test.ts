@@ -102,7 +102,7 @@ describe.each(fileFormats)("in %s alone", (format) => {
   });
 });
 
-test("a row that one format lacks, and one that stands twice, are named by file and row", async () => {
+test("a row that one format lacks, and a repeated row, are named by file and row", async () => {
   const folder = await copyOfRun();
   const [csv, jsonl] = [file("csv", ids.odd), file("jsonl", ids.odd)];
   await forgeCsv(folder, csv, (rows) => [rows[0] ?? [], ...rows.slice(0, 2)]);

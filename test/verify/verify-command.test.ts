@@ -63,7 +63,7 @@ test("--json: one object, sound or not", async () => {
   });
 });
 
-test.runIf(inFull)("what is said of a dump without files stands before the verdict", async () => {
+test.runIf(inFull)("the note about a dump without files comes before the verdict", async () => {
   const run = await writeDump(await plainFolder(), soundTables, { formats: ["parquet"] });
   const { stdout } = await runHere(["verify", run]);
   expect(stdout).toBe(

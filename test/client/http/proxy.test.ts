@@ -128,7 +128,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     expect(proxy.tunnels.length).toBeLessThanOrEqual(2);
   });
 
-  it("has no more connections than it shall", async () => {
+  it("opens no more connections than allowed", async () => {
     const late: typeof empty = (request, response) => void setTimeout(() => empty(request, response), 20);
     const { base, options, requests, proxy } = await startBoth(scheme, {}, late);
     const http = openTestHttp(base, { ...options, connections: 3 });
@@ -158,7 +158,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
   });
 });
 
-it("certificates are checked behind the proxy, where nobody vouches for them nothing is sent", async () => {
+it("certificates are checked behind the proxy; without a trusted one, nothing is sent", async () => {
   const { base, options, requests } = await startBoth("https");
   const error = await rejection(openTestHttp(base, { env: options.env ?? {} }).get());
   expect(error).toBeInstanceOf(StopError);
@@ -209,7 +209,7 @@ describe.each(["http", "https"] as const)("this machine, over %s", (scheme) => {
   });
 });
 
-it("a service that NO_PROXY names and nobody finds, is not told of the proxy", async () => {
+it("the proxy does not learn about a host in NO_PROXY, even if the host does not exist", async () => {
   const { host } = new URL(await deadUrl());
   const env = { HTTP_PROXY: "http://proxy.example", NO_PROXY: "127.0.0.1" };
   const http = openTestHttp(`http://${host}/v1`, { env, connections: 2 });

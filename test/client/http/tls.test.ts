@@ -11,7 +11,7 @@ import { openTestHttp, rejection } from "../open-test-http.js";
 import { json, serve } from "../serve.js";
 
 describe("the certificate of the service", () => {
-  it("stops the run where nobody vouches for it, before anything is sent", async () => {
+  it("stops the run without a trusted certificate, before anything is sent", async () => {
     const { url, requests } = await serve(json({}), "one");
     const error = await rejection(openTestHttp(url).get());
     expect(error).toBeInstanceOf(StopError);

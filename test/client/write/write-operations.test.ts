@@ -121,7 +121,7 @@ async function sent({ prepare }: Operation, status: number, answer: unknown) {
 }
 
 describe("an operation", () => {
-  it.each(named)("%s sends one request, and gives what was answered", async (_, operation) => {
+  it.each(named)("%s sends one request and returns the answer", async (_, operation) => {
     const { outcome, write, body, request } = await sent(operation, ...operation.answer);
     expect(outcome).toEqual({ kind: "done", value: operation.value });
     expect(`${write.method} ${write.path}`).toBe(operation.request);

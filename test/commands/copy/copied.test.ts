@@ -49,7 +49,7 @@ test("a dataset that became one for each form is listed with all of them", () =>
   );
 });
 
-test("partial: each document that is missing with its reason and its rows, and the command that goes on", () => {
+test("partial: lists each missing document with its reason and rows, and the command to continue", () => {
   const row = { level: "chunk", id: idOf(77), position: 7, reason: "the service answered 400" } as const;
   const documents = [
     ...[copiedOf(1), copiedOf(2), copiedOf(8)],
@@ -89,7 +89,7 @@ ${compare}`,
   );
 });
 
-test("the command that goes on never begins another copy: --dataset new is gone from it, the id of a dataset stays", () => {
+test("the command to continue never starts another copy: it drops --dataset new and keeps a dataset id", () => {
   const result = copyOf(two, {
     applied: appliedOf([copiedOf(1), copiedOf(2, { outcome: "failed" })]),
     differences: [],
@@ -131,7 +131,7 @@ test("a document that an earlier process restored counts, unless this one says o
   expect(rendered(copyOf(datasets, { applied, differences: [] }))).toMatch(/^partial: 2 of 3 documents restored; /);
 });
 
-test("without a proof, it does not say proved, and the same command goes on", () => {
+test("without a proof, it does not say proved, and the same command continues", () => {
   const printed = rendered(copyOf(two, { applied: appliedOf([copiedOf(1), copiedOf(2)]) }));
   expect(printed).toMatch(/^partial: 2 of 2 documents restored; not proved\n/);
   expect(printed).toContain(`\nOnce the cause is gone, go on; nothing is written twice:\n${commandWith("--apply")}\n`);

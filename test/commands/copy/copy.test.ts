@@ -165,7 +165,7 @@ test("at a terminal, --apply shows the plan and asks once; no is the first answe
   expect(stopped.stderr).toMatch(/\nkbdump: stopped, as you answered no: nothing of this plan was written\n$/);
 });
 
-test("where everything is there, and is only proved, nobody is asked", async () => {
+test("if everything exists and only needs a proof, it asks nothing", async () => {
   const there = [datasetPlanOf([documentPlanOf(1, { earlier: earlierOf("restored") })])];
   const terminal = openTerminalHere([]);
   const { code, stderr } = await copy([await runFolder(), ...to, "--apply"], {

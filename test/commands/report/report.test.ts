@@ -61,7 +61,7 @@ test("--file names the file, or prints the page; --json says the same for progra
 });
 
 test.runIf(inFull)(
-  "--against: a job stands for its newest complete run before this one; a wrong order is a warning",
+  "--against: a job stands for its newest complete run before this one; the wrong order causes a warning",
   async () => {
     const { folder, dir, partial, older, newer } = await startRuns();
     const report = async (...args: readonly string[]) => {

@@ -16,7 +16,7 @@ import { invocation, terminalOf, wide } from "./pages.js";
 
 const rendered = (...documents: Parameters<typeof resultOf>[0]) => renderPlan(resultOf(documents), wide, invocation);
 
-test("a plan shows each row with who worked on it and when, the text that goes and the one that comes, and what is left alone", () => {
+test("a plan shows each row with author and time, the old and the new text, and everything that stays unchanged", () => {
   expect(
     rendered(everything),
   ).toBe(`Run 20261119T020000123Z of job nightly, compared with the current documents at https://kb.example.com/v1.

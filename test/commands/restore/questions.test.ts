@@ -69,7 +69,7 @@ test("each document is asked about, then the whole, with host and number of rows
   ]);
 });
 
-test("ask about each: a row is restored with a yes only, and only while the text that was shown stands there", async () => {
+test("ask about each: a row is restored only after a yes, and only while the text that was shown is still there", async () => {
   const { dialogue, heard } = answering(["planned", "each", "restore", "leave", "yes"]);
   expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(
     decided({

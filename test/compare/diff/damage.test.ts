@@ -14,7 +14,7 @@ import { writeDump } from "../../verify/write-dump.js";
 const sound = async () => writeDump(await plainFolder(), soundTables);
 const errorOf = (run: string) => diffRuns(run, run).catch((error: unknown) => error);
 
-test("what is no dump is wrong usage", async () => {
+test("a folder that is not a dump is a usage error", async () => {
   const folder = await plainFolder();
   expect(await errorOf(join(folder, "gone"))).toBeInstanceOf(UsageError);
   expect(String(await errorOf(folder))).toContain("no manifest.json in it");
@@ -95,7 +95,7 @@ test
   expect(await readdir(temporary)).toEqual([]);
 });
 
-test("what DuckDB says of a full disk is not taken for a lack of memory", () => {
+test("DuckDB's error for a full disk is not reported as a lack of memory", () => {
   const offload = new Error(
     "Out of Memory Error: failed to offload data block\nThis limit was set by the 'max_temp_directory_size'",
   );

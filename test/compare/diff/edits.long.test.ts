@@ -60,7 +60,7 @@ function linesOf({ row, from, edit }: { row: Row; from: Row | undefined; edit: E
   return edit === "disable" ? [`fields ${ids}`] : [];
 }
 
-test("what is reported between two dumps is what was done", async () => {
+test("a comparison of two dumps reports exactly the edits", async () => {
   const documents = fc.array(edited, { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(documents, async (plays) => {

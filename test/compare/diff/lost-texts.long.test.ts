@@ -32,7 +32,7 @@ async function dumpTwice(): Promise<readonly [string, string]> {
   return [before, await dump()];
 }
 
-test("the table shows the text that a re-index took, beside the one that took its place", async () => {
+test("the table shows the text that a re-index removed beside the one that replaced it", async () => {
   const [before, after] = await dumpTwice();
   const { code, stdout } = await runHere(["diff", before, after, "--quiet"]);
   expect(code).toBe(4);

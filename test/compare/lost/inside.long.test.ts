@@ -52,7 +52,7 @@ async function foundIn(scenes: readonly Scene[]): Promise<readonly (readonly Tex
   });
 }
 
-it("finds a part of a text, however long and wherever it stands, and nothing else", async () => {
+it("finds a part of a text of any length at any position, and nothing else", async () => {
   const letters = (minLength: number, maxLength: number) =>
     fc.string({ unit: fc.constantFrom("a", "a", "b", "b", "é", "\u0301", "😀", "\0", "%"), minLength, maxLength });
   const scene = fc

@@ -177,7 +177,7 @@ describe("a database", () => {
     );
   });
 
-  it("that another program writes to gives a warning and no history", async () => {
+  it("that another program is writing to causes a warning and no history", async () => {
     const { path } = await made();
     const script = `const { DuckDBInstance } = await import("@duckdb/node-api");
       const instance = await DuckDBInstance.create(${JSON.stringify(path)}); console.log("open"); setInterval(() => instance, 1000);`;

@@ -137,7 +137,7 @@ describe("an edited chunk", () => {
   });
 });
 
-describe("a chunk that nobody touched", () => {
+describe("a chunk without manual edits", () => {
   planned("is no loss if it stands in the target", (plans) => {
     plans([document([chunk("c1", "a"), chunk("c2", "b")]), document([chunk("t1", "b"), chunk("t2", "a")])], []);
   });
@@ -452,7 +452,7 @@ describe("a document of questions and answers", () => {
   });
 });
 
-describe("a document that was not indexed anew", () => {
+describe("a document that was not re-indexed", () => {
   planned("lists what a person deleted since, and writes it only if its owner wants it", (plans) => {
     const old = document([
       chunk("c1", "a"),

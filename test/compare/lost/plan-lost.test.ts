@@ -61,7 +61,7 @@ it.runIf(inFull)("lists, without a history, what it cannot place, and says so", 
 });
 
 it.runIf(inFull)(
-  "refuses a document that cannot be read whole or written to, and goes on with the others",
+  "refuses a document that is incomplete or cannot be written to, and continues with the others",
   async () => {
     const edited = (id: string) => chunk(id, `${id}1`, 1, "edited", { updated_by: "ann" });
     const ids = ["half", "moves", "gone", "off", "busy", "fine"];

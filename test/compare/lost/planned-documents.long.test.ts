@@ -53,7 +53,7 @@ it("brings every text with hard evidence back once if the text before it is ther
   });
 });
 
-it("brings every child chunk made by hand back once if its parent is there, and lists it otherwise", async () => {
+it("restores every manual child chunk once if its parent exists, and lists it otherwise", async () => {
   await checkPlans("unique", (given, plan) => {
     const after = applyPlan(given.target, plan).children.map(({ content }) => content);
     const listed = new Set(listedOf(plan).map(({ id }) => id));

@@ -55,7 +55,7 @@ test.runIf(inFull)(
   },
 );
 
-test("a list that cannot be had again is a warning, and the run is complete", async () => {
+test("a second list that cannot be read is a warning, and the run is complete", async () => {
   const { runAll, server } = await startListed(() => {});
   server.behaviour.faults = ({ path }, nth) =>
     isList(path) && nth > 0 ? { kind: "status", status: 403, body: "json" } : undefined;
@@ -131,7 +131,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("a run that breaks off while it reads a changed document again goes on with that", async () => {
+test.runIf(inFull)("a run interrupted while it rereads a changed document resumes there", async () => {
   const documents = [makeDocument({ chunks: 20, seed: 1 }), makeDocument({ chunks: 320, seed: 2 })];
   const [, second] = documents;
   const { runAll, server } = await startListed(() => second && addChunks(second, 1, { seed: 9 }), documents);

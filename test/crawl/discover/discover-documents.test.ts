@@ -209,7 +209,7 @@ test("where no dataset can be listed, the run stops, unless other documents are 
   expect(mixed.datasets.map(({ documents }) => documents)).toEqual([[], ["x"]]);
 });
 
-test("no datasets, and none that can be read, are an error; a dataset without documents is worth a word", async () => {
+test("no dataset, or no readable one, is an error; a dataset without documents causes a message", async () => {
   const none = await startPlace([]);
   await expect(discoverDocuments(none.client, everything)).rejects.toThrow("the service lists no datasets");
   const place = await startPlace([0]);

@@ -137,7 +137,7 @@ test.runIf(inFull)("in the database alone: later runs, failed documents and vani
   }
 });
 
-test("what lies among the runs and is none does not disturb", async () => {
+test("other entries among the runs are ignored", async () => {
   const { server } = await startPlace([1]);
   const folder = await testFolder();
   const job = await jobOf(folder, server, "test", "jsonl csv");
@@ -155,7 +155,7 @@ test("what lies among the runs and is none does not disturb", async () => {
 });
 
 test.runIf(inFull)(
-  "a run that breaks off goes on with the documents that it found, in their order, whatever came since",
+  "an interrupted run resumes with the documents that it found, in their order, even if others were added since",
   async () => {
     const { server, datasets, ...place } = await startPlace([0]);
     const [dataset] = datasets;
@@ -181,7 +181,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a dataset that cannot be listed makes the run partial; --retry-failed lists anew and reads only what is missing",
+  "a dataset that cannot be listed makes the run partial; --retry-failed lists it again and reads only the missing documents",
   async () => {
     const { server, datasets, ...place } = await startPlace([1, 2]);
     const [first, second] = datasets;
@@ -242,7 +242,7 @@ test("documents that are still being indexed, or are switched off, are read like
   expect(rows.get(failed)).toMatchObject({ indexing_status: "error", error: "no embedding model" });
 });
 
-test("a field that nobody described, or of an unexpected type, is kept and counted", async () => {
+test("an unknown field, or one of an unexpected type, is kept and counted", async () => {
   const { server, datasets } = await startPlace([0]);
   const listed = { name: 7, doc_metadata: [{ a: 1 }], tokens: null, created_at: 1_700_000_000.5 };
   upload(datasets[0], smallDocument(listed, 6)); // with another seed, the chunk may have unexpected fields, too

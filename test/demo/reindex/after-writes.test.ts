@@ -62,7 +62,7 @@ describe("a re-index", () => {
 });
 
 describe("other chunk sizes", () => {
-  it("cut the source anew, and make children anew", async () => {
+  it("split the source again, and recreate children", async () => {
     const writing = await startWriting(sketches, hierarchical);
     reindex(writing, 100);
     expect(contents(writing)).toEqual(["One. Two.\n\nThree."]);

@@ -53,7 +53,7 @@ test("tokens are counted in high-quality datasets only, and the rows of the docu
   }
 });
 
-test("the same request twice gives the chunks twice", async () => {
+test("sending the same request twice adds the chunks twice", async () => {
   const { send, list } = await startWriting([]);
   for (let times = 0; times < 2; times++) await send("POST", "", { segments: [{ content: "again" }] });
   expect((await list()).map(({ content, position }) => [content, position])).toEqual([
@@ -108,7 +108,7 @@ describe("a refused addition", () => {
     expect(await list()).toEqual([]);
   });
 
-  it("is for a dataset or document that nobody knows", async () => {
+  it("is for an unknown dataset or document", async () => {
     const { service } = await startWriting([]);
     const body = { segments: [good] };
     for (const [path, message] of [

@@ -93,7 +93,7 @@ describe("enabled: false", () => {
     expect(data).toEqual({ ...whole, id: first, position: 1, status: "completed", ...disabled });
   });
 
-  it("lets no other change pass for 600 s, and then only one that enables", async () => {
+  it("permits no other change for 600 s, and then only enabling", async () => {
     const writing = await startWriting([whole, whole]);
     await change(writing, { enabled: false });
     for (const segment of [{ content: "after" }, { enabled: true }, { enabled: false }])
@@ -150,7 +150,7 @@ describe("the children of a changed parent", () => {
   const contents = (writing: Writing) =>
     writing.demo.store.read(documentId).chunks[0]?.children.map(({ content }) => content);
 
-  it("stay, unless they are to be made anew", async () => {
+  it("stay, unless they are to be recreated", async () => {
     const writing = await startWriting([parent], hierarchical);
     await change(writing, { content: "Three. Four." });
     expect(contents(writing)).toEqual(["One.", "Two."]);
@@ -184,7 +184,7 @@ test("a deleted chunk is gone, with its children, and the counts follow", async 
   expect((await writing.send("GET", `/${first}/child_chunks`)).status).toBe(404);
 });
 
-test("a change of what nobody knows is refused", async () => {
+test("a change to something unknown is refused", async () => {
   const { send } = await startWriting([whole]);
   const body = { segment: { content: "x" } };
   expect(await send("POST", `/${uuid(9)}`, body)).toMatchObject(refused("Segment not found.", 404, "not_found"));

@@ -68,7 +68,7 @@ test("nothing is stored of a child chunk that cannot be indexed", async () => {
   expect(await listed(writing)).toEqual(before);
 });
 
-test("a request to what nobody knows is 404", async () => {
+test("a request for something unknown is 404", async () => {
   const { send } = await startWriting(sketches, hierarchical);
   const unknown: [string, string, string][] = [
     ["POST", `/${uuid(9)}/child_chunks`, "Segment not found."],

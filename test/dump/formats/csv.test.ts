@@ -92,7 +92,7 @@ describe("csv for spreadsheets", () => {
     expect(text(true, "documents", [numbers])).toBe(text(false, "documents", [numbers]));
   });
 
-  it("guards whatever column the text stands in", () => {
+  it("guards the text in any column", () => {
     const row = Object.fromEntries(
       columns.chunks.filter(({ type }) => type === "text").map(({ name }) => [name, "=1"]),
     );

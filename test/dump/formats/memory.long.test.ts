@@ -47,7 +47,7 @@ async function largeChunks(
 const checked =
   "SELECT count(*)::INTEGER, count(DISTINCT content)::INTEGER, bool_and(starts_with(content, position::VARCHAR)), min(strlen(content))::INTEGER > 12000";
 
-it("rows of many kilobytes need no more memory than there is, nor do their changes when all have new ids and texts", {
+it("rows of many kilobytes fit into memory, and so do their changes when all have new ids and texts", {
   timeout: 120_000,
 }, async () => {
   const base = await plainFolder();

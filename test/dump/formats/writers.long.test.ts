@@ -26,11 +26,11 @@ async function expectSame(subject: Subject, tables: Tables, base: string): Promi
 }
 
 describe.each(subjects)("the $format writer", (subject) => {
-  it("gives back every value with its type, in order, whatever it holds", async () => {
+  it("returns every value with its type, in order", async () => {
     await expectSame(subject, nastyTables, await plainFolder());
   });
 
-  it("gives back the same without long numbers, which DuckDB reads another way", async () => {
+  it("returns the same without long numbers, which DuckDB reads in a different way", async () => {
     await expectSame(subject, shortNumberTables, await plainFolder());
   });
 

@@ -16,7 +16,7 @@ function bytesOf({ manifest }: RunResult): readonly string[] {
   return manifest.files.filter(isRow).map(({ path, sha256 }) => `${sha256} ${path}`);
 }
 
-test("two runs, and one that broke off and was continued, give the same bytes; the second shares them with the first", async () => {
+test("two runs and an interrupted, resumed one have the same bytes; the second shares them with the first", async () => {
   const behaviour: Behaviour = {};
   const { run, place } = await startDatasets(threeDatasets().store, behaviour);
   const first = await run("dataset");

@@ -128,7 +128,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     }
   });
 
-  test("what something else wrote among the results counts for nothing", async () => {
+  test("files that another program wrote among the results are ignored", async () => {
     const { bucket, leased, openWorker } = await holdBucket(store);
     const own = await ownPlanned(leased);
     const keys = ["results/1.json", "results/a b.json", "results/x/y.json", "results/.json"];

@@ -42,7 +42,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
     }
   });
 
-  test("a coordinator that was fenced removes the whole exchange: workers go on all the same", async () => {
+  test("a fenced coordinator removes the whole exchange: workers still continue", async () => {
     const environment = await openBucketWorld(store);
     const broker = brokerOfAll();
     const [one, two] = [await environment.machine("one", {}, store.env, 60), await environment.machine("two")];

@@ -51,7 +51,7 @@ describe("open documents", () => {
     expect([sizes[0], sizes.at(-1)]).toEqual([20, 1]);
   });
 
-  test("a round has no more batches than the queue is to hold", () => {
+  test("a round has at most as many batches as the queue may contain", () => {
     const names = Array.from({ length: 30_000 }, (_, at) => `n${at}`);
     const open = openOf(names, 4);
     const first = open.nextRound(0);
@@ -71,7 +71,7 @@ describe("open documents", () => {
     expect(batchesOf(second)).toEqual([["a"], ["b"]]);
   });
 
-  test("a document that workers do not end three times is left to the coordinator; refusals do not count", () => {
+  test("a document that workers fail to finish three times is left to the coordinator; refusals do not count", () => {
     const open = openOf(["a"], 8);
     for (const isTry of [false, true, false, true, true]) {
       const round = open.nextRound(0);

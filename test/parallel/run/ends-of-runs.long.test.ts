@@ -34,7 +34,7 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
     expect(performance.now() - begun).toBeLessThan(9_000);
   });
 
-  test("interrupted before any document was taken over: the next run takes over what workers read meanwhile", async () => {
+  test("interrupted before any document was accepted: the next run accepts what workers read meanwhile", async () => {
     const { run, job, env, behaviour, server, folder } = await startPlace(2);
     const broker = brokerOfAll();
     const single = await run();
@@ -57,7 +57,7 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
     expect(chunksAsked()).toBe(before);
   });
 
-  test("an exchange was removed and made anew while a worker read: the worker goes on with what it is asked for now", async () => {
+  test("the exchange is removed and recreated while a worker reads: the worker continues with the new requests", async () => {
     const { run, job, env, behaviour, folder } = await startPlace(2);
     const broker = brokerOfAll();
     const single = await run();

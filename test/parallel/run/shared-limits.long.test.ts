@@ -61,7 +61,7 @@ describe.skipIf(!hasRedis)("the limits that a coordinator and its workers share"
     expect(since.filter((at) => at > 300 && at < 1_900)).toEqual([]);
   });
 
-  test("a Retry-After is told to all also where a batch of its worker is gone from the queue", async () => {
+  test("all workers learn of a Retry-After, even if the batch of the reporting worker is gone from the queue", async () => {
     const { job, run, env, behaviour } = await startPlace(16);
     behaviour.latency = 100;
     const broker = brokerOfAll();

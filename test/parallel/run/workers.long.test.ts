@@ -82,7 +82,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     expect(attempts[0]).toMatch(/found it failed: .*404.*; this run reads it itself later$/);
   });
 
-  test("a worker of another job file gives its documents back, and the others read them", async () => {
+  test("a worker with another job file returns its documents, and other workers read them", async () => {
     const { run, shared, worker, said, job } = await startShared();
     const single = await run();
     const stranger = worker({ ...job, childChunks: "none" });
@@ -129,7 +129,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     await expectSameBytes(single, await result);
   });
 
-  test("a document that was put into the queue by somebody else is refused", async () => {
+  test("a document that another program put into the queue is refused", async () => {
     const { shared, worker, broker, job } = await startShared();
     const reader = worker();
     await shared();

@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)("texts of a hostile service stay texts", () => {
     await close();
   });
 
-  test("what gets into the page in spite of all does not run", async () => {
+  test("injected code does not run even if it gets into the page", async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url ?? "");

@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
     },
   );
 
-  test("the answers are on the first screen, and the page is short until somebody opens more of it", async () => {
+  test("the answers are on the first screen, and the page is short until sections are opened", async () => {
     const { page, close } = await browser.open("sample");
     for (const [width, first, whole] of [
       [1280, 800, 6_000],

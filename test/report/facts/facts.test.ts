@@ -262,7 +262,7 @@ describe("what is stuck", () => {
   const manifest = { run_id: second, ...run };
   const documents = ["done", "slow", "stuck"].map((id) => document(id, 0, 0));
 
-  it("is what the newest reading says; the one that has not moved for the longest time is named", async () => {
+  it("comes from the newest reading; the document that has not moved for the longest time is named", async () => {
     const indexing_status = [
       reading(11, "done", "indexing"),
       reading(11, "stuck", "indexing", { completed_segments: 3, processing_started_at: time(5) }),

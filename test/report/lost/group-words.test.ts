@@ -14,7 +14,7 @@ test("two sentences with a word or two in common stand one after the other", () 
   ]);
 });
 
-test("a sentence of which some words changed is shown word by word", () => {
+test("a sentence with some changed words is shown word by word", () => {
   expect(grouped("The office closes at six.", "The office closes at five.")).toEqual([
     "same The office closes at ",
     ...["removed six", "added five", "same ."],

@@ -42,7 +42,7 @@ test("no text, whatever it holds, keeps a mark of direction or grows beyond its 
   );
 });
 
-test("a document goes by its name, with its dataset and its id; by its id where nobody told a name", () => {
+test("a document is shown with name, dataset and id; without a known name, with its id", () => {
   const named = { document_id: "d-1", document_name: "A & B.md", dataset_id: "s-1", dataset_name: "Support" };
   const id = '<code class="id" dir="auto" title="d-1">d-1</code>';
   expect(markup(column.document.cell(named))).toBe(

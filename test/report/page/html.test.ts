@@ -25,6 +25,6 @@ test("values are escaped, markup and lists stay, nothing stays nothing", () => {
   );
 });
 
-test("nobody makes markup of a text", () => {
+test("no text turns into markup", () => {
   expect(() => new Html("<b>", Symbol("html") as never)).toThrow(TypeError);
 });

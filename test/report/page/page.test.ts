@@ -40,7 +40,7 @@ test("the answers come first, then what to do, then the sections with something 
   );
 });
 
-test("what to do next are commands that follow from the answers", async () => {
+test("the next steps are commands that follow from the answers", async () => {
   const commands = async (page: Promise<string>) => {
     const next = /<div class="next">([\s\S]*?)<\/header>/.exec(await page)?.[1] ?? "";
     return [...next.matchAll(/<code>(.*?)<\/code>/g)].map(([, command]) =>

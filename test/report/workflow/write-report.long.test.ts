@@ -9,7 +9,7 @@ import { abortAt, ownTemporaryFolder } from "../../verify/interrupting.js";
 
 const copyOfDump = useDump(["jsonl", "duckdb"]);
 
-test("the same run gives the same bytes, also after later runs, at another time and in another zone", async () => {
+test("the same run produces the same bytes, also after later runs, at another time and in another time zone", async () => {
   const { base, run, folder } = await copyOfDump();
   const render = async () => (await renderReport({ folder: run })).html;
   const before = await render();

@@ -22,7 +22,7 @@ test("the additions to a document are known by their places, with their ids once
   expect(journal.additions("doc")).toEqual([{ first: 0, rows: 2, ids: ["a", "b"] }]);
 });
 
-test("the additions to an earlier copy of a document count no more", async () => {
+test("additions to an earlier copy of a document no longer count", async () => {
   const { journal } = memoryJournal();
   await journal.conclude(await journal.intend(adding("doc", 0, 1), request), "done", { ids: ["a"] });
   const facts = { dataset_id: "set", write: "create document", document_id: "doc" } as const;

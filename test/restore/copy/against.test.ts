@@ -15,7 +15,7 @@ async function emptyService() {
   return service;
 }
 
-test.runIf(inFull)("a real restore compares as equal, and what somebody changes afterwards is found", async () => {
+test.runIf(inFull)("a real restore compares as equal, and later changes are found", async () => {
   const form = { process_rule: null, document_process_rule: { mode: "automatic" }, doc_language: "English" };
   const run = await dumped(treeOf(sketches, { ...form, doc_metadata: [] }));
   const service = await emptyService();

@@ -18,7 +18,7 @@ function idsOf({ copies, surplus, stranger }: ReturnType<typeof alignChunks<Chun
   return { copies: copies.map((chunk) => chunk?.id), surplus: surplus.map(({ id }) => id), stranger: stranger?.id };
 }
 
-test("chunks that the journal knows are copies by their ids, and one that is gone leaves its place empty", () => {
+test("chunks in the journal are matched by their ids, and a missing one leaves its place empty", () => {
   const there = [said("a", "1"), said("c", "3")];
   const found = alignChunks(rows("abcd"), there, [added(0, "1", "2"), added(2, "3")]);
   expect(idsOf(found)).toEqual({ copies: ["1", undefined, "3", undefined], surplus: [], stranger: undefined });
@@ -54,7 +54,7 @@ test("surplus is no copy of a later chunk with the same texts, whose request was
   });
 });
 
-test("a chunk that nobody of this copy added is a stranger, even with the texts of the dump, and so is one that was changed", () => {
+test("a chunk that this copy did not add is foreign, even with the texts of the dump, and so is a changed one", () => {
   expect(idsOf(alignChunks(rows("ab"), [said("a", "1"), said("b", "x")], [added(0, "1")])).stranger).toBe("x");
   expect(idsOf(alignChunks(rows("ab"), [said("a", "1"), said("?", "x")], [added(0, "1"), lost(1, 1)])).stranger).toBe(
     "x",
@@ -73,7 +73,7 @@ const fate = fc.oneof(
   fc.record({ late: fc.nat(3) }),
 );
 
-test("whatever answers get lost, what stands there without the surplus are the chunks of the dump, in order", () => {
+test("whatever answers get lost, the chunks without the surplus are those of the dump, in order", () => {
   const requests = fc.array(fc.record({ size: fc.integer({ min: 1, max: 3 }), fate }), { maxLength: 12 });
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 20 }), requests, (texts, sent) => {

@@ -12,7 +12,7 @@ test("the size doubles while full requests are quick, up to the largest", () => 
   expect(sizes).toEqual([20, 40, 80, 160, 200, 200]);
 });
 
-test("a request that is neither quick nor slow, or not full, changes nothing", () => {
+test("a request that is neither fast nor slow, or not full, changes nothing", () => {
   const batch = new BatchSize();
   batch.answered(20, 2_000);
   batch.answered(20, 20_000);

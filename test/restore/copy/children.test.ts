@@ -118,7 +118,7 @@ test("a child that arrives after the document was given up is there once, and th
   expect(copy.sent()).toHaveLength(4);
 });
 
-test("children that somebody else wrote stay, and the chunk is named", async () => {
+test("children by another user stay, and the chunk is named", async () => {
   const copy = await start();
   const rows = parents({ content, children: made });
   await copy.run(rows);

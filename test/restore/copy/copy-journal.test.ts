@@ -57,14 +57,14 @@ describe("the journal of a copy", () => {
     expect(journal.writes).toBe(4);
   });
 
-  test("gives numbers of their own to writes that are noted at once, and notes them in that order", async () => {
+  test("numbers simultaneous writes in the order in which it logs them", async () => {
     const { journal, noted } = memoryJournal();
     const intents = await Promise.all(["one", "two", "three"].map((id) => journal.intend(createDocument(id), request)));
     expect(intents.map(({ number }) => number)).toEqual([1, 2, 3]);
     expect(noted.map((line) => (line.kind === "intent" ? line.number : line.kind))).toEqual(["begun", 1, 2, 3]);
   });
 
-  test("a write without an outcome is open; one that was not done changes nothing, until it shows up", async () => {
+  test("a write without an outcome is open; one that was not done changes nothing, unless it arrives later", async () => {
     const { journal } = memoryJournal();
     const intent = await journal.intend(createDataset, request);
     expect(journal.open).toEqual([intent]);
@@ -74,7 +74,7 @@ describe("the journal of a copy", () => {
     expect(journal.facts.datasets.get("set")?.id).toBe("late");
   });
 
-  test("a document that is made anew has neither the chunks nor the batch of the one before", async () => {
+  test("a recreated document has neither the chunks nor the batch of the one before", async () => {
     const { journal } = await usualJournal();
     await journal.forget("one");
     expect(journal.facts.documents.has("one")).toBe(false);

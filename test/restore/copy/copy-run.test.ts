@@ -18,7 +18,7 @@ const drawn: Scenario = {
   ],
 };
 
-test("a dataset whose creation got no answer is the one that the next process goes on with", async () => {
+test("the next process continues with a dataset whose creation got no answer", async () => {
   const { target, wire, folder } = await backUp(drawn);
   const broken = new AbortController();
   wire.decide = () => {
@@ -107,7 +107,7 @@ async function startRelease1121(service: string) {
   return { url, update };
 }
 
-test.runIf(inFull)("whoever answers no has written nothing", async () => {
+test.runIf(inFull)("after the answer no, nothing is written", async () => {
   const { wire, folder, kinds } = await backUp(drawn);
   const result = await copyRun(copying(folder, { url: wire.url, key }, { confirm: async () => ({ go: false }) }));
   expect(result).toMatchObject({ status: "planned", applied: null, journal: null });

@@ -46,7 +46,7 @@ test("a new dataset is made, and then its fields and tags", () => {
   expect(count([], { equipping: 5 })).toMatchObject({ datasets: 1, writes: 6 });
 });
 
-test("what a dataset lacks that is there is made, even if all documents came earlier; not if none of them comes", () => {
+test("missing settings of an existing dataset are created even if all documents were copied earlier; not if none is copied", () => {
   const lacking = { equipping: 2, target: there };
   expect(count([documentOf({ earlier: earlier("restored") })], lacking)).toMatchObject({ datasets: 0, writes: 2 });
   expect(count([documentOf({ refused: "It is not complete." })], lacking)).toMatchObject({ datasets: 0, writes: 0 });

@@ -52,7 +52,7 @@ test("datasets of the journal are taken as long as they are there; --dataset new
   expect(anew.targets.get("old1")?.target).toEqual({ kind: "new", name: "Handbook (2)" });
 });
 
-test("--dataset: one that is empty, or that has nothing but documents of this journal", async () => {
+test("--dataset: an empty dataset, or one with documents of this journal only", async () => {
   const target = await startTarget(targetDataset(first, "Mine", ["d1"]), targetDataset(second, "Empty"));
   const taken = async (dataset: string, facts: JournalFacts) =>
     targetsOf(target, wished("Handbook"), { dataset, facts }).catch((error: unknown) => error);

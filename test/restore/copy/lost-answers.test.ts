@@ -49,7 +49,7 @@ test.each(faults)("every write is %s: everything is there once", async (_what, f
 });
 
 test.runIf(inFull).each(deaths)(
-  "processes are killed at every write when it %s: the last goes on to the same end",
+  "processes are killed at every write when it %s: the last one gets the same result",
   async (_what, fault) => {
     const isFirst = firstOfEach();
     let stop = new AbortController();
@@ -82,23 +82,20 @@ describe.each(writes.slice(0, rounds(0, writes.length)))("the %s, write %i", (ki
     expect(await place.standing()).toEqual(copies);
   });
 
-  test.each(deaths)(
-    "where a process is killed when it %s, the next one goes on to the same end",
-    async (_what, fault) => {
-      const stop = new AbortController();
-      const place = await startCopyRun(two, {
-        faultOf: (_, write) => {
-          if (write !== number) return undefined;
-          stop.abort(new Error("killed"));
-          return fault;
-        },
-      });
-      await place.copy({ signal: stop.signal }).catch(() => {});
-      expect(place.sent()).toHaveLength(number);
-      expect(outcomesOf(await place.copy())).toEqual(restored);
-      expect(await place.standing()).toEqual(copies);
-    },
-  );
+  test.each(deaths)("if a process is killed when it %s, the next one gets the same result", async (_what, fault) => {
+    const stop = new AbortController();
+    const place = await startCopyRun(two, {
+      faultOf: (_, write) => {
+        if (write !== number) return undefined;
+        stop.abort(new Error("killed"));
+        return fault;
+      },
+    });
+    await place.copy({ signal: stop.signal }).catch(() => {});
+    expect(place.sent()).toHaveLength(number);
+    expect(outcomesOf(await place.copy())).toEqual(restored);
+    expect(await place.standing()).toEqual(copies);
+  });
 });
 
 const parentWithChild: Given["readChunks"] = () => {
@@ -115,7 +112,7 @@ const childrenIn = ({ store }: Started) =>
     .flatMap(({ id }) => store.documents(id))
     .flatMap(({ chunks }) => chunks.flatMap(({ children }) => children.map(({ content }) => content)));
 
-test("a child that comes after all the time for it, together with the one that took its place, is there once", async () => {
+test("a child that arrives after its time limit, like the one that replaced it, exists once", async () => {
   const adds: Seen[] = [];
   const place: Started = await startCopyRun([{ contents: ["parent"], children: 1 }], {
     faultOf: async (seen, write) => {
@@ -170,7 +167,7 @@ test("a process that is killed before it noted that a document is done sends not
   ).toEqual([...["un_archive", "enable", "disable", "archive"]]);
 });
 
-test("a write that never gets through is tried three times, and the next process goes on", async () => {
+test("a write that never gets through is tried three times, and the next process continues", async () => {
   let isDown = true;
   const place = await startCopyRun(two, {
     faultOf: ({ path }, write) => (isDown && write > 0 && path.endsWith("/archive") ? "cut" : undefined),
@@ -184,7 +181,7 @@ test("a write that never gets through is tried three times, and the next process
 });
 
 test.runIf(inFull)(
-  "a document of which nobody knows whether it was made is not made again until that is known",
+  "a document that may have been created is not created again until its outcome is known",
   async () => {
     let [isDown, tries] = [false, 0];
     const place = await startCopyRun([{ contents: ["x"] }], {
@@ -255,7 +252,7 @@ describe("a document whose answer was lost", () => {
     expect(await place.standing()).toEqual(copies);
   });
 
-  test("is not taken for one of its name that somebody else made: nothing of that is deleted", async () => {
+  test("is not confused with another user's document of the same name: nothing of that is deleted", async () => {
     const place = await startCopyRun([{ contents: ["x"] }], {
       faultOf: async ({ path }, write) => {
         const dataset = path.split("/")[3];

@@ -35,7 +35,7 @@ test("a folder without a journal tells nothing, and gets one with the first line
   expect(await readdir(folder)).toEqual(["journal.jsonl"]);
 });
 
-test("the next process knows what the one before did, and goes on in the same file", async () => {
+test("the next process knows what the previous one did, and continues in the same file", async () => {
   const { folder, path } = await begunFolder();
   const next = await openIn(folder);
   expect([...next.facts.datasets]).toEqual([["set", { id: "there", name: "There", existed: true }]]);
@@ -44,7 +44,7 @@ test("the next process knows what the one before did, and goes on in the same fi
   expect((await readFile(path, "utf8")).split("\n")).toHaveLength(5);
 });
 
-test("a torn last line is cut off by whoever goes on, and left alone by whoever reads", async () => {
+test("a torn last line is cut off by a process that continues, and left unchanged by a reader", async () => {
   const { folder, path } = await begunFolder();
   const whole = await readFile(path, "utf8");
   await writeFile(path, `${whole}{"kind":"forgot`);

@@ -150,7 +150,7 @@ test("a service without a route for files gets no attachments, and the plan says
 });
 
 test.runIf(inFull)(
-  "a dump in any exact format gives the same plan, with every text as the service sent it",
+  "a dump in any lossless format leads to the same plan, with every text as the service sent it",
   async () => {
     const rows = [chunk("a", "a1", 1, "\ufeff"), chunk("a", "a2", 2, "\ufefftext", { attachments: [{ id: "f" }] })];
     const target = await startTarget();
@@ -174,7 +174,7 @@ const factsOf = (state: "begun" | "restored"): JournalFacts => ({
 });
 
 test.runIf(inFull)(
-  "documents of an earlier process are gone on with; those that are gone, or in another dataset, come anew",
+  "documents of an earlier process are continued; missing ones, or ones in another dataset, are copied again",
   async () => {
     const dump = await detailedDump([chunk("a", "a1", 1, "text"), chunk("b", "b1", 1, "text")]);
     const target = await startTarget(targetDataset("target", "Handbook", ["copy"]));

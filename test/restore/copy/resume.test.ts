@@ -116,7 +116,7 @@ test.each([
   },
 );
 
-test("a chunk that somebody else added while answers got lost is not deleted either", async () => {
+test("a chunk that another user added while answers got lost is not deleted either", async () => {
   const copy = await startCopy({
     faultOf: async (_, write) => {
       if (write === 2) await copy.byOthers("POST", segments, { segments: [{ content: "of others" }] });

@@ -38,7 +38,7 @@ describe("the stub", () => {
     expect(place.sent().filter((line) => line === drop).length).toBeGreaterThan(10);
   });
 
-  test("is not taken for gone where somebody else wrote before it was: nothing of theirs is deleted", async () => {
+  test("is not reported as removed if another user wrote to it first: nothing of theirs is deleted", async () => {
     const stop = new AbortController();
     const place = await startCopyRun([{ contents: ["one"] }], {
       faultOf: async ({ path }, write) => {

@@ -43,7 +43,7 @@ test.each([
   }
 });
 
-test("a document that moves is waited for, however long it takes; one that does not for 30 minutes", async () => {
+test("it waits as long as a document makes progress, and 30 minutes for one that does not", async () => {
   const states = Array.from({ length: 20 }, (_, done) => ({ completed_segments: done }));
   const { clock, watching } = await watch(states, "batch", 200);
   await expect(watching).rejects.toThrow("the service does not index it: nothing moved for 30 minutes (indexing)");

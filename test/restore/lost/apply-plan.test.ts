@@ -212,7 +212,7 @@ test("a chunk that is only to be disabled, and is left enabled, was not written"
   expect(await place.prove()).toEqual([]);
 });
 
-describe("a target that somebody changed after the plan was made", () => {
+describe("a target that was changed after the plan was made", () => {
   const byOthers: [string, Readonly<Record<string, unknown>>, string][] = [
     ["its text", { content: "theirs" }, "differs in text from"],
     ["its keywords", { keywords: ["theirs"] }, "differs in keywords from"],

@@ -49,7 +49,7 @@ async function brokenOff() {
   return { restore, texts, failWith };
 }
 
-test("a restore goes on with other documents, each with an undo from before its first write", async () => {
+test("a restore continues with other documents, each with an undo from before its first write", async () => {
   const { restore, texts } = await brokenOff();
   const result = await restore([other]);
   expect([result.status, result.differences]).toEqual(["proved", []]);
@@ -62,7 +62,7 @@ test("a restore goes on with other documents, each with an undo from before its 
   ]);
 });
 
-test("a restore whose document is deleted meanwhile comes to its end, and the next one begins anew", async () => {
+test("a restore finishes although its document is deleted meanwhile, and the next one starts fresh", async () => {
   const { restore, texts, failWith } = await brokenOff();
   const missing = { status: 404, code: "not_found", message: "Document not found." };
   failWith(({ path }) => (path.includes(one) ? missing : undefined));

@@ -88,7 +88,7 @@ test("a write is on disk before it may be sent, and the next process knows it", 
   expect([next.undo, next.open, next.writes]).toEqual(["before/runs/1", [lines[1]], 1]);
 });
 
-test("a journal that goes on counts on, and keeps the undo of every document that was written", async () => {
+test("a continued journal keeps counting, and keeps the undo of every document that was written", async () => {
   const folder = await testFolder();
   const { journal } = await beganIn(folder);
   await journal.conclude(await journal.intend({ ...facts, document_id: "refused" }, request), "refused");
@@ -149,7 +149,7 @@ test("outcomes are kept: later ones hold, and several writes to a row are one ro
   expect([next.written, next.open]).toEqual([[end], []]);
 });
 
-test("a torn last line was never acted on, and what is noted next stands on a line of its own", async () => {
+test("a torn last line was never acted on, and the next entry starts on a new line", async () => {
   const folder = await testFolder();
   const { journal } = await beganIn(folder);
   await journal.close();
@@ -162,7 +162,7 @@ test("a torn last line was never acted on, and what is noted next stands on a li
   expect((await openIn(folder, options)).writes).toBe(2);
 });
 
-test("a journal whose first line is torn begins anew", async () => {
+test("a journal whose first line is torn starts fresh", async () => {
   const folder = await testFolder();
   await writeFile(join(folder, "journal.jsonl"), '{"kind":"beg');
   const journal = await openIn(folder, options);
@@ -183,7 +183,7 @@ test.each([
   await expect(openIn(folder, options)).rejects.toThrow(message);
 });
 
-test("one that ended is kept under another name, and a new one begins", async () => {
+test("a finished journal is kept under another name, and a new one starts", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);
   await journal.end(); // the outcome of the write is unknown

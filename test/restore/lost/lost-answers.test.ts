@@ -156,12 +156,12 @@ describe("an add that a lock of the service holds back for longer than it is loo
   });
 });
 
-describe("an add of a child chunk that a proxy gives up while the service goes on", () => {
+describe("an add of a child chunk that a proxy gives up while the service continues", () => {
   const below = (number: number, ...children: readonly ChildRestore[]) => restoring(number, { texts: null, children });
   const proved = () => startTarget([{}, {}], {}, { faultOf: first({ late: 40 }) });
   const children = (place: Target) => place.rows().children.map(({ content }) => content);
 
-  test("is sent once, and recognized by the journal; its chunk takes no more children meanwhile, and others do", async () => {
+  test("is sent once, and recognized by the journal; its chunk accepts no more children meanwhile, other chunks do", async () => {
     const place = await proved();
     const lost = [restoringChild(1, "a"), restoringChild(2, "b")];
     const applied = await place.apply([below(1, ...lost), below(2, restoringChild(3, "c"))]);
@@ -203,7 +203,7 @@ test("an equal child chunk that stood there before is not taken for a write that
   expect([place.writes().length, place.rows().children.map(({ content }) => content)]).toEqual([2, ["same", "same"]]);
 });
 
-test("a lost answer whose equal chunk is deleted meanwhile is found all the same", async () => {
+test("a lost answer is found although its equal chunk is deleted meanwhile", async () => {
   let place: Target | undefined;
   place = await startTarget(
     [{ content: "same" }, {}],
@@ -277,7 +277,7 @@ describe("a chunk that was stored and could not be indexed", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("is left alone once somebody changed it", async () => {
+  test("stays unchanged after another user changed it", async () => {
     const place: Target = await startTarget(
       [{}],
       {},
@@ -313,7 +313,7 @@ test("a text that comes to stand there after the plan was made is not added once
   expect([place.writes().length, place.texts()]).toEqual([0, ["chunk 1", "by hand"]]);
 });
 
-test("a text that comes to stand there after the plan was made stands for one of two equal rows", async () => {
+test("a text that appears after the plan was made counts for one of two equal rows", async () => {
   const place = await startTarget([{ content: "chunk 1" }]);
   const plan = planOf([added(1, "by hand"), added(2, "by hand")]);
   await place.byOthers("POST", segments, { segments: [{ content: "by hand" }] });

@@ -53,7 +53,7 @@ const additions = [
 ] as const;
 
 describe.each(additions.slice(0, rounds(1, additions.length)))("texts that a person added, %s", (_, added) => {
-  test.runIf(inFull)("come back when a restore continues one that was broken off after its first write", async () => {
+  test.runIf(inFull)("come back when a restore continues one that was interrupted after its first write", async () => {
     const { texts, restore, restoreBrokenOff } = await lostTexts(["Hours"], added);
     await restoreBrokenOff();
     expect(texts()).toHaveLength(2);

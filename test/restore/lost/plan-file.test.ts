@@ -153,7 +153,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a plan file that nobody changed restores what the command restores without it",
+  "an unchanged plan file restores the same as the command without it",
   async () => {
     const { base, worked, file, restore } = await reindexed([], edits);
     await restore("--plan-out", file);

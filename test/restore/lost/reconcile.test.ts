@@ -219,7 +219,7 @@ describe("the signal", () => {
   });
 });
 
-test("neither the key nor a text is in the journal", async () => {
+test("the journal contains neither the key nor any text", async () => {
   const place = await startTarget([{ children: ["one"] }]);
   const secret = "a text that nobody else shall read";
   const texts = { content: secret, answer: null, keywords: ["keyword of it"] };

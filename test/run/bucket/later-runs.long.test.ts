@@ -25,7 +25,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  test("goes on from any machine: history, keep and prune", async () => {
+  test("continues on any machine: history, keep and prune", async () => {
     const environment = await openBucketWorld(store);
     const [one, two] = [await environment.machine("one"), await environment.machine("two", { keep: { last: 2 } })];
     const first = await one.run();
@@ -99,7 +99,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     await environment.fetched(manifest.run_id);
   });
 
-  test("builds the database from the runs where the bucket has none, and follows the one that is there", async () => {
+  test("builds the database from the runs if the bucket has none, and follows an existing one", async () => {
     const environment = await openBucketWorld(store);
     const one = await environment.machine("one");
     const ids = [(await one.run()).manifest.run_id, (await one.run()).manifest.run_id];

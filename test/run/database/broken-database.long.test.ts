@@ -18,7 +18,7 @@ const damages: readonly (readonly [why: RegExp, damage: (path: string) => Promis
   [/some of its blocks are damaged/, damageRows],
 ];
 
-test("a database that is cut or damaged in its rows is named before anything is asked, moved aside and built anew", async () => {
+test("a truncated or damaged database is named before the first request, moved aside and rebuilt", async () => {
   const { place, run, documents, runsInDatabase, warnings, server } = await startPublishedPlace();
   const database = join(place, "test.duckdb");
   const runs = [(await run()).manifest.run_id];
@@ -59,7 +59,7 @@ test("a database that is cut or damaged in its rows is named before anything is 
   expect(await readFile(`${database}.aside`, "utf8")).toBe("mine");
 });
 
-test("a database whose rows are damaged during the crawl is kept aside and built anew, too", async () => {
+test("a database whose rows are damaged during the crawl is also kept aside and rebuilt", async () => {
   const { place, run, documents, runsInDatabase, server } = await startPublishedPlace();
   const database = join(place, "test.duckdb");
   const runs = [(await run()).manifest.run_id];
@@ -163,7 +163,7 @@ test("a database that is not of kbdump is never replaced: exit 2 before anything
   expect([code, stderr]).toEqual([2, `kbdump: ${refusal}\n`]);
 });
 
-test("somebody who has the database open for writing is no reason to take it for a broken one", async () => {
+test("a database that another program has open for writing does not count as broken", async () => {
   const { place, file, server, run, runsInDatabase } = await startPublishedPlace();
   await run();
   const instance = await DuckDBInstance.create(join(place, "test.duckdb"));

@@ -43,7 +43,7 @@ const hierarchical = (seed: number, chunks = 120) =>
   makeDocument({ chunks, seed, docForm: "hierarchical_model", childrenPerChunk: (at) => (at === 105 ? 230 : at % 3) });
 
 test.runIf(inFull)(
-  "what a document embeds is written as its lists would have it, exact numbers and unknown fields included",
+  "embedded children are written as their lists would have them, including exact numbers and unknown fields",
   async () => {
     const document = hierarchical(1, 40);
     for (const children of document.children.values()) {
@@ -115,7 +115,7 @@ test.runIf(inFull)(
 describe("a run that breaks off again and again", () => {
   const refused = { kind: "status", status: 401, body: "json" } as const;
 
-  test.runIf(inFull)("ends as one that was never disturbed, and asks little twice", async () => {
+  test.runIf(inFull)("ends like an undisturbed run, and requests little twice", async () => {
     const { run, server, behaviour, segments } = await startPlace([
       hierarchical(1, 320),
       makeDocument({ chunks: 250, seed: 2 }),
@@ -153,7 +153,7 @@ describe("a run that breaks off again and again", () => {
     ],
   ];
 
-  test.runIf(inFull)("reads a document anew of which something was lost", async () => {
+  test.runIf(inFull)("reads a document again if a part was lost", async () => {
     const { run, behaviour, segments } = await startPlace([hierarchical(1, 320)]);
     const undisturbed = await contentsOf((await run("undisturbed")).folder);
     for (const [at, [loss, lose]] of losses.entries()) {

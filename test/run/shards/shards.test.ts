@@ -111,7 +111,7 @@ test.runIf(inFull)("shards without any document are complete, with files without
 });
 
 test.runIf(inFull)(
-  "a shard of which no document can be read is published as partial: others may have read theirs",
+  "a shard without any readable document is published as partial: others may have read theirs",
   async () => {
     const { run, store, behaviour } = await startPlace(2);
     const ids = [...store.datasets.values()].flatMap(({ documents }) => [...documents.keys()]);

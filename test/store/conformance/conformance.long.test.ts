@@ -84,7 +84,7 @@ describe.each(adapters)("a job in $name", { timeout: 900_000 }, ({ isHere, open 
     }
   });
 
-  test.skipIf(!isHere)("frozen at random moments: what readers see stays whole, and the successor's", async () => {
+  test.skipIf(!isHere)("frozen at random moments: readers still see whole runs, those of the successor", async () => {
     const place = await placeWithRuns();
     for (let round = 0; round < rounds(2, 6, "KBDUMP_FREEZE_ROUNDS"); round++) {
       const frozen = startOwner(place.machine);

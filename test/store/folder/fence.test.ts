@@ -84,7 +84,7 @@ test.each([
   });
 });
 
-test("what a holder leaves is taken over by the next one, and the next but one; done with, nothing stays", async () => {
+test("the work of an owner is taken over by the next one and the one after it; once it is done, nothing remains", async () => {
   const { job, hidden, leave } = await startJob();
   await leave(first, dead);
   for (let round = 0; round < 3; round++) {
@@ -95,7 +95,7 @@ test("what a holder leaves is taken over by the next one, and the next but one; 
   expect(await readdir(hidden)).toEqual(["indexing_status"]);
 });
 
-test("a holder that died while it fenced others: what it had not taken over yet is, by the same rules", async () => {
+test("an owner that died while fencing others: its remaining work is taken over by the same rules", async () => {
   const { job, leave } = await startJob();
   const own = await leave(first, dead);
   await rename(join(own, runId), join(own, "copy")); // as if interrupted while copying, so it may be incomplete

@@ -142,7 +142,7 @@ test("a lock is released by a mark in it: a process that lives does not hold it 
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("release leaves a lock alone that another put in the place of ours, also in the last moment", async () => {
+test("release leaves a lock unchanged that replaced ours, even at the last moment", async () => {
   const folder = await testFolder();
   const first = await lockJob(folder, now);
   await rm(join(folder, "lock"));
@@ -254,7 +254,7 @@ test("of many processes at once exactly one gets the lock of a dead one", async 
   expect((await said).sort()).toEqual(["BusyError", "BusyError", "BusyError", "BusyError", "won"]);
 });
 
-test("what a dead process of this machine wrote to become a lock goes at once; of others, it stays for two minutes", async () => {
+test("a lock file that a dead process of this machine prepared is removed at once; others stay for two minutes", async () => {
   const folder = await testFolder();
   const alive = JSON.stringify({ ...JSON.parse(dead), pid: process.pid });
   const files = { "lock.dead": dead, "lock.alive": alive, "lock.elsewhere": elsewhere, "lock.empty": "" };
@@ -264,7 +264,7 @@ test("what a dead process of this machine wrote to become a lock goes at once; o
   expect((await readdir(folder)).sort()).toEqual(["lock.alive", "lock.elsewhere", "lock.empty", "lock.folder"]);
 });
 
-test("what killed processes left beside the lock is removed; what others are at work with is not", async () => {
+test("files that killed processes left beside the lock are removed; files in use are not", async () => {
   const { folder } = await folderWithLock(dead);
   const [old, young] = ["lock.9d3c1f1e-0000-4000-8000-000000000001", "lock.9d3c1f1e-0000-4000-8000-000000000002"];
   for (const name of [old, young, "lock.0123456789abcdef", "locksmith"]) await writeFile(join(folder, name), dead);

@@ -7,7 +7,7 @@ import type { Behaviour } from "../../servers/behaviour.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store } from "../../servers/store.js";
 
-test("a run whose lock is gone ends without publishing, its requests under way included; the next one goes on", async () => {
+test("a run without its lock ends without publishing, including requests in flight; the next one continues", async () => {
   const store = new Store();
   const dataset = store.addDataset(makeDocument({ chunks: 250 }));
   const behaviour: Behaviour = {};
