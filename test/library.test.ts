@@ -63,7 +63,7 @@ test("rows of a damaged run are not read", async () => {
   await expect(readRun(join(folder, "nowhere"))).rejects.toThrow(UsageError);
 });
 
-test.runIf(inFull)("planRestore names what a re-index took, from two runs", async () => {
+test.runIf(inFull)("planRestore names what a re-index removed, from two runs", async () => {
   const edited = chunk("d", "a", { content: "as a person wrote it", updated_by: "someone" });
   const [older, newer] = await twoDumps(tablesOf([edited]), tablesOf([chunk("d", "b", { content: "as it was" })]));
   const { documents } = await planRestore(older, { against: newer });

@@ -66,7 +66,7 @@ test("run --json: one JSON object as the last line, and nothing else on stdout",
   });
 });
 
-test("run with flags alone, which name the job after its dataset", async () => {
+test("run with flags only, which name the job after its dataset", async () => {
   const { server, dataset, document, folder, env } = await startPlace();
   const where = ["--base-url", server.url, "--dataset", dataset.id, "--document", document.id, "--batch", "2025"];
   const { code } = await runHere(
@@ -140,7 +140,7 @@ test.each([
   expect(stderr).not.toContain("dataset-wrong");
 });
 
-test("a server that is not there: exit 1, and what to look at", async () => {
+test("a server that does not answer: exit 1, and what to check", async () => {
   const listener = createServer().listen(0, "127.0.0.1");
   await once(listener, "listening");
   const address = listener.address();
@@ -238,7 +238,7 @@ test("help in every spelling; without arguments on stderr, with exit 2", async (
   expect(await runHere([])).toEqual({ code: 2, stdout: "", stderr: all.stdout });
 });
 
-test("--env-file holds the key, and what the job file takes from the environment", async () => {
+test("--env-file contains the key and the variables of the job file", async () => {
   const { job, env, folder, server } = await startPlace();
   const text = JSON.parse(await readFile(job, "utf8"));
   text.service.base_url = `\${KB_TEST_URL}`;

@@ -71,7 +71,7 @@ test("the cause comes first and the URL last, and on a terminal no word is broke
   ]);
 });
 
-test("a fault of our own has its stack, in one line of JSON where that is asked for", () => {
+test("an internal error includes its stack, in one line of JSON if requested", () => {
   const error = new TypeError("x is not a function");
   expect(say(error, { json: false, logFormat: "text" }).stderr).toMatch(
     /^kbdump: x is .*\nThis is a bug in kbdump\.\n/,

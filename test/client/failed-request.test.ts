@@ -48,7 +48,7 @@ describe("failedRequest", () => {
     expect(failedRequest(thrown, url).message).toBe(`GET ${url}: ${sentence}`);
   });
 
-  it("passes on what says already what to do", () => {
+  it("passes on an error that already says what to do", () => {
     const error = new RetryError("known");
     expect(failedRequest(error, url)).toBe(error);
   });

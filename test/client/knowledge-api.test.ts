@@ -59,7 +59,7 @@ describe("the operations", () => {
     expect([path, query]).toEqual(["/v1/datasets/set/documents/doc/segments", `page=${page}&limit=100`]);
   });
 
-  it("chunks with a filter: status repeated, keyword as it is", async () => {
+  it("chunks with a filter: status repeated, keyword unchanged", async () => {
     const keyword = "Ö & = + % # 😀 'x'";
     const filter = { ...document, status: ["completed", "re segment"], keyword };
     const { pairs, query } = await asked((api) => api.chunks(filter, 1));

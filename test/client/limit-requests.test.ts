@@ -32,7 +32,7 @@ test.each([1, 3, 64])("lets %i requests be in flight, never more, in the order t
   expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(50);
 });
 
-test("one refusal slows everybody down: the pause is kept, and fewer are in flight behind it", async () => {
+test("one refusal slows all requests: they wait for the pause, and fewer are in flight after it", async () => {
   const sent: number[] = [];
   let [inFlight, mostAfter] = [0, 0];
   const options = { concurrency: 8, pace: new Pace(), signal: new AbortController().signal, refusal };

@@ -62,7 +62,7 @@ test.each([16, 8])(
   },
 );
 
-test("a limit that comes behind chance is found", async () => {
+test("a rate limit that follows random refusals is found", async () => {
   const limit = slidingWindow(20);
   const refuses: Refuses = (now, random) => (now < 1_000 ? random() < 0.1 : limit(now, random));
   const { seconds, refused } = await readRefused({ requests: 2_400, concurrency: 8, latency: 5, seed: 1, refuses });

@@ -65,7 +65,7 @@ test.each([5, 20, 50])(
   },
 );
 
-test("a service that does not say how long to wait is found out, too", async () => {
+test("the rate of a service that does not say how long to wait is found too", async () => {
   const service = { limit: { perSecond: 20 }, latency: 20, retryAfter: () => undefined };
   const { seconds, refusedShare } = await simulate(service, 800);
   expect(800 / seconds / 20).toBeGreaterThan(0.8);

@@ -119,7 +119,7 @@ describe("what the message says", () => {
     [{ code: "bad", message: `key ${key} or ${encodeURIComponent(key)}` }, "400 bad key [key] or [key]"],
   ])("%j → %s", (body, said) => expect(errorFor(400, body).message).toBe(`GET ${url}: ${said}`));
 
-  it("carries the code for those who decide by it, none where the service gave none", () => {
+  it("carries the code for programs, or none if the service sent none", () => {
     expect(errorFor(404, { code: "not_found", message: "Document not found." })).toMatchObject({ code: "not_found" });
     for (const body of [{ code: null }, { code: 404 }, { message: "x" }, html("404 Not Found")]) {
       expect(errorFor(404, body).code).toBeUndefined();
@@ -176,13 +176,13 @@ describe("what the message says", () => {
   });
 });
 
-it("names a 304 for what it is: a cache answers, nothing redirects", () => {
+it("explains a 304: a cache answers, nothing redirects", () => {
   const { message } = errorFor(304, "");
   expect(message).toContain(": 304; not modified: a cache answers in place of the service");
   expect(message).not.toContain("redirect");
 });
 
-it("an id of any length is cut where an error names it", () => {
+it("an id of any length is cut in errors", () => {
   const url = `https://kb.example.com/v1/datasets/${"x".repeat(14_000)}/documents?page=1&limit=100`;
   const { message } = errorFromAnswer({ ...answer(404, ""), url }, key);
   expect(message.length).toBeLessThan(300);

@@ -83,7 +83,7 @@ describe("retrying", () => {
     expect(read.tries).toBe(sent);
   });
 
-  it("reads again after every RetryError, waiting longer each time, and tells of it before the wait", async () => {
+  it("reads again after every RetryError, waiting longer each time, and reports it before the wait", async () => {
     const read = failing(new RetryError("one"), new RetryError("two", { retryAfter: 3_000 }), new RetryError("three"));
     const { waits, reported, options: given } = options(3);
     expect(await retrying(read, given)).toBe("done");
@@ -133,7 +133,7 @@ describe("retrying", () => {
     expect(read.tries).toBe(1);
   });
 
-  it("waits for real where nothing else is said", async () => {
+  it("waits in real time by default", async () => {
     const read = failing(new RetryError("later", { retryAfter: 100 }));
     const { signal } = new AbortController();
     const start = performance.now();

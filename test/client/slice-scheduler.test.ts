@@ -4,7 +4,7 @@ import { sliceScheduler } from "../../src/client/open-client.js";
 import { openTestHttp } from "./open-test-http.js";
 import { json, serve } from "./serve.js";
 
-test("bodies are worked on in their order, few per turn of the event loop, and a large one alone", async () => {
+test("bodies are processed in order, few per turn of the event loop, and a large one by itself", async () => {
   let turn = 0;
   const count = () => {
     turn++;

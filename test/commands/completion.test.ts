@@ -29,7 +29,7 @@ async function placeFor(shell: "bash" | "zsh") {
   return { folder, script, env };
 }
 
-test.runIf(inFull)("bash proposes commands, flags and words, and files where nothing of these fits", async () => {
+test.runIf(inFull)("bash proposes commands, flags and values, or else files", async () => {
   const { folder, script, env } = await placeFor("bash");
   const proposed = (...words: readonly string[]) => {
     const run = `source "${script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kbdump_yargs_completions; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -62,7 +62,7 @@ test.skipIf(!isInstalled("zsh"))(
   },
 );
 
-test("the command prints the script for the shell that is named, else for that of SHELL", async () => {
+test("the command prints the script for the named shell, or else for the one in SHELL", async () => {
   const bash = `${await completionScript("bash")}\n`;
   expect(await runHere(["completion", "bash"])).toEqual({ code: 0, stdout: bash, stderr: "" });
   expect(await runHere(["completion"], { SHELL: "/usr/local/bin/bash" })).toMatchObject({ code: 0, stdout: bash });

@@ -21,7 +21,7 @@ async function startGuard({ command, env }: Awaited<ReturnType<typeof guarded>>,
   return { child, done };
 }
 
-test("guard backs up, waits for the re-index, and brings back what it took", async () => {
+test("guard backs up, waits for the re-index, and restores what it removed", async () => {
   const guard = await guarded();
   const before = guard.contents();
   const { done } = await startGuard(guard, "--yes");
@@ -34,7 +34,7 @@ test("guard backs up, waits for the re-index, and brings back what it took", asy
   expect(await readdir(guard.runs)).toHaveLength(3); // two backups, and the folder that the restore made
 });
 
-test.runIf(inFull)("guard says as JSON where the backups are and what became of the restore", async () => {
+test.runIf(inFull)("guard prints as JSON where the backups are and the result of the restore", async () => {
   const guard = await guarded();
   const { done } = await startGuard(guard, "--yes", "--json");
   guard.reindex();

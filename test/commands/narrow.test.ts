@@ -212,7 +212,7 @@ test.runIf(inFull).each(Object.entries(tables))(
   },
 );
 
-test.each(Object.entries(tables))("%s: nothing is cut or wrapped where stdout is no terminal", async (name, render) => {
+test.each(Object.entries(tables))("%s: nothing is cut or wrapped if stdout is not a terminal", async (name, render) => {
   const printed = await render(pageFor({}, {}));
   if (!name.startsWith("diff")) expect(printed).toContain(sentence);
   if (name.startsWith("diff")) expect(printed).toContain(text.slice(0, 160));

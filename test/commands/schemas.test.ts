@@ -130,7 +130,7 @@ test.runIf(inFull)("run, plan, status, verify, diff and prune: results that are 
   expect(await result("verify", ["verify", join(kept, "test", "latest")])).toEqual([4, "differences"]);
 });
 
-test.runIf(inFull)("run with documents: all, and what is partial", async () => {
+test.runIf(inFull)("run with documents: all, and a partial run", async () => {
   const { broken, job, folder, env, dataset } = await startPlace();
   const text = JSON.parse(await readFile(job, "utf8"));
   text.datasets[0].documents = "all";
@@ -219,7 +219,7 @@ test("restore --to: the plan and its result", () => {
     });
 });
 
-test("progress of every kind, where much and where nothing is known", () => {
+test("progress of every kind, with many and with no facts", () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const known = { documents: 3, documentsBegun: 1, pagesExpected: 7, pagesDone: 3 };

@@ -98,7 +98,7 @@ describe("the sample", () => {
     expect(evidence.largest).toMatchObject({ index: 166, rows: 250 });
   });
 
-  test("is empty where every list is asked anyway", () => {
+  test("is empty if every list is read anyway", () => {
     expect(sampleOf(evidenceOf("graph", times(50, 1)))).toEqual([]);
   });
 });

@@ -64,7 +64,7 @@ test("text with a child chunk that neither the pages nor the sample show counts 
 describe("parents that embed their children", () => {
   const childrenPerChunk = (at: number) => (at === 33 ? 250 : at % 3);
 
-  it("are taken as they are where the sample agrees, and asked where they embed none", async () => {
+  it("are used unchanged if the sample agrees, and read from the lists if they embed none", async () => {
     const crawling = await startCrawling({ chunks: 150, docForm: "hierarchical_model", childrenPerChunk });
     const { auto, same } = await crawlTwice(crawling);
     expect(same).toBe(true);
@@ -140,7 +140,7 @@ test("a document of an unknown form: every list is asked", async () => {
   expect(listsAsked(crawling)).toHaveLength(30);
 });
 
-test("a sampled chunk that is deleted meanwhile is a problem, and tells nothing of the others", async () => {
+test("a sampled chunk that is deleted meanwhile is a problem, and says nothing about the others", async () => {
   const crawling = await startCrawling({ chunks: 20, childrenPerChunk: (at) => (at === 12 ? 1 : 0) });
   const [, , , , , gone] = crawling.document.chunks;
   crawling.server.behaviour.onRequest = ({ path }) => {
@@ -153,7 +153,7 @@ test("a sampled chunk that is deleted meanwhile is a problem, and tells nothing 
   expect(planOf(batches)?.source).toBe("lists");
 });
 
-test("a chunk that is deleted between two pages of its sampled list is a problem, too", async () => {
+test("a chunk that is deleted between two pages of its sampled list is also a problem", async () => {
   const childrenPerChunk = (at: number) => (at === 7 ? 250 : 1);
   const crawling = await startCrawling({ chunks: 20, docForm: "hierarchical_model", childrenPerChunk }, {}, 1);
   crawling.server.behaviour.onRequest = (request) => {

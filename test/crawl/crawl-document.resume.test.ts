@@ -32,7 +32,7 @@ describe("a resumed crawl", () => {
     expect(perList).toEqual([2, 3, 3, 4, 4, 4, 4]); // every page but the last of the lists with 101 and 250 children
   });
 
-  it("proves the whole list, what was read before it included", async () => {
+  it("proves the whole list, including the part that was read before", async () => {
     const crawling = await startCrawling({ chunks: 250 }, {}, 1);
     const { batches } = await crawl(crawling, { childChunks: "none" });
     const [first] = batches;
@@ -43,7 +43,7 @@ describe("a resumed crawl", () => {
     expect(problems[0]).toBe("total of chunks went from 250 to 240 between two pages");
   });
 
-  it("does not forget what an earlier crawl found wrong", async () => {
+  it("keeps the problems that an earlier crawl found", async () => {
     const crawling = await startCrawling({ chunks: 125, childrenPerChunk: (index) => (index < 3 ? 2 : 0) }, {}, 1);
     const { document, server } = crawling;
     const chunk = document.chunks[1];

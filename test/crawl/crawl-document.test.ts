@@ -56,7 +56,7 @@ describe("everything, with the fewest requests", () => {
     );
   });
 
-  it("no child list where none is wanted", async () => {
+  it("reads no child list if none is requested", async () => {
     const crawling = await startCrawling({ chunks: 3, childrenPerChunk: 2 });
     const { batches } = await crawl(crawling, { childChunks: "none" });
     expect(batches.map(({ kind }) => kind)).toEqual(["chunks"]);

@@ -161,7 +161,7 @@ test("page 2 is read once after a first page that came in halves, and shows that
   expect(asked).toEqual(["1/100", "1/50", "2/50", "2/100", "3/100"]);
 });
 
-test("where the service puts fewer on a page than are asked, a half is the half of that", async () => {
+test("if the service returns smaller pages than requested, a half is half of those", async () => {
   const asked: string[] = [];
   const cap = 40;
   const read = halving(async (page, limit) => {

@@ -19,7 +19,7 @@ const id = fc.oneof(
 );
 
 describe("IdSet", () => {
-  it("holds what a Set holds, in its order", () => {
+  it("contains what a Set contains, in the same order", () => {
     fc.assert(
       fc.property(fc.array(id, { maxLength: 120 }), (ids) => {
         const set = new IdSet();

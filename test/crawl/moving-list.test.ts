@@ -78,7 +78,7 @@ const arbitraries = [fc.nat({ max: 20 }), fc.integer({ min: 1, max: 5 }), fc.nat
 
 describe("a list that moves while it is read", () => {
   it.runIf(inFull)(
-    "is reported, or was read as it is at every moment, unless as many rows were deleted as added between two requests",
+    "is reported or read correctly, unless as many rows were deleted as added between two requests",
     async () => {
       let [reported, whole, missed] = [0, 0, 0];
       await fc.assert(

@@ -72,7 +72,7 @@ async function read(list: Pick<AnchoredReading, "readPage" | "readRow">) {
 }
 
 test.runIf(inFull)(
-  "whatever is added and deleted meanwhile, what is called anchored is a state of the list",
+  "whatever is added and deleted meanwhile, an anchored result is one state of the list",
   async () => {
     const edit = fc.oneof(fc.constant<Edit>("append"), fc.record({ delete: fc.nat({ max: 60 }) }));
     const script = fc.array(fc.oneof(fc.constant([]), fc.array(edit, { maxLength: 2 })), { maxLength: 16 });
@@ -144,7 +144,7 @@ describe("lists that this is not made for", () => {
   });
 });
 
-test("a last page that is full is an anchor with its last row, too", async () => {
+test("a full last page is also an anchor, with its last row", async () => {
   const list = new Moving(chunks(15));
   expect((await read(list)).last).toMatchObject({ isAnchored: true, isSettled: true });
   expect(list.asked.slice(-3)).toEqual(["row 5", "row 11", "row 15"]);

@@ -35,7 +35,7 @@ describe("readList", () => {
     },
   );
 
-  it("asks for no page before page 1 told how many there are", async () => {
+  it("requests no page before page 1 reports the total", async () => {
     const { asked, readPage } = listOf(1_000, 100);
     const pages = readList(readPage, new Prefetch(50));
     const first = await pages.next();
@@ -51,7 +51,7 @@ describe("readList", () => {
     expect(asked).toEqual([1, 2, 3]);
   });
 
-  it("ends at an empty page, and asks for nothing behind it but what was begun", async () => {
+  it("ends at an empty page, and starts no request after it", async () => {
     const { asked, readPage } = listOf(1_000, 100, (page, number) => (number === 3 ? { ...page, rows: [] } : page));
     expect(await idsOf(readList(readPage, new Prefetch(2)))).toEqual(idsFrom(0, 200));
     expect(asked.length).toBeLessThanOrEqual(3 + 2);
@@ -71,7 +71,7 @@ describe("readList", () => {
     expect(asked).toBe(1);
   });
 
-  it("passes on what a page rejects with, after the pages before it", async () => {
+  it("passes on the error of a page, after the pages before it", async () => {
     const { readPage } = listOf(500, 100, (page, number) => {
       if (number === 3) throw new RangeError("page 3");
       return page;

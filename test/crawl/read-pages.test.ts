@@ -44,7 +44,7 @@ describe("readChunkPages", () => {
     expect(askedOf(crawling)).toEqual(["?page=1&limit=100", "?page=1&limit=100&status=error&status=indexing&keyword="]);
   });
 
-  it("throws where the list turns out not to be whole, at the page that shows it", async () => {
+  it("throws if the list turns out to be incomplete, at the page that shows it", async () => {
     const { client, ref, document, server } = await startCrawling({ chunks: 500 });
     server.behaviour.onRequest = ({ query }) => {
       if (query.startsWith("page=3&")) deleteChunks(document, 0, 7);
@@ -57,14 +57,14 @@ describe("readChunkPages", () => {
     expect(got).toEqual([100, 100]);
   });
 
-  it("throws at the end where rows are missing", async () => {
+  it("throws at the end if rows are missing", async () => {
     const faults = ({ query }: { query: string }) =>
       query.startsWith("page=2&") ? ({ kind: "empty-page" } as const) : undefined;
     const { client, ref } = await startCrawling({ chunks: 200 }, { faults });
     await expect(all(readChunkPages(client, ref))).rejects.toThrow("chunks: the service counts 200 and lists 100");
   });
 
-  it.runIf(inFull)("throws at once where the service repeats itself", async () => {
+  it.runIf(inFull)("throws at once if the service repeats itself", async () => {
     const { client, ref, server } = await startCrawling({ chunks: 5_000 }, { paging: "same-page" });
     await expect(all(readChunkPages(client, ref))).rejects.toThrow("100 of 100 ids on a page of chunks came before");
     expect(server.requests.length).toBeLessThan(15);

@@ -40,7 +40,7 @@ class Uploads {
 const alone = () => new Prefetch(0);
 
 test.runIf(inFull)(
-  "whatever is uploaded or deleted meanwhile, a list without problems is the list as it is",
+  "whatever is uploaded or deleted meanwhile, a list without problems is correct",
   async () => {
     const uploads = fc.array(fc.constant<Edit>("upload"), { maxLength: 2 });
     const deletions = fc.array(fc.nat({ max: 400 }), { maxLength: 2 });

@@ -54,12 +54,12 @@ describe("sweepList", () => {
     expect(await sweep([], gone)).toEqual(["chunks: a second sweep failed: 404"]);
   });
 
-  it("passes on what ends the run", async () => {
+  it("passes on errors that end the run", async () => {
     const stop = new StopError("401");
     await expect(sweep([], async () => Promise.reject(stop))).rejects.toBe(stop);
   });
 
-  it("comes to an end where the service repeats itself", async () => {
+  it("ends if the service repeats itself", async () => {
     let asked = 0;
     const same = async () => {
       if (asked++ > 1_000) throw new Error("no end");

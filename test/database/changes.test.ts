@@ -91,7 +91,7 @@ const changed = madeOnce(async () => {
 });
 
 describe("the changes of a run", () => {
-  it("have what was before: of added rows the id, of removed and changed ones everything; none where nothing is different", async () => {
+  it("have the old values: for added rows the id, for removed and changed ones everything; none if nothing differs", async () => {
     const fresh = [text("2", 1, "new", { updated_by: "someone" }), text("3", 2, "three")];
     const database = await runs([text("1", 1, "one"), text("2", 2, "two")], fresh, fresh);
     expect(await changesOf(database, "position::INTEGER, content, status, updated_by")).toEqual([
@@ -121,7 +121,7 @@ describe("the changes of a run", () => {
     );
   });
 
-  it("of a re-index are what it did, not everything removed and added", async () => {
+  it("describe a re-index by its effect, not as everything removed and added", async () => {
     const database = await changed();
     expect(await changesOf(database, undefined, "reindexed")).toEqual([
       ["r2", "removed", null, "o0", null, 1, "zero"],

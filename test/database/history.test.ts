@@ -82,7 +82,7 @@ describe("a document", () => {
     expect(await stateOf("unread")).toEqual(firstState("unread"));
   });
 
-  it("that is read again has the new rows alone", async () => {
+  it("that is read again has only the new rows", async () => {
     expect(await stateOf("again")).toEqual({
       chunks: [["again3", "r2"]],
       children: [],
@@ -140,7 +140,7 @@ describe("a document", () => {
     expect(await stateOf("gone")).toEqual({ chunks: [], children: [], documents: [] });
   });
 
-  it("that is unstable is taken as long as no complete state is there, the newest of them", async () => {
+  it("that is unstable is accepted until there is a complete state; the newest one counts", async () => {
     expect(await stateOf("never")).toEqual({
       chunks: [["never2", "r2"]],
       children: [],

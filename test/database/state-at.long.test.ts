@@ -59,7 +59,7 @@ function differences(kind: Kind, { id, files }: PastRun): string {
 /** KBDUMP_HISTORY_ROUNDS sets the number of histories. */
 const histories = rounds(1, 4, "KBDUMP_HISTORY_ROUNDS");
 
-it("the state at every run is what that run wrote, and the last good state of what it did not read well", {
+it("the state at every run is what that run wrote, and the last good state of documents that it did not read completely", {
   timeout: 300_000,
 }, async () => {
   const step = fc.record({ edits, outcome: outcomes, back: fc.nat({ max: 7 }) });

@@ -47,7 +47,7 @@ async function readIn(session: string, sql: string, file: string): Promise<reado
 
 const sessions = ["UTC", zone, "Asia/Tokyo"];
 
-it.runIf(inFull).each(sessions)("a session in %s finds what is younger than two hours", async (session) => {
+it.runIf(inFull).each(sessions)("a session in %s finds rows that are younger than two hours", async (session) => {
   const database = await JobDatabase.create();
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   const young = [60, 119, 121].map((minutes, at) => chunk("a", `c${at}`, { created_at: minutesAgo(minutes) }));
@@ -57,7 +57,7 @@ it.runIf(inFull).each(sessions)("a session in %s finds what is younger than two 
 });
 
 it.runIf(inFull)(
-  "times in the database are the same moments, whatever the zone of the one who wrote it and of the one who reads it",
+  "times in the database are the same moments in the time zones of every writer and reader",
   async () => {
     const database = await JobDatabase.create();
     await database.run("r1", { chunks, documents: [read("a")] });

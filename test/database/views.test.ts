@@ -22,7 +22,7 @@ const text = (document: string, id: string, position: number, content: string, m
   });
 const startedAt = (day: number) => ({ run: { finished_at: `2025-03-0${day}T13:20:00.000Z` } });
 
-it("every view and macro says what it is, and answers in a database in which nothing is", async () => {
+it("every view and macro has a description, and works in an empty database", async () => {
   const database = await JobDatabase.create();
   await database.run("r1", {});
   await database.run("r2", {});
@@ -39,7 +39,7 @@ it("every view and macro says what it is, and answers in a database in which not
   ]);
 });
 
-it("every column of every view says what it is", async () => {
+it("every column of every view has a description", async () => {
   const database = await JobDatabase.create();
   await database.run("r1", {});
   await database.run("r2", {}); // every run recreates the views
@@ -145,7 +145,7 @@ const fourRuns = madeOnce(async () => {
   return database;
 });
 
-it.runIf(inFull)("coverage tells what is fresh, and why not", async () => {
+it.runIf(inFull)("coverage shows which documents are fresh, and why others are not", async () => {
   const database = await threeRuns();
   const found = await database.query(
     "SELECT document_id, state, good_run, (good_at AT TIME ZONE 'UTC')::VARCHAR, age > INTERVAL 1 YEAR, failures::INTEGER, failed_run, failed_as, reason FROM coverage WHERE document_id <> 'a' ORDER BY ALL",
@@ -171,7 +171,7 @@ it.runIf(inFull)("coverage tells what is fresh, and why not", async () => {
   ]);
 });
 
-it("status_timeline measures the stages, and what does not move", async () => {
+it("status_timeline measures the stages, and how long a document stands still", async () => {
   const database = await oneRun();
   const found =
     await database.query(`SELECT document_id, indexing_status, parsing::VARCHAR, cleaning::VARCHAR, splitting::VARCHAR,
@@ -235,7 +235,7 @@ it.each([
 });
 
 it.runIf(inFull)(
-  "a view that has document_id has document_name, from the details where no run listed the document",
+  "a view with document_id has document_name, from the details if no run listed the document",
   async () => {
     const database = await oneRun();
     const found =

@@ -77,7 +77,7 @@ describe("something that does not exist", () => {
     }
   });
 
-  it("is 404 with an HTML page where no such path exists, whatever the key", async () => {
+  it("is 404 with an HTML page if no such path exists, with any key", async () => {
     const service = await started({ knowledge });
     const elsewhere = [
       "",
@@ -108,7 +108,7 @@ describe("another method than GET", () => {
     }
   });
 
-  it("HEAD: 405, too, and no body", async () => {
+  it("HEAD: also 405, without a body", async () => {
     const service = await started({ knowledge });
     expect(await ask(service, "/datasets", { method: "HEAD" })).toMatchObject({ status: 405, text: "" });
   });

@@ -79,7 +79,7 @@ test("every table, view and macro of the database is named", () => {
   for (const name of ["chunks_at", "child_chunks_at"]) expect(documentation).toContain(`\`${name}(run_id)\``);
 });
 
-test("every file and folder that the pages name is there", () => {
+test("every file and folder named in the pages exists", () => {
   const names = documentation.match(/(?<=`)(?:src|test|jobs|docs)\/[\w./-]+(?=`)/g) ?? [];
   expect(names.length).toBeGreaterThan(40);
   for (const name of names) expect(existsSync(name), name).toBe(true);
@@ -114,7 +114,7 @@ function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-test("every link between the pages leads to a file, and to a heading that is there", () => {
+test("every link between the pages leads to an existing file and heading", () => {
   const links = pages.flatMap((page) =>
     [...readFileSync(page, "utf8").matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)].map(
       ([link, path = "", anchor = ""]) => ({ link, target: path === "" ? page : join(dirname(page), path), anchor }),

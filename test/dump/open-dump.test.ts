@@ -45,7 +45,7 @@ test.runIf(inFull).each(["jsonl", "csv", "parquet"] as const)(
   },
 );
 
-test.runIf(inFull)("a dump that is not as its run left it is refused, with what follows from that", async () => {
+test.runIf(inFull)("a dump that changed since its run is refused, with the consequence", async () => {
   const { dump } = await open({});
   const [table] = dump.tablesOf(["chunks"]) ?? [];
   if (!table) throw new Error("no table of chunks");

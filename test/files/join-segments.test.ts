@@ -27,7 +27,7 @@ async function joined(folder: string, head: string, segments: readonly Uint8Arra
 const bytes = fc.uint8Array({ maxLength: 60 }).map((some) => some.map((byte) => (byte % 5 === 0 ? 10 : byte)));
 
 describe("joinSegments", () => {
-  it.runIf(inFull)("writes the head and the parts, and counts what it wrote, however they are split", async () => {
+  it.runIf(inFull)("writes the head and the segments and counts its output, however they are split", async () => {
     const folder = await plainFolder();
     await fc.assert(
       fc.asyncProperty(fc.constantFrom("", "a,b\n", "x"), fc.array(bytes, { maxLength: 6 }), async (head, segments) => {
@@ -63,7 +63,7 @@ describe("joinSegments", () => {
     expect((await stat(headed.target)).nlink).toBe(1);
   });
 
-  it("replaces what was there, for its owner alone", async () => {
+  it("replaces an existing file, readable only by its owner", async () => {
     const folder = await plainFolder();
     await joined(folder, "", [Buffer.from("a longer "), Buffer.from("text\n")]);
     const { bytes: written, target } = await joined(folder, "", [Buffer.from("b"), Buffer.from("\n")]);

@@ -11,7 +11,7 @@ async function bytesOf(reader: RangeReader, range: Parameters<RangeReader["piece
   return Buffer.concat(pieces);
 }
 
-test("ranges of files in turn are the bytes that stand there, in whatever order, also across what is read at once", async () => {
+test("returns the bytes of the ranges in any order, also across read buffers", async () => {
   const folder = await plainFolder();
   const contents = [200_000, 70_000, 10].map((size, at) =>
     Buffer.from(Array.from({ length: size }, (_, n) => n * 7 + at)),

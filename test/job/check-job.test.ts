@@ -304,7 +304,7 @@ describe("right", () => {
   });
 });
 
-test("messages show a value as it is written, before variables are filled in", () => {
+test("messages show a value as written, before variables are replaced", () => {
   const written = withDataset({ id: `\${ID}`, documents: [`$\${DOCUMENT}`] });
   const filled = withDataset({ id: secret, documents: [`\${DOCUMENT}`] });
   expect(checkJob(filled, written).wrongValues.map(({ message }) => message)).toEqual([

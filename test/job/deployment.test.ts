@@ -149,7 +149,7 @@ test("the image installs from the lock file, holds no sources, and starts the pr
   expect(image).toContain(`exec node /kbdump/${bin.kbdump} `);
 });
 
-test("the line for cron prints what there is to say when a run is not complete, and nothing else", async () => {
+test("the line for cron prints something only if a run is not complete", async () => {
   const line = /^# {3}0 2 \* \* \* {2}(.*)$/m.exec(await read("nightly.yaml"))?.[1] ?? "";
   expect(documentation).toContain(line.replace(/^.*?(?=kbdump run)/, "").replace("jobs/", ""));
   const folder = await testFolder();

@@ -145,7 +145,7 @@ describe("a job file", () => {
     expect(apiKeyCommand).toEqual(["pass", "$HOME", ""]);
   });
 
-  test("may have nothing behind a key that has a default", async () => {
+  test("may have no value for a key that has a default", async () => {
     const empty = `
 name:
 service: {demo:, base_url: "https://kb.example.com/v1", api_key_env:, concurrency:, timeout:, retries:, max_body:, max_original:, allow_http:}
@@ -164,7 +164,7 @@ output:
     ]);
   });
 
-  test("is named after its file where it has no name", async () => {
+  test("is named after its file if it has no name", async () => {
     expect((await load(smallJob, { name: "weekly_2.yml" })).name).toBe("weekly_2");
     expect((await load({ ...smallJob, name: "own" }, { name: "weekly.yml" })).name).toBe("own");
     expect(await problems(smallJob, { name: "My Job.v2.yaml" })).toEqual([
@@ -201,7 +201,7 @@ output:
 });
 
 describe("a job file that is wrong", () => {
-  test("has all its problems told at once, and shows no value of an unknown key or of the environment", async () => {
+  test("reports all its problems at once, and shows no value of an unknown key or of the environment", async () => {
     const job = `
 name: Nightly
 servce: {}
@@ -481,7 +481,7 @@ describe("for all documents", () => {
     );
   });
 
-  test.runIf(inFull)("a job is the same again from what a run records of it", async () => {
+  test.runIf(inFull)("the record of a run restores the same job", async () => {
     await fc.assert(
       fc.asyncProperty(anyJob, async (file) => {
         const job = await load(JSON.stringify(file));

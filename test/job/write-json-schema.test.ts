@@ -70,7 +70,7 @@ test("describes every property", () => {
   expect(silent).toEqual([]);
 });
 
-test("says what is required, and the defaults of the rest", () => {
+test("lists the required keys, and the defaults of the others", () => {
   expect(schema).toMatchObject({
     $schema: "http://json-schema.org/draft-07/schema#",
     required: ["service", "datasets"],

@@ -36,7 +36,7 @@ test("names every missing shard with the command that makes it, and every shard 
   ]);
 });
 
-test("the command guesses the job file, and names an output folder, where no job file is known", () => {
+test("if no job file is known, the command guesses it and names an output folder", () => {
   const guess = runCommand("nightly", { jobFile: undefined, out: "/mnt/a b" });
   expect(guess({ index: 2, count: 3 })).toBe('kbdump run nightly.yaml --shard 2/3 --out "/mnt/a b"');
 });

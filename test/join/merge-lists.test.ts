@@ -26,7 +26,7 @@ const list = (datasets: readonly Dataset[], more: Partial<DocumentList> = {}): D
 
 const remedy = "kbdump plan --documents-out and kbdump run --documents-from give all shards one list";
 
-test("one list is taken as it is", () => {
+test("one list is used unchanged", () => {
   const only = list([dataset("a", ["x", "y"])], { notes: ["n"] });
   expect(mergeLists([{ list: only, shards: [1, 2] }], 2)).toEqual({
     list: only,
@@ -100,7 +100,7 @@ test("a sentence names twenty datasets and how many more there are", () => {
 });
 
 test.runIf(inFull)(
-  "every document of any list is there once, and exactly those count as unlisted that their own shard does not have",
+  "every document of any list occurs once, and those missing in their own shard's list count as unlisted",
   () => {
     const documents = fc.uniqueArray(fc.integer({ min: 0, max: 15 }).map(String), { maxLength: 12 });
     fc.assert(

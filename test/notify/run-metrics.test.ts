@@ -32,7 +32,7 @@ test("contains every metric, with help and the right type", () => {
   });
 });
 
-test("a failed run takes nothing from what the last success and the last dump were", () => {
+test("a failed run keeps the metrics of the last success and the last dump", () => {
   const good = after(outcomeOf());
   const failed = outcomeOf({
     status: "failed",
@@ -116,6 +116,6 @@ const promtool = ((): boolean => {
   }
 })();
 
-test.runIf(promtool)("promtool has nothing to say against it, where it is installed", () => {
+test.runIf(promtool)("promtool accepts it, if it is installed", () => {
   expect(execFileSync("promtool", ["check", "metrics"], { input: after(outcomeOf()), encoding: "utf8" })).toBe("");
 });

@@ -65,7 +65,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
     expect(known).toHaveLength(4); // the whole run and the joins; the last one read the job file
   });
 
-  test("names what is missing, what is no shard, and what is not there", async () => {
+  test("names missing shards, folders that are not shards, and missing folders", async () => {
     const environment = await openBucketWorld(store);
     const job = `${environment.url}/test`;
     const { stderr: nothing, code } = await joinIn(environment, [job]);

@@ -15,7 +15,7 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  test("is refused with what there is instead", async () => {
+  test("is refused, and the error lists what exists", async () => {
     dumps = await makeDumpsInBucket(store);
     const { job, ids, kbdump, environment } = dumps;
     await environment.bucket.put(`runs/${run}.1-0a1b2c3d/manifest.json`, Buffer.from("{}"));

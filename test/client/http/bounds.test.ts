@@ -130,7 +130,7 @@ describe("the time of a request", () => {
     }
   });
 
-  it("an answer leaves no timer behind, which would keep the process alive", async () => {
+  it("an answer leaves no timer, which would keep the process alive", async () => {
     const { url } = await serve((_, response) => response.end("{}"));
     const { get } = openTestHttp(url, { timeout: 60 });
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;

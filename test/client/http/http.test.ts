@@ -53,7 +53,7 @@ describe("what is sent", () => {
     expect(sockets.size).toBe(3);
   });
 
-  it("never opens more of them where each answer ends its connection", async () => {
+  it("never opens more of them if each answer closes its connection", async () => {
     const open = new Set<unknown>();
     let most = 0;
     const { url } = await serve(({ socket }, response) => {

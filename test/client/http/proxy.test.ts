@@ -110,7 +110,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     },
   );
 
-  it("is named where it resets the connection", async () => {
+  it("is named if it resets the connection", async () => {
     const { base, options, proxy, variable } = await startBoth(scheme, { refusal: "reset" });
     const error = await rejection(openTestClient(base, { ...options, outage: 0 }).chunks(ref, 1));
     expect(error).toBeInstanceOf(StopError);
@@ -118,7 +118,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     expect(proxy.tunnels.length).toBeLessThan(10);
   });
 
-  it("is named where it lets a tunnel wait", async () => {
+  it("is named if it delays a tunnel", async () => {
     const { base, options, proxy, variable } = await startBoth(scheme, { refusal: "hang" });
     const error = await rejection(openTestClient(base, { ...options, retries: 6, silence: 0.1 }).chunks(ref, 1));
     expect(error).toBeInstanceOf(StopError);
@@ -168,7 +168,7 @@ it("certificates are checked behind the proxy; without a trusted one, nothing is
   expect(requests).toHaveLength(0);
 });
 
-it("a proxy over TLS has its certificate checked, too", async () => {
+it("the certificate of a TLS proxy is checked too", async () => {
   const { base, options, proxy } = await startBoth("https", { certificate: "one" });
   const env = { HTTPS_PROXY: proxy.url.replace("127.0.0.1", "localhost") };
   const error = await rejection(openTestHttp(base, { ...options, env }).get());
@@ -197,7 +197,7 @@ describe.each(["http", "https"] as const)("this machine, over %s", (scheme) => {
     expect([proxy.tunnels, requests.length]).toEqual([[host], 1]);
   });
 
-  it("is reached directly where NO_PROXY names it, the lower-case name first", async () => {
+  it("is reached directly if NO_PROXY names it, the lower-case name first", async () => {
     const { get, proxy, requests, host } = await startHere("HTTP_PROXY");
     for (const names of ["127.0.0.1", "elsewhere.example 127.0.0.1", host, "*", "0.0.1"]) {
       expect((await get({ NO_PROXY: names })).status).toBe(200);

@@ -94,7 +94,7 @@ describe("the certificate of the service", () => {
     },
   );
 
-  it.runIf(inFull)("caFile adds to what is trusted already, NODE_EXTRA_CA_CERTS included", async () => {
+  it.runIf(inFull)("caFile adds to the trusted certificates, including NODE_EXTRA_CA_CERTS", async () => {
     const [one, two] = [await serve(json({}), "one"), await serve(json({}), "two")];
     const script = `
       import { runnerImport } from "vite";

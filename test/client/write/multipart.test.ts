@@ -47,7 +47,7 @@ describe("an uploaded file", () => {
     expect(writer.uploadFile(file).sha256).toBe(hashOf(["a.txt"]));
   });
 
-  it("is sent again with all of its bytes where too much was asked", async () => {
+  it("is sent again with all of its bytes after a rate limit", async () => {
     let answers = 0;
     const { url, forms } = await takeForms((request, response) =>
       (answers++ === 0 ? answering(429, { code: "too_many" }) : answering(200, made))(request, response),

@@ -78,7 +78,7 @@ describe("the four writes", () => {
 });
 
 describe("the outcome of an answer", () => {
-  it("tells a chunk that was stored and could not be indexed, without the key", async () => {
+  it("reports a chunk that was stored and could not be indexed, without the key", async () => {
     const bad = { ...chunk, status: "error", enabled: false, error: `no model\nfor ${testKey}` };
     const { outcome } = await outcomeOf(answering(200, { data: [bad], doc_form: "text_model" }));
     expect(outcome).toEqual({
@@ -138,7 +138,7 @@ describe("the outcome of an answer", () => {
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/; check --to$/) });
   });
 
-  it("says what the service said, with the address and without the key", async () => {
+  it("contains the text from the service, with the address and without the key", async () => {
     const { outcome, url } = await outcomeOf(answering(400, refusal(400, `Segment is indexing ${testKey}`)));
     const reason = `POST ${url}/datasets/set/documents/doc/segments: 400 invalid_param Segment is indexing [key]`;
     expect(outcome).toEqual({ kind: "refused", status: 400, message: "Segment is indexing [key]", reason });
@@ -161,7 +161,7 @@ describe("a write without a whole answer", () => {
     expect([outcome.kind, sent]).toEqual(["unknown", 1]);
   });
 
-  it("may have been done where it takes longer than the timeout", async () => {
+  it("may have been done if it takes longer than the timeout", async () => {
     const { outcome, sent } = await outcomeOf(() => {}, { timeout: 0.1 });
     const reason = expect.stringContaining("no complete answer within 0.1 s");
     expect(outcome).toEqual({ kind: "unknown", isOver: false, reason });
@@ -174,14 +174,14 @@ describe("a write without a whole answer", () => {
     expect(await add(openTestWriter(url.replace("http:", "https:")))).toMatchObject({ kind: "unsent" });
   });
 
-  it("was not done where a proxy made no tunnel, or is gone", async () => {
+  it("was not done if a proxy made no tunnel, or is gone", async () => {
     const proxy = await startProxy(1, { login: "me:right" });
     const through = (url: string) => openTestWriter("http://kb.example.com/v1", { env: { HTTP_PROXY: url } });
     expect(await add(through(proxy.url))).toMatchObject({ kind: "unsent", reason: expect.stringContaining("407") });
     expect(await add(through((await deadUrl()).replace("/v1", "")))).toMatchObject({ kind: "unsent" });
   });
 
-  it("stops where the certificate is not trusted, before anything is sent", async () => {
+  it("stops if the certificate is not trusted, before anything is sent", async () => {
     const { url, requests } = await serve(answering(200, { data: [chunk] }), "one");
     expect(await rejection(add(openTestWriter(url)))).toBeInstanceOf(StopError);
     expect(requests).toHaveLength(0);

@@ -25,7 +25,7 @@ const places = `  ${folder}.restore/to/new.example.com/after/runs/20261120T02000
 const compare = `Compare the run with the service at any time:
   kbdump verify ${folder} --against https://new.example.com/v1`;
 
-test("restored and proved: how many, in which dataset, and where the proof lies", () => {
+test("restored and proved: how many, in which dataset, and the path of the proof", () => {
   const result = copyOf(two, { applied: appliedOf([copiedOf(1), copiedOf(2)]), differences: [] });
   expect(rendered(result)).toBe(`restored: 2 of 2 documents; proved
 7 write requests to https://new.example.com/v1
@@ -137,7 +137,7 @@ test("without a proof, it does not say proved, and the same command continues", 
   expect(printed).toContain(`\nOnce the cause is gone, go on; nothing is written twice:\n${commandWith("--apply")}\n`);
 });
 
-test("where only a tag, a field or a setting could not be made, the same command tries it again", () => {
+test("if only a tag, a field or a setting could not be created, the same command tries it again", () => {
   const applied = appliedOf([copiedOf(1), copiedOf(2)], { problems: ["the tag internal could not be made: 403"] });
   expect(rendered(copyOf(two, { applied, differences: [] }))).toContain(
     `\nOnce the cause is gone, go on; nothing is written twice:\n${commandWith("--apply")}\n`,
@@ -159,7 +159,7 @@ test("nothing restored: there is no dataset to look at, and nothing to compare",
   expect(printed).not.toMatch(/Dataset|verify/);
 });
 
-test("where nothing was written, it is the plan", () => {
+test("without any writes, it is the plan", () => {
   expect(rendered(copyOf(two))).toMatch(/\nplan: 2 documents into 1 new dataset: .*\n/);
 });
 

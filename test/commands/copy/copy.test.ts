@@ -37,7 +37,7 @@ async function copy(args: readonly string[], { result = copyOf(datasets), act, .
   return { ...ended, options };
 }
 
-test("it prints its plan, and the defaults are those of the help", async () => {
+test("it prints its plan, with the defaults from the help", async () => {
   const folder = await runFolder();
   const { code, stdout, options } = await copy([folder, ...to]);
   expect(code).toBe(0);
@@ -104,7 +104,7 @@ test.each<[string, readonly string[], string]>([
   expect(stderr).toContain(`kbdump: ${says}`);
 });
 
-test("without a key of its own, nothing is asked", async () => {
+test("without a separate key, no request is sent", async () => {
   const { code, stderr, options } = await copy([await runFolder(), ...to], { env: { KNOWLEDGE_API_KEY: "read" } });
   expect([code, options]).toEqual([2, undefined]);
   expect(stderr).toContain(

@@ -69,7 +69,7 @@ test.runIf(inFull)(
   },
 );
 
-test("every missing answer is named at once, and what there is to choose from", async () => {
+test("every missing answer is named at once, with its choices", async () => {
   const nothing = await runHere(["init", join(folder, "never.yaml"), "--ask"]);
   expect(nothing).toMatchObject({
     code: 2,

@@ -22,7 +22,7 @@ async function startRuns() {
   return { folder, dir: join(base, "out"), partial, older, newer };
 }
 
-test("writes the page beside the runs, for its owner alone, and says how to open it", async () => {
+test("writes the page beside the runs, readable only by its owner, and says how to open it", async () => {
   const { run, folder } = await copyOfDump();
   const path = join(folder, "report.html");
   await writeFile(path, "an older report");
@@ -89,7 +89,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("tells what verify finds, and still writes the page", async () => {
+test.runIf(inFull)("includes the findings of verify, and still writes the page", async () => {
   const { run } = await copyOfDump();
   await writeFile(join(run, "more"), "");
   const { code, stdout } = await runHere(["report", run, "--file", join(run, "..", "page.html")]);
@@ -98,7 +98,7 @@ test.runIf(inFull)("tells what verify finds, and still writes the page", async (
 });
 
 test.runIf(inFull)(
-  "1 for rows that are not those of the run, with the command that tells more, and the old page stays",
+  "1 for rows that do not match the run, with a command for details, and the old page stays",
   async () => {
     const { run, folder } = await copyOfDump();
     const path = join(folder, "report.html");
@@ -113,7 +113,7 @@ test.runIf(inFull)(
   },
 );
 
-test("2 for what is no run, no older run, no database and no place", async () => {
+test("2 for a missing run, older run, database or folder", async () => {
   const { run, folder } = await copyOfDump();
   for (const [args, message] of [
     [["report", folder], "test: no complete run, so there is no latest. "],

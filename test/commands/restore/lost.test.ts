@@ -31,7 +31,7 @@ async function restore(
   return { ...ended, options };
 }
 
-test("without --apply, the plan is printed, and the defaults are those of the help", async () => {
+test("without --apply, the plan is printed, with the defaults from the help", async () => {
   const folder = await runFolder();
   const { code, stdout, options } = await restore([folder]);
   expect(code).toBe(0);
@@ -116,7 +116,7 @@ test("every problem of the line is reported at once, before a run is looked for"
 `);
 });
 
-test("a plan file and the file to write one arrive; what contradicts it is wrong usage", async () => {
+test("the paths of plan files reach the restore; contradictory ones are a usage error", async () => {
   const folder = await runFolder();
   const { options } = await restore([folder, "--plan", "plan.yaml"]);
   expect(options).toMatchObject({ plan: "plan.yaml", planOut: undefined, addManualEdits: false, apply: false });

@@ -102,7 +102,7 @@ test("these, and the others, too: all rows of the document", async () => {
   expect(heard.at(-1)).toContain("Yes, restore 5 rows");
 });
 
-test("nothing of a document: its rows are left alone, those of the other are not", async () => {
+test("nothing of a document: its rows stay unchanged, those of the other do not", async () => {
   const { dialogue, heard } = answering(["none", "planned", "yes"]);
   expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(
     decided({ 1: { restore: false }, 2: { restore: false }, 3: { restore: true, now: null, now_answer: null } }),
@@ -121,7 +121,7 @@ test("one document whose rows all have a place needs the last question only; no 
   expect(heard).toEqual(["? Send 2 write requests or more to kb.example.com? No, write nothing / Yes, restore 2 rows"]);
 });
 
-test("the child chunks of a chunk are rows of their own", async () => {
+test("the child chunks of a chunk are separate rows", async () => {
   const { dialogue } = answering(["each", "restore", "yes"]);
   const { go, decisions } = await askAbout(resultOf([everything]), dialogue);
   expect(go).toBe(true);

@@ -126,7 +126,7 @@ test("the first run of a job says what auto would save; a join does not", () => 
   expect(ofRun({ joined: { shards: [] } }, true)).not.toContain("auto");
 });
 
-test("the next commands look at the run: its report, or a verification where it has one", () => {
+test("the next commands inspect the run: its report, or a verification if there is a report", () => {
   expect(summaryOf(resultOf({}))).toContain("  kbdump report /out/runs/x");
   expect(summaryOf(resultOf({}, { report: "/out/report.html" }))).toContain("  kbdump verify /out/runs/x");
 });

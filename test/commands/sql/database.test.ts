@@ -152,7 +152,7 @@ describe("only reading", () => {
     expect(existsSync(out)).toBe(false);
   });
 
-  test("the reason names what is allowed", async () => {
+  test("the reason names the allowed statements", async () => {
     await expect(ask({ database }, `COPY chunks TO '${out}'`)).rejects.toThrow(
       /^Permission Error: .*\nkbdump sql only reads: /,
     );
@@ -196,7 +196,7 @@ test("an abort ends the statement", async () => {
   await expect(asked).rejects.toThrow("interrupted by SIGINT");
 });
 
-test.runIf(inFull)("a database that is replaced meanwhile is read to its end", async () => {
+test.runIf(inFull)("a database that is replaced during a query is read to its end", async () => {
   const place = await testFolder();
   const [path, next] = [await makeDatabase(place), join(place, "next.duckdb")];
   await withDuckDb(next, { memory: "200MB", temporary: join(place, "spill") }, async (connection) => {

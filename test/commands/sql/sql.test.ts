@@ -35,7 +35,7 @@ test("a job's name, its folder and the file itself: the same table", async () =>
     expect(await runHere(["sql", source, sql, "--out", dir])).toEqual({ code: 0, stdout: table, stderr: "" });
 });
 
-test("a table has the first 1,000 rows, or as many as --limit says, and tells that there are more", async () => {
+test("a table has the first 1,000 rows, or as many as --limit says, and reports that there are more", async () => {
   const cut = await runHere(["sql", database, "FROM chunks"]);
   expect(cut.stdout.trimEnd().split("\n").slice(-2)).toEqual(["", "1,000 rows; there are more, see --limit"]);
   const whole = await runHere(["sql", database, "FROM chunks", "--limit", "2000"]);

@@ -60,7 +60,7 @@ test.each([
   expect(fittedWidths(columns, line)).toEqual(widths);
 });
 
-test("one column is a table, too, and none a number of rows", () => {
+test("one column is also a table; no column is a number of rows", () => {
   const one = { columns: [{ name: "n", type: "BIGINT" }], rows: [[5], [12]], isCut: false };
   expect(renderQuery(one, at(80))).toBe(" n\n 5\n12\n\n2 rows");
   expect(renderQuery({ ...one, rows: [] }, at(80))).toBe("n\n\n0 rows");

@@ -74,7 +74,7 @@ test("text from the service can neither move the cursor nor make a line too wide
   }
 });
 
-test("a line of its own for a document that reached another stage", () => {
+test("a separate line for a document that reached another stage", () => {
   const progress = tallyOf(now, [indexing("d", 2, 1_200)], [indexing("d", 4, 1_200)]);
   const [document] = progress.documents.values();
   expect(document && renderDocumentLine(document, now)).toBe(
@@ -146,7 +146,7 @@ test("on a terminal a block is redrawn in place, with messages above it, and cle
   expect(written).toHaveLength(before);
 });
 
-test("elsewhere a line for another stage, and every ten seconds how far it is", () => {
+test("outside a terminal, a line for each new stage, and progress every ten seconds", () => {
   const { written, view, stop, poll } = open(false);
   poll(indexing("one", 2), { document_id: "two", indexing_status: "waiting" });
   poll(indexing("one", 3), { document_id: "two", indexing_status: "waiting" });
@@ -171,7 +171,7 @@ test("of many that come to another stage at once ten are named", () => {
   expect(withoutTimes(written.at(-1) ?? "")).toBe("… and 4,990 more documents reached another stage\n");
 });
 
-test("JSON: a line for every reading that tells something new, and for what is said", () => {
+test("JSON: a line for every reading with news, and for every message", () => {
   const { written, view, stop, poll } = open(true, { format: "json" });
   poll(indexing("one", 2));
   poll(indexing("one", 2));

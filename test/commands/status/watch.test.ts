@@ -92,7 +92,7 @@ test.runIf(inFull)("--log-format json: nothing but JSON lines on stderr", async 
   ]);
 });
 
-test.runIf(inFull)("SIGINT: exit 130, and what was read is kept for the next one", async () => {
+test.runIf(inFull)("SIGINT: exit 130, and the readings are kept for the next watch", async () => {
   const { args, env, folder, job } = await startPlace(working);
   const child = startKbdump([...args, "--json"], env, folder);
   const done = finished(child);

@@ -127,7 +127,7 @@ test.runIf(inFull)("a document that could not be read is named, with the reason"
   expect(stdout).toContain("  only in the new run\n  not compared: it could not be read in the new run (");
 });
 
-test.runIf(inFull)("2 for what is no run or no command line, 1 for a dump that is not sound", async () => {
+test.runIf(inFull)("2 for something that is not a run or not a command line, 1 for a dump that is not sound", async () => {
   const [old, fresh] = await twoDumps(soundTables, soundTables);
   const base = dirname(dirname(old));
   await mkdir(join(base, "empty"));

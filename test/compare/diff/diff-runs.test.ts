@@ -149,7 +149,7 @@ describe("a re-index", () => {
     chunk("a", "x4", at(4, { content: "same" })),
   ];
 
-  test.runIf(inFull)("new ids alone are no difference", async () => {
+  test.runIf(inFull)("only new ids are not a difference", async () => {
     const again = old.map((row) => ({
       ...row,
       id: `x${row.id}`,
@@ -175,7 +175,7 @@ describe("a re-index", () => {
   });
 
   test.runIf(inFull)(
-    "a chunk is lost where others kept their ids, too; no time but the end of the indexing says that it was added",
+    "a chunk can be lost while others keep their ids; only the end of the indexing shows that it was added",
     async () => {
       const { diff, described } = await between(old, [...fresh, chunk("a", "5", at(5, auto))]);
       expect(described).toEqual(["changed chunk 2 → x2: lost edited", "removed chunk 9 → null: lost"]);
@@ -237,7 +237,7 @@ describe("child chunks", () => {
     expect(counted(diff.counts.child_chunks)).toEqual({ removed: 2, unchanged: 1, lost: 2, manual_edits: 1 });
   });
 
-  test.runIf(inFull)("a parent is lost with its customized children; it has no manual edit of its own", async () => {
+  test.runIf(inFull)("a parent is lost with its customized children, without a manual edit of the parent itself", async () => {
     const kids = [child("a", "1", "k", { type: "customized" })];
     const { described } = await between(
       [chunk("a", "1"), chunk("a", "2", at(2))],

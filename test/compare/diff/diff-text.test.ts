@@ -25,7 +25,7 @@ describe("words", () => {
     expect(text(before, after)).toBe(expected);
   });
 
-  test("nothing for what is the same", () => {
+  test("nothing for equal texts", () => {
     expect(diffText("same", "same")).toBeUndefined();
     expect(diffText(null, null)).toBeUndefined();
     expect(diffText(null, "")).toEqual([]);

@@ -76,7 +76,7 @@ it("finds a part of a text of any length at any position, and nothing else", asy
   );
 });
 
-it("finds a lost text only where the target has it more often than the rest of the older run", async () => {
+it("finds a lost text only if the target has it more often than the rest of the older run", async () => {
   const scenes: [what: string, scene: Scene, found: readonly Text[]][] = [];
   for (const text of ["Closed on Sundays.", "Closed on Sundays, and on the days of the fair. ".repeat(4)]) {
     const around = `Open 9 to 5. ${text}`;

@@ -58,7 +58,7 @@ it.runIf(inFull)("finds the documents that people worked on, in the order of the
   expect(await worked(await dumpOf(bare, run))).toEqual([...people, ill, ["off", 1]]);
 });
 
-it.runIf(inFull)("finds those that the history alone knows, too, as of that run", async () => {
+it.runIf(inFull)("also finds those that only the history has, as of that run", async () => {
   const database = await JobDatabase.create();
   await database.run("20250306T050000000Z", tablesOf([chunk("history", "h1", 1, "a", { keywords: ["machine"] })]));
   await database.run(run, tables);

@@ -342,7 +342,7 @@ describe("an edit that no run has seen from before, in a document whose details 
   });
 });
 
-describe("a chunk that was added by hand", () => {
+describe("a chunk that was added manually", () => {
   const old = document([chunk("c1", "a"), chunk("c2", "mine"), chunk("c3", "hidden", off)]);
   const target = document([chunk("t1", "a")]);
   planned("is added again", (plans) => {
@@ -363,7 +363,7 @@ describe("a chunk that was added by hand", () => {
   });
 });
 
-describe("a chunk that was disabled by hand", () => {
+describe("a chunk that was disabled manually", () => {
   const old = document([chunk("c1", "a", off), chunk("c2", "b")]);
   planned("is disabled again", (plans) => {
     plans([old, document([chunk("t1", "b"), chunk("t2", "a")])], ["disable t2 for c1 [disabled_by]"]);

@@ -48,7 +48,7 @@ it.runIf(inFull).each(["jsonl", "csv", "parquet"] as const)(
   },
 );
 
-it.runIf(inFull)("lists, without a history, what it cannot place, and says so", async () => {
+it.runIf(inFull)("without a history, lists what it cannot place, and says so", async () => {
   const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
   const lines = ["child k1 below t1: y [customized]", "needs your decision: c2, add", "1 lost"];
   const { plan, warnings } = await lostOf(from, to);
@@ -90,7 +90,7 @@ it.runIf(inFull)(
   },
 );
 
-it.runIf(inFull)("brings back what was chosen, and says which of it is not lost", async () => {
+it.runIf(inFull)("restores the chosen rows, and says which of them are not lost", async () => {
   const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
   const decisions = new Map(["c1", "c3", "\u001b[2J"].map((id) => [id, { restore: true }]));
   const { plan, warnings } = await lostOf(from, to, { decisions });

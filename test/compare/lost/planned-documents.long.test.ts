@@ -33,7 +33,7 @@ const listedOf = (plan: Plan) => plan?.listed ?? [];
 const contents = ({ chunks }: MadeDocument) => chunks.map(({ content }) => content);
 const count = (texts: readonly string[], text: string) => texts.filter((each) => each === text).length;
 
-it("brings every text with hard evidence back once if the text before it is there, and lists it otherwise", async () => {
+it("restores every text with hard evidence once if the text before the edit exists, and lists it otherwise", async () => {
   await checkPlans("unique", (given, plan) => {
     const { old, history, target } = given;
     const after = contents(applyPlan(target, plan));
@@ -67,7 +67,7 @@ it("restores every manual child chunk once if its parent exists, and lists it ot
   });
 });
 
-it("disables what was disabled by hand, and nothing else", async () => {
+it("disables manually disabled chunks, and nothing else", async () => {
   await checkPlans("unique", (given, plan) => {
     const { old, history, target } = given;
     const after = applyPlan(target, plan).chunks;

@@ -27,7 +27,7 @@ test("a job that names every id asks nothing", async () => {
   expect(askedOf(place)).toEqual([]);
 });
 
-test("all documents of a dataset: newest first, each with what the service lists of it, every page read twice", async () => {
+test("all documents of a dataset: newest first, each with its listed facts, every page read twice", async () => {
   const place = await startPlace([205, 1]);
   const [first, second] = place.datasets;
   const { datasets, found } = await discoverDocuments(
@@ -138,7 +138,7 @@ test("as many documents added as removed between two pages are found by a second
   expect([...listed].sort()).toEqual([...right].sort());
 });
 
-test("a list of datasets that never holds still is a failure, and nothing is taken for gone by it", async () => {
+test("a list of datasets that keeps changing is a failure, and nothing counts as removed because of it", async () => {
   const place = await startPlace(
     Array.from({ length: 101 }, () => 0),
     {
@@ -196,7 +196,7 @@ test("a dataset whose documents cannot be listed does not stop the others", asyn
   expect(found?.listings.map(({ state }) => state)).toEqual(["failed", "listed"]);
 });
 
-test("where no dataset can be listed, the run stops, unless other documents are named", async () => {
+test("if no dataset can be listed, the run stops, unless other documents are named", async () => {
   const place = await startPlace([1, 2], { faults: refusing("/documents", 404, "not_found", "Dataset not found.") });
   const [first, second] = place.datasets;
   await expect(discoverDocuments(place.client, everything)).rejects.toThrow(

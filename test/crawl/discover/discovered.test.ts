@@ -56,7 +56,7 @@ async function compare(now: Datasets, allDatasets: boolean | undefined, ...earli
   return { new: ids.new, vanished: ids.vanished, since: ids.datasets.map(({ since }) => since), read, all: ids };
 }
 
-test("where nothing was asked, there is nothing to compare", async () => {
+test("if nothing was listed, there is nothing to compare", async () => {
   expect(await compareDiscovery({ datasets: [], found: undefined }, runs({}).each)).toBeUndefined();
 });
 

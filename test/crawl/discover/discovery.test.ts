@@ -82,7 +82,7 @@ test("two runs over unchanged data give the same files, document_info among them
 });
 
 test.runIf(inFull)(
-  "new and vanished documents are reported from run to run, and what was read of a vanished one stays",
+  "new and vanished documents are reported from run to run, and the rows of a vanished one stay",
   async () => {
     const { server, datasets } = await startPlace([2, 1]);
     const [dataset, other] = datasets;
@@ -118,7 +118,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("in the database alone: later runs, failed documents and vanished ones leave it sound", async () => {
+test.runIf(inFull)("in the database only: later runs, failed documents and vanished ones leave it sound", async () => {
   const { server, datasets } = await startPlace([3]);
   const [first = "", second = "", third = ""] = idsOf(datasets[0]);
   const job = await jobOf(await testFolder(), server, "test", "duckdb");

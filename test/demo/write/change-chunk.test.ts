@@ -22,7 +22,7 @@ const dataOf = async (sent: ReturnType<typeof change>) => {
 };
 const stored = ({ demo }: Writing) => demo.store.read(documentId).chunks[0]?.row;
 
-test("a changed content says who changed it and when, and its counts and hash follow", async () => {
+test("changed content has author and time, and new counts and a new hash", async () => {
   const writing = await startWriting([whole, whole], highQuality);
   const data = await dataOf(change(writing, { content: "afterwards" }));
   expect(data).toEqual({
@@ -79,7 +79,7 @@ describe("keywords", () => {
   });
 });
 
-test("a summary is changed where one is sent", async () => {
+test("a summary is changed if the request contains one", async () => {
   const writing = await startWriting([{ ...whole, summary: "old" }]);
   expect(await dataOf(change(writing, { content: "after" }))).toMatchObject({ summary: "old" });
   expect(await dataOf(change(writing, { summary: "new" }))).toMatchObject({ summary: "new" });
@@ -159,7 +159,7 @@ describe("the children of a changed parent", () => {
     expect(stored(writing)?.child_chunks).toEqual(writing.demo.store.read(documentId).chunks[0]?.children);
   });
 
-  it("stay where the service makes none", async () => {
+  it("stay if the service makes none", async () => {
     const writing = await startWriting([parent], highQuality);
     await change(writing, { content: "Three.", regenerate_child_chunks: true });
     expect(contents(writing)).toEqual(["One.", "Two."]);

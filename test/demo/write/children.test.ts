@@ -47,7 +47,7 @@ test("a deleted child chunk is gone", async () => {
   expect(await embedded(writing)).toEqual([]);
 });
 
-test("a document that does not embed children keeps them in their list alone", async () => {
+test("a document that does not embed children keeps them only in their list", async () => {
   const writing = await startWriting(sketches);
   await writing.send("POST", children, { content: "by hand" });
   expect(await listed(writing)).toHaveLength(3);

@@ -20,7 +20,7 @@ describe("csv", () => {
     expect(csvText(false).head(kind)).toBe(`${columns[kind].map(({ name }) => name).join(",")}\n`);
   });
 
-  it("is a line per row, ended by LF alone", () => {
+  it("is one line per row, ended only by LF", () => {
     const row = {
       dataset_id: "d",
       position: 3,

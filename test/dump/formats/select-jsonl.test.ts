@@ -42,7 +42,7 @@ describe("JSON that DuckDB would round", () => {
     expect(found).toEqual([null, ...values.slice(1)]);
   });
 
-  it("leaves the text of other columns alone", async () => {
+  it("does not change the text of other columns", async () => {
     expect(await readLines(lineOf("[0.10000000000000000001]"), "content")).toEqual(["1.5, 0.10000000000000000001"]);
   });
 

@@ -38,7 +38,7 @@ describe.each(subjects)("the $format writer", (subject) => {
     await expectSame(subject, noRows, await plainFolder());
   });
 
-  it("takes a row that is longer than what is read at once", async () => {
+  it("accepts a row that is longer than a read buffer", async () => {
     // Longer than DuckDB's buffer for formats that DuckDB loads; for the others, longer than a read chunk and than DuckDB's limit
     // for a CSV line.
     const loaded = subject.format === "parquet" || subject.format === "duckdb";
@@ -63,7 +63,7 @@ describe.each(subjects)("the $format writer", (subject) => {
     }
   });
 
-  it("tells the manifest what the files are, and leaves nothing else", async () => {
+  it("returns the files for the manifest, and leaves nothing else", async () => {
     const base = await oddFolder();
     const { folder, files } = await write(subject, { ...nastyTables, child_chunks: [] }, base);
     expect(files.map(({ path }) => path)).toEqual(subject.files);

@@ -14,7 +14,7 @@ async function contentsOf(database: string): Promise<Readonly<Record<string, unk
   return contents;
 }
 
-test("the database is that of whole files, also where it is made again from the published runs", async () => {
+test("the database equals that of whole files, also when it is rebuilt from the published runs", async () => {
   const { store, documents } = threeDatasets();
   const { run, place } = await startDatasets(store);
   const database = (partition: "none" | "dataset") => join(place(partition), "test.duckdb");
