@@ -29,7 +29,7 @@ test("the types of the library need no package that npm does not install with it
   expect(named).toEqual([]);
 });
 
-test("the folder that runs write to is in the repository, and what they write is not", () => {
+test("the repository has the output folder, but not its contents", () => {
   const git = (...args: string[]) => spawnSync("git", args, { encoding: "utf8" });
   expect(readFileSync("output/.gitignore", "utf8")).toBe("*\n!.gitignore\n");
   expect(git("check-ignore", "output/demo/latest").status).toBe(0);

@@ -37,7 +37,7 @@ test("no control character gets through, whichever way a text is printed", () =>
   );
 });
 
-test("every other character stays as it is, and JSON the same JSON", () => {
+test("every other character stays unchanged, and JSON stays the same JSON", () => {
   fc.assert(
     fc.property(text, (given) => {
       const others = [...given].filter((character) => !control.test(character)).join("");

@@ -39,29 +39,26 @@ class Uploads {
 
 const alone = () => new Prefetch(0);
 
-test.runIf(inFull)(
-  "whatever is uploaded or deleted meanwhile, a list without problems is correct",
-  async () => {
-    const uploads = fc.array(fc.constant<Edit>("upload"), { maxLength: 2 });
-    const deletions = fc.array(fc.nat({ max: 400 }), { maxLength: 2 });
-    const quiet = fc.constant<Edit[]>([]);
-    const script = fc.array(fc.oneof({ weight: 3, arbitrary: quiet }, uploads, deletions), { maxLength: 12 });
-    let [whole, moved] = [0, 0];
-    await fc.assert(
-      fc.asyncProperty(fc.nat({ max: 350 }), script, async (count, edits) => {
-        const list = new Uploads(count, edits);
-        const { rows, problems } = await readWholeList("documents", list.answer, alone());
-        const ids = rows.map(({ id }) => id);
-        expect(new Set(ids).size).toBe(ids.length);
-        if (problems.length === 0) expect(ids).toEqual(list.ids);
-        problems.length === 0 ? whole++ : moved++;
-      }),
-      { numRuns: 500 },
-    );
-    expect(whole).toBeGreaterThan(20);
-    expect(moved).toBeGreaterThan(0);
-  },
-);
+test.runIf(inFull)("whatever is uploaded or deleted meanwhile, a list without problems is correct", async () => {
+  const uploads = fc.array(fc.constant<Edit>("upload"), { maxLength: 2 });
+  const deletions = fc.array(fc.nat({ max: 400 }), { maxLength: 2 });
+  const quiet = fc.constant<Edit[]>([]);
+  const script = fc.array(fc.oneof({ weight: 3, arbitrary: quiet }, uploads, deletions), { maxLength: 12 });
+  let [whole, moved] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 350 }), script, async (count, edits) => {
+      const list = new Uploads(count, edits);
+      const { rows, problems } = await readWholeList("documents", list.answer, alone());
+      const ids = rows.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      if (problems.length === 0) expect(ids).toEqual(list.ids);
+      problems.length === 0 ? whole++ : moved++;
+    }),
+    { numRuns: 500 },
+  );
+  expect(whole).toBeGreaterThan(20);
+  expect(moved).toBeGreaterThan(0);
+});
 
 test.each([
   [0, 1],

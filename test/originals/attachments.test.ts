@@ -180,7 +180,7 @@ test.runIf(inFull).each([404, 405])(
   },
 );
 
-test.runIf(inFull)("a run that broke off does not fetch again what it had", async () => {
+test.runIf(inFull)("a continued run does not download again what it had", async () => {
   const place = await book(3);
   for (const at of [0, 1, 2]) attach(place, at, `file-${at}`, `bytes ${at}`);
   const stop = new AbortController();
@@ -194,7 +194,7 @@ test.runIf(inFull)("a run that broke off does not fetch again what it had", asyn
   expect(await verifyRun(result.folder)).toMatchObject({ status: "sound" });
 });
 
-test("a run that began without originals knows the attachments of what it read when it is continued with them", async () => {
+test("a run without originals that is continued with originals knows the attachments that it read before", async () => {
   const place = await book(2);
   attach(place, 1, "a", "first");
   const stop = new AbortController();

@@ -27,7 +27,7 @@ async function opened({ timeout = 5, turn = async () => {} } = {}) {
 
 const keysSeenBy = ({ asked }: FileStore) => asked.map(({ authorization }) => authorization);
 
-test("a relative address is one of the service, which gets the key; the file comes as it is", async () => {
+test("a relative address belongs to the service, which gets the key; the file is saved unchanged", async () => {
   const { home, text, progress } = await opened();
   home.files.set("/files/1/file-preview", file("the file"));
   expect(await text(`/files/1/file-preview?${secret}`)).toEqual({ text: "the file", announced: 8 });

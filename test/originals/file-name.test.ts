@@ -43,7 +43,7 @@ test("for any name from the service, the file stays in the folder, on every file
   );
 });
 
-test("a document's folder is its id; what is no plain id is hashed, and stays another for another", () => {
+test("a document's folder is its id; other texts are hashed, and different ones stay different", () => {
   const id = "a8e0e5b5-78c6-4130-a5ce-25feb0e0b4ac";
   expect(folderName(id)).toBe(id);
   const odd = ["..", "../x", "A8E0", "con", "x".repeat(200), "", "a b", "."];

@@ -42,7 +42,7 @@ function takeAway({ datasets, ids }: Library, at: number): void {
 const verdictsOf = (result: Parameters<typeof originalsOf>[0]) => originalsOf(result).map(({ verdict }) => verdict);
 
 describe("a release until 1.8, with upload-file", () => {
-  test.runIf(inFull)("is asked no other route, also where the first documents have no file", async () => {
+  test.runIf(inFull)("gets requests on no other route, even if the first documents have no file", async () => {
     const place = await libraryOn("upload-file", 12);
     for (let at = 0; at < 8; at++) takeAway(place, at);
     const result = await run(place, { service: { concurrency: 8 } });
@@ -128,7 +128,7 @@ describe("a release from 1.13.1 on, with download", () => {
   );
 
   test.runIf(inFull)(
-    "requests the details of a document once, also in a run that reads them and in one that tries again",
+    "gets one request for the details of a document, also from a run that reads them and from one that tries again",
     async () => {
       const place = await libraryOn("download", 3);
       place.files.files.set("/1", (response, nth) =>
@@ -145,7 +145,7 @@ describe("a release from 1.13.1 on, with download", () => {
   );
 
   test.runIf(inFull)(
-    "decides the route with the first of many documents in flight, also where those have no file",
+    "decides the route with the first of many documents in flight, even if those have no file",
     async () => {
       const place = await libraryOn("download", 40);
       place.server.behaviour.latency = ({ path }) => (/(upload-file|download)$/.test(path) ? 20 : 0);
@@ -235,7 +235,7 @@ test.runIf(inFull).each([
   expect(planned.requests.this_job - without.requests.this_job).toBe(requests);
 });
 
-test("documents that ask at once wait for the first of them, and those behind a failure for the next", async () => {
+test("simultaneous documents wait for the first one, and after a failure for the next one", async () => {
   const place = await libraryOn("none", 6);
   const { server } = place;
   server.behaviour.latency = 20;

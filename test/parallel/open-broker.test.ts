@@ -80,7 +80,7 @@ test.runIf(inFull)("an answer that never comes is waited for as long as asked, a
   expect(performance.now() - begin).toBeLessThan(1_500);
 });
 
-test.runIf(inFull)("where TLS gets no answer, the message says how to do without TLS", async () => {
+test.runIf(inFull)("if TLS gets no answer, the message says how to do without TLS", async () => {
   const url = await startOdd(() => {}); // Redis without TLS is silent too: it waits for the end of a line
   expect(await refusal(url.replace("redis:", "rediss:"), 300)).toMatch(
     /firewall is between; if no TLS is spoken there, write redis:\/\/$/,
@@ -116,7 +116,7 @@ describe.skipIf(!hasRedis)("with a real broker", () => {
     return { server, at };
   }
 
-  test("each wrong login says what to mend, and a right one opens", async () => {
+  test("each wrong login causes an error that says what to fix, and a right one works", async () => {
     const { server, at } = await startBroker();
     const open = await openBroker(server.url);
     const admin = open.connect();

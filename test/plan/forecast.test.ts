@@ -54,7 +54,7 @@ test("an empty child list takes a request, a long one several, and full pages an
   expect(forecast(survey(0)).lists).toEqual({ all: 0, auto: 0, none: 0 });
 });
 
-test("rows, attachments and bytes go by the sample, and by one like it where there is none", () => {
+test("rows, attachments and bytes come from the sample, or from a similar one", () => {
   const own = forecast(survey(200), { originals: true });
   expect(own).toMatchObject({ children: 50 * 351, attachments: 2 * 20, bytes: 400 + 200 * 500 + 50 * 351 * 100 });
   expect(forecast(survey(200, { sample: undefined }), { originals: true })).toEqual(own);

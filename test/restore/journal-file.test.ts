@@ -42,7 +42,7 @@ describe("a journal file", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("has a line on disk when the promise resolves, behind those that are there", async () => {
+  it("has a line on disk, after the existing ones, when the promise resolves", async () => {
     const path = await pathIn();
     await writeFile(path, journalText(begun, step("a")));
     const file = await (await readJournal(path, schema)).open(async () => {});
@@ -162,7 +162,7 @@ describe("the lines of a journal", () => {
     expect(await readLines(path)).toHaveLength(2);
   });
 
-  it("that are sound and not those of this journal are refused", async () => {
+  it("that are sound but belong to another journal are refused", async () => {
     const path = await pathIn();
     await writeFile(path, journalText(begun, { kind: "step", step: 1 }));
     await expect(readLines(path)).rejects.toThrow(

@@ -58,7 +58,7 @@ test("a row in another place is one moved row", async () => {
   expect(await paired("abcde", "acdbe")).toEqual(["bo1 bl3 *"]);
 });
 
-test("any two lists: every row that is not equal and in order is there once", async () => {
+test("any two lists: every row that is not equal and in order occurs once", async () => {
   const lists = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 12 }).map((rows) => rows.join(""));
   await withConnection((connection) =>
     fc.assert(

@@ -91,7 +91,7 @@ const journals: readonly (readonly [Plant, string])[] = [
   [hardLinkTo("milk, bread"), isOther],
 ];
 
-test.runIf(inFull).each(Object.entries(ways))("%s refuses what is no journal", async (way, restore) => {
+test.runIf(inFull).each(Object.entries(ways))("%s refuses a file that is not a journal", async (way, restore) => {
   for (const [plant, reason] of journals) await expectRefusal({ path: journalOf(way), reason, plant, restore, wire });
 });
 

@@ -54,7 +54,7 @@ async function execute(
   return { executed, requests, outcomes, journal, writes: () => writes, stop, time: () => time };
 }
 
-test("a write that is done is noted with what it made, and sent once", async () => {
+test("a finished write is logged with its result, and sent once", async () => {
   const { executed, requests, outcomes, writes } = await execute([]);
   expect(await executed).toEqual({
     kind: "done",

@@ -47,7 +47,7 @@ function typeOf(name: string): string {
 }
 
 describe("columns", () => {
-  it("are those of the five tables, and of those that only some dumps have, in this order", () => {
+  it("are those of the five tables and of the optional ones, in this order", () => {
     expect(Object.keys(columns)).toEqual(Object.keys(expected));
     expect([...allKinds]).toEqual(Object.keys(expected));
     expect([...kinds, "document_info", "datasets", "document_details"]).toEqual([...allKinds]);

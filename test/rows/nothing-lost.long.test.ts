@@ -75,7 +75,7 @@ function expectNothingLost(kind: Kind, record: Readonly<Record<string, unknown>>
   return drift;
 }
 
-describe("every field that came in is found again in what goes out:", () => {
+describe("every field of the input is found in the output:", () => {
   it.each<Kind>(["chunks", "child_chunks", "indexing_status"])("%s", (kind) => {
     const context = knownOf(kind);
     fc.assert(

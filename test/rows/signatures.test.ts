@@ -164,7 +164,7 @@ function placesOf(text: string): number[] {
 
 describe("for every text, withoutSignatures", () => {
   it.runIf(inFull)(
-    "gives back the text in which a service put signatures behind paths of files, to the character",
+    "restores the original text, in which a service added signatures after paths of files, to the character",
     () => {
       const signings = fc.tuple(texts, fc.array(fc.tuple(fc.nat(), signatures), { maxLength: 6 }));
       let put = 0;
@@ -195,7 +195,7 @@ describe("for every text, withoutSignatures", () => {
     );
   });
 
-  it("leaves a text without links as it is", () => {
+  it("does not change a text without links", () => {
     const plain = fc.string({ unit: "binary" }).filter((text) => !text.includes("/files/"));
     fc.assert(fc.property(plain, signatures, (text, each) => withoutSignatures(text + each) === text + each));
   });

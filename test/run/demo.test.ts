@@ -139,7 +139,7 @@ test("the indexing status occurs twice for every batch: before and after the cra
   expect(counted(after)).toBeGreaterThan(counted(before));
 });
 
-test("files and folders can be read by their owner only, and the manifest tells the truth about them", async () => {
+test("only their owner can read files and folders, and the manifest describes them correctly", async () => {
   const { manifest, folder: run, database } = demo;
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
   expect(manifest.files).toHaveLength(24);

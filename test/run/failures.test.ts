@@ -66,7 +66,7 @@ test("a missing document: the others are published, and documents and manifest c
 });
 
 test.runIf(inFull)(
-  "a document that begins to fail keeps its rows in the database, and latest stays where it was",
+  "a document that starts to fail keeps its rows in the database, and latest does not move",
   async () => {
     const { run, first, second, behaviour, job } = await startPlace(["jsonl", "duckdb"]);
     const before = await run([first.id, second.id]);

@@ -65,7 +65,7 @@ test("a planted link in place of the database is neither read nor written throug
   expect(await readFile(join(outside, "mine"), "utf8")).toBe("mine");
 });
 
-test.runIf(inFull)("latest that leads elsewhere is replaced, and what it led to is left alone", async () => {
+test.runIf(inFull)("latest that points elsewhere is replaced, and its target is not touched", async () => {
   const { place, outside, run } = await startPlace();
   await symlink(outside, join(place, "latest"));
   const { manifest } = await run();

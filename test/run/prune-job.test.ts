@@ -27,7 +27,7 @@ async function startPlace(keep: Record<string, number> | undefined = { last: 1 }
   return { folder, place, runs: join(place, "runs"), job, messages, log };
 }
 
-test("removes what no rule keeps, and says what and why before", async () => {
+test("removes what no rule keeps, after it says what and why", async () => {
   const { place, runs, job, messages, log } = await startPlace();
   await makeRuns(place, "test", { [first]: "complete", [second]: "partial", [third]: "complete" });
   const result = await pruneJob(job, { log });

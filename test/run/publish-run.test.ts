@@ -65,7 +65,7 @@ test("something at latest that cannot be moved aside is named before anything is
   expect(await readdir(path)).toEqual([]);
 });
 
-test("leftovers where the link is made are no hindrance", async () => {
+test("leftovers at the path of the link do not matter", async () => {
   const { place, run, latest } = await startPublishedPlace(["jsonl"]);
   await mkdir(join(place, ".work", "latest", "inner"), { recursive: true });
   const onCommit = (state: string) => {

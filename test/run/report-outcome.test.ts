@@ -50,7 +50,7 @@ async function startPlace() {
 const bodies = (received: readonly { body: string }[]) => received.map(({ body }) => JSON.parse(body));
 
 test.runIf(inFull)(
-  "a run tells of its start and of its success, paired by a rid; the key and the URL go nowhere else",
+  "a run reports its start and its success, paired by a rid; the key and the URL go nowhere else",
   async () => {
     const { receiver, run, place, server, messages, metrics, status } = await startPlace();
     const { manifest, folder } = await run();
@@ -79,7 +79,7 @@ test.runIf(inFull)(
   },
 );
 
-test("a partial run is reported as a failure that published something, with the ids of what failed", async () => {
+test("a partial run is reported as a failure that published a run, with the ids of failed documents", async () => {
   const { receiver, run, document, status } = await startPlace();
   await run([document.id, absent]);
   expect(receiver.paths()).toBe(`/${secret}/start /${secret}/fail`);
@@ -142,7 +142,7 @@ test.runIf(inFull).each([
   expect(await status()).toBe("job=test,status=interrupted");
 });
 
-test.runIf(inFull)("a receiver that refuses is a warning with its host alone, and the run is complete", async () => {
+test.runIf(inFull)("a receiver that refuses causes a warning with only its host, and the run is complete", async () => {
   const { receiver, run, messages } = await startPlace();
   receiver.answer = () => 404;
   expect((await run()).manifest.status).toBe("complete");

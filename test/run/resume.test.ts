@@ -108,7 +108,7 @@ async function readFinished(segments: string): Promise<ReadonlySet<string>> {
 }
 
 test.runIf(inFull)(
-  "documents that are finished are not asked again, and the status before is that of the beginning",
+  "finished documents are not requested again, and the status before is the one from the start",
   async () => {
     const { jobWith, run, breakOff, server, dataset, messages, work } = await startPlace();
     const job = await jobWith("test");

@@ -61,7 +61,7 @@ test("a planted link is not written through", async () => {
 });
 
 test.runIf(inFull)(
-  "manifest and database count the requests of all processes of a run, and only those of a retry",
+  "manifest and database count the requests of all processes of a run, but only those of a retry",
   async () => {
     const store = new Store();
     const dataset = store.addDataset(

@@ -111,7 +111,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a part cut off at any byte, as by a power cut: documents whose rows are whole are there",
+  "a segment cut off at any byte, as by a power cut: documents with all their rows are found",
   async () => {
     const nextCopy = await copiesOf(await written(three));
     for (const [segment, ends] of [
@@ -196,7 +196,7 @@ test("after an error, which may have torn a write, nothing more is written, and 
   expect(await readFile(join(folder, `shared.${chunks}`), "utf8")).toBe("a\nbc\n");
 });
 
-test("a document goes to the shared files where all of its rows still wait, else it has files of its own", async () => {
+test("a document goes to the shared files if all of its rows still wait, or else gets its own files", async () => {
   const folder = await testFolder();
   const shared = await SharedSegments.open(folder, text);
   const store = (name: string) => new DocumentStore<number, string>(folder, name, [jsonlText]);

@@ -61,7 +61,7 @@ test("child_chunks: auto has the same rows of it as all", async () => {
   await expectSame(demo.folder, again.folder, ["jsonl"]);
 }, 120_000);
 
-test("the answers are as the public description says, but for what real services do, too", async () => {
+test("the answers match the public description, except where real services deviate too", async () => {
   const found = new Set<string>();
   for await (const { operation, body } of readEverything(async (path) => (await ask(dump, path)).text)) {
     for (const violation of violations(operation, body)) found.add(`${operation} ${violation.replace(/\d+/g, "*")}`);

@@ -23,7 +23,7 @@ async function start(folder: string, flags: readonly string[] = [], env: NodeJS.
 
 const ask = (url: string, key: string) => fetch(`${url}/datasets`, { headers: { authorization: `Bearer ${key}` } });
 
-test("serve: prints the address and a key of its own, answers until a signal, and leaves the dump as it was", async () => {
+test("serve: prints the address and its own key, answers until a signal, and does not change the dump", async () => {
   const folder = await writeDump(await plainFolder(), soundTables);
   const { mtimeMs } = await stat(folder);
   await chmod(folder, 0o500);

@@ -62,7 +62,7 @@ test("after ten minutes it is stuck, unless there is nothing to wait for", () =>
   expect(stuckAt({ indexing_status: "error" }, 10)).toBe(false);
 });
 
-test("the age is that of the processing, and nothing where the service does not say when it began", () => {
+test("the age counts from the start of processing, and is missing if the service does not report that", () => {
   const begun = only(watched([0, { ...indexing, processing_started_at: "2026-11-20T01:00:00Z" }]));
   expect(ageOf(begun, start)).toBe(60 * minute);
   expect(ageOf(begun, start - 90 * minute)).toBe(0);
@@ -84,7 +84,7 @@ test.each<[Row, string | undefined]>([
   expect(warnings.map((warning) => warning.text)).toEqual(text ? [`document doc of batch "b" ${text}`] : []);
 });
 
-test("pauses and documents that are gone are reported at once, each thing under a name of its own", () => {
+test("pauses and missing documents are reported at once, each under its own name", () => {
   const paused = watchWarnings(watched([0, { indexing_status: "paused" }]), start);
   expect(paused).toMatchObject([{ text: expect.stringContaining("is paused until someone resumes it") }]);
   const both = advance(new Map(), [batchReading({}, { document_id: "two" })], start).documents;

@@ -11,7 +11,7 @@ function samplesOf(rows: readonly ReturnType<typeof statusRow>[]): readonly Samp
   return rows.reduce((samples: readonly Sample[], row, second) => withSample(samples, row, second * 1000), []);
 }
 
-test("an even rate tells the time that is left exactly", () => {
+test("at a steady rate, the time left is exact", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 100 }), (rate, seconds) => {
       const total = rate * 200;

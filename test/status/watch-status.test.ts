@@ -96,33 +96,30 @@ async function startPlace({
   };
 }
 
-test.runIf(inFull)(
-  "polls until the document is completed, and keeps every reading that tells something new",
-  async () => {
-    const { watch, kept, server, log, waiting } = await startPlace();
-    expect(await watch()).toMatchObject({
-      status: "completed",
-      seconds: 30,
-      polls: 7,
-      readings: 6,
-      rows: [{ indexing_status: "completed", completed_segments: 10 }],
-      added: true,
-    });
-    const rows = await kept();
-    expect(rows.map(({ s, n }) => `${s} ${n}`)).toEqual([
-      "waiting 0",
-      "splitting 0",
-      "splitting 0",
-      "indexing 5",
-      "indexing 4",
-      "completed 10",
-    ]);
-    expect(rows.map((row) => (Number(row.at) - Date.parse("2026-11-20T02:00:00Z")) / 5000)).toEqual([0, 2, 3, 4, 5, 6]);
-    expect(server.requests.every(({ path }) => path.endsWith("/indexing-status"))).toBe(true);
-    expect(log).toEqual([]);
-    expect(await readdir(waiting)).toEqual([]);
-  },
-);
+test.runIf(inFull)("polls until the document is completed, and keeps every reading that differs", async () => {
+  const { watch, kept, server, log, waiting } = await startPlace();
+  expect(await watch()).toMatchObject({
+    status: "completed",
+    seconds: 30,
+    polls: 7,
+    readings: 6,
+    rows: [{ indexing_status: "completed", completed_segments: 10 }],
+    added: true,
+  });
+  const rows = await kept();
+  expect(rows.map(({ s, n }) => `${s} ${n}`)).toEqual([
+    "waiting 0",
+    "splitting 0",
+    "splitting 0",
+    "indexing 5",
+    "indexing 4",
+    "completed 10",
+  ]);
+  expect(rows.map((row) => (Number(row.at) - Date.parse("2026-11-20T02:00:00Z")) / 5000)).toEqual([0, 2, 3, 4, 5, 6]);
+  expect(server.requests.every(({ path }) => path.endsWith("/indexing-status"))).toBe(true);
+  expect(log).toEqual([]);
+  expect(await readdir(waiting)).toEqual([]);
+});
 
 test.runIf(inFull)(
   "continues after an error until the others are done, and names the document that failed",
@@ -147,7 +144,7 @@ test.runIf(inFull)("everything is completed already: one poll", async () => {
   expect(await watch()).toMatchObject({ status: "completed", polls: 1, readings: 1, seconds: 0 });
 });
 
-test.runIf(inFull)("the timeout ends it, with what was read", async () => {
+test.runIf(inFull)("the timeout ends it, and its readings are kept", async () => {
   const { watch, kept } = await startPlace({
     batches: ([id = ""]) => ({ b: statuses(id, at("waiting"), at("indexing")) }),
   });
@@ -202,7 +199,7 @@ test.runIf(inFull)("polls that fail do not end it: it says so once, and when the
   ]);
 });
 
-test.runIf(inFull)("a service that is gone for longer than requests may be in flight is waited for, too", async () => {
+test.runIf(inFull)("a service that is gone for longer than requests may be in flight is also waited for", async () => {
   const { watch } = await startPlace({
     behaviour: { faults: ({ nth }) => (nth > 0 && nth < 20 ? { kind: "reset-before" } : undefined) },
   });
@@ -279,7 +276,7 @@ test.runIf(inFull)("a large database is never copied", async () => {
   expect((await readdir(waiting)).length).toBeGreaterThan(0);
 });
 
-test.runIf(inFull)("a database that cannot be read is said, and how the watch ended, too", async () => {
+test.runIf(inFull)("an unreadable database is reported, and so is how the watch ended", async () => {
   const { watch, waiting, place, run, log } = await startPlace();
   await run();
   await writeFile(join(place, "test.duckdb"), "notes");

@@ -30,7 +30,7 @@ test.each([
   expect(countsOf(statusRow({ completed_segments: done, total_segments: total }))).toEqual(counts);
 });
 
-test("of any course, what is kept is every reading that differs from the one before", () => {
+test("for any sequence, every reading that differs from the one before is kept", () => {
   const facts = fc.record({
     indexing_status: fc.constantFrom("waiting", "indexing", "completed", null),
     completed_segments: fc.integer({ min: 0, max: 2 }),

@@ -13,7 +13,7 @@ const keptOf = (runs: readonly PastRun[], keep: Keep) =>
     .filter(({ keep }) => keep)
     .map(({ runId }) => runId);
 
-test("says of every run what becomes of it and why, newest first", () => {
+test("says for every run whether it is kept and why, newest first", () => {
   const runs = [
     run("2026-11-01T02:00:00Z"),
     run("2026-11-18T02:00:00Z", "partial"),
@@ -105,7 +105,7 @@ describe("for all runs and rules", () => {
     });
   });
 
-  test("a run stays if and only if a rule alone keeps it", () => {
+  test("a run stays if and only if at least one rule keeps it", () => {
     holds((runs, keep) => {
       const alone = Object.entries(keep).flatMap(([rule, count]) => keptOf(runs, { [rule]: count }));
       expect(new Set(keptOf(runs, keep))).toEqual(new Set(alone));

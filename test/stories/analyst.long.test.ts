@@ -38,7 +38,7 @@ async function nightly() {
 
 const sorted = (rows: Rows) => rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
 
-test("the analyst opens the database after a re-index, and reads what it changed, what was lost, and what was there before", {
+test("the analyst opens the database after a re-index and reads what changed, what was lost, and the earlier state", {
   timeout: 120_000,
 }, async () => {
   const { run, reindex, ask, kbdump } = await nightly();

@@ -36,7 +36,7 @@ async function sitDown(columns: number) {
 }
 
 test.each([40, 80].slice(0, rounds(1, 2)))(
-  "the owner sees what a re-index took, the lost text first, at %d columns",
+  "the owner sees what a re-index removed, the lost text first, at %d columns",
   async (columns) => {
     const { cwd, type, reindex } = await sitDown(columns);
     expect((await type("run", "manual.yaml")).code).toBe(0);

@@ -179,7 +179,7 @@ describe("records of CSV that are no rows", () => {
   });
 
   test.runIf(inFull)(
-    "quotes where none are needed are the same row, and a line feed between quotes ends none",
+    "unneeded quotes do not change a row, and a line feed between quotes does not end one",
     async () => {
       expect(await findingsWith("metadata_fields.csv", `${header}"d","1","author","string"\n`)).toEqual([]);
       expect(await findingsWith("metadata_fields.csv", `${header}d,1,"a\n""b""\n",",\n"\nd,2,x,y\n`, 2)).toEqual([

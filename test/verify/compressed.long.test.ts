@@ -61,7 +61,7 @@ test.each(compressions)("a file of %s is damaged, or not compressed at all", asy
   expect((await foundAfter(compress, flipped))[0]).toBe("has a damaged compressed text");
 });
 
-test.each(compressions)("a file of %s has garbage behind its end", async (compress) => {
+test.each(compressions)("a file of %s has garbage after its end", async (compress) => {
   expect(await foundAfter(compress, followedBy(Buffer.from("garbage")))).toEqual(behind);
   expect(await foundAfter(compress, followedBy(Buffer.alloc(20)))).toEqual(behind);
 });

@@ -144,7 +144,7 @@ describe("a database of several runs", () => {
   });
 });
 
-test("child chunks stay those of an earlier run where a later one did not ask for them", async () => {
+test("child chunks stay those of an earlier run if a later one did not request them", async () => {
   const { base, run: first, database } = await copyOfDump();
   const second = await dump(base, smallStore(), { childChunks: "none", output });
   expect(second.manifest.counts.child_chunks).toBe(0);
@@ -243,7 +243,7 @@ describe("a database that cannot be looked at", () => {
     expect((await verifyRun(run, { duckdb: true })).findings).toHaveLength(1);
   });
 
-  test("one bit is another somewhere in its rows", async () => {
+  test("one bit in its rows differs", async () => {
     const { run, database } = await copyOfDump();
     await flipBit(database);
     const { findings } = await verifyRun(run, { duckdb: true });

@@ -12,7 +12,7 @@ const findingsOf = async (run: string) =>
 
 const formats = ["jsonl", "csv", "parquet"] as const;
 
-describe.each(formats)("a dump in %s alone", (format) => {
+describe.each(formats)("a dump in %s only", (format) => {
   test.runIf(inFull)("is sound, and it is said that there was nothing to compare it with", async () => {
     const run = await writeDump(await plainFolder(), soundTables, { formats: [format] });
     expect(await verifyRun(run)).toMatchObject({
@@ -210,7 +210,7 @@ describe("the documents of the manifest and of the files", () => {
   });
 });
 
-test.runIf(inFull)("the manifest counts other than there are, and says complete of what is not", async () => {
+test.runIf(inFull)("the manifest has wrong counts, and says complete for a document that is not", async () => {
   const run = await writeDump(await plainFolder(), soundTables);
   await editManifest(run, (manifest) => {
     manifest.counts = { documents: 2, chunks: 4, child_chunks: 2, indexing_status: 2, metadata_fields: 1 };

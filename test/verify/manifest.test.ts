@@ -193,7 +193,7 @@ describe("a manifest that cannot be relied on", () => {
     }
   });
 
-  test("child lists that are not those of its documents", async () => {
+  test("child lists that do not match its documents", async () => {
     const auto = { embedding: 0, reason: "", auto_asks: 0, auto_misses: 0 };
     const run = await soundDump();
     await editManifest(run, (manifest) => {
@@ -222,7 +222,7 @@ describe("a manifest that cannot be relied on", () => {
     );
   });
 
-  test("proofs that are not those of its documents", async () => {
+  test("proofs that do not match its documents", async () => {
     const run = await soundDump();
     await editManifest(run, (manifest) => {
       const [{ dataset_id, document_id }] = manifest.documents as [Record<string, unknown>];

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(made, { recursive: true, force: true }));
 
-test("whatever a cell holds, no difference is seen where there is none", async () => {
+test("for any cell, no difference is reported if there is none", async () => {
   expect(await verifyRun(plain)).toMatchObject({ findings: [], checked: { chunks: tables.chunks.length } });
 });
 
@@ -50,7 +50,7 @@ test("with csv_safe, texts that the apostrophe makes longer than 64 bytes are st
   expect((await verifyRun(folder)).findings).toEqual([]);
 });
 
-test("with csv_safe, an apostrophe is looked at where there is no CSV, and everything else in the CSV, too", async () => {
+test("with csv_safe, an apostrophe counts if there is no CSV; everything else counts in the CSV too", async () => {
   const run = join(await plainFolder(), "run");
   await cp(safe, run, { recursive: true });
   await forgeParquet(

@@ -47,7 +47,7 @@ const inOrder = async (folder: string) => {
   return own.map((document: { document_id: string }) => document.document_id).sort();
 };
 
-test("an untouched run is sound in all formats together, and in each alone", async () => {
+test("an untouched run is sound in all formats together, and in each one", async () => {
   expect(await findingsOf(await copyOfRun())).toEqual([]);
   for (const format of fileFormats) expect(await findingsOf(await copyOfRun(format))).toEqual([]);
 });
@@ -139,7 +139,7 @@ test("a row that is none, other than the listed number of rows, and a file witho
   expect(await findingsOf(short)).toContain(`${file("csv", ids.empty)}: cannot be read: has no header`);
 });
 
-test("a flipped bit and a cut file are reported of their partition alone", async () => {
+test("a flipped bit and a cut file are reported only for their partition", async () => {
   const folder = await copyOfRun();
   const [flipped, cut] = [file("jsonl", ids.full), file("parquet", ids.odd, "child_chunks")];
   await flipBit(join(folder, flipped));

@@ -71,7 +71,7 @@ test.runIf(inFull)("the note about a dump without files comes before the verdict
   );
 });
 
-test("2 for what is no run, with the reason", async () => {
+test("2 for something that is not a run, with the reason", async () => {
   const folder = await plainFolder();
   const [gone, empty, file] = [join(folder, "gone"), join(folder, "empty"), join(folder, "file")];
   await mkdir(empty);

@@ -127,30 +127,33 @@ test.runIf(inFull)("a document that could not be read is named, with the reason"
   expect(stdout).toContain("  only in the new run\n  not compared: it could not be read in the new run (");
 });
 
-test.runIf(inFull)("2 for something that is not a run or not a command line, 1 for a dump that is not sound", async () => {
-  const [old, fresh] = await twoDumps(soundTables, soundTables);
-  const base = dirname(dirname(old));
-  await mkdir(join(base, "empty"));
-  for (const [args, message] of [
-    [[old, fresh, "--format", "csv", "--format", "table"], "--format: given more than once"],
-    [[join(base, "empty"), old], "no manifest.json in it"],
-    [[old, fresh, "--memory", "lots"], '--memory: got "lots", expected a size'],
-  ] as const) {
-    const { code, stdout, stderr } = await runHere(["diff", ...args]);
-    expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(message);
-  }
+test.runIf(inFull)(
+  "2 for something that is not a run or not a command line, 1 for a dump that is not sound",
+  async () => {
+    const [old, fresh] = await twoDumps(soundTables, soundTables);
+    const base = dirname(dirname(old));
+    await mkdir(join(base, "empty"));
+    for (const [args, message] of [
+      [[old, fresh, "--format", "csv", "--format", "table"], "--format: given more than once"],
+      [[join(base, "empty"), old], "no manifest.json in it"],
+      [[old, fresh, "--memory", "lots"], '--memory: got "lots", expected a size'],
+    ] as const) {
+      const { code, stdout, stderr } = await runHere(["diff", ...args]);
+      expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(message);
+    }
 
-  const both = await runHere(["diff", old, fresh, "--json", "--format", "csv"]);
-  expect(both.code).toBe(2);
-  expect(JSON.parse(both.stdout).error).toContain("--json: not together with --format csv");
+    const both = await runHere(["diff", old, fresh, "--json", "--format", "csv"]);
+    expect(both.code).toBe(2);
+    expect(JSON.parse(both.stdout).error).toContain("--json: not together with --format csv");
 
-  await truncate(join(fresh, "chunks.jsonl"), 3);
-  const damaged = await runHere(["diff", old, fresh]);
-  expect(damaged).toMatchObject({ code: 1, stdout: "" });
-  expect(damaged.stderr).toMatch(/^kbdump: .* is not sound, so nothing was compared:\n {2}chunks.jsonl: has 3 bytes/);
-  expect(damaged.stderr).toContain(`kbdump verify ${fresh} shows everything that is wrong with it`);
-});
+    await truncate(join(fresh, "chunks.jsonl"), 3);
+    const damaged = await runHere(["diff", old, fresh]);
+    expect(damaged).toMatchObject({ code: 1, stdout: "" });
+    expect(damaged.stderr).toMatch(/^kbdump: .* is not sound, so nothing was compared:\n {2}chunks.jsonl: has 3 bytes/);
+    expect(damaged.stderr).toContain(`kbdump verify ${fresh} shows everything that is wrong with it`);
+  },
+);
 
 test.runIf(inFull)("--help has examples and the exit codes", async () => {
   const { code, stdout } = await runHere(["diff", "--help"]);

@@ -237,19 +237,22 @@ describe("child chunks", () => {
     expect(counted(diff.counts.child_chunks)).toEqual({ removed: 2, unchanged: 1, lost: 2, manual_edits: 1 });
   });
 
-  test.runIf(inFull)("a parent is lost with its customized children, without a manual edit of the parent itself", async () => {
-    const kids = [child("a", "1", "k", { type: "customized" })];
-    const { described } = await between(
-      [chunk("a", "1"), chunk("a", "2", at(2))],
-      [chunk("a", "y", { content: "text of 2" })],
-      [kids, []],
-    );
-    expect(described).toEqual([
-      "removed child_chunk k → null: lost customized",
-      "removed chunk 1 → null: lost",
-      "moved chunk 2 → y",
-    ]);
-  });
+  test.runIf(inFull)(
+    "a parent is lost with its customized children, without a manual edit of the parent itself",
+    async () => {
+      const kids = [child("a", "1", "k", { type: "customized" })];
+      const { described } = await between(
+        [chunk("a", "1"), chunk("a", "2", at(2))],
+        [chunk("a", "y", { content: "text of 2" })],
+        [kids, []],
+      );
+      expect(described).toEqual([
+        "removed child_chunk k → null: lost customized",
+        "removed chunk 1 → null: lost",
+        "moved chunk 2 → y",
+      ]);
+    },
+  );
 
   test.runIf(inFull)("that auto did not look for in one of the runs are said to look removed, or added", async () => {
     const parents = [chunk("a", "1"), chunk("b", "2")];

@@ -170,7 +170,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     expect(await keysBelow(bucket, "")).toEqual(["head.json"]);
   });
 
-  test("no command stumbles over an exchange or takes it for a dump; readers leave it alone, the next run of the job removes it", async () => {
+  test("every command ignores an exchange; readers leave it, the next run of the job removes it", async () => {
     const environment = await openJobWorld(store);
     const [one, two] = [await environment.machine("pod-1"), await environment.machine("pod-2")];
     const stale = ["plan.json", "results/1.json", `attempts/1.${token}/manifest.json`, "head.json"];
@@ -200,7 +200,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     expect(await left()).toEqual(keys.filter((key) => key.startsWith("shards/")).sort());
   });
 
-  test("a bucket that is not there is named, with what to do", async () => {
+  test("a missing bucket is named, with what to do", async () => {
     const { machine } = await holdBucket(store);
     const { job } = await machine("worker");
     const nowhere = { ...job, output: { ...job.output, bucket: "s3://no-such-bucket-here/team" } };

@@ -62,7 +62,7 @@ test("a coordinator that was fenced changes nothing when it wakes, and its succe
   });
 });
 
-test("a run that is over leaves nothing behind, and other runs of the job are removed on request alone", async () => {
+test("a run that has ended leaves no files, and other runs of the job are removed only on request", async () => {
   const { own, leased, folders } = await openPlace();
   const other = await ownFolderExchange(leased, "20261121T020000000Z");
   await other.write("plan.json", "{}");

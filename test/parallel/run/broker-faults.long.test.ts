@@ -59,7 +59,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
     expect(performance.now() - before).toBeLessThan(4_000);
   });
 
-  test("a worker hangs, and only tells that it is there: the run does not wait for it for good", async () => {
+  test("a worker hangs and sends only heartbeats: the run does not wait for it forever", async () => {
     const { broker, said, start, job, hears } = await startLonely(4);
     const result = start();
     await hears("to workers");
@@ -82,7 +82,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
     expect(said.join("\n")).toMatch(/no worker gave a sign of life for 10 s/);
   });
 
-  test("another run takes its queue while documents come back: it says so, and leaves what is there alone", async () => {
+  test("another run takes over the queue while documents are returned: the run says so, and does not touch it", async () => {
     const { broker, said, start, job } = await startLonely(4);
     const connection = { host: "127.0.0.1", port: broker.port, maxRetriesPerRequest: null };
     const redis = new Redis(broker.url);

@@ -17,7 +17,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
   });
   afterAll(() => store.stop());
 
-  test("each on a machine of its own, they make the run that one machine makes, and leave nothing", async () => {
+  test("on separate machines, they produce the same run as one machine, and leave nothing", async () => {
     const environment = await openBucketWorld(store);
     const broker = brokerOfAll();
     const [one, two, three] = [

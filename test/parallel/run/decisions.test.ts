@@ -139,7 +139,7 @@ describe("open documents", () => {
   });
 });
 
-test("the size of a document: characters that the service tells, or chunks of the run before", () => {
+test("the size of a document: the characters that the service reports, or the chunks of the run before", () => {
   const rows = [
     { dataset_id: "d", document_id: "small", word_count: 10 },
     { dataset_id: "d", document_id: "silent", word_count: null },
@@ -178,7 +178,7 @@ describe("documents in the queue", () => {
     expect(documentsOf(job("all"))({ ...wanted, dataset_id: "e" })).toBeUndefined();
   });
 
-  test("the name of the queue tells the job and the service, and shows no URL", () => {
+  test("the name of the queue identifies the job and the service, and contains no URL", () => {
     const service = { baseUrl: "https://kb.example.com/v1", demo: false };
     const queue = queueName({ name: "nightly", service } as never);
     expect(queue).toMatch(/^kbdump-nightly-[0-9a-f]{8}$/);
@@ -186,7 +186,7 @@ describe("documents in the queue", () => {
   });
 });
 
-test("the progress of workers is that of the run, whatever is reported twice, read again or taken back", () => {
+test("the progress of workers adds up to that of the run, even if a document is reported twice, read again or taken back", () => {
   const progress = emptyRunProgress();
   const closed = new Set(["closed"]);
   const workersProgress = new WorkersProgress(progress, (name) => !closed.has(name));
@@ -258,7 +258,7 @@ test("a broker that is gone is reported once, in plain words, and so is its retu
   ]);
 });
 
-test("the workers that are there are named when they change, and with what they read", () => {
+test("the connected workers are listed when they change, with their documents", () => {
   const said: string[] = [];
   const names = new WorkerNames((text) => said.push(text), "start one");
   for (const present of [[], [], ["a", "b"], ["a", "b"], ["b"], []]) names.see(present);

@@ -33,7 +33,7 @@ describe.skipIf(!hasRedis)("the limits that a coordinator and its workers share"
     expect(mostInASecond(moments)).toBeGreaterThan(10);
   });
 
-  test("max_rps and concurrency are those of the run, whatever the job files of its workers say", async () => {
+  test("max_rps and concurrency of the run apply, not those in the job files of its workers", async () => {
     const { job, run, env, server } = await startPlace(16);
     const service = { ...job.service, maxRps: 20 };
     startWorker({ ...job, service: { ...service, concurrency: 2 } }, brokerOfAll().url, env, { name: "one" });

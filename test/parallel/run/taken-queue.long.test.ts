@@ -47,7 +47,7 @@ test.skipIf(!hasRedis)(
   },
 );
 
-test.skipIf(!hasRedis)("batches that no worker has begun are no reason to wait", async () => {
+test.skipIf(!hasRedis)("batches that no worker has started are no reason to wait", async () => {
   const { job, broker, queue } = await startLeftQueue();
   const begun = performance.now();
   const opened = await DocumentQueue.open(broker, job, options);

@@ -27,7 +27,7 @@ async function startShared(more: Record<string, unknown> = {}) {
 }
 
 describe.skipIf(!hasRedis)("workers over a real broker", () => {
-  test("two workers read what one run reads, byte for byte, and nothing is left of the exchange", async () => {
+  test("two workers read the same as one run, byte for byte, and leave nothing of the exchange", async () => {
     const { run, shared, worker, said, folder } = await startShared();
     const single = await run();
     const workers = [worker(), worker()];
@@ -94,7 +94,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     expect(right.said.join("\n")).not.toContain(sentence);
   });
 
-  test("an interrupted run leaves the exchange to the next one, which asks for nothing that is there", async () => {
+  test("an interrupted run leaves the exchange to the next one, which requests nothing again", async () => {
     const { run, shared, worker, server, behaviour, folder } = await startShared();
     const single = await run();
     behaviour.latency = 10;
@@ -115,7 +115,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     await reader.stop();
   });
 
-  test("the broker forgets everything in the middle: the run puts back what is open", async () => {
+  test("the broker loses all data in the middle: the run puts back the open documents", async () => {
     const { run, shared, worker, broker, behaviour } = await startShared();
     const single = await run();
     behaviour.latency = 20;

@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)("texts of a hostile service stay texts", () => {
     180_000,
   );
 
-  test.runIf(inFull)("a name does not turn the direction of what follows it", async () => {
+  test.runIf(inFull)("a name does not change the text direction of what follows it", async () => {
     const name = html`${foreign("\u202e\u2067 دليل name")}`.toString();
     const text = (await reports.sample()).replace(/<bdi>[^<]*<\/bdi>/g, () => name);
     const { page, close } = await browser.openText(text);

@@ -18,7 +18,7 @@ function meanOfColor(color: string): number {
   return ((parts[0] ?? 0) + (parts[1] ?? 0) + (parts[2] ?? 0)) / 3;
 }
 
-describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
+describe.skipIf(!hasBrowser)("the page fits every screen", () => {
   test.each(reportNames)(
     "nothing of the %s report is cut or scrolls sideways, on a phone or a screen",
     async (name) => {
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
     await close();
   });
 
-  test("it is dark where the reader wants it dark, and light on paper", async () => {
+  test("it is dark if the reader prefers a dark page, and light on paper", async () => {
     const { page, close } = await browser.open("sample", { colorScheme: "light" });
     const light = await brightness(page);
     expect(light.ground).toBeGreaterThan(230);
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
   });
 
   test.each([true, false])(
-    "on paper, everything is there and nothing to click, with a script: %s",
+    "on paper, every row is visible and nothing can be clicked, with a script: %s",
     async (javaScriptEnabled) => {
       const { page, close } = await browser.open("sample", { javaScriptEnabled });
       await page.emulateMedia({ media: "print" });
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
     },
   );
 
-  test("without a script, every row is there, and nothing that needs one", async () => {
+  test("without a script, every row is visible, and no control that needs one", async () => {
     const scripted = await browser.open("sample");
     const rows = await scripted.page.locator("tbody tr").count();
     await scripted.close();

@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("the tables of the page", () => {
     await close();
   });
 
-  test("a keyboard alone reaches the sections, sorts a table and scrolls it", async () => {
+  test("the keyboard is enough to reach the sections, sort a table and scroll it", async () => {
     const { page, close } = await browser.open("sample");
     const focused = <Value>(expression: string) => page.evaluate<Value>(`document.activeElement.${expression}`);
     const tabTo = async (selector: string) => {

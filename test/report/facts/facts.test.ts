@@ -209,7 +209,7 @@ describe("freshness", () => {
   );
 });
 
-test.runIf(inFull)("lengths are those of all chunks and of each document; the unusual ones are named", async () => {
+test.runIf(inFull)("lengths cover all chunks and each document; the unusual ones are named", async () => {
   const lengths = [5, 100, 110, 120, 1_000];
   const chunks = lengths.map((word_count, at) => chunk(at < 2 ? "a" : "b", `c${at}`, { word_count, tokens: 2 }));
   const facts = await reported(
@@ -336,7 +336,7 @@ describe("the verdict", () => {
     ]);
   });
 
-  it.runIf(inFull)("says what a complete dump holds, and when it is empty", async () => {
+  it.runIf(inFull)("says what a complete dump contains, and when it is empty", async () => {
     const facts = await reported(await dumpOf(tablesOf([chunk("a", "a1")])));
     expect(facts.short("verdict")).toBe("Yes, complete");
     expect(facts.lead("verdict")).toBe(

@@ -115,10 +115,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)(
-  "no command prints the chunks that were never hit where only the history knows some hits",
-  async () => {
-    const { total, query } = (await reported(await jobWithHistory())).table("Chunks that were never");
-    expect([total, query]).toEqual([4, null]);
-  },
-);
+test.runIf(inFull)("no command prints the chunks that were never hit if only the history has some hits", async () => {
+  const { total, query } = (await reported(await jobWithHistory())).table("Chunks that were never");
+  expect([total, query]).toEqual([4, null]);
+});

@@ -38,7 +38,7 @@ function wordsOf(command: string): readonly string[] {
 }
 
 test.runIf(inFull)(
-  "the cards say what a re-index took of the work of people, and the commands bring back what they say",
+  "the cards show the manual edits that a re-index removed, and the commands restore them",
   async () => {
     const { older, newer, database } = await runsAroundReindex(early, work);
     const facts = await gathered(older, newer, { database });

@@ -22,14 +22,14 @@ test("the report of a run lies beside the runs of its job, whatever leads to the
   expect(await usualPath(join(folder, "latest"))).toBe(place);
 });
 
-test("the report of a run that lies elsewhere goes to the current folder", async () => {
+test("the report of a run outside of a job goes to the current folder", async () => {
   const { run } = await copyOfDump();
   const moved = join(await testFolder(), "moved");
   await rename(run, moved);
   expect(await usualPath(moved)).toBe("report.html");
 });
 
-test("refuses the folder of a run, also by a link or deeper, a folder that is not there, and what is no file", async () => {
+test("refuses the folder of a run, also through a link or deeper, a missing folder, and a path that is not a file", async () => {
   const { run, folder } = await startPlace();
   await mkdir(join(run, "originals"));
   await writeFile(join(folder, "old.html"), "");

@@ -61,7 +61,7 @@ test.each(["reading chunks.jsonl", "verifying", "writing the page"])(
   },
 );
 
-test("a dump that was copied elsewhere has a report, without the database of its job", async () => {
+test("a copied dump has a report, without the database of its job", async () => {
   const { run } = await copyOfDump();
   const copy = join(await testFolder(), "copy");
   await cp(run, copy, { recursive: true });

@@ -40,7 +40,7 @@ test.runIf(inFull)("a real restore compares as equal, and later changes are foun
   ]);
 });
 
-test.runIf(inFull)("rows that the service refuses are not counted as rows that are there", async () => {
+test.runIf(inFull)("rows that the service refuses do not count as existing rows", async () => {
   const blank = { content: " ", enabled: true, keywords: [], answer: null, childContents: ["orphan"] };
   const run = await dumped(treeOf([...sketches, blank], { doc_metadata: [] }));
   const service = await emptyService();

@@ -8,7 +8,7 @@ const add = "POST /datasets/*/documents/*/segments";
 const drop = "DELETE /datasets/*/documents/*/segments/*";
 
 test.runIf(inFull)(
-  "makes the dataset, then each document: a stub, its chunks in place of that, and its state last",
+  "creates the dataset, then each document: a stub, its chunks instead of the stub, and its state last",
   async () => {
     const place = await startCopyRun(two);
     const progress = emptyCopyProgress();
@@ -33,7 +33,7 @@ test("reports which document of the target is the copy of which", async () => {
   }
 });
 
-test("a second process sends nothing, and tells the same", async () => {
+test("a second process sends nothing and reports the same", async () => {
   const place = await startCopyRun(two);
   const first = await place.copy();
   const sent = place.sent().length;

@@ -242,7 +242,7 @@ test.runIf(inFull)("of several copies of one dataset, each is compared, and name
   ]);
 });
 
-test("a dataset that was shared with some members is its owner's alone", async () => {
+test("a dataset that was shared with some members is visible only to its owner", async () => {
   const old = oldTables();
   rowOf(old, "datasets", "d").permission = "partial_members";
   const live = liveTables();

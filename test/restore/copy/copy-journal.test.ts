@@ -33,7 +33,7 @@ async function usualJournal() {
 }
 
 describe("the journal of a copy", () => {
-  test("begins with the copy that it belongs to, once for every process", async () => {
+  test("starts with the copy that it belongs to, once for every process", async () => {
     const { noted } = await usualJournal();
     expect(noted.map(({ kind }) => kind)).toEqual([
       ...["begun", "intent", "outcome", "intent", "outcome", "intent", "outcome", "restored"],
@@ -44,7 +44,7 @@ describe("the journal of a copy", () => {
     expect(next.noted.slice(noted.length)).toMatchObject([{ kind: "begun", undo: null }, { kind: "restored" }]);
   });
 
-  test("knows what was made of what, and how far it is", async () => {
+  test("maps every source to its copy, and knows the progress of each", async () => {
     const { journal } = await usualJournal();
     expect(journal.facts.isBegun).toBe(true);
     expect([...journal.facts.datasets]).toEqual([["set", { id: "new set", name: "Copy" }]]);
@@ -89,7 +89,7 @@ describe("the journal of a copy", () => {
     expect([...journal.facts.documents.keys()]).toEqual(["two"]);
   });
 
-  test("the documents of a dataset that is gone are gone, too; those of others stay", async () => {
+  test("the documents of a missing dataset are missing too; those of others stay", async () => {
     const { journal } = await usualJournal();
     await journal.noteDataset("other", { id: "named", name: "Named" });
     await done(journal, { ...createDocument("three"), dataset_id: "other" }, ["new three"]);
@@ -133,7 +133,7 @@ function stateOf({ facts, open, writes }: Journal) {
   return structuredClone({ open, writes, ...{ ...facts }, documents: facts.documents, datasets: facts.datasets });
 }
 
-test("a journal that is cut after any line tells the state of that moment, and it is sound", async () => {
+test("a journal that is cut after any line has the state of that moment, and is sound", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const { journal, noted } = memoryJournal();

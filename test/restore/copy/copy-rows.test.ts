@@ -210,7 +210,7 @@ test("chunks that the service stored and could not index are sent again, and the
   expect(copy.chunks().map(({ status, enabled }) => [status, enabled])).toEqual(Array(4).fill(["completed", true]));
 });
 
-test("a chunk that cannot be indexed three times alone is deleted again and named, and the others come", async () => {
+test("a chunk that cannot be indexed three times by itself is deleted again and named, and the others are copied", async () => {
   const copy = await startCopy({ embeddingFails: (content) => content === "chunk 2" });
   const { failed, reason } = await copy.run(plain(3));
   expect(reason).toBeNull();

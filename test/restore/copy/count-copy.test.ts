@@ -52,7 +52,7 @@ test("missing settings of an existing dataset are created even if all documents 
   expect(count([documentOf({ refused: "It is not complete." })], lacking)).toMatchObject({ datasets: 0, writes: 0 });
 });
 
-test("documents that do not come count in their own member only, and begun ones in full", () => {
+test("documents that are not copied count only in their own member, and begun ones in full", () => {
   const rows = { chunks: 20, children: 3, characters: 100 };
   const counts = count([
     documentOf({ ...rows, refused: "It is not complete." }),

@@ -113,7 +113,7 @@ const documentsOfRows = fc.array(fc.tuple(chunkFields, fc.array(text, { maxLengt
   maxLength: 120,
 });
 
-test("the plan counts what the writes bring, for any blanks", async () => {
+test("the plan counts what the copy writes, for all kinds of blanks", async () => {
   await fc.assert(
     fc.asyncProperty(documentsOfRows, async (rows) => {
       const forms = ["text_model", "qa_model", "hierarchical_model"];

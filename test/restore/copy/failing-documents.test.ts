@@ -27,7 +27,7 @@ describe("a target that is slow to index", () => {
   });
 });
 
-test("a batch that the service has forgotten is no obstacle: the document itself tells how far it is", async () => {
+test("a batch that the service has forgotten is no obstacle: the document itself reports its progress", async () => {
   const notFound = { status: 404, code: "not_found", message: "Documents not found." };
   const place = await startCopyRun(two, {
     faultOf: ({ path }) => (path.endsWith("/indexing-status") ? notFound : undefined),

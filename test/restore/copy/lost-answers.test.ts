@@ -38,7 +38,7 @@ function firstOfEach() {
   return ({ method, path, body }: Seen) => before.size < before.add(`${method} ${path} ${body}`).size;
 }
 
-test.each(faults)("every write is %s: everything is there once", async (_what, fault) => {
+test.each(faults)("every write is %s: every row exists once", async (_what, fault) => {
   const isFirst = firstOfEach();
   const place = await startCopyRun(two, { faultOf: (seen, write) => (write > 0 && isFirst(seen) ? fault : undefined) });
   expect(outcomesOf(await place.copyToEnd())).toEqual(restored);
@@ -74,7 +74,7 @@ test.runIf(inFull).each(deaths)(
 
 /** One fault per test, so that no fault hides another. */
 describe.each(writes.slice(0, rounds(0, writes.length)))("the %s, write %i", (kind, number) => {
-  test.each(faults)("%s: everything is there once", async (_what, fault) => {
+  test.each(faults)("%s: every row exists once", async (_what, fault) => {
     const place = await startCopyRun(two, { faultOf: (_, write) => (write === number ? fault : undefined) });
     // After a missing answer, only a later command may add chunks or create a document again.
     const isLater = kind === "chunks" || kind === "document";
@@ -206,7 +206,7 @@ describe("a document whose answer was lost", () => {
   const made = (place: Awaited<ReturnType<typeof startCopyRun>>) =>
     place.sent().filter((line) => line.endsWith("create-by-text")).length;
 
-  test("is made again by a later command only, and is there once if the service makes it long after", async () => {
+  test("is created again only by a later command, and exists once even if the service creates it long after", async () => {
     const place = await startCopyRun([{ contents: ["x"] }], {
       faultOf: (_, write) => (write === 2 ? { late: 8 } : undefined),
     });
@@ -220,7 +220,7 @@ describe("a document whose answer was lost", () => {
     expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 x"]);
   });
 
-  test("is there once, even if the process that sent it was killed", async () => {
+  test("exists once, even if the process that sent it was killed", async () => {
     const stop = new AbortController();
     const place = await startCopyRun([{ contents: ["x"] }], {
       faultOf: (_, write) => {
@@ -234,7 +234,7 @@ describe("a document whose answer was lost", () => {
     expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 x"]);
   });
 
-  test("is not confused with another one of its name: that is made once it is known what became of the first", async () => {
+  test("is not confused with another one of the same name, which is created when the outcome of the first is known", async () => {
     let tries = 0;
     const place = await startCopyRun(two, {
       faultOf: async ({ method, path, body }) => {

@@ -26,7 +26,7 @@ async function begunFolder() {
   return { folder, path: join(folder, "journal.jsonl") };
 }
 
-test("a folder without a journal tells nothing, and gets one with the first line", async () => {
+test("a folder without a journal has no facts, and gets a journal with the first line", async () => {
   const folder = join(await testFolder(), "to", "kb.example.com");
   expect(await readJournalFacts(folder, usual)).toEqual(noFacts);
   const journal = await openIn(folder);
@@ -78,7 +78,7 @@ test.each([{ runId: "20260401T000000000Z" }, { baseUrl: "http://kb.example.com/v
   },
 );
 
-test("another copy sets the journal aside under the time that it began, and begins one of its own", async () => {
+test("another copy sets the journal aside under its start time, and starts a new one", async () => {
   const { folder, path } = await begunFolder();
   const before = await readFile(path, "utf8");
   const journal = await openIn(folder, { another: true });
@@ -90,7 +90,7 @@ test("another copy sets the journal aside under the time that it began, and begi
   expect((await readJournalFacts(folder, usual)).datasets.get("set")?.id).toBe("other");
 });
 
-test("another copy where there is no journal is as the first", async () => {
+test("another copy without a journal is like the first", async () => {
   const folder = await testFolder();
   await openIn(folder, { another: true });
   expect(await readdir(folder)).toEqual([]);

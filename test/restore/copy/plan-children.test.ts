@@ -18,7 +18,7 @@ test("children that the service made as the dump has them need no write", () => 
   });
 });
 
-test("everything behind the first that differs goes, from the last on, and those of the dump follow", () => {
+test("everything after the first difference is deleted, from the last one on, and those of the dump follow", () => {
   const fix = planChildren([wanted("a"), wanted("b"), wanted("c")], [there("a"), there("x"), there("c")]);
   expect(fix).toEqual({ remove: [there("c"), there("x")], customize: [], add: [wanted("b"), wanted("c")] });
 });

@@ -18,7 +18,7 @@ async function tailOf(total: number, from: number, isPaged: boolean) {
   return { ids: tail.map(({ id }) => Number(id)), requests };
 }
 
-test("the tail has every chunk behind the first so many, and no page before it is asked for", async () => {
+test("the tail has every chunk after the first ones, and no page before it is requested", async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(450), fc.nat(450), fc.boolean(), async (total, from, isPaged) => {
       const { ids, requests } = await tailOf(total, from, isPaged);

@@ -216,7 +216,7 @@ test.each([
   await expect(openIn(folder, { ...options, ...other })).rejects.toThrow(message);
 });
 
-test("nothing is written before it begins", async () => {
+test("nothing is written before the first entry", async () => {
   const folder = await testFolder();
   const journal = await openIn(folder, options);
   await journal.end();

@@ -63,7 +63,7 @@ describe.each(additions.slice(0, rounds(1, additions.length)))("texts that a per
     expect(texts()).toHaveLength(1 + added.length);
   });
 
-  test.runIf(inFull)("come back although a chunk of the source has the shorter one, too", async () => {
+  test.runIf(inFull)("come back although a chunk of the source also contains the shorter one", async () => {
     const source = `Hours. ${short}`;
     const { texts, restore } = await lostTexts([source], added);
     expect((await restore()).status).toBe("proved");

@@ -167,7 +167,7 @@ test.runIf(inFull)(
   90_000,
 );
 
-test("an automatic row comes back where its line says yes", async () => {
+test("an automatic row comes back if its line says yes", async () => {
   const { base, worked, file, restore, plan } = await reindexed([], [{ do: "edit", at: 0 }], 40);
   await restore("--plan-out", file);
   const automatic = (await plan()).rows?.find(({ edit, level }) => edit === null && level === "chunk");
@@ -180,7 +180,7 @@ test("an automatic row comes back where its line says yes", async () => {
 }, 90_000);
 
 test.runIf(inFull)(
-  "an automatic row comes back as its line says, also where the source has another text in its place",
+  "an automatic row comes back as its line says, even if the source has another text in its place",
   async () => {
     const { base, worked, file, restore, plan } = await reindexed([], [{ do: "edit", at: 0 }], undefined, 3);
     const before = base.chunks.map(({ content }) => content);
@@ -195,7 +195,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a row whose place changed since the plan was written needs a decision, and is left alone",
+  "a row whose place changed since the plan was written needs a decision, and stays unchanged",
   async () => {
     const { base, worked, file, restore } = await reindexed(early, edits);
     await restore("--plan-out", file);

@@ -19,7 +19,7 @@ import { type Story, story } from "./scenario.js";
 const key = "restore-key";
 
 test.runIf(inFull)(
-  "one backup before a re-index: each manual edit with a known place is there once, the others are named once",
+  "one backup before a re-index: each manual edit with a known place is restored once, the others are listed once",
   async () => {
     await fc.assert(
       fc.asyncProperty(story, async (drawn) => {

@@ -120,7 +120,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     );
   });
 
-  test("where uploads cannot be listed, old runs go nevertheless, with a warning", async () => {
+  test("if uploads cannot be listed, old runs are still removed, with a warning", async () => {
     const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
     proxy.refuse((request) => (/[?&]uploads/.test(request) ? { status: 501, code: "NotImplemented" } : undefined));

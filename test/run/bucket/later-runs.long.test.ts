@@ -57,7 +57,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect((await filesInWork(one)).length).toBe(2); // runs that the head does not list are removed from the work folder
   });
 
-  test("a folder with runs of its own becomes no work folder, and a work folder no output folder", async () => {
+  test("a folder with its own runs does not become a work folder, and a work folder no output folder", async () => {
     const environment = await openBucketWorld(store);
     const one = await environment.machine("one");
     const local = { ...one.job, output: { ...one.job.output, bucket: undefined } };
@@ -154,7 +154,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect(await environment.inDatabase("SELECT count(*)::INTEGER FROM indexing_status")).toEqual([2]);
   });
 
-  test("while another holds the job, a run says who and changes nothing", async () => {
+  test("while another process owns the job, a run names it and changes nothing", async () => {
     const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
     const [one, two] = [await environment.machine("one", {}, proxy.env), await environment.machine("two")];

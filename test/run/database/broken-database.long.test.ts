@@ -192,7 +192,7 @@ test("the log that a killed writer left beside the database is not replayed on t
   expect(await query("SELECT count(*) FROM chunks", database)).toEqual([["10"]]);
 });
 
-test("an empty database stays where it is until a run is published, so that no failed run makes anybody forget it", async () => {
+test("an empty database stays in place until a run is published, so that a failed run does not hide it", async () => {
   const { place, file, server, run } = await startPublishedPlace();
   await run();
   const database = join(place, "test.duckdb");
@@ -206,7 +206,7 @@ test("an empty database stays where it is until a run is published, so that no f
   expect((await stat(`${database}.aside`)).size).toBe(0);
 });
 
-test("a published run that cannot be loaded is a loss that the run tells; a named pipe in its folder is no wait", async () => {
+test("a published run that cannot be loaded is reported as a loss; a named pipe in its folder does not block", async () => {
   const { place, file, server, run, runsInDatabase } = await startPublishedPlace();
   const { run_id } = (await run()).manifest;
   const [first, second] = ["20260101T000000000Z", "20260102T000000000Z"];

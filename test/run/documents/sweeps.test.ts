@@ -48,7 +48,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a chunk swapped behind the crawl, which no count tells, is seen by the second sweep and read",
+  "a chunk swapped after it was read, which no count shows, is found by the second sweep and read",
   async () => {
     const document = makeDocument({ chunks: 250 });
     const behaviour: Behaviour = {

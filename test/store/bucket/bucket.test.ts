@@ -76,7 +76,7 @@ describe.skipIf(!hasS3)("a bucket", () => {
     );
   });
 
-  test("names what is wrong with the bucket, and never the secret", async () => {
+  test("names the problem of the bucket, and never the secret", async () => {
     const bucket = await openAt(store, "s3://nobody-made-this");
     const failed = bucket.read("head.json");
     await expect(failed).rejects.toThrow(

@@ -67,7 +67,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     expect(await headOf(bucket)).toMatchObject({ epoch: 2, latest: null, runs: [{ run_id: "20261122T020000123Z" }] });
   });
 
-  test("one of 20 wins a free job, and one of 20 that of a dead holder", async () => {
+  test("one of 20 wins a free job, and one of 20 that of a dead owner", async () => {
     const bucket = await newPlace();
     for (const age of [0, 120_000]) {
       const places = atOnce(bucket, 20, age);
@@ -223,7 +223,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     expect((await headOf(bucket)).runs.length).toBe(1);
   });
 
-  test("cleaning up removes what earlier holders left, and nothing else", async () => {
+  test("cleaning up removes what earlier owners left, and nothing else", async () => {
     const bucket = await newPlace();
     const first = await leased(bucket);
     const listed = runOf(first, 1);

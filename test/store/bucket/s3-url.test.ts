@@ -7,7 +7,7 @@ const bucket = fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/);
 const name = fc.stringMatching(/^[A-Za-z0-9._=+@-]{1,20}$/).filter((text) => text !== "." && text !== "..");
 const names = fc.array(name, { maxLength: 5 });
 
-test("an address is read back from its place, with a slash behind it or none", () => {
+test("an address can be parsed back, with or without a slash at the end", () => {
   fc.assert(
     fc.property(bucket, names, (ofBucket, ofPrefix) => {
       const place = { bucket: ofBucket, prefix: ofPrefix.join("/") };

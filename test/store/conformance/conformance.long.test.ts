@@ -36,7 +36,7 @@ describe.each(adapters)("a job in $name", { timeout: 900_000 }, ({ isHere, open 
     return seen;
   }
 
-  test.skipIf(!isHere)("owners publish one after another; a second one is refused meanwhile", async () => {
+  test.skipIf(!isHere)("owners publish one after another; meanwhile a second one is refused", async () => {
     const place = await placeWithRuns();
     const three = await place.seen();
     expectWhole(three, "three runs");

@@ -15,7 +15,7 @@ const id = "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f";
 const copies = `/var/my copies (1)/kb/.copies-${id}/s3`;
 const run = "20261120T020000123Z";
 
-test("paths of copies are shown as the addresses of what was copied, and no other text changes", () => {
+test("paths of copies are shown as the addresses of their originals, and no other text changes", () => {
   expect(names(`${copies}/dumps/team/nightly/runs/${run} is not sound:\n  x`)).toBe(
     `s3://dumps/team/nightly/runs/${run} is not sound:\n  x`,
   );
@@ -43,7 +43,7 @@ test("an error is named in all of its parts", () => {
   expect(withBucketNames(new StopError("a"), names)).toBeInstanceOf(StopError);
 });
 
-test("copies go at the end of their scope; those of a dead process with the next ones, and restores stay", async () => {
+test("copies are removed at the end of their scope, those of a dead process with the next ones; restores stay", async () => {
   const root = await testFolder();
   const gone = join(root, `.copies-${id}`);
   await mkdir(join(root, "s3", "dumps"), { recursive: true });

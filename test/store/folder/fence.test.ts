@@ -108,7 +108,7 @@ test("an owner that died while fencing others: its remaining work is taken over 
   });
 });
 
-test("work that a holder had taken over counts, not what it had taken it from", async () => {
+test("the newest copy of the work counts, not the one that an owner took it from", async () => {
   const { job, leave } = await startJob();
   const own = await leave(first, dead);
   await writeFile(join(own, runId, "segments", "1.chunks.jsonl"), "journaled\nand continued\n");
@@ -134,7 +134,7 @@ test("a named pipe or a link in work that is taken over is dropped, so that noth
   }
 });
 
-test("who is fenced ends with an error that names the successor, whatever error it met", async () => {
+test("a fenced owner ends with an error that names the successor, after any other error", async () => {
   const { job, hidden } = await startJob();
   const outcome = await underLease(job, options, async (mine) => {
     await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere")); // as if a user removed it
@@ -147,7 +147,7 @@ test("who is fenced ends with an error that names the successor, whatever error 
   );
 });
 
-test("a run whose lock is gone when it looks names the successor that fenced it and ended meanwhile", async () => {
+test("a run that finds its lock gone names the successor that fenced it and ended meanwhile", async () => {
   const { job, hidden } = await startJob();
   const outcome = await underLease(job, options, async () => {
     await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
@@ -168,7 +168,7 @@ test("a successor leaves word for a holder that was frozen before it made its fo
   await underLease(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
 });
 
-test("two that fence each other both fail, and leave what they had to the next one", async () => {
+test("two owners that fence each other both fail, and leave their work to the next one", async () => {
   const { job, hidden, leave } = await startJob();
   await leave(first, dead);
   const outcome = await underLease(job, options, async (mine) => {
@@ -184,7 +184,7 @@ test("two that fence each other both fail, and leave what they had to the next o
   await underLease(job, options, async (leased) => expect(await readFile(part(leased), "utf8")).toBe("journaled\n"));
 });
 
-test("a link that has the name of a holder's folder is removed, and what it leads to is left alone", async () => {
+test("a link with the name of an owner's folder is removed, and its target is not touched", async () => {
   const { job, hidden, place } = await startJob();
   const victim = join(place, "victim");
   await mkdir(join(victim, "from", second), { recursive: true });
@@ -194,7 +194,7 @@ test("a link that has the name of a holder's folder is removed, and what it lead
   expect(await readdir(join(victim, "from"))).toEqual([second]);
 });
 
-test("of work that has to be copied, only what is worth it is: parts and facts, the database of a staged run, no stage", async () => {
+test("if work has to be copied, only segments and facts and the database of a staged run are, not the stage", async () => {
   const { job, leave } = await startJob();
   for (const [token, isStaged] of [
     [first, true],
@@ -214,6 +214,6 @@ test("of work that has to be copied, only what is worth it is: parts and facts, 
   }
 });
 
-test("an error is no proof that nothing is there", async () => {
+test("an error does not prove that nothing is there", async () => {
   await expect(isThere(join(await testFolder(), "x".repeat(300)))).rejects.toThrow("ENAMETOOLONG");
 });

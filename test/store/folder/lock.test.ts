@@ -31,7 +31,7 @@ async function setAge(path: string, seconds: number): Promise<void> {
   await utimes(path, time, time);
 }
 
-test("a second run hears who holds the lock; after the first let it go, it can have it", async () => {
+test("a second run is told who holds the lock; when the first releases it, it can have it", async () => {
   const folder = await testFolder();
   const lock = await lockJob(folder, now);
   await expect(lockJob(folder, now)).rejects.toThrow(BusyError);
@@ -123,7 +123,7 @@ test.each([
   expect(await readdir(folder)).toEqual(["lock"]);
 });
 
-test("a link that leads nowhere in place of the lock is an error, not an endless search", async () => {
+test("a link that leads nowhere in place of the lock is an error, not an endless loop", async () => {
   const folder = await testFolder();
   await symlink("nowhere", join(folder, "lock"));
   await expect(lockJob(folder, now)).rejects.toThrow(
@@ -153,7 +153,7 @@ test("release leaves a lock unchanged that replaced ours, even at the last momen
   await second.release(folder);
 });
 
-test("who holds the lock touches it", async () => {
+test("the owner of the lock touches it", async () => {
   const folder = await testFolder();
   const lock = await lockJob(folder, now, { every: 5 });
   const text = await readFile(join(folder, "lock"), "utf8");
