@@ -10,7 +10,7 @@ test("README.md is short, and names every other page", () => {
   for (const page of pages.slice(1)) expect(readme).toContain(`](${page})`);
 });
 
-test("a newcomer needs two commands, which stand first", () => {
+test("a new user needs two commands, which come first", () => {
   expect(blocksOf("README.md")[0]?.text).toBe("npm ci && npm start\n");
 });
 

@@ -106,7 +106,7 @@ test.each([
   expect(terminal.listenerCount("resize")).toBe(0);
 });
 
-test("elsewhere: plain lines that begin with the time of day; with quiet: nothing", () => {
+test("outside a terminal: plain lines that start with the time of day; with quiet: nothing", () => {
   const written: string[] = [];
   const output = { isTTY: false, columns: 60, write: (text: string) => written.push(text) };
   const view = open(output);

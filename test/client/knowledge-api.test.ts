@@ -98,7 +98,7 @@ describe("the operations", () => {
     ]);
   });
 
-  it("one chunk that is not there, or has no id", async () => {
+  it("one chunk that does not exist, or has no id", async () => {
     const nothing = await serve((_, response) => response.writeHead(404).end('{"code":"not_found","message":"Gone."}'));
     const gone = await rejection(openTestClient(nothing.url).chunk(document, "x"));
     expect([gone, gone.message]).toEqual([expect.any(SkipError), expect.stringContaining("404 not_found Gone.")]);

@@ -82,7 +82,7 @@ test("a wait ends at once with the reason of the signal", async () => {
   await expect(waiting).rejects.toBe(reason);
 });
 
-test("a refusal halves the requests in flight, down to 1; good answers bring them back one by one, up to the maximum", async () => {
+test("a refusal halves the requests in flight, down to 1; good answers add one at a time, up to the maximum", async () => {
   let [status, started] = [200, 0];
   let release = () => {};
   let held = Promise.resolve();

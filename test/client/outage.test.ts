@@ -152,7 +152,7 @@ describe("a service that goes away for 34 s", () => {
   });
 });
 
-describe("a service that is not there when the run starts", () => {
+describe("a service that does not answer when the run starts", () => {
   it.each(["ECONNREFUSED", "ENOTFOUND"])("%s: the run ends within 3 s and says why", async (trouble) => {
     const { clock, chunks } = startClient(() => trouble);
     const error = await clock.until(rejection(chunks(1)));
@@ -274,7 +274,7 @@ describe("what is no outage of the service", () => {
 });
 
 describe("a plugin daemon that is away", () => {
-  it("holds only lists of the kind and dataset that need it, and is waited for", async () => {
+  it("blocks only lists of the kind and dataset that need it, and is waited for", async () => {
     const isAway = (at: number) => at >= 1 && at < 60;
     const progress = emptyRequestCounts();
     const { clock, reported, chunks, sent } = startClient(

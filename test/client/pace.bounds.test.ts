@@ -61,7 +61,7 @@ test.runIf(inFull)(
   },
 );
 
-test("a share that is 0 when an answer comes does not stop the process for good", () => {
+test("a share that is 0 when an answer arrives does not stop the process forever", () => {
   let share = 20;
   const pace = new Pace(() => share);
   for (let now = 0; now < 1_000; now += 100) pace.accepted(now, now);

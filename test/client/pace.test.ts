@@ -101,7 +101,7 @@ test.runIf(inFull)("max_rps is a smooth rate: never more in any time than fit in
   );
 });
 
-test("a pause holds everybody for as long as the service says, and then one goes ahead", () => {
+test("a pause stops all requests for as long as the service says, and then one is sent first", () => {
   const pace = new Pace();
   for (let request = 0; request < 9; request++) expect(pace.take(0)).toBe(0);
   for (let answer = 0; answer < 6; answer++) pace.accepted(0, 10);

@@ -100,7 +100,7 @@ describe("parseJson", () => {
     );
   });
 
-  it.runIf(inFull)("takes exactly the texts that JSON.parse takes, large numbers or not", () => {
+  it.runIf(inFull)("accepts exactly the texts that JSON.parse accepts, with or without large numbers", () => {
     const spoilt = fc
       .tuple(jsonText, fc.nat(), fc.nat({ max: 2 }), fc.string({ maxLength: 2, unit: "grapheme-ascii" }))
       .map(([text, at, gone, put]) => {
@@ -175,7 +175,7 @@ describe("parseJson", () => {
     },
   );
 
-  it("takes time in proportion to the length, whatever the text", () => {
+  it("needs time in proportion to the length of any text", () => {
     const length = 100_000;
     for (const text of [
       "1".repeat(length),

@@ -45,7 +45,7 @@ test("an answer is worked on only once the sockets that have one are read", asyn
   expect(order).toEqual(["read", "worked"]);
 });
 
-test("work that fails rejects, and the others go on", async () => {
+test("work that fails rejects, and the rest continues", async () => {
   const take = sliceScheduler();
   const failing = take(1, () => {
     throw new Error("no JSON");

@@ -103,7 +103,7 @@ test("a document counts as indexed again when its indexing has ended later, or i
   expect(isReindexed(before, { status: "error", completedAt: null })).toBe(true);
 });
 
-test.runIf(inFull)("a re-index that begins during the backup is noticed", async () => {
+test.runIf(inFull)("a re-index that starts during the backup is noticed", async () => {
   const guard = await guarded();
   let isBegun = false;
   guard.onRequest((path) => {
@@ -118,7 +118,7 @@ test.runIf(inFull)("a re-index that begins during the backup is noticed", async 
   expect(said).toMatch(/the backup stays; .*restore \S+ --apply/);
 });
 
-test.runIf(inFull)("a re-index is not taken for over while the service does not tell", async () => {
+test.runIf(inFull)("a re-index does not count as finished while the service does not say so", async () => {
   const guard = await guarded();
   const before = guard.contents();
   const { done } = await startGuard(guard, "--yes");

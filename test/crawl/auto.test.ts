@@ -137,7 +137,7 @@ describe("always", () => {
     );
   });
 
-  test("a forecast from all pages is what the plan comes to, and one from the first is between nothing and all", () => {
+  test("a forecast from all pages equals the plan, and one from the first page is between nothing and all", () => {
     fc.assert(
       fc.property(forms, counts, (form, embedded) => {
         const evidence = evidenceOf(form, embedded, 7);
@@ -153,7 +153,7 @@ describe("always", () => {
   });
 });
 
-test("a document of many chunks of which the first page tells: about the same share of lists", () => {
+test("a document of many chunks, forecast from the first page: about the same share of lists", () => {
   const records = times(100, 0).map((_, at) => chunk(at, at % 4));
   const page = { records, docForm: "hierarchical_model", total: 10_000 };
   expect(forecastLists(evidenceOfPage(page), 10_000)).toEqual({ asked: 2_505, embedded: 7_495, skipped: 0 });

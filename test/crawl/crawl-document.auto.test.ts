@@ -36,7 +36,7 @@ test("text without children: five lists, from the first chunk to the last", asyn
   }
 });
 
-test("text of an old server, which knows of no embedded children: likewise", async () => {
+test("text of an old server, which embeds no children: the same", async () => {
   const crawling = await startCrawling({ chunks: 12, variant: "old" }, { paging: "ignored" });
   await crawl(crawling, { childChunks: "auto" });
   expect(listsAsked(crawling)).toHaveLength(5);

@@ -36,7 +36,7 @@ describe("IdSet", () => {
     );
   });
 
-  it.runIf(inFull)("holds 200,000 ids that differ in their last digits only", () => {
+  it.runIf(inFull)("contains 200,000 ids that differ only in their last digits", () => {
     const set = new IdSet();
     const idOf = (at: number) => `00000000-0000-4000-8000-${at.toString(16).padStart(12, "0")}`;
     for (let at = 0; at < 200_000; at++) set.add(idOf(at));

@@ -109,7 +109,7 @@ describe("pagesBehind", () => {
     expect([...pagesBehind(read, { total, pageSize })]).toEqual(expected);
   });
 
-  it("takes no memory for a total that is no sane number", () => {
+  it("allocates no memory for an absurd total", () => {
     const pages = pagesBehind(1, { total: Number.MAX_SAFE_INTEGER, pageSize: 1 });
     expect([pages.next().value, pages.next().value]).toEqual([2, 3]);
   });

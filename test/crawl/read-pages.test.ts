@@ -32,7 +32,7 @@ describe("readChunkPages", () => {
     }
   });
 
-  it("needs no filter, and takes one", async () => {
+  it("works with and without a filter", async () => {
     const crawling = await startCrawling({ chunks: 50 });
     const { client, ref, document } = crawling;
     const { datasetId, documentId } = ref;
@@ -88,7 +88,7 @@ describe("readChildChunkPages", () => {
     expect(askedOf(crawling)).toEqual([1, 2, 3].map((page) => `/${id}/child_chunks?page=${page}&limit=100`));
   });
 
-  it("throws SkipError for a chunk that is not there", async () => {
+  it("throws SkipError for a chunk that does not exist", async () => {
     const { client, ref } = await startCrawling({ chunks: 1 });
     await expect(all(readChildChunkPages(client, ref, "gone"))).rejects.toThrow(SkipError);
   });

@@ -118,7 +118,7 @@ describe("a document", () => {
     });
   });
 
-  it("that keeps its rows stands before those that the run read", async () => {
+  it("that keeps its rows comes before those that the run read", async () => {
     const database = await twoRuns();
     expect((await chunksOf(database)).map(([, id]) => id)).toEqual([
       ...["unread1", "unread2", "fails1", "fails2", "moves1", "moves2"],
@@ -184,7 +184,7 @@ describe("history", () => {
     ]);
   });
 
-  it.runIf(inFull)("takes readings that waited in once, however often they are handed over", async () => {
+  it.runIf(inFull)("adds waiting readings once, even if they are passed in repeatedly", async () => {
     const database = await JobDatabase.create();
     const waiting = [
       await waitingFile([

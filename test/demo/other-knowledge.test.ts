@@ -15,7 +15,7 @@ test("links of the demo are signed, and those of another knowledge base are retu
   expect(unsigned.data).toMatchObject([{ sign_content: link }]);
 });
 
-test("ids reach the knowledge as they stand in the path, decoded", async () => {
+test("ids are passed to the knowledge base as in the path, decoded", async () => {
   const asked: string[][] = [];
   const knowledge = {
     ...small,
@@ -40,7 +40,7 @@ test.runIf(inFull)("upper-case ids are also found in the sample data", async () 
   expect(await read(service, `/datasets/${id.toUpperCase()}/metadata/built-in`)).toHaveProperty("fields");
 });
 
-test("answers are written by whoever knows how", async () => {
+test("the knowledge base can bring its own JSON serializer", async () => {
   const service = await started({
     knowledge: small,
     jsonText: (answer) => JSON.stringify(answer).replace(/\b1\b/g, "1.0"),

@@ -113,7 +113,7 @@ describe("another method than GET", () => {
     expect(await ask(service, "/datasets", { method: "HEAD" })).toMatchObject({ status: 405, text: "" });
   });
 
-  it("is not told apart from GET where no such path exists", async () => {
+  it("is the same as GET if no such path exists", async () => {
     const service = await started({ knowledge });
     expect((await ask(service, "/elsewhere", { method: "POST" })).status).toBe(404);
   });

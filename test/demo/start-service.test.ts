@@ -15,7 +15,7 @@ describe("startService", () => {
     expect(one.key).not.toBe(other.key);
   });
 
-  it.runIf(inFull)("takes the port and the key it is given", async () => {
+  it.runIf(inFull)("uses the given port and key", async () => {
     const first = await startService();
     const port = Number(new URL(first.url).port);
     await first.close();

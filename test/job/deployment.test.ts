@@ -139,7 +139,7 @@ test.runIf(inFull)("every line of the pod's log is JSON, whether the run is comp
   }
 });
 
-test("the image installs from the lock file, holds no sources, and starts the program", async () => {
+test("the image installs from the lock file, contains no sources, and starts the program", async () => {
   const [, build = "", image = ""] = (await read("container/Dockerfile")).split(/^FROM node:\d+-bookworm-slim/m);
   for (const [command] of build.matchAll(/npm [a-z]+/g)) expect(["npm ci", "npm run"]).toContain(command);
   expect(image).not.toMatch(/npm|COPY (?!--from=build)/);

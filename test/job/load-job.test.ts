@@ -334,7 +334,7 @@ describe("flags", () => {
     ]);
   });
 
-  test("--batch takes the place of the batches of the only dataset", async () => {
+  test("--batch replaces the batches of the only dataset", async () => {
     const [only] = smallJob.datasets;
     const written = { ...smallJob, datasets: [{ ...only, batches: ["${UNSET}"] }] };
     expect((await load(written, { flags: { batch: ["b", "c"] } })).datasets).toMatchObject([
@@ -473,7 +473,7 @@ describe("for all documents", () => {
     );
   });
 
-  test.runIf(inFull)("a job comes out the same from YAML as from JSON", async () => {
+  test.runIf(inFull)("a job is the same from YAML and from JSON", async () => {
     await fc.assert(
       fc.asyncProperty(anyJob, async (job) => {
         expect(await load(stringify(job))).toEqual(await load(JSON.stringify(job)));

@@ -67,7 +67,7 @@ describe("refuses", () => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
-  test("several mistakes at once, ten at the most", () => {
+  test("several mistakes at once, at most ten", () => {
     expect(problemsOf("a: 1\na: 2\nb: 1\nb: 2")).toHaveLength(2);
     expect(problemsOf("a: 1\n".repeat(50))).toHaveLength(10);
   });

@@ -58,7 +58,7 @@ test("the parts of each document have exactly the text that a run writes, in JSO
   );
 });
 
-test("rows of a document that stand apart are several segments, and a line of no run is refused", async () => {
+test("rows of a document that are apart are several segments, and a line of no run is refused", async () => {
   const folder = await testFolder();
   const path = join(folder, "chunks.jsonl");
   const line = (id: string, more = "") => `{"dataset_id":"d","document_id":"${id}","id":"1"${more}}\n`;

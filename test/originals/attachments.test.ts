@@ -210,7 +210,7 @@ test("a run without originals that is continued with originals knows the attachm
   expect(place.server.requests.slice(before).some(({ path }) => path.endsWith("/segments"))).toBe(false);
 });
 
-test.runIf(inFull)("the next run takes over a file of the same attachment and size, if it is sound", async () => {
+test.runIf(inFull)("the next run reuses a file of the same attachment and size, if it is sound", async () => {
   const place = await book(3);
   for (const at of [0, 1, 2]) attach(place, at, `file-${at}`, `bytes ${at}`);
   const first = await run(place);

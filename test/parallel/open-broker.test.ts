@@ -72,7 +72,7 @@ test("a connection that ends before an answer is distinguished from a port that 
   );
 });
 
-test.runIf(inFull)("an answer that never comes is waited for as long as asked, and no longer", async () => {
+test.runIf(inFull)("an answer that never arrives is waited for exactly as long as requested", async () => {
   const url = await startOdd(() => {});
   const begin = performance.now();
   expect(await refusal(url, 300)).toMatch(/no answer\. Start Redis or Valkey there/);

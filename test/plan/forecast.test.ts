@@ -46,7 +46,7 @@ test("pages are read once, twice, or once with two or three single rows", () => 
   expect(pages("anchored", { ref })).toEqual(pages("sweeps"));
 });
 
-test("an empty child list takes a request, a long one several, and full pages and those are read twice", () => {
+test("an empty child list needs one request, a long one several, and full pages are read twice", () => {
   expect(forecast(survey(4)).lists).toEqual({ all: 1 + 1 + 2 + 6, auto: 10, none: 0 });
   expect(forecast(survey(4), { consistency: "counts" }).lists.all).toBe(1 + 1 + 1 + 3);
   expect(forecast(survey(400)).lists.all).toBe(1000);

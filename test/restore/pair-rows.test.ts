@@ -94,7 +94,7 @@ test("a longest rise of numbers", () => {
 });
 
 test.runIf(inFull)(
-  "lists of 100,000 rows with nothing, little or everything in common take seconds at the most",
+  "lists of 100,000 rows with nothing, little or everything in common need at most seconds",
   () =>
     withConnection(async (connection) => {
       const rows = "SELECT range AS row, 'row ' || range AS content FROM range(100000)";

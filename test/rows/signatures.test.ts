@@ -71,7 +71,7 @@ describe("withoutSignatures", () => {
     expect(withoutSignatures(text)).toBe(text);
   });
 
-  it.runIf(inFull)("takes time that grows with the text, not with its square", () => {
+  it.runIf(inFull)("needs time in proportion to the text, not to its square", () => {
     const started = performance.now();
     const pieces = [
       "/files/",

@@ -119,7 +119,7 @@ test("a job without any readable document publishes nothing and says why", async
   expect(await readdir(join(job, ".work"))).toEqual(["indexing_status"]);
 });
 
-test("a batch that is not there makes the run partial; everything else is published", async () => {
+test("a missing batch makes the run partial; everything else is published", async () => {
   const { run, first } = await startPlace();
   const { manifest } = await run([first.id], { batches: ["20250306"] });
   expect(manifest.status).toBe("partial");

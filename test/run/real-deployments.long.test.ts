@@ -191,7 +191,7 @@ test("at any concurrency: requests are GETs for 100 rows with the key, never mor
   expect(dumps[2]).toEqual(dumps[0]);
 });
 
-test("every format holds the same rows, read by another tool", async () => {
+test("every format contains the same rows, read by another tool", async () => {
   const place = await startPlace({});
   const { folder, database } = await dump(place, { formats: ["jsonl", "csv", "parquet", "duckdb"] });
   for (const kind of ["chunks", "child_chunks"]) {

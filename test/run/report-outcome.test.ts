@@ -165,7 +165,7 @@ test("metrics that cannot be written are a warning, and a planted link is not fo
 });
 
 test.runIf(inFull)(
-  "metrics_file holds a copy of the metrics that everybody can read, whatever the umask, and nothing beside it",
+  "metrics_file is a copy of the metrics that every user can read, with any umask, and the only file there",
   async () => {
     const { run, place, folder, more, messages } = await startPlace();
     const collector = join(folder, "textfile");

@@ -34,7 +34,7 @@ async function startJob(output: object = {}) {
 
 const running = () => ({ progress: emptyRunProgress(), signal: new AbortController().signal });
 
-test("run --report: the page lies beside the runs, compared with the complete run before, and the result names it", async () => {
+test("run --report: the page is beside the runs, compared with the complete run before, and the result names it", async () => {
   const { folder, facts, env, place, path, documents } = await startJob({ keep: { last: 1 } });
   const file = await jobFile(folder, facts);
   const run = async () => {
@@ -122,7 +122,7 @@ test("a run that was frozen while a successor published does not replace its rep
   await ended;
 });
 
-test("a run that holds its job replaces the report by a rename from its own folder", async () => {
+test("a run that owns its job replaces the report by a rename from its own folder", async () => {
   const { folder, facts, env, place, path } = await startJob();
   const job: Job = await jobFor(folder, facts);
   await runJob(job, { env });

@@ -235,7 +235,7 @@ test.runIf(inFull)("after a partial run an ordinary one reads everything again",
   expect(server.requests.some(({ path }) => path.includes(`/${first}/`))).toBe(true);
 });
 
-test("--retry-failed without anything to go on from says so and reads everything", async () => {
+test("--retry-failed without an earlier run says so and reads everything", async () => {
   const { jobWith, run, messages } = await startPlace();
   const { manifest } = await run(await jobWith("test"), { retryFailed: true });
   expect(manifest.status).toBe("complete");

@@ -40,7 +40,7 @@ const range = (first: number, end: number, step = 1) =>
   Array.from({ length: Math.ceil((end - first) / step) }, (_, at) => `a${first + at * step}`);
 
 describe("the chunks of a document", () => {
-  test.runIf(inFull)("come in the order of the dump, 20 a page and 100 at the most", async () => {
+  test.runIf(inFull)("come in the order of the dump, 20 per page and at most 100", async () => {
     const service = await dump(many);
     const list = "/datasets/d/documents/a/segments";
     expect(await read(service, list)).toMatchObject({

@@ -71,7 +71,7 @@ test("while a run is in progress a snapshot waits beside the database, and the n
   expect(await readdir(join(work, "indexing_status"))).toEqual([]);
 });
 
-test("a batch that is not there is reported, the others are taken", async () => {
+test("a missing batch is reported, and the others are read", async () => {
   const { take, done } = await startPlace(["nowhere", "2025"]);
   const { failures } = await take();
   expect(failures).toEqual([expect.stringMatching(/^indexing status of batch "nowhere": .*404 not_found/)]);

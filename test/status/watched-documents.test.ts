@@ -75,7 +75,7 @@ test("documents of one id in two batches are two, and so are two of one batch", 
   ]);
 });
 
-test("a document that its batch does not name any more is gone, until it is named again", () => {
+test("a document that its batch no longer lists is gone, until it is listed again", () => {
   const { documents } = advance(none, [batchReading({}, { document_id: "two" })], 0);
   const gone = advance(documents, [batchReading({})], 1);
   expect([...gone.documents.values()].map(({ state }) => state)).toEqual(["working", "gone"]);

@@ -33,7 +33,7 @@ test("an untouched database is sound, and one elsewhere, under another name and 
   }
 });
 
-test("rows are gone, there are rows more, and cells are others: each is found, and nothing else", async () => {
+test("finds missing rows, added rows and changed cells, and nothing else", async () => {
   const found = await findingsAfter(
     await copyOfDump(),
     "DELETE FROM chunks WHERE rowid = 2",

@@ -57,7 +57,7 @@ const swapped: Forgery = {
 describe.each(inFull ? formats : (["csv"] as const))("in %s alone", (format) => {
   const other = format === "jsonl" ? "csv" : "jsonl";
 
-  test.runIf(inFull)("a row of chunks and a row of child chunks are gone", async () => {
+  test.runIf(inFull)("a row of chunks and a row of child chunks are missing", async () => {
     expect(await forge(await copyOfDump(), format, ["chunks", "child_chunks"], removed)).toEqual([
       `manifest.json: files: chunks.${format} has 16 rows, counts.chunks is 17`,
       `manifest.json: files: child_chunks.${format} has 14 rows, counts.child_chunks is 15`,

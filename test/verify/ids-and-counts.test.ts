@@ -190,7 +190,7 @@ describe("the documents of the manifest and of the files", () => {
     ]);
   });
 
-  test.runIf(inFull)("stand in another order, or are fewer", async () => {
+  test.runIf(inFull)("are in another order, or are fewer", async () => {
     const run = await writeDump(await plainFolder(), soundTables);
     await editManifest(run, (manifest) => {
       manifest.documents = [document("b", 1, 0), document("a", 2, 2)];

@@ -23,7 +23,7 @@ function original(documents: unknown): object {
 }
 
 describe("a folder that is not a dump", () => {
-  test("a folder without a manifest, an empty one, a path that is not there, a file", async () => {
+  test("a folder without a manifest, an empty one, a missing path, a file", async () => {
     const run = await soundDump();
     await rename(join(run, "manifest.json"), join(run, "..", "manifest.json"));
     await mkdir(join(run, "empty"));

@@ -86,7 +86,7 @@ describe.each(fileFormats)("in %s alone", (format) => {
     ]);
   });
 
-  test("documents that do not stand by their ids are found", async () => {
+  test("documents that are not sorted by their ids are found", async () => {
     const folder = await copyOfRun(format);
     const path = file(format, ids.full);
     const [first, second, third] = await inOrder(folder);

@@ -62,7 +62,7 @@ describe("the bound of a body", () => {
     }
   });
 
-  it.runIf(inFull)("a body that comes byte by byte takes about as much memory as any other", async () => {
+  it.runIf(inFull)("a body that arrives byte by byte needs about as much memory as any other", async () => {
     const { url } = await serve(({ socket }) => {
       socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${"1\r\n \r\n".repeat(1_000_000)}0\r\n\r\n`);
     });

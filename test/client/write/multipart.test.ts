@@ -71,7 +71,7 @@ it("a file is uploaded alone; one without a type goes by its name", async () => 
   expect([sent.name, sent.type, sent.size]).toEqual(["a.txt", "application/octet-stream", 0]);
 });
 
-it("a large file is read as the service takes it, and never as a whole", async () => {
+it("a large file is read as fast as the service accepts it, and never as a whole", async () => {
   const file = await fileOf("");
   await truncate(file.path, 200_000_000);
   const inMemory = () => process.memoryUsage().rss;

@@ -188,7 +188,7 @@ describe("a write without a whole answer", () => {
   });
 });
 
-describe("a service of which too much is asked", () => {
+describe("a service that limits the rate", () => {
   const planLimit = "Sorry, you have reached the knowledge base request rate limit of your subscription.";
 
   it.each([
@@ -206,7 +206,7 @@ describe("a service of which too much is asked", () => {
     expect(clock.now()).toBeGreaterThanOrEqual(2 * wait);
   });
 
-  it("that never takes it: it was not done", async () => {
+  it("that never accepts it: it was not done", async () => {
     const clock = new JumpingClock();
     const { outcome, sent } = await outcomeOf(answering(429, refusal(429, "no")), clock);
     expect([outcome.kind, sent]).toEqual(["throttled", 12]);

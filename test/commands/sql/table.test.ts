@@ -15,7 +15,7 @@ const rows = [
 ];
 const at = (width: number | undefined) => ({ paint: paintFor({}, {}), columns: width });
 
-test("numbers stand right, NULL can be seen, and no character moves the cursor", () => {
+test("numbers are right-aligned, NULL is visible, and no character moves the cursor", () => {
   expect(renderQuery({ columns, rows, isCut: false }, at(undefined)).split("\n")).toEqual([
     "document_id                                     chunks  content             extra",
     "a8e0e5b5-78c6-4130-a5ce-25feb0e0b4ac                12  one\\ntwo\\u001b[31m  NULL",

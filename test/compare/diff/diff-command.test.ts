@@ -85,7 +85,7 @@ test.runIf(inFull)("--only document: every document and no chunk", async () => {
   ]);
 });
 
-test.runIf(inFull)("CSV can be read by the letter of the standard, and holds no control characters", async () => {
+test.runIf(inFull)("CSV follows the standard and contains no control characters", async () => {
   const evil = '\u001b[31m,"\n\u202e=1';
   const [old, fresh] = await twoDumps(
     tablesOf(

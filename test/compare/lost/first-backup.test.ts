@@ -174,7 +174,7 @@ function checkUntouched(plan: DocumentPlan | undefined, target: readonly ChunkRo
   }
 }
 
-it("brings back, from a first backup, the edits whose place is known, and lists every other one once", async () => {
+it("restores, from a first backup, the edits whose place is known, and lists every other one once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stories, { minLength: 80, maxLength: 80 }), async (all) => {
       const documents = all.map(told);

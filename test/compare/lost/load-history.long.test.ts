@@ -197,7 +197,7 @@ describe("a database", () => {
     }
   });
 
-  it("is not changed, and gives its history", async () => {
+  it("is not changed, and its history is read", async () => {
     const { path } = await made();
     expect(await historyAt(path, "r2", last, "doc1")).toEqual({
       history: { ...noHistory, chunks: new Map([["a", { content: "before" }]]) },

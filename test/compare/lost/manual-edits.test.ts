@@ -68,7 +68,7 @@ it.runIf(inFull)("also finds those that only the history has, as of that run", a
   expect(found.map(([id]) => id)).toEqual(["edited", "disabled", "children", "late", "ill", "history"]);
 });
 
-it("takes the documents that the owner names, and no others", async () => {
+it("includes only the documents that the user names", async () => {
   expect(await worked(await dumpOf(tables, run), ["failed", "edited"])).toEqual([
     ["edited", 1],
     ["failed", 0],

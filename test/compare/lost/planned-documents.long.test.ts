@@ -125,7 +125,7 @@ function checkSafety({ old, history, target }: Reindexed, plan: Plan): void {
   }
 }
 
-it("writes nothing without hard evidence, and over nothing but the text before or the same text, whatever texts stand twice", async () => {
+it("writes nothing without hard evidence, and replaces only the text before the edit or the same text, even with repeated texts", async () => {
   await checkPlans("few", checkSafety);
 });
 

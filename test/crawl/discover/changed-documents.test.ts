@@ -72,7 +72,7 @@ test("documents that the job names are not listed", async () => {
   expect(server.requests.filter(({ path }) => isList(path))).toEqual([]);
 });
 
-test("a list that repeats itself and counts too many comes to an end", async () => {
+test("reading a list that repeats itself and counts too many ends", async () => {
   let asked = 0;
   const documents = async () => {
     asked++;

@@ -97,7 +97,7 @@ test("an upload between two pages: the list is read again, and is whole", async 
   expect(datasets[0]?.documents[0]).toBe(uploaded);
 });
 
-test("a list that never holds still is taken as it was seen the third time, each id once, and is a failure", async () => {
+test("a list that keeps changing is used as read the third time, each id once, and is a failure", async () => {
   const place = await startPlace([250], {
     onRequest: ({ query }, store) => {
       if (query.startsWith("page=2")) upload([...store.datasets.values()][0]);

@@ -19,7 +19,7 @@ const contents = (writing: Writing) => present(writing).map(({ row }) => row.con
 const children = (writing: Writing) => present(writing).map((chunk) => chunk.children.map(({ content }) => content));
 
 describe("a re-index", () => {
-  it("takes every write: edits, additions, deletions, disabled states and child chunks", async () => {
+  it("undoes every write: edits, additions, deletions, disabled states and child chunks", async () => {
     const writing = await startWriting(sketches, hierarchical);
     const { send } = writing;
     await send("POST", `/${uuid(101)}`, { segment: { content: "edited", keywords: ["x"] } });

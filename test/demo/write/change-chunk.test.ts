@@ -35,7 +35,7 @@ test("changed content has author and time, and new counts and a new hash", async
   expect(documentRow(writing)).toMatchObject({ word_count: 16, tokens: 6, segment_count: 2 });
 });
 
-test("content that is the same, empty or left out changes no content, and nobody has changed it", async () => {
+test("content that is equal, empty or missing changes no content and sets no author", async () => {
   const writing = await startWriting([whole]);
   for (const content of ["before", "", null, undefined])
     expect(await dataOf(change(writing, { content }))).toMatchObject({

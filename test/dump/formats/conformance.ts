@@ -43,7 +43,7 @@ export function testFormat(name: string, format: () => Format | Promise<Format>,
     ["tables without rows", noRows],
   ] as const;
 
-  it.each(given)(`${name}: SQL gives back %s`, async (_what, tables) => {
+  it.each(given)(`${name}: SQL returns %s`, async (_what, tables) => {
     const { folder } = await filesOf(tables);
     const { selectRows } = await (await format()).load();
     for (const kind of kindsOf(tables)) {
@@ -52,7 +52,7 @@ export function testFormat(name: string, format: () => Format | Promise<Format>,
     }
   });
 
-  it.each(given)(`${name}: the reader gives back %s`, async (_what, tables) => {
+  it.each(given)(`${name}: the reader returns %s`, async (_what, tables) => {
     const { base, folder } = await filesOf(tables);
     const { readRows } = await (await format()).load();
     for (const kind of kindsOf(tables)) {

@@ -21,7 +21,7 @@ async function read(text: string): Promise<readonly Record<string, unknown>[]> {
 
 const textOf = (...rows: readonly ReturnType<typeof chunk>[]) => `${csvText(false).texts("chunks", rows).join("\n")}\n`;
 
-test.runIf(inFull)("long rows need no more memory than one of them, and stand across many pieces", async () => {
+test.runIf(inFull)("long rows need no more memory than one of them, even if they span many pieces", async () => {
   const long = `"a",\n${"漢字 ".repeat(1_500_000)}`;
   const rows = [chunk("a", "1", { content: long }), chunk("a", "2", { content: "" }), chunk("b", "3")];
   expect(await read(textOf(...rows))).toEqual(rows);

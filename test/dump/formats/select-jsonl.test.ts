@@ -68,7 +68,7 @@ describe.each([[true], [false]])("lines, long numbers looked for: %s", (longNumb
     expect(await readLines('{"id":"a"}\n{"id":"b"}', "id", longNumbers)).toEqual(["a", "b"]);
   });
 
-  it("of a file that is not there are an error", async () => {
+  it("of a missing file are an error", async () => {
     const file = { paths: [join(await plainFolder(), "none.jsonl")], longestLine: 0, longNumbers };
     await expect(query(selectRows("chunks", file, "JSON"))).rejects.toThrow("none.jsonl");
   });

@@ -19,7 +19,7 @@ test("a run is named after its time", async () => {
   expect(await newRunId(join(await testFolder(), "none"), now)).toBe(runIdFrom(now));
 });
 
-test("a run comes after every other, also when the clock was wrong, by whatever strange folders", async () => {
+test("a run sorts after every other one, even after a wrong clock or among strange folders", async () => {
   expect(await idBeside("20261120T020000123Z")).toBe("20261120T020000124Z");
   expect(await idBeside("20261231T235959999Z", "20251120T020000123Z")).toBe("20270101T000000000Z");
   expect(await idBeside("20269999T999999999Z")).toBe("20261120T020000123Z");

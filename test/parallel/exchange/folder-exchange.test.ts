@@ -96,7 +96,7 @@ test.each([
   expect(await readdir(join(place, ".."))).toEqual([]);
 });
 
-test("a worker that still has a file open when the run ends brings nothing back", async () => {
+test("a worker that still has a file open when the run ends does not recreate anything", async () => {
   const { own, place, worker } = await openPlace();
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   const late = await openFile(join(attempt.folder, "1.a"), "a");

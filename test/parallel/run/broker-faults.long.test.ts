@@ -26,7 +26,7 @@ async function startLonely(documents: number) {
 }
 
 describe.skipIf(!hasRedis)("a broker that fails its run", () => {
-  test("it is gone before the first document is queued: the run comes to its end by itself", async () => {
+  test("fails before the first document is queued: the run finishes by itself", async () => {
     const { broker, said, progress, start, behaviour } = await startLonely(4);
     behaviour.latency = 100;
     const result = start();

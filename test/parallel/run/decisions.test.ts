@@ -168,7 +168,7 @@ describe("documents in the queue", () => {
       expect(refusal({}, planText({ ...run, ...other }))).toMatch(/is not the one that its exchange is of/);
   });
 
-  test("a worker takes only documents that its job asks for, with the filter of the job", () => {
+  test("a worker accepts only documents that its job requests, with the filter of the job", () => {
     const wanted = { dataset_id: "d", document_id: "1" };
     const ref = { datasetId: "d", documentId: "1", status: ["completed"], keyword: "x" };
     expect(documentsOf(job("all"))(wanted)).toEqual(ref);

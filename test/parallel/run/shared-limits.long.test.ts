@@ -22,7 +22,7 @@ function mostInASecond(moments: readonly number[]): number {
 }
 
 describe.skipIf(!hasRedis)("the limits that a coordinator and its workers share", () => {
-  test("max_rps holds for all of them together, and is used", async () => {
+  test("max_rps applies to all of them together, and is used up", async () => {
     const { job, run, env, server } = await startPlace(16);
     const service = { ...job.service, maxRps: 20 };
     for (const name of ["one", "two"]) startWorker({ ...job, service }, brokerOfAll().url, env, { name });

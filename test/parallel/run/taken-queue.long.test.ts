@@ -26,7 +26,7 @@ async function startLeftQueue() {
 const options = { log: () => {}, signal: new AbortController().signal };
 
 test.skipIf(!hasRedis)(
-  "a worker takes a batch right when a new run takes the queue: the run waits for its end",
+  "a worker takes a batch just when a new run takes over the queue: the run waits for its end",
   async () => {
     const { job, broker, queue, take } = await startLeftQueue();
     const taken: Awaited<ReturnType<typeof take>>[] = [];

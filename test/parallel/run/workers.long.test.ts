@@ -141,7 +141,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     expect(reader.said.at(-1)).toMatch(/documents were given back: these are no documents of a run/);
   });
 
-  test("a second run of the job that uses the same queue takes it, and the first reads the rest itself", async () => {
+  test("a second run of the job with the same queue takes it over, and the first reads the rest itself", async () => {
     const { run, shared, worker, job, folder, said, behaviour } = await startShared();
     const single = await run();
     behaviour.latency = 50;

@@ -19,7 +19,7 @@ const markup = (page: Page) =>
 
 describe.skipIf(!hasBrowser)("texts of a hostile service stay texts", () => {
   test.runIf(inFull)(
-    "they bring no element and no attribute that the page has not",
+    "they add no element and no attribute to the page",
     async () => {
       const [sample, hostile] = [await browser.open("sample"), await browser.open("hostile")];
       const [expected, found] = [await markup(sample.page), await markup(hostile.page)];

@@ -97,7 +97,7 @@ describe("chunks that are never found", () => {
 
 describe("flaws", () => {
   it.runIf(inFull)(
-    "are contents that stand in several chunks, those that cost the most first; blank ones are none",
+    "are contents that several chunks share, those with the most waste first; blank ones do not count",
     async () => {
       const chunks = [
         chunk("a", "a1", { content: "same", answer: "" }),

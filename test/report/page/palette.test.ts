@@ -8,7 +8,7 @@ const themes = [
   ["dark", colorsOf(2)],
 ] as const;
 
-test.for(themes)("%s: texts have 4.5:1 to the grounds that they stand on", ([, colors]) => {
+test.for(themes)("%s: texts have a contrast of 4.5:1 to their background", ([, colors]) => {
   for (const ground of ["ground", "raised"]) {
     for (const text of ["ink", "quiet", "accent", "good", "warn", "bad"]) {
       expect(contrast(colors, text, ground), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5);

@@ -15,7 +15,7 @@ async function startPlace() {
   return { run, folder };
 }
 
-test("the report of a run lies beside the runs of its job, whatever leads to the run", async () => {
+test("the report of a run is beside the runs of its job, however the run is named", async () => {
   const { run, folder } = await startPlace();
   const place = relative(".", join(folder, "report.html"));
   expect(await usualPath(run)).toBe(place);

@@ -95,7 +95,7 @@ test("a file that cannot be read is named for each chunk, and the others are bou
   expect(attached(copy)).toEqual([[one], []]);
 });
 
-test.runIf(inFull)("a process that ends at any write is gone on with, and every attachment is bound", async () => {
+test.runIf(inFull)("a process that ends at any write can be continued, and every attachment is bound", async () => {
   const attachments = await filesOf(one);
   const rows = rowsFrom([{ attachment_ids: [one], enabled: false }, { attachment_ids: [one] }]);
   for (const fault of ["lost", "cut"] as const) {
@@ -119,7 +119,7 @@ test.runIf(inFull)("a process that ends at any write is gone on with, and every 
 });
 
 test.runIf(inFull)(
-  "attachments that a disabled chunk lacks are bound later, and it is disabled again as soon as it can be",
+  "missing attachments of a disabled chunk are bound later, and it is disabled again as soon as possible",
   async () => {
     let isRefusing = true;
     const copy = await startCopy({

@@ -132,7 +132,7 @@ test("the plan counts what the copy writes, for all kinds of blanks", async () =
   );
 });
 
-test("a chunk of a document that is no qa_model needs no answer, and a child chunk comes with its chunk only", async () => {
+test("only a chunk of a qa_model document needs an answer, and a child chunk is copied only with its chunk", async () => {
   const chunks = [
     chunk("text", "t1", 1, "a", { answer: " " }),
     chunk("qa", "q1", 1, "a question", { answer: "an answer" }),

@@ -99,7 +99,7 @@ describe("metadata fields and tags", () => {
     expect(place.lines().filter(({ kind }) => kind === "adopted")).toHaveLength(1);
   });
 
-  test("that cannot be made are problems: the rest comes, and the document says which value it lacks", async () => {
+  test("that cannot be created are problems: the rest is copied, and the document says which value is missing", async () => {
     const place = await startCopyRun([sketch], {
       dataset: settings,
       faultOf: ({ body }, write) =>

@@ -47,7 +47,7 @@ test("a change of state that the service does not take yet is tried again, until
   expect(place.clock.waits.slice(-4)).toEqual([1_000, 2_000, 4_000, 8_000]);
 });
 
-test("a change of state that the service never takes leaves the document partial", async () => {
+test("a change of state that the service never accepts leaves the document partial", async () => {
   const refusal = { status: 400, message: "Document:two.txt is being indexed, please try again later" };
   const place = await startCopyRun(two, { faultOf: ({ path }) => (path.endsWith("/archive") ? refusal : undefined) });
   expect(outcomesOf(await place.copy())).toEqual([

@@ -50,7 +50,7 @@ const moments: readonly (readonly [number, Fate])[] = [
 ];
 
 test.runIf(inFull).each(moments.slice(0, rounds(1, moments.length)))(
-  "kill -9 at write %d (%s): the same command again brings the rest, and nothing twice",
+  "kill -9 at write %d (%s): the same command copies the rest, and nothing twice",
   async (number, fate) => {
     const { target, wire, folder } = await backUp(drawn);
     const args = ["copy", folder, "--to", wire.url, "--apply", "--yes", "--settle", "1", "--lock-time", "1"];

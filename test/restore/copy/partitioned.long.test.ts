@@ -59,7 +59,7 @@ test("restore --to plans the same from compressed and divided files of any forma
     expect(await plan({ formats: [format], compress, partition: "dataset" }), format).toEqual(plain);
 });
 
-test("restore --to brings the same into a service from compressed and divided files as from plain ones", async () => {
+test("restore --to restores the same from compressed and partitioned files as from plain ones", async () => {
   const { dump, restore } = await startRestores();
   const copied = async (output: Readonly<Record<string, unknown>>) => {
     const { result, target } = await restore(await dump(output));

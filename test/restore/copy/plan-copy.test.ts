@@ -116,7 +116,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("a dump that has the file of an attachment brings it to another service", async () => {
+test.runIf(inFull)("a dump with the file of an attachment uploads it to another service", async () => {
   const file = { name: "figure.png", mime_type: "image/png", bytes: 3, sha256: "0".repeat(64) };
   const ids = { dataset_id: "d", document_id: "a", attachment_id: "file", chunk_id: "a1", file_id: "file" };
   const path = "originals/a/file-figure.png";
@@ -200,21 +200,24 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("a list of documents that moves while it is read shows of no copy that it is gone", async () => {
-  const { server, client, datasets } = await startPlace([101]);
-  server.behaviour.onRequest = ({ path, query }) => {
-    if (path.endsWith("/documents") && query.includes("page=1")) upload(datasets[0]);
-  };
-  const id = datasets[0]?.id ?? "";
-  const facts: JournalFacts = {
-    ...factsOf("restored"),
-    datasets: new Map([["d", { id, name: "Handbook" }]]),
-    documents: new Map([["a", { ...copy, target_dataset_id: id, state: "restored" }]]),
-  };
-  const { plan, gone, warnings } = await planOf(await detailedDump([chunk("a", "a1", 1, "text")]), client, { facts });
-  expect({ gone, warnings: warnings.length }).toEqual({ gone: [], warnings: 1 });
-  expect(plan.datasets[0]?.documents).toMatchObject([{ earlier: { target_id: "copy", state: "restored" } }]);
-});
+test.runIf(inFull)(
+  "no copy counts as missing because of a list of documents that changes during the read",
+  async () => {
+    const { server, client, datasets } = await startPlace([101]);
+    server.behaviour.onRequest = ({ path, query }) => {
+      if (path.endsWith("/documents") && query.includes("page=1")) upload(datasets[0]);
+    };
+    const id = datasets[0]?.id ?? "";
+    const facts: JournalFacts = {
+      ...factsOf("restored"),
+      datasets: new Map([["d", { id, name: "Handbook" }]]),
+      documents: new Map([["a", { ...copy, target_dataset_id: id, state: "restored" }]]),
+    };
+    const { plan, gone, warnings } = await planOf(await detailedDump([chunk("a", "a1", 1, "text")]), client, { facts });
+    expect({ gone, warnings: warnings.length }).toEqual({ gone: [], warnings: 1 });
+    expect(plan.datasets[0]?.documents).toMatchObject([{ earlier: { target_id: "copy", state: "restored" } }]);
+  },
+);
 
 test.runIf(inFull)("documents that a run did not read whole are left out, each with the reason", async () => {
   const rows = ["a", "b", "c"].map((id) => chunk(id, `${id}1`, 1, "text"));

@@ -29,7 +29,7 @@ test("the form comes from the document, or else from its details, or else from t
   expect(planWith({}, { document }).doc_form).toBe("text_model");
 });
 
-test("metadata: values of built-in fields stay out, and those that no field takes are a loss", () => {
+test("metadata: values of built-in fields are skipped, and those without a field are a loss", () => {
   const dataset = datasetDetails({
     fields: [
       { name: "author", type: "string" },

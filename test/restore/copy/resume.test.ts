@@ -16,7 +16,7 @@ test("a document that already exists needs no write", async () => {
   expect(copy.sent()).toHaveLength(writes);
 });
 
-test("a process that ends at any write is gone on with, and the end is the same", async () => {
+test("a process that ends at any write can be continued, with the same result", async () => {
   const parent = { content: "parent", children: [{ content: "x" }] };
   const rows = rowsFrom([{ content: "a", enabled: false }, { content: "a" }, parent]);
   for (const fault of ["lost", "cut"] as const) {
@@ -181,7 +181,7 @@ test("an unindexed chunk is named, and stays, if too many follow it to add them 
   expect(copy.sent()).toHaveLength(writes);
 });
 
-test("chunks that arrive late, before others with the same texts, are not taken for these", async () => {
+test("chunks that arrive late, before others with the same texts, are not confused with them", async () => {
   const fates = [{ late: 2 }, undefined, { late: 1 }];
   const copy = await startCopy({ faultOf: (_, write) => (write === 0 ? undefined : fates[write - 1]) });
   const rows = rowsFrom([{ content: "a" }, { content: "a", enabled: false }]);

@@ -88,7 +88,7 @@ describe("texts", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("a chunk that is disabled takes texts together with being enabled", async () => {
+  test("a disabled chunk is enabled together with its new texts", async () => {
     const place = await startTarget([{ enabled: false }]);
     expect(outcomesOf(await place.apply([restoring(1, { target: target(1, { enabled: false }) })]))).toEqual([
       "chunk 501: written",
@@ -264,7 +264,7 @@ describe("a target that was changed after the plan was made", () => {
 });
 
 describe("refusals", () => {
-  test("of one row name the service's words, and the others go on", async () => {
+  test("of one row contain the text from the service, and the others continue", async () => {
     const place = await startTarget([{}, {}]);
     const { rows } = await place.apply([added(1, "   "), restoring(2)]);
     expect(rows).toMatchObject([{ outcome: "failed", target_id: null }, { outcome: "written" }]);

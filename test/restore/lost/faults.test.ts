@@ -115,7 +115,7 @@ async function restoreAll(seed: number) {
 describe("whatever gets lost on the wire, and whenever the process is killed", () => {
   const all = Array.from({ length: seeds }, (_, at) => firstSeed + at);
 
-  test.each(all)("every loss comes back once, and nothing else changes: seed %i", async (seed) => {
+  test.each(all)("every loss is restored once, and nothing else changes: seed %i", async (seed) => {
     const { place, losses } = await restoreAll(seed);
     const added = losses.filter(({ target }) => target === null).map(({ texts }) => texts?.content);
     const kept = [1, 2, 3, 4, 5].map((number) => {

@@ -102,7 +102,7 @@ test("a continued journal keeps counting, and keeps the undo of every document t
   expect(["doc", "refused"].map((id) => last.undoOf(id))).toEqual(["before/runs/1", "before/runs/2"]);
 });
 
-test("outcomes are kept: later ones hold, and several writes to a row are one row", async () => {
+test("outcomes are kept: the latest one counts, and several writes to a row are one row", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);
   await journal.conclude(intent, "not done");

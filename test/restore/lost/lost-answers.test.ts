@@ -111,7 +111,7 @@ test("equal texts differ by their ids: a lost answer is found beside the equal c
 });
 
 test.runIf(inFull)(
-  "an equal text that stood there before, or that the restore added itself, is not taken for a write that was never done",
+  "an equal text from before, or one that the restore added, does not count as a write that was never done",
   async () => {
     const cut = (_: Seen, write: number) => (write === 1 || write === 3 ? "cut" : undefined);
     const place = await startTarget([{ content: "same" }], {}, { faultOf: cut });
@@ -128,7 +128,7 @@ test.runIf(inFull)(
   },
 );
 
-describe("an add that a lock of the service holds back for longer than it is looked for", () => {
+describe("an add that waits for a lock of the service longer than the restore looks for it", () => {
   /** The write completes during the second restore, or between the two. */
   test.runIf(inFull).each([16, 40])(
     "is sent once, and recognized by the journal: after %d more requests",
@@ -194,7 +194,7 @@ describe("an add of a child chunk that a proxy gives up while the service contin
   });
 });
 
-test("an equal child chunk that stood there before is not taken for a write that was never done", async () => {
+test("an equal child chunk from before does not count as a write that was never done", async () => {
   const place = await startTarget([{ children: ["same"] }], {}, { faultOf: first("cut") });
   const restore = restoring(1, { texts: null, children: [restoringChild(1, "same")] });
   expect(outcomesOf(await place.apply([restore]))).toEqual(["child_chunk 601: failed"]);
@@ -256,7 +256,7 @@ describe("a chunk that was stored and could not be indexed", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("and cannot be repaired fails, with the service's words and the text that it shall say", async () => {
+  test("and cannot be repaired fails, with the text from the service and the text to write", async () => {
     const place = await startTarget([{}], {}, { embeddingFails: () => true, indexingSeconds: 0 });
     const applied = await place.apply([added(1)]);
     const id = place.rows().chunks.at(-1)?.id;
@@ -305,7 +305,7 @@ test("a service that is away for a moment gets the write when it is back", async
   expect(await place.prove()).toEqual([]);
 });
 
-test("a text that comes to stand there after the plan was made is not added once more", async () => {
+test("a text that appears after the plan was made is not added again", async () => {
   const place = await startTarget([{ content: "chunk 1" }]);
   const plan = added(1, "by hand");
   await place.byOthers("POST", segments, { segments: [{ content: "by hand" }] });

@@ -209,7 +209,7 @@ describe("the signal", () => {
     expect([place.texts(), (await place.open()).open]).toEqual([["lost 1", "chunk 2"], []]);
   });
 
-  test("ends a wait for a chunk that takes no change yet", async () => {
+  test("ends a wait for a chunk that accepts no change yet", async () => {
     const ended = new AbortController();
     const place = await startTarget([{ enabled: false }]);
     const restore = restoring(1, { target: target(1, { enabled: false }), disable: true });

@@ -26,7 +26,7 @@ interface Played {
   readonly result: RestoreResult;
 }
 
-test("every text with hard evidence comes back once, and nothing else changes, whatever the wire does", async () => {
+test("every text with hard evidence is restored once, and nothing else changes, whatever happens to requests", async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (drawn) => {
       const { expected, standing, result } = await play(drawn);

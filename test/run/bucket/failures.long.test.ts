@@ -105,7 +105,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     },
   );
 
-  test("a commit whose answer is lost, from a store that is gone then, is said to be uncertain", async () => {
+  test("a commit whose answer is lost, because the store is gone, is reported as uncertain", async () => {
     const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
     const one = await environment.machine("one", {}, proxy.env);

@@ -100,7 +100,7 @@ test.skipIf(process.getuid?.() === 0)(
   },
 );
 
-test("a database comes back from run folders of each format, exactly, and never takes the room of more than one", async () => {
+test("a database is rebuilt exactly from run folders of each format, and never needs the space of more than one", async () => {
   const formats = ["jsonl", "parquet", "csv"];
   const { place, job, run, documents } = await startPublishedPlace([...formats, "duckdb"]);
   const [odd] = documents[0]?.chunks ?? [];

@@ -22,7 +22,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("anchored: a document at rest takes one request a page and two for single rows", async () => {
+test.runIf(inFull)("anchored: an unchanging document needs one request a page and two for single rows", async () => {
   const document = makeIndexed({ chunks: 501 });
   const { run, server } = await startPlace([document]);
   const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });

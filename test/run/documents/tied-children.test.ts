@@ -28,7 +28,7 @@ test.runIf(inFull).each(["all", "auto"])(
   },
 );
 
-test.runIf(inFull)("auto takes 250 tied children from the chunk without asking for all lists", async () => {
+test.runIf(inFull)("auto reads 250 tied children from the chunk without reading all lists", async () => {
   const document = makeTied();
   const { run, server } = await startPlace([document], { ties: "shuffled" });
   const { manifest } = await run({ child_chunks: "auto" });

@@ -76,7 +76,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("verify finds a list that was changed, is a link, or is gone", async () => {
+test.runIf(inFull)("verify finds a list that was changed, is a link, or is missing", async () => {
   const { run } = await startPlace(2);
   const { folder } = await run({ shard: { index: 1, count: 1 } });
   const path = join(folder, "list.json");

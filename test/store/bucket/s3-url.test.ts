@@ -59,7 +59,7 @@ test.each([
   expect(() => prefixFromUrl(url)).toThrow("expected s3://bucket/prefix; ");
 });
 
-test("keys stand below the prefix", () => {
+test("keys are below the prefix", () => {
   expect(wholeKey({ bucket: "kb1", prefix: "a/b" }, "head.json")).toBe("a/b/head.json");
   expect(wholeKey({ bucket: "kb1", prefix: "" }, "head.json")).toBe("head.json");
   expect(urlOfPrefix({ bucket: "kb1", prefix: "a" }, "head.json")).toBe("s3://kb1/a/head.json");

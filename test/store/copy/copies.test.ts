@@ -25,7 +25,7 @@ test("paths of copies are shown as the addresses of their originals, and no othe
     expect(names(text)).toBe(text);
 });
 
-test("restores of a run in a bucket lie outside of the copies, which go", () => {
+test("restores of a run in a bucket are outside of the copies, which are removed", () => {
   expect(restoreFolderOf(`${copies}/dumps/nightly/runs/${run}`)).toBe(
     `/var/my copies (1)/kb/s3/dumps/nightly/runs/${run}.restore`,
   );
