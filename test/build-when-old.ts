@@ -5,10 +5,10 @@ import { join } from "node:path";
 const root = join(import.meta.dirname, "..");
 const modified = (path: string) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-/** Builds `dist` before the tests where a source is newer, because tests of the command line start the built program. */
+/** Rebuilds an outdated `dist` before the tests, because command-line tests start the built program. */
 export default function buildWhenOld(): void {
   const folders = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true });
-  // A folder counts, too: it is newer after a file of it was deleted.
+  // Folders count too: deleting a file updates the modification time of its folder.
   const sources = folders.map(({ parentPath, name }) => join(parentPath, name).slice(root.length));
   const newest = Math.max(...["src", "package.json", "rolldown.config.js", "tsconfig.json", ...sources].map(modified));
   if (modified("dist/job.schema.json") > newest) return; // the last file that a build writes

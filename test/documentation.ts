@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The pages that a user reads, README.md first. */
+/** The user documentation, README.md first. */
 export const pages = [
   "README.md",
   "CONTRIBUTING.md",
@@ -10,15 +10,15 @@ export const pages = [
     .map((name) => `docs/${name}`),
 ];
 
-/** All of them as one text. */
+/** All pages in one text. */
 export const documentation = pages.map((page) => readFileSync(page, "utf8")).join("\n");
 
-/** A fenced block of code on a page. */
+/** A fenced code block on a page. */
 export interface Block {
   readonly page: string;
-  /** The line of its fence, from 1. */
+  /** The line number of its opening fence, from 1. */
   readonly line: number;
-  /** The first word behind the fence; empty where there is none. */
+  /** The first word after the opening fence; empty if there is none. */
   readonly language: string;
   readonly text: string;
 }
@@ -37,7 +37,7 @@ export function blocksOf(page: string): readonly Block[] {
 /** Every code block of every page. */
 export const blocks = pages.flatMap(blocksOf);
 
-/** The place of a block, for messages. */
+/** The location of a block, for messages. */
 export const placeOf = ({ page, line }: Block): string => `${page}:${line}`;
 
 /** The lines below a heading of a page, up to the next heading. */
@@ -48,13 +48,13 @@ export function linesBelow(page: string, heading: string): readonly string[] {
   return lines.slice(first, length < 0 ? undefined : first + length);
 }
 
-/** The cells of every row of the tables below a heading of a page. */
+/** The cells of every table row below a heading of a page. */
 export const tableBelow = (page: string, heading: string): readonly (readonly string[])[] =>
   linesBelow(page, heading)
     .filter((line) => /^\| (?!---)/.test(line))
     .map((line) => line.slice(2, -2).split(" | "));
 
-/** The names, in backquotes, that items of a list below a heading of a page begin with. */
+/** The names in backquotes that start the list items below a heading of a page. */
 export const namesBelow = (page: string, heading: string): readonly string[] =>
   linesBelow(page, heading).flatMap((line) => {
     const [, names = ""] = /^- (`.*?`): /.exec(line) ?? [];

@@ -22,7 +22,7 @@ test.each([
   expect(isDiskError(error)).toBe(true);
 });
 
-test("any other error stays as it is", () => {
+test("any other error stays unchanged", () => {
   const error = new Error("FATAL Error: something else");
   expect(sayDiskError(error, "/out", "writing duckdb")).toBe(error);
   expect(isDiskError(error)).toBe(false);

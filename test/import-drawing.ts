@@ -1,6 +1,6 @@
 import { importGraph } from "./import-graph.js";
 
-/** Everything that an entry of the graph can reach by one arrow or more. */
+/** All entries of the graph that a node reaches over one or more arrows. */
 function reachedFrom(node: string): ReadonlySet<string> {
   const reached = new Set<string>();
   const queue = [...(importGraph[node] ?? [])];
@@ -12,7 +12,7 @@ function reachedFrom(node: string): ReadonlySet<string> {
   return reached;
 }
 
-/** The graph as a Mermaid flowchart. An arrow that leads where others lead, too, by a longer way, is left out. */
+/** The graph as a Mermaid flowchart, without arrows that a longer path already implies. */
 export function drawImports(): string {
   const arrows = Object.entries(importGraph).flatMap(([node, targets]) => {
     const others = (target: string) => targets.filter((other) => other !== target);

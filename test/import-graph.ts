@@ -1,6 +1,6 @@
 /**
- * The imports that are allowed: each folder of src, and main.ts, with the folders that it may import from. Arrows never lead back: an entry
- * imports only from entries above it.
+ * The allowed imports: for each folder of src and for main.ts, the folders that it may import from. There are no cycles:
+ * an entry imports only from entries above it.
  */
 export const importGraph: Readonly<Record<string, readonly string[]>> = {
   rows: [],
@@ -69,7 +69,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   "main.ts": ["job", "cli"],
 };
 
-/** Files at the top of src that every folder may import from; they import only from each other. */
+/** Files at the top of src that every folder may import; they import only each other. */
 export const common = [
   "amounts.ts",
   "errors.ts",
@@ -83,7 +83,7 @@ export const common = [
   "words.ts",
 ];
 
-/** Each library does its one job in one place. */
+/** The only files that may import each library. */
 export const libraries: Readonly<Record<string, RegExp>> = {
   undici: /^client\/(connections|exchange|failed-request|receive|write\/write-outcome)\.ts$/,
   "@aws-sdk/client-s3": /^store\/bucket\/client\.ts$/,
@@ -101,8 +101,8 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "@clack/prompts": /^cli\/dialogue\.ts$/,
   yargs: /^cli\/(help|command|completion)\.ts$/,
   "@duckdb/node-api": /^duckdb\//,
-  // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
-  // Schemas of results describe what goes out: types come from them, and the build makes JSON Schemas of them.
+  // External data enters here: answers, manifests, job files, and files that an earlier process left in its work folder. Result
+  // schemas describe the output; the build generates types and JSON Schemas from them.
   valibot:
     /^(schema\.ts|store\/|demo\/(chunk-writes|write-routes)\.ts$|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(result|journal-(lines|file)|lost\/(plan-file|restore-options)|copy\/(copy-(plan|result)|details))\.ts$|compare\/(diff-result|lost\/restore-plan)\.ts$|plan\/job-plan\.ts$|report\/report-result\.ts$|verify\/findings\.ts$|cli\/(command|write-schemas|log-schema)|commands\/|rows\/(row(-from-record)?|result-rows)\.ts|status\/status-result\.ts|crawl\/|segments\/|parallel\/)/,
 };

@@ -18,19 +18,19 @@ const targetsOf = (file: string) =>
     .filter((name) => name.startsWith("."))
     .map((name) => targetOf(file, name));
 
-/** The entry of the graph for a file: its folder at the top of src, or the file itself at the top. */
+/** The graph entry for a file: its top folder in src, or the file itself. */
 function nodeOf(file: string): string {
   return file.split("/")[0] ?? file;
 }
 
-/** Imports of a file that the graph does not allow. */
+/** The imports of a file that the graph does not allow. */
 function wrongImports(file: string): readonly string[] {
   if (common.includes(file)) return targetsOf(file).filter((target) => !common.includes(target));
   const allowed = [nodeOf(file), ...(importGraph[nodeOf(file)] ?? []), ...common];
   return targetsOf(file).filter((target) => !files.includes(target) || !allowed.includes(nodeOf(target)));
 }
 
-/** Libraries that a file imports although their one job is done elsewhere. */
+/** The libraries that a file must not import, because only other files may. */
 function wrongLibraries(file: string): readonly string[] {
   const names = importsOf(file).filter((name) => !name.startsWith(".") && !name.startsWith("node:"));
   const packages = names.map((name) =>
@@ -42,7 +42,7 @@ function wrongLibraries(file: string): readonly string[] {
   return packages.filter((name) => !libraries[name]?.test(file));
 }
 
-/** The files that `findWrong` objects to, each with what is wrong. */
+/** The files with findings, each with its findings. */
 const wrongFiles = (findWrong: (file: string) => readonly string[]) =>
   files.map((file) => [file, ...findWrong(file)]).filter(({ length }) => length > 1);
 
@@ -73,7 +73,7 @@ test("the graph has no circle: each entry imports from those above it", () => {
   expect(back).toEqual([]);
 });
 
-test("the embedded service shares no code with the client, nor verify with the writers", () => {
+test("the embedded service shares no code with the client, and verify none with the writers", () => {
   expect(importGraph.demo).toEqual([]);
   const ofDumps = files.filter((file) => file.startsWith("verify/")).flatMap(targetsOf);
   expect([...new Set(ofDumps.filter((file) => file.startsWith("dump/")))].sort()).toEqual([

@@ -10,7 +10,7 @@ import { child, chunk } from "./verify/sound-tables.js";
 
 const datasets = [{ id: "be707760-4d1d-4f33-b3ad-f9bace31e975", documents: ["72eeb179-b9ed-4b5c-8fc0-ef7a606536c0"] }];
 
-/** All of an iterable. */
+/** Collects all items of an iterable. */
 async function all<T>(rows: AsyncIterable<T>): Promise<readonly T[]> {
   const found: T[] = [];
   for await (const row of rows) found.push(row);
@@ -63,7 +63,7 @@ test("rows of a damaged run are not read", async () => {
   await expect(readRun(join(folder, "nowhere"))).rejects.toThrow(UsageError);
 });
 
-test.runIf(inFull)("planRestore names what a re-index took, from two runs", async () => {
+test.runIf(inFull)("planRestore names what a re-index removed, from two runs", async () => {
   const edited = chunk("d", "a", { content: "as a person wrote it", updated_by: "someone" });
   const [older, newer] = await twoDumps(tablesOf([edited]), tablesOf([chunk("d", "b", { content: "as it was" })]));
   const { documents } = await planRestore(older, { against: newer });

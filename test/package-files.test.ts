@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-/** The modules, or declarations of modules, that one leads to by imports of any kind, itself included. */
+/** A module or declaration and everything that it imports, directly or indirectly. */
 function modulesFrom(file: string, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(file)) return found;
   found.add(file);
@@ -12,7 +12,7 @@ function modulesFrom(file: string, found = new Set<string>()): ReadonlySet<strin
   return found;
 }
 
-test("the package leaves out folders of modules, but none that the library imports", () => {
+test("the package omits folders of modules, but none that the library imports", () => {
   const { files }: { files: string[] } = JSON.parse(readFileSync("package.json", "utf8"));
   const leftOut = files.flatMap((pattern) => /^!dist\/(\w+)$/.exec(pattern)?.[1] ?? []);
   expect(leftOut).toContain("cli");
@@ -29,7 +29,7 @@ test("the types of the library need no package that npm does not install with it
   expect(named).toEqual([]);
 });
 
-test("the folder that runs write to is in the repository, and what they write is not", () => {
+test("the repository has the output folder, but not its contents", () => {
   const git = (...args: string[]) => spawnSync("git", args, { encoding: "utf8" });
   expect(readFileSync("output/.gitignore", "utf8")).toBe("*\n!.gitignore\n");
   expect(git("check-ignore", "output/demo/latest").status).toBe(0);

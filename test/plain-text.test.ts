@@ -52,7 +52,7 @@ describe("withoutKey", () => {
     expect(rest).not.toContain("Ab");
   });
 
-  it("takes it out of base64, behind whatever and before whatever, in both alphabets", () => {
+  it("removes it from base64, with any text before and after it, in both alphabets", () => {
     const secret = "dataset-Ab+/=1>>>???~~~";
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.constantFrom("base64", "base64url"), (before, after, alphabet) => {
@@ -68,7 +68,7 @@ describe("withoutKey", () => {
     expect(reported.replace("Basic [key]", "").length).toBeLessThan(3);
   });
 
-  it("leaves a text without the key, and any text where there is no key, as it is", () => {
+  it("does not change a text without the key, or any text if there is no key", () => {
     expect(withoutKey("dataset-Ab", key)).toBe("dataset-Ab");
     expect(withoutKey("a b", "")).toBe("a b");
   });

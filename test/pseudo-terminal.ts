@@ -10,32 +10,32 @@ export interface Size {
   readonly rows: number;
 }
 
-/** A program at a real pseudo-terminal, whose screen is read as somebody would see it. */
+/** A program at a real pseudo-terminal; tests read its screen. */
 export interface PseudoTerminal {
-  /** Lines of the screen from the top, and those that scrolled out of it; without blanks at the end. */
+  /** The lines of the screen and the lines that scrolled off, from the top, without trailing blanks. */
   readonly lines: () => readonly string[];
   readonly text: () => string;
-  /** Lines that were wider than the screen, so that the terminal broke them; each in one piece. */
+  /** Lines that the terminal wrapped because they were too wide, unwrapped. */
   readonly broken: () => readonly string[];
-  /** Waits until the screen holds the text; fails with the screen. */
+  /** Waits until the screen contains the text; on timeout, fails and shows the screen. */
   readonly shows: (text: string | RegExp) => Promise<void>;
   readonly type: (keys: string) => void;
   readonly resize: (size: Size) => void;
-  /** Waits for the end of the program; gives its exit code. */
+  /** Waits until the program ends; returns its exit code. */
   readonly ended: Promise<number>;
 }
 
 /** Keys as a terminal sends them. */
 export const keys = { enter: "\r", space: " ", down: "\x1b[B", ctrlC: "\x03" } as const;
 
-/** Milliseconds without output after which a program that has ended has said everything. */
+/** After this many milliseconds without output, an ended program has no more output. */
 const quiet = 200;
-/** Milliseconds after which a text that is not shown is missing. */
+/** How many milliseconds to wait for a text. */
 const patience = 20_000;
 
 const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
-/** Starts the built program at a pseudo-terminal of this size. Its environment holds PATH and what is given. */
+/** Starts the built program at a pseudo-terminal of this size. It sees only PATH and the given variables. */
 export function openKbdump(
   args: readonly string[],
   { env = {}, cwd, columns = 80, rows = 30 }: Partial<Size> & { env?: NodeJS.ProcessEnv; cwd?: string },
@@ -55,7 +55,7 @@ export function openKbdump(
   });
   const exited = new Promise<number>((resolve) => child.onExit(({ exitCode }) => resolve(exitCode)));
   const ended = exited.then(async (code) => {
-    while (performance.now() - heard < quiet) await delay(quiet / 4); // the last output may come after the exit
+    while (performance.now() - heard < quiet) await delay(quiet / 4); // output may arrive after the exit
     await new Promise<void>((resolve) => screen.write("", resolve));
     return code;
   });

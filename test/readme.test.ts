@@ -10,11 +10,11 @@ test("README.md is short, and names every other page", () => {
   for (const page of pages.slice(1)) expect(readme).toContain(`](${page})`);
 });
 
-test("a newcomer needs two commands, which stand first", () => {
+test("a new user needs two commands, which come first", () => {
   expect(blocksOf("README.md")[0]?.text).toBe("npm ci && npm start\n");
 });
 
-test("the test command stands there, and CI runs it", () => {
+test("contains the test command, and CI runs it", () => {
   expect(readme).toContain("`npm ci && npm test`");
   const ci = readFileSync(".ci/run", "utf8");
   expect(ci).toMatch(/^with_node .* npm ci .*\n.*\nwith_node .* npm test\b/m);

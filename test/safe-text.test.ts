@@ -4,7 +4,7 @@ import { jsonLine, terminalText } from "../src/cli/text.js";
 import { quotedText } from "../src/job/findings.js";
 import { blankControls, cutText, escapeControls, plainText } from "../src/safe-text.js";
 
-/** Control characters of each kind, and what stands beside them in texts. */
+/** Each kind of control character, with typical surrounding text. */
 const nasty = [
   ..."\0\t\n\r\u001b\u001f\u007f\u0085\u009b\u00ad\u061c\u200b\u200d\u200e\u2028\u2029\u202e\u2066\ufeff",
   ...'\u{1d173}\u{e0001} \\"',
@@ -37,7 +37,7 @@ test("no control character gets through, whichever way a text is printed", () =>
   );
 });
 
-test("every other character stays as it is, and JSON the same JSON", () => {
+test("every other character stays unchanged, and JSON stays the same JSON", () => {
   fc.assert(
     fc.property(text, (given) => {
       const others = [...given].filter((character) => !control.test(character)).join("");

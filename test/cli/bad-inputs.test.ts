@@ -12,7 +12,7 @@ import { runHere } from "./run-here.js";
 import { type Finished, runKbdump } from "./run-kbdump.js";
 
 let service: Awaited<ReturnType<typeof startService>>;
-/** The folder of a run of the service. */
+/** The folder of a finished run; tests copy it. */
 let run: string;
 let place: string;
 beforeAll(async () => {
@@ -35,7 +35,10 @@ const camelCase = flags
   .filter((flag) => flag.includes("-"))
   .map((flag) => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
 
-/** Patterns that no message may hold: values of the code, codes of the system, stacks, names of libraries and of the code, the key. */
+/**
+ * Text that no message may contain: raw JavaScript values, system error codes, stack traces, library names, code
+ * identifiers, the key.
+ */
 const unfit = [
   /\bNaN\b|\bundefined\b|\[object/,
   /\bE(NOENT|ISDIR|ACCES|PERM|EXIST|NOTDIR|ADDRINUSE|CONNREFUSED)\b/,
@@ -75,7 +78,7 @@ function expectRefusal({ code = 2, says, line }: BadInput, refused: Finished, fo
   );
   if (says.endsWith("\n")) expect(stderr.endsWith(expected)).toBe(true);
   expect(refused.code, stdout + stderr).toBe(code);
-  const allowed = line.split(/[ =]/); // a message may repeat what was typed
+  const allowed = line.split(/[ =]/); // a message may repeat words that the user typed
   const own = (text: string) =>
     allowed.reduce((rest, word) => (/^--\w+$/.test(word) ? rest.replaceAll(word, "") : rest), text);
   for (const pattern of unfit) expect(own(stdout + stderr)).not.toMatch(pattern);

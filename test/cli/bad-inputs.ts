@@ -7,22 +7,25 @@ const datasets = `datasets: [{id: ${id}, documents: [${other}]}]`;
 const good = `${source}\n${datasets}\n`;
 const flags = `--base-url ${url} --dataset ${id} --document ${other}`;
 
-/** A wrong command line, and what becomes of it. */
+/** A wrong command line and the error it should cause. */
 export interface BadInput {
-  /** Words with blanks in between; `@` is the folder that the files lie in; `SERVICE_URL` and `SERVICE_PORT` lead to the demo service. */
+  /**
+   * Arguments, separated by blanks. `@` stands for the folder with the files; SERVICE_URL and SERVICE_PORT for the demo
+   * service.
+   */
   readonly line: string;
   readonly files?: Readonly<Record<string, string>>;
-  /** SERVICE_URL and SERVICE_PORT are filled in, too. */
+  /** SERVICE_URL and SERVICE_PORT are replaced here too. */
   readonly env?: Readonly<Record<string, string>>;
-  /** There is a run in `@/run`, of a document of the demo service with child chunks made by hand; this changes its manifest. */
+  /** Puts a run of a demo document with manual child chunks into `@/run` and changes its manifest with this function. */
   readonly run?: (manifest: string) => string;
-  /** Usage, 2, unless another is given. */
+  /** The expected exit code; 2 (usage) by default. */
   readonly code?: number;
-  /** A part of what stderr says, or all of it where it ends with a line feed. */
+  /** A part of stderr; if it ends with a line feed, the end of stderr. */
   readonly says: string;
 }
 
-/** A key that must not be printed, whatever happens. */
+/** A key that no message may print. */
 export const secretKey = key;
 
 const withJob = (text: string) => ({ files: { "job.yaml": text } });
@@ -579,7 +582,7 @@ const changed = (from: string, to: string) => (manifest: string) => {
   return manifest.replace(from, to);
 };
 
-/** Restores that are refused once the run, or the service, is looked at. */
+/** Restores that are refused after a look at the run or the service. */
 const restores: readonly BadInput[] = [
   {
     line: "restore nightly@20260101 --out @",
@@ -685,7 +688,7 @@ const restores: readonly BadInput[] = [
   },
 ];
 
-/** Wrong input of every kind. */
+/** Every kind of wrong input. */
 export const badInputs: readonly BadInput[] = [
   ...commandLines,
   ...flagValues,
@@ -695,7 +698,7 @@ export const badInputs: readonly BadInput[] = [
   ...restores,
 ];
 
-/** Lines that depend on the folder that the program starts in, so that a process of its own runs them. */
+/** Command lines that depend on the working directory, so each runs in its own process. */
 export const badInputsOfFolder: readonly BadInput[] = [
   { line: "run", says: "kbdump: no job file given; kbdump init writes one; without a file, give --base-url, " },
   { line: "run", ...withJob(good), says: "kbdump: no job file given; did you mean kbdump run job.yaml?\n" },

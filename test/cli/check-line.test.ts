@@ -54,7 +54,7 @@ test.each([
   expect(problemsOf(line, runCommand)).toEqual(problems);
 });
 
-test("a file of the name is a job file, whatever stands before it", () => {
+test("a file of the name is a job file, whatever precedes it", () => {
   expect(problemsOf("--format csv parquet", runCommand, ["parquet"])).toEqual([]);
 });
 

@@ -32,7 +32,7 @@ async function startPlace(more: { service?: object; formats?: string[]; chunks?:
   return { server, dataset, document, folder, job, env: { KNOWLEDGE_API_KEY: server.key } };
 }
 
-test("run: 0, the summary on stdout, commands that work as they stand", async () => {
+test("run: 0, the summary on stdout, commands that work unchanged", async () => {
   const { job, env, folder, document } = await startPlace({ formats: ["jsonl", "duckdb"], chunks: 110 });
   const { code, stdout, stderr } = await runKbdump(["run", job], env, folder);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -66,7 +66,7 @@ test("run --json: one JSON object as the last line, and nothing else on stdout",
   });
 });
 
-test("run with flags alone, which name the job after its dataset", async () => {
+test("run with flags only, which name the job after its dataset", async () => {
   const { server, dataset, document, folder, env } = await startPlace();
   const where = ["--base-url", server.url, "--dataset", dataset.id, "--document", document.id, "--batch", "2025"];
   const { code } = await runHere(
@@ -140,7 +140,7 @@ test.each([
   expect(stderr).not.toContain("dataset-wrong");
 });
 
-test("a server that is not there: exit 1, and what to look at", async () => {
+test("a server that does not answer: exit 1, and what to check", async () => {
   const listener = createServer().listen(0, "127.0.0.1");
   await once(listener, "listening");
   const address = listener.address();
@@ -238,7 +238,7 @@ test("help in every spelling; without arguments on stderr, with exit 2", async (
   expect(await runHere([])).toEqual({ code: 2, stdout: "", stderr: all.stdout });
 });
 
-test("--env-file holds the key, and what the job file takes from the environment", async () => {
+test("--env-file contains the key and the variables of the job file", async () => {
   const { job, env, folder, server } = await startPlace();
   const text = JSON.parse(await readFile(job, "utf8"));
   text.service.base_url = `\${KB_TEST_URL}`;
@@ -250,7 +250,7 @@ test("--env-file holds the key, and what the job file takes from the environment
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("401 unauthorized") });
 });
 
-test("init writes a job file, and never over one that is there", async () => {
+test("init writes a job file and never overwrites an existing one", async () => {
   const folder = await testFolder();
   const path = join(folder, "my.yaml");
   expect(await runHere(["init", path])).toMatchObject({ code: 0, stderr: "" });
@@ -319,7 +319,7 @@ test.each([
   expect(await runHere(["run", job, "--quiet"], env)).toMatchObject({ code: 0 });
 });
 
-test("two runs of one job: the second says who is at work and exits 5", async () => {
+test("two runs of one job: the second names the owner and exits 5", async () => {
   const { job, env, server } = await startPlace({ chunks: 110, latency: 20 });
   const first = startKbdump(["run", job], env);
   const done = finished(first);

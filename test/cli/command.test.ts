@@ -4,7 +4,7 @@ import { commonOptions, defineCommand } from "../../src/cli/command.js";
 import type { Registry } from "../../src/cli/registry.js";
 import { UsageError } from "../../src/errors.js";
 
-/** The whole of a command, as its file has it. */
+/** A complete command, written as in a command file. */
 const greetCommand = defineCommand({
   name: "greet <name> [more..]",
   about: "greet people",

@@ -87,7 +87,7 @@ test("one dataset of two cannot be listed: exit 3, and it is named", async () =>
   expect(stderr).toContain(`warning: ${sentence}`);
 });
 
-test("status takes the batches of a dataset of all documents, and asks for nothing else", async () => {
+test("status uses the batches of a dataset of all documents, and requests nothing else", async () => {
   const { server, datasets, fileOf, kbdump } = await startCli([1]);
   const [dataset] = datasets;
   dataset?.batches.set("2025", [makeStatusEntry(idsOf(dataset)[0] ?? "")]);

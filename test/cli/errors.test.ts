@@ -71,7 +71,7 @@ test("the cause comes first and the URL last, and on a terminal no word is broke
   ]);
 });
 
-test("a fault of our own has its stack, in one line of JSON where that is asked for", () => {
+test("an internal error includes its stack, in one line of JSON if requested", () => {
   const error = new TypeError("x is not a function");
   expect(say(error, { json: false, logFormat: "text" }).stderr).toMatch(
     /^kbdump: x is .*\nThis is a bug in kbdump\.\n/,
@@ -91,7 +91,7 @@ test.runIf(inFull).each([
   expect(JSON.parse(stdout)).toEqual({ status: "failed", exit_code: code, error: message, problems });
 });
 
-test("printing resolves when it is written or nobody reads, and rejects with what is done nevertheless", async () => {
+test("printing resolves when the text is written or the reader is gone; on other errors, it says what was achieved", async () => {
   const printing = (error: Error | null, achieved?: string) => {
     const stdout = { write: (_text: string, written?: (error?: Error | null) => void) => written?.(error) };
     return printResult({ stdout }, "text", achieved);
@@ -141,23 +141,26 @@ test.runIf(existsSync("/dev/full"))("a full stdout: exit 3, as the run is publis
   ]);
 });
 
-test.runIf(inFull)("an old Node is told which one is needed, before it fails at what it lacks", async () => {
-  const { engines } = JSON.parse(await readFile("package.json", "utf8"));
-  const pretend = (version: string) => {
-    const versions = `{ value: { ...process.versions, node: "${version}" } }`;
-    return `data:text/javascript,Object.defineProperty(process, "versions", ${versions})`;
-  };
-  const run = (version: string) =>
-    finished(spawn(process.execPath, ["--import", pretend(version), program, "run", "--help"], { stdio: "pipe" }));
-  expect(engines.node).toBe(">=22.19.0");
-  for (const version of ["18.0.0", "20.20.2", "22.18.0"]) {
-    const { code, stdout, stderr } = await run(version);
-    const cause = `Node.js ${version} is too old: kbdump needs 22.19 or later`;
-    expect({ code, stdout, stderr }).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: `kbdump: ${cause}; install it from https://nodejs.org\n`,
-    });
-  }
-  for (const version of ["22.19.0", "24.0.0", "26.1.0"]) expect((await run(version)).code, version).toBe(0);
-});
+test.runIf(inFull)(
+  "on an old Node, the program names the version that it needs, before it fails on a missing feature",
+  async () => {
+    const { engines } = JSON.parse(await readFile("package.json", "utf8"));
+    const pretend = (version: string) => {
+      const versions = `{ value: { ...process.versions, node: "${version}" } }`;
+      return `data:text/javascript,Object.defineProperty(process, "versions", ${versions})`;
+    };
+    const run = (version: string) =>
+      finished(spawn(process.execPath, ["--import", pretend(version), program, "run", "--help"], { stdio: "pipe" }));
+    expect(engines.node).toBe(">=22.19.0");
+    for (const version of ["18.0.0", "20.20.2", "22.18.0"]) {
+      const { code, stdout, stderr } = await run(version);
+      const cause = `Node.js ${version} is too old: kbdump needs 22.19 or later`;
+      expect({ code, stdout, stderr }).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: `kbdump: ${cause}; install it from https://nodejs.org\n`,
+      });
+    }
+    for (const version of ["22.19.0", "24.0.0", "26.1.0"]) expect((await run(version)).code, version).toBe(0);
+  },
+);

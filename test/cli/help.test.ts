@@ -7,7 +7,7 @@ import { loadAll } from "../../src/cli/registry.js";
 const loaded = await loadAll(commands);
 const cases = loaded.map((command) => [command.name.split(" ")[0] ?? "", command] as const);
 
-/** The longest word of a help: nothing narrower can be had. */
+/** The length of the longest word in a help text: it cannot be printed any narrower. */
 const longestWord = (text: string) => Math.max(...text.split(/\s+/).map(({ length }) => length));
 
 test.each(cases)("kbdump %s --help fits 80 and 40 columns", async (_name, command) => {
@@ -25,7 +25,7 @@ test.each(cases)(
     expect(help).toMatch(new RegExp(`^Examples?:\\n(  .*\\n)*  .*kbdump ${name}`, "m"));
     expect(help).toMatch(/^Exit codes: 0 /m);
     const texts = [command.about, command.epilog, ...Object.values(command.options).map(({ describe }) => describe)];
-    // An indented line is a command to copy; any other line is a paragraph of its own.
+    // An indented line is a command to copy; every other line is its own paragraph.
     for (const text of texts) expect(text).not.toMatch(/(^|\n)[^\s:][^\n]*[^\n:]\n[^\s]/);
     for (const text of texts.slice(2)) expect(text).not.toContain("\n");
     for (const example of command.epilog.split("\n").filter((line) => line.startsWith("  "))) {
@@ -58,7 +58,7 @@ test("the help of all commands fits 80 and 40 columns, and has every command", a
   }
 });
 
-test("a reader that is no terminal has 80 columns, and a wide terminal no more than 110", async () => {
+test("output outside a terminal has 80 columns; a wide terminal at most 110", async () => {
   const run = loaded.find(({ name }) => name.startsWith("run "));
   const longest = async (columns: number | undefined) => {
     const help = run ? await helpOf(run, columns) : "";

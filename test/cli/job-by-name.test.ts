@@ -9,7 +9,7 @@ const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";
 const batch = "20250306120000123456";
 
-/** An output folder with one run of the job `nightly`, and the environment that it needs. */
+/** An output folder with one run of the job `nightly`, and the environment variables for it. */
 async function startJob(more: object = {}) {
   const { url, key, close } = await startService();
   onTestFinished(close);
@@ -28,7 +28,7 @@ async function startJob(more: object = {}) {
   return { out, env, runs };
 }
 
-test("the name of a job that has run stands for the job that its newest run recorded", async () => {
+test("the name of a job stands for the job that its newest run recorded", async () => {
   const { out, env, runs } = await startJob();
   const [first = ""] = await runs();
   for (const [command, ...flags] of [["run"], ["plan"], ["status"], ["prune", "--dry-run"]]) {

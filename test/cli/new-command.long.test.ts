@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 const root = join(import.meta.dirname, "../..");
 let place: string;
 
-/** All that a new command needs: one file in the folder of commands. */
+/** A complete new command: one file in the commands folder. */
 const toy = `
 import * as v from "valibot";
 import { defineCommand } from "../cli/command.js";

@@ -12,7 +12,7 @@ const tallyOf = (facts: Partial<RunProgress>): RunProgress => ({
   ...facts,
 });
 
-/** The facts of a run that had done nothing at first, and is as `facts` say after so many milliseconds. */
+/** What the view shows for a run with these counts after `elapsed` milliseconds; the run started with no pages done. */
 function factsAfter(elapsed: number, facts: Partial<RunProgress>) {
   const progress = tallyOf({ ...facts, pagesDone: 0 });
   const rendering = renderRun(progress);
@@ -21,12 +21,12 @@ function factsAfter(elapsed: number, facts: Partial<RunProgress>) {
   return rendering.facts(elapsed);
 }
 
-test("documents that have not told their size are taken for average ones", () => {
+test("documents of unknown size count as average ones", () => {
   const found = factsAfter(10_000, { documents: 4, documentsBegun: 2, pagesExpected: 200, pagesDone: 100 });
   expect(found).toMatchObject({ done: 100, of: 400, share: 0.25, remaining_seconds: 30 });
 });
 
-test("documents that an earlier process read count for nothing, and where all are such, nothing is left", () => {
+test("documents that an earlier process read do not count; if all are such, no time is left", () => {
   const resumed = { documents: 9, documentsFound: 5, documentsBegun: 2, pagesExpected: 200, pagesDone: 100 };
   expect(factsAfter(10_000, resumed)).toMatchObject({ share: 0.25, remaining_seconds: 30 });
   expect(factsAfter(10_000, { documents: 9, documentsFound: 9, documentsDone: 9 })).toMatchObject({ share: 1 });
@@ -37,7 +37,7 @@ test("documents that failed are not waited for", () => {
   expect(factsAfter(1_000, failed)).toMatchObject({ share: 0.5, remaining_seconds: 1 });
 });
 
-test("nothing is foretold before anything is known, and the share never passes 1", () => {
+test("there is no estimate without data, and the share never exceeds 1", () => {
   expect(factsAfter(1_000, { documents: 4 })).toMatchObject({ of: null, share: null, remaining_seconds: null });
   const more = { documents: 1, documentsBegun: 1, pagesExpected: 2, pagesDone: 3 };
   expect(factsAfter(1_000, more)).toMatchObject({ share: 1, remaining_seconds: 0 });
@@ -53,7 +53,7 @@ test("the time left counts from when the size was known", () => {
   expect(facts(70_000)).toMatchObject({ share: 0.25, remaining_seconds: 30 });
 });
 
-test("requests that workers have sent count before a result tells of them", () => {
+test("requests by workers count before their results arrive", () => {
   const progress = tallyOf({ requestsElsewhere: 0 });
   const { facts } = renderRun(progress);
   facts(0);
@@ -82,7 +82,7 @@ test("one line says how long, how far and how fast", () => {
   expect(lines(10_000)[0]).toMatch(/^100 % · writing duckdb · 4\/13/);
 });
 
-test("while answers hang, the line says for how many, and foretells nothing", () => {
+test("while answers are missing, the line says for how long, and gives no estimate", () => {
   vi.setSystemTime(0);
   const progress = tallyOf({ documents: 2, documentsBegun: 2, pagesExpected: 10 });
   const { lines, facts } = renderRun(progress);
@@ -102,7 +102,7 @@ test("while answers hang, the line says for how many, and foretells nothing", ()
   expect(facts(60_000)).toMatchObject({ silent_seconds: null, remaining_seconds: 60 });
 });
 
-test("a rate is that of the last ten seconds, however long nothing came before", () => {
+test("a rate covers the last ten seconds, even after a long pause", () => {
   const rate = new RecentRate();
   expect(rate.at(0, 0)).toBe(0);
   expect(rate.at(1_000, 10)).toBe(10);
@@ -162,7 +162,7 @@ function watched(options: { isTTY?: boolean; format?: "text" | "json"; quiet?: b
   return text;
 }
 
-test("a line every 10 s where there is no terminal", () => {
+test("a line every 10 s outside a terminal", () => {
   expect(withoutTimes(watched({}, 25_000))).toBe(
     "22 % · reading chunks.csv · 31.0 s left · 1.0 MB/s\n47 % · reading chunks.csv · 21.0 s left · 1.0 MB/s\n",
   );

@@ -9,7 +9,7 @@ import { makeDocument, Store } from "../servers/store.js";
 import { runHere } from "./run-here.js";
 import { runKbdump } from "./run-kbdump.js";
 
-/** A job whose service only the proxy knows. */
+/** A job whose service is only reachable through the proxy. */
 async function startPlace() {
   const store = new Store();
   const document = makeDocument({ chunks: 120 });

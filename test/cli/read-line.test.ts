@@ -11,7 +11,7 @@ const options = {
   duckdb: { type: "string", valueIsOptional: true, describe: "" },
 } as const satisfies Options;
 
-/** A line in short: `out=x` for a flag that is known, `?--x` for one that is not, and the other arguments behind a bar. */
+/** A short form of a command line: `out=x` for a known flag, `?--x` for an unknown flag, other arguments after a bar. */
 function shown(text: string): string {
   const { flags, plainArguments } = readLine(text.split(" "), options);
   const flagText = flags.map(

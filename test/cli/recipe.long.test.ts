@@ -10,7 +10,7 @@ import { type Finished, finished, startKbdump } from "./run-kbdump.js";
 
 const page = "docs/restore.md";
 
-/** The blocks of the recipe: the command of the first terminal, all commands of the second, and the end of the output. */
+/** The blocks of the recipe: the command for the first terminal, all commands for the second, and the end of the output. */
 function recipe(): { readonly serve: string; readonly commands: string; readonly ends: string } {
   const shellBlocks = blocksOf(page).filter(({ language }) => language === "sh");
   const [serve = "", ...commands] = shellBlocks.map(({ text }) => text);
@@ -18,10 +18,10 @@ function recipe(): { readonly serve: string; readonly commands: string; readonly
   return { serve, commands: commands.join("\n"), ends: shown?.text ?? "" };
 }
 
-/** The document of the sample data that the recipe works on: small, and without edits from before. */
+/** The sample document that the recipe uses: small and without earlier edits. */
 const worked = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";
 
-/** A folder with the job, made cheaper for the sake of time, and a `kbdump` that notes how it ended. */
+/** A folder with the job, made faster for the test, and a `kbdump` wrapper that records its exit codes. */
 async function newcomersFolder(): Promise<{ folder: string; path: string; noted: () => Promise<string> }> {
   const folder = await testFolder();
   await mkdir(join(folder, "jobs"));
@@ -43,7 +43,7 @@ async function newcomersFolder(): Promise<{ folder: string; path: string; noted:
   return { folder, path, noted: () => readFile(join(folder, "noted"), "utf8") };
 }
 
-/** Starts the command of the first terminal on a free port, and gives that port. */
+/** Starts the command of the first terminal on a free port and returns the port. */
 async function serveDemo(command: string): Promise<string> {
   const [program, ...args] = command.trim().split(" ");
   expect(program).toBe("kbdump");
@@ -67,7 +67,7 @@ async function textFrom(url: string, init: RequestInit): Promise<string> {
   return response.text();
 }
 
-/** The chunks of the document at the service, and text and type of the child chunks of one, by the text of their chunk. */
+/** The chunks of the document at the service; text and type of the child chunks, by the text of their chunk. */
 async function held(port: string) {
   const at = `http://127.0.0.1:${port}/v1/datasets/be707760-4d1d-4f33-b3ad-f9bace31e975/documents/${worked}/segments`;
   const init = { headers: { authorization: "Bearer demo-key" } };
@@ -80,7 +80,7 @@ async function held(port: string) {
   return { chunks, childrenOf };
 }
 
-test("the recipe of docs/restore.md: what a re-index took is seen, brought back and proved", async () => {
+test("the recipe of docs/restore.md finds, restores and proves what a re-index removed", async () => {
   const { serve, commands, ends } = recipe();
   const { folder, path, noted } = await newcomersFolder();
   const port = await serveDemo(serve);

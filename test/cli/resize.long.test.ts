@@ -5,7 +5,7 @@ import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
 
-/** A batch of three documents that never gets any further. */
+/** A batch of three documents whose indexing never finishes. */
 async function startPlace() {
   const store = new Store();
   const documents = [1, 2, 3].map((seed) => makeDocument({ chunks: 1, seed }));
@@ -36,7 +36,7 @@ test("on a real terminal a resize leaves nothing stale", async () => {
   for (const columns of [100, 60, 30, 120]) {
     terminal.resize({ columns, rows: 30 });
     await expect.poll(shown, { timeout: 10_000 }).toEqual(whole);
-    await delay(300); // drawn once more, it is still the same
+    await delay(300); // after another redraw it is still the same
     expect(shown()).toEqual(whole);
     expect(terminal.broken()).toEqual([]);
   }

@@ -3,8 +3,8 @@ import { outputFlags, printError } from "../../src/cli/output.js";
 import { type Finished, withoutTimes } from "./run-kbdump.js";
 
 /**
- * Runs a command line in this process, as main.ts does in one of its own, in a fraction of the time. Signals, pipes and the
- * built program itself take `runKbdump`.
+ * Runs a command line in this process as main.ts would, but much faster. To test signals, pipes or the built program,
+ * use `runKbdump`.
  */
 export async function runHere(
   args: readonly string[],

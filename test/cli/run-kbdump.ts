@@ -10,7 +10,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Starts the built program. Its environment holds PATH and what is given, so that no key of the machine gets in. */
+/** Starts the built program. It sees only PATH and the given variables, so no key of this machine leaks in. */
 export function startKbdump(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
   return spawn(process.execPath, [program, ...args], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
@@ -19,7 +19,7 @@ export function startKbdump(args: readonly string[], env: NodeJS.ProcessEnv = {}
   });
 }
 
-/** Waits for the end of a program; gives its output and its exit code. */
+/** Waits until the program ends; returns its output and exit code. */
 export async function finished(child: ChildProcess): Promise<Finished> {
   let stdout = "";
   let stderr = "";
@@ -33,12 +33,12 @@ export async function finished(child: ChildProcess): Promise<Finished> {
   return { code, stdout, stderr: withoutTimes(stderr) };
 }
 
-/** Log lines without the time of day that they begin with; test/cli/view.test.ts looks at that. */
+/** Removes the time of day from the start of each log line; test/cli/view.test.ts checks the times. */
 export function withoutTimes(stderr: string): string {
   return stderr.replace(/^\d\d:\d\d:\d\d /gm, "");
 }
 
-/** Runs the built program to its end. */
+/** Runs the built program and waits until it ends. */
 export function runKbdump(args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): Promise<Finished> {
   return finished(startKbdump(args, env, cwd));
 }

@@ -5,19 +5,19 @@ interface Cell {
   readonly width: number;
 }
 
-/** A line as it was written, which the screen shows in as many rows as it takes. */
+/** A line as written; the screen wraps it over as many rows as it needs. */
 type Line = Cell[];
 
 const tokens = /␛\[\??([\d;]*)([A-Za-z])|\r|\n|[^␛\r\n]/gu;
 
 /**
- * A terminal as far as the view uses one: newline, return, up, home, clearing and wrapping on and off. A resize wraps long lines
- * anew and the cursor stays in its place of the text, as in most terminals of today.
+ * A terminal that supports what the view uses: newline, return, up, home, clearing, and wrapping on and off. Like most
+ * modern terminals, a resize rewraps long lines and keeps the cursor at its place in the text.
  */
 export class Screen {
   readonly #lines: Line[] = [[]];
   #row = 0;
-  /** Cells before the cursor in its line. */
+  /** The number of cells between the start of the line and the cursor. */
   #at = 0;
   #wraps = true;
   columns: number;
@@ -39,12 +39,12 @@ export class Screen {
     }
   }
 
-  /** The text as it was written, without empty lines at the end. */
+  /** The text as written, without empty lines at the end. */
   get lines(): readonly string[] {
     return textsOf(this.#lines);
   }
 
-  /** The rows that the text takes in the present width. */
+  /** The rows that the text fills at the current width. */
   get rows(): readonly string[] {
     return textsOf(this.#lines.flatMap((line) => this.#rowsOf(line)));
   }
@@ -63,14 +63,14 @@ export class Screen {
     return rows;
   }
 
-  /** The cell with which the row of the cursor begins, in the present width. */
+  /** The index of the first cell in the cursor's row, at the current width. */
   #startOfRow(): number {
     let start = 0;
     for (const { length } of this.#rowsOf(this.#lines[this.#row] ?? [])) {
       if (this.#at < start + length) return start;
       start += length;
     }
-    return Math.max(0, start - (this.#rowsOf(this.#lines[this.#row] ?? []).at(-1)?.length ?? 0)); // behind the last cell
+    return Math.max(0, start - (this.#rowsOf(this.#lines[this.#row] ?? []).at(-1)?.length ?? 0)); // the cursor is after the last cell
   }
 
   #newline(): void {

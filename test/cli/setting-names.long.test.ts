@@ -10,14 +10,14 @@ const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";
 const datasets = [{ id: dataset, documents: [document] }];
 
-/** A command that asks a service, with the names that it has for the address of that service and for certificates. */
+/** A command that connects to a service, and what it calls the settings for address and certificates. */
 interface Asking {
   readonly address: string;
   readonly certificates: string;
   readonly args: (url: string) => Promise<readonly string[]>;
 }
 
-/** A run of a job file, a run without one, and a restore. */
+/** A run with a job file, a run without, and a restore. */
 async function startCommands(): Promise<readonly Asking[]> {
   const { url: source, key, close } = await startService();
   onTestFinished(close);
@@ -45,7 +45,7 @@ async function startCommands(): Promise<readonly Asking[]> {
 const errorOf = async (args: readonly string[]) =>
   runHere([...args, "--quiet"], { KNOWLEDGE_API_KEY: "dataset-k", KNOWLEDGE_RESTORE_KEY: "dataset-k" });
 
-test("every command names its own setting for an address where nobody is, or another service", async () => {
+test("every command names its own setting if no service, or another service, answers at the address", async () => {
   const dead = await deadUrl();
   const { url } = await serve((_, response) => response.writeHead(404).end("<title>404 Not Found</title>"));
   const ask = async ({ address, args }: Asking) => {

@@ -1,7 +1,7 @@
 /**
- * Loaded into the program before it starts (node --import): sends it the signals of SIGNALS, the first when the file
- * SIGNAL_AT is there at any depth below the folder SIGNAL_IN, each other when the one before was heard. So a signal comes
- * at one exact point, however busy the machine is.
+ * Preloaded into the program (node --import). Sends it the signals in SIGNALS: the first when the file SIGNAL_AT exists
+ * anywhere below SIGNAL_IN, each later one when the program has received the one before. The timing is exact, even on a
+ * busy machine.
  */
 import { readdirSync } from "node:fs";
 import { basename } from "node:path";
@@ -13,7 +13,7 @@ function isThere() {
   try {
     return readdirSync(SIGNAL_IN, { recursive: true, encoding: "utf8" }).some((path) => basename(path) === SIGNAL_AT);
   } catch {
-    return false; // not made yet, or just removed
+    return false; // not created yet, or just removed
   }
 }
 

@@ -38,7 +38,7 @@ test.each([
       SIGNAL_IN: join(folder, "out"),
       NODE_OPTIONS: `--import=${hook}`,
     };
-    // A second signal ends the program at once, so that it does not even say by what.
+    // A second signal ends the program at once, before it can print which signal it was.
     expect(await runKbdump(["run", job, "--quiet"], { ...env, ...signal })).toEqual({ code, stdout: "", stderr });
     expect(await readdir(join(folder, "out", "test"))).not.toContain("test.duckdb");
     expect(await readdir(join(folder, "out", "test", "runs"))).toEqual([]);

@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The command line of a run of one document, with a job file in JSON. */
+/** The command line for a run of one document, with a JSON job file. */
 async function smallRun(out: string): Promise<readonly string[]> {
   const file = join(folder, "job.json");
   const job = { service: { base_url: service.url }, datasets: [{ id: dataset, documents: [document] }] };
@@ -30,7 +30,7 @@ async function smallRun(out: string): Promise<readonly string[]> {
   return ["run", file, "--format", "jsonl", "--quiet", "--out", join(folder, out)];
 }
 
-/** The files that the built program loads, below the root of the checkout; Node lists them where it is asked for the coverage. */
+/** The files that the built program loads, relative to the checkout root; taken from Node's coverage data. */
 async function filesOf(args: readonly string[]): Promise<readonly string[]> {
   const coverage = await mkdtemp(join(folder, "coverage-"));
   const env = { KNOWLEDGE_API_KEY: service.key, NODE_V8_COVERAGE: coverage };
@@ -41,7 +41,7 @@ async function filesOf(args: readonly string[]): Promise<readonly string[]> {
   return result.filter(({ url }) => url.startsWith("file:")).map(({ url }) => relative(root, fileURLToPath(url)));
 }
 
-/** The packages that files are of. */
+/** The npm packages that the files belong to. */
 function packagesOf(files: readonly string[]): readonly string[] {
   return [...new Set(files.flatMap((file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []))].sort();
 }
@@ -66,7 +66,7 @@ test.runIf(inFull)("a small run loads few files, and no package that it does not
   expect(packagesOf(files)).toEqual(["leven", "p-limit", "undici", "valibot", "yocto-queue"]);
 });
 
-test.runIf(inFull)("a small run does not wait for V8 to compile the parser of answers anew", async () => {
+test.runIf(inFull)("a small run does not wait for V8 to recompile the answer parser", async () => {
   const traced = ["--trace-wasm-compilation-times", "dist/main.js", ...(await smallRun("compiled"))];
   const env = { PATH: process.env.PATH, KNOWLEDGE_API_KEY: service.key };
   const { code, stdout } = await finished(spawn(process.execPath, traced, { cwd: root, env }));

@@ -10,14 +10,14 @@ const rows = [
 const columns = [{ id: true }, { least: 6 }, { right: true }, { drop: 1 }, { wraps: true }] as const;
 const linesAt = (width: number) => layOutTable(rows, { columns, width }).flat();
 
-test("where there is room, every column is as wide as it needs", () => {
+test("if there is room, every column is as wide as it needs", () => {
   expect(linesAt(Number.POSITIVE_INFINITY)).toEqual([
     `document${" ".repeat(30)}name                   chunks  status  error`,
     `${id}  漢字の手引き handbook   1,200  error   the model does not answer any more`,
   ]);
 });
 
-test("names are cut, ids go on lines of their own, columns are left out, sentences are wrapped: in this order", () => {
+test("in this order: names are cut, ids get their own lines, columns are left out, sentences are wrapped", () => {
   expect(linesAt(100).slice(1)).toEqual([
     `${id}  漢字の手引き handbook   1,200  error`,
     "    the model does not answer any more",
@@ -67,7 +67,7 @@ test("columns are as wide as they need, numbers flush right, and nothing trails"
   expect(alignedLines([], [])).toEqual([]);
 });
 
-test("a remark between the rows stands as it is", () => {
+test("a remark between the rows stays unchanged", () => {
   expect(alignedLines([["a", "b"], ["a remark that is long"], ["cc", "d"]], [])).toEqual([
     "a   b",
     "a remark that is long",

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import type { Terminal } from "../../src/cli/dialogue.js";
 
-/** A terminal in this process that gets these keys, in this order. */
+/** A terminal in this process that receives these keys in order. */
 export function openTerminalHere(pressed: readonly string[]) {
   let shown = "";
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });

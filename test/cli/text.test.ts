@@ -8,7 +8,7 @@ test("text of the service stays on one line, without control characters, cut", (
   expect(terminalText("x".repeat(300), 10)).toBe(`${"x".repeat(10)}…`);
 });
 
-test("the status table: percent only where something is counted, age from the start of processing", () => {
+test("the status table: percent only for counted stages, age from the start of processing", () => {
   const row = {
     document_id: "d1",
     indexing_status: "indexing",

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A stream as Node has it for a terminal, with a screen behind it. */
+/** A terminal stream like Node's, drawn on a test screen. */
 class Terminal extends EventEmitter {
   readonly isTTY = true;
   readonly written: string[] = [];
@@ -72,7 +72,7 @@ test("NO_COLOR and TERM=dumb take the colours away", () => {
   }
 });
 
-/** Three lines as wide as they may be. */
+/** Three lines of the maximum width. */
 const wide: Rendering = {
   facts: renderRun(emptyRunProgress()).facts,
   lines: () => [],
@@ -97,7 +97,7 @@ test.each([
     expect([columns, lines[0], lines.length]).toEqual([columns, "said before", 1 + height]);
     expect(rows).toHaveLength(Math.ceil("said before".length / columns) + height);
   }
-  terminal.screen.columns = 30; // narrower, but not told yet
+  terminal.screen.columns = 30; // narrower, but the resize event has not arrived yet
   vi.advanceTimersByTime(1_000);
   terminal.resize(30);
   expect(terminal.screen.rows).toHaveLength(1 + height);
@@ -106,7 +106,7 @@ test.each([
   expect(terminal.listenerCount("resize")).toBe(0);
 });
 
-test("elsewhere: plain lines that begin with the time of day; with quiet: nothing", () => {
+test("outside a terminal: plain lines that start with the time of day; with quiet: nothing", () => {
   const written: string[] = [];
   const output = { isTTY: false, columns: 60, write: (text: string) => written.push(text) };
   const view = open(output);

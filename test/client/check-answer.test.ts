@@ -28,7 +28,7 @@ describe("checkPage", () => {
     expect(page.rows[0]).toBe(rows[0]);
   });
 
-  it("takes an empty list", () => expect(checkPage({ data: [], total: 0 }, url).rows).toEqual([]));
+  it("accepts an empty list", () => expect(checkPage({ data: [], total: 0 }, url).rows).toEqual([]));
 
   it.each([
     ["hierarchical_model", "hierarchical_model"],

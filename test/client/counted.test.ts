@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { counted, emptyRequestCounts } from "../../src/client/request-counts.js";
 import type { Answer } from "../../src/client/send.js";
 
-test("the tally knows since when no answer came: a failure is none, an answer begins anew", async () => {
+test("records the time since the last answer: a failure is not an answer, and an answer resets it", async () => {
   const progress = emptyRequestCounts();
   const ends: { answer: () => void; fail: () => void }[] = [];
   const send = counted(

@@ -42,13 +42,13 @@ describe("failedRequest", () => {
 
   it.each([
     [new Error("two\nlines \u001b[31m"), "two lines [31m"],
-    [withCode("ETIMEDOUT", ""), "ETIMEDOUT"], // what Node rejects with where a name has several addresses
+    [withCode("ETIMEDOUT", ""), "ETIMEDOUT"], // Node's error when a name has several addresses
     ["no error", "no error"],
   ])("%s is said in one plain line", (thrown, sentence) => {
     expect(failedRequest(thrown, url).message).toBe(`GET ${url}: ${sentence}`);
   });
 
-  it("passes on what says already what to do", () => {
+  it("passes on an error that already says what to do", () => {
     const error = new RetryError("known");
     expect(failedRequest(error, url)).toBe(error);
   });

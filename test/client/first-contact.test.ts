@@ -53,7 +53,7 @@ describe("a first answer", () => {
     expect(judgeAnswer(answer(200, body, {}, one), "k")).toEqual(expected);
   });
 
-  it("does not say that base_url ends in /v1 where it does", () => {
+  it("does not say that base_url ends in /v1 if it does", () => {
     const judged = judgeAnswer(answer(200, page, {}, lists.replace(".com/", ".com/v1/")), "k");
     expect(judged).toMatchObject({ message: expect.stringMatching(/Knowledge API; check service.base_url$/) });
   });

@@ -1,4 +1,4 @@
-/** A clock on which every wait is over at once: it jumps to its end. */
+/** A clock on which waits take no time: each wait moves it forward at once. */
 export class JumpingClock {
   #now: number;
   /** The waits so far, in milliseconds. */

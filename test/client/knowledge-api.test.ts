@@ -26,7 +26,7 @@ const odd = [
   "'*()!~",
 ];
 
-/** The one request that the call sends: its segments behind the base path and its query, decoded as a server does. */
+/** The single request that the call sends: path segments after the base path, and the query, decoded as on a server. */
 async function asked(call: (api: KnowledgeApi) => Promise<unknown>) {
   const { url, requests } = await serve(answer);
   await call(openTestClient(url));
@@ -59,7 +59,7 @@ describe("the operations", () => {
     expect([path, query]).toEqual(["/v1/datasets/set/documents/doc/segments", `page=${page}&limit=100`]);
   });
 
-  it("chunks with a filter: status repeated, keyword as it is", async () => {
+  it("chunks with a filter: status repeated, keyword unchanged", async () => {
     const keyword = "Ö & = + % # 😀 'x'";
     const filter = { ...document, status: ["completed", "re segment"], keyword };
     const { pairs, query } = await asked((api) => api.chunks(filter, 1));
@@ -70,7 +70,7 @@ describe("the operations", () => {
       ["status", "re segment"],
       ["keyword", keyword],
     ]);
-    expect(query).toContain("re%20segment"); // not every server takes + for a blank
+    expect(query).toContain("re%20segment"); // some servers do not read + as a blank
   });
 
   it("child chunks: of every chunk, whatever filter the document has", async () => {
@@ -98,7 +98,7 @@ describe("the operations", () => {
     ]);
   });
 
-  it("one chunk that is not there, or has no id", async () => {
+  it("one chunk that does not exist, or has no id", async () => {
     const nothing = await serve((_, response) => response.writeHead(404).end('{"code":"not_found","message":"Gone."}'));
     const gone = await rejection(openTestClient(nothing.url).chunk(document, "x"));
     expect([gone, gone.message]).toEqual([expect.any(SkipError), expect.stringContaining("404 not_found Gone.")]);
@@ -111,7 +111,7 @@ describe("the operations", () => {
     const all = { ...document, datasetId: text, documentId: text };
     const status = await asked((api) => api.indexingStatus(text, text));
     expect(status.segments).toEqual(["datasets", text, "documents", text, "indexing-status"]);
-    expect(status.path).not.toMatch(/\/\.\.?\//); // on its way, a proxy would resolve it away
+    expect(status.path).not.toMatch(/\/\.\.?\//); // a proxy would resolve such a path segment
     expect((await asked((api) => api.childChunks(all, text, 1))).segments).toEqual([
       "datasets",
       text,
@@ -123,7 +123,7 @@ describe("the operations", () => {
     ]);
   });
 
-  it("an id that no URL can hold is asked for all the same, and does not end the run", async () => {
+  it("an id that no URL can contain is still requested, and does not end the run", async () => {
     const { segments } = await asked((api) => api.childChunks(document, "half \ud83d", 1));
     expect(segments[5]).toBe("half \ufffd");
   });
@@ -136,7 +136,7 @@ describe("the answers", () => {
     const page = { rows: [{ id: "a" }], total: 1, docForm: null };
     const chunks = await api.chunks(document, 1);
     expect(chunks).toMatchObject(page);
-    expect(Math.abs((chunks.answeredAt ?? 0) - Date.now())).toBeLessThan(5_000); // by the Date header
+    expect(Math.abs((chunks.answeredAt ?? 0) - Date.now())).toBeLessThan(5_000); // taken from the Date header
     expect(await api.childChunks(document, "chunk", 1)).toEqual(page);
     expect(await api.indexingStatus("set", "batch")).toEqual([{ id: "a" }]);
     expect(await api.metadataFields("set")).toEqual([{ name: "uploader" }]);
@@ -147,7 +147,7 @@ describe("the answers", () => {
       json(requests.length === 1 ? { data: [], total: 0 } : { data: [] })(request, response),
     );
     const client = openTestClient(url, { retries: 1 });
-    await client.chunks(document, 1); // as the first answer, a list without a total would be another service's
+    await client.chunks(document, 1); // if the first answer had no total, the client would report the wrong service
     const error = await rejection(client.chunks(document, 4));
     const asked = `${url}/datasets/set/documents/doc/segments?page=4&limit=100`;
     expect(error.name).toBe("GaveUpError");

@@ -32,7 +32,7 @@ test.each([1, 3, 64])("lets %i requests be in flight, never more, in the order t
   expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(50);
 });
 
-test("one refusal slows everybody down: the pause is kept, and fewer are in flight behind it", async () => {
+test("one refusal slows all requests: they wait for the pause, and fewer are in flight after it", async () => {
   const sent: number[] = [];
   let [inFlight, mostAfter] = [0, 0];
   const options = { concurrency: 8, pace: new Pace(), signal: new AbortController().signal, refusal };
@@ -82,7 +82,7 @@ test("a wait ends at once with the reason of the signal", async () => {
   await expect(waiting).rejects.toBe(reason);
 });
 
-test("a refusal halves the requests in flight, down to 1; good answers bring them back one by one, up to the maximum", async () => {
+test("a refusal halves the requests in flight, down to 1; good answers add one at a time, up to the maximum", async () => {
   let [status, started] = [200, 0];
   let release = () => {};
   let held = Promise.resolve();
@@ -103,7 +103,7 @@ test("a refusal halves the requests in flight, down to 1; good answers bring the
     status = code;
     await send(requestOf("a"));
   };
-  /** How many of so many requests are in flight together; all get good answers. */
+  /** Sends `count` requests that all succeed; returns how many were in flight at the same time. */
   const together = async (count: number) => {
     held = new Promise((resolve) => {
       release = resolve;
@@ -119,8 +119,8 @@ test("a refusal halves the requests in flight, down to 1; good answers bring the
   };
   expect(await together(20)).toBe(8);
   await answerOnce(429);
-  await answerOnce(200); // the others wait for the first answer after a pause
-  expect(await together(8)).toBe(4); // with these, nine good answers: five, then six
+  await answerOnce(200); // after a pause, the others wait for the first answer
+  expect(await together(8)).toBe(4); // these make nine good answers, which raise the limit to five, then to six
   expect(await together(21)).toBe(6);
   expect(await together(100)).toBe(8);
   for (let refusal = 0; refusal < 5; refusal++) await answerOnce(429);

@@ -16,7 +16,7 @@ function pageOf(request: IncomingMessage): number {
   return Number(new URL(request.url ?? "", "http://a.example").searchParams.get("page"));
 }
 
-/** A client with pages 1 and 2 under way, 3 waiting for its retry, and 5 and 6 in the queue behind 4. */
+/** A client with pages 1 and 2 in flight, page 3 waiting for its retry, and pages 5 and 6 queued behind 4. */
 async function busyClient(options: Partial<ClientOptions> = {}) {
   const { url, requests } = await serve((request, response) => {
     if (pageOf(request) === 3) response.writeHead(500, { "retry-after": "60" }).end();
@@ -72,7 +72,7 @@ describe("everything under way, in the queue and in a wait ends at once, and not
     expect(first?.message).toContain("401; the service does not take this key");
     for (const error of others) expect(error).toBe(first);
     expect(requests.map(pageOf).slice(0, 4)).toEqual([1, 2, 3, 11]);
-    expect(progress.sent).toBeLessThanOrEqual(5); // one may take the slot before the answer is understood
+    expect(progress.sent).toBeLessThanOrEqual(5); // one more may start before the answer is understood
     expect(progress.inFlight).toBe(0);
   });
 });
@@ -107,7 +107,7 @@ describe("a service that is gone", () => {
     expect(error.message).toContain("check service.base_url");
   });
 
-  it("is one that takes requests, and answers none of them", async () => {
+  it("is one that accepts requests and never answers", async () => {
     const { url, requests } = await serve(() => {});
     const client = openTestClient(url, { concurrency: 3, retries: 6, silence: 0.1 });
     const errors = await Promise.all([1, 2, 3, 4, 5, 6].map((page) => rejection(client.chunks(document, page))));
@@ -119,7 +119,7 @@ describe("a service that is gone", () => {
     expect(requests.length).toBeLessThanOrEqual(6);
   });
 
-  it.runIf(inFull)("is one that begins an answer and never ends it, but not one that is slow to send it", async () => {
+  it.runIf(inFull)("is one that starts an answer and never finishes it, but not one that sends slowly", async () => {
     const begin = (response: ServerResponse) => void response.writeHead(200).write('{"data":[],');
     const { url } = await serve((_, response) => begin(response));
     const error = await rejection(openTestClient(url, { retries: 6, silence: 0.1 }).chunks(document, 1));
@@ -136,7 +136,7 @@ describe("a service that is gone", () => {
     expect(await client.chunks(document, 1)).toMatchObject({ total: 0 });
   });
 
-  it("is not one that leaves some pages without an answer, however many, while it gives others", async () => {
+  it("is not one that leaves some pages unanswered, however many, while it answers others", async () => {
     const { url } = await serve((request, response) =>
       pageOf(request) % 3 === 0 ? list(request, response) : request.socket.destroy(),
     );

@@ -64,7 +64,7 @@ describe("the limit of requests in flight", () => {
     expect(await rejection(waiting)).toBe(reason);
   });
 
-  it.runIf(inFull)("neither 64 requests under way nor 64 waits raise a warning of Node", async () => {
+  it.runIf(inFull)("64 requests in flight or 64 waits raise no warning in Node", async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on("warning", warn);
@@ -181,7 +181,7 @@ describe("retries", () => {
 });
 
 describe("the key", () => {
-  it.runIf(inFull)("is in no error of whatever kind, nor in what is reported of retries", async () => {
+  it.runIf(inFull)("appears in no error and in no report of a retry", async () => {
     const echo = `{"code":"${testKey}","message":"Bearer ${testKey} or ${encodeURIComponent(testKey)}"`;
     const bodies = (status: number) => [echo, `${echo}}`, `<title>${status} ${testKey}</title>`];
     const answers = [200, 302, 400, 401, 403, 404, 429, 500, 503].flatMap((status) =>

@@ -8,11 +8,11 @@ export const testKey = "dataset-Test/Key+0123=";
 export interface TestHttp {
   /** GETs a path below the base URL, without a query. */
   readonly get: (path?: string) => Promise<Answer>;
-  /** Bytes that came in. */
+  /** The number of bytes received. */
   readonly received: () => number;
 }
 
-/** The pool under test, closed after it: 5 s for a request, 1 MB for a body. */
+/** The connection pool under test, closed after the test: timeout 5 s, bodies up to 1 MB. */
 export function openTestHttp(baseUrl: string, options: Partial<HttpOptions> = {}): TestHttp {
   let received = 0;
   const { signal } = new AbortController();
@@ -34,7 +34,7 @@ export function openTestHttp(baseUrl: string, options: Partial<HttpOptions> = {}
   return { get: (path = "/x") => send({ path, query: [] }), received: () => received };
 }
 
-/** Gives the error that a promise rejects with. */
+/** Returns the error of a rejected promise. */
 export async function rejection(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise;
@@ -45,7 +45,7 @@ export async function rejection(promise: Promise<unknown>): Promise<Error> {
   throw new Error("did not reject");
 }
 
-/** Everything that printing this error could show: the messages and own properties of it and of all its causes. */
+/** All text that printing this error could show: messages and own properties of the error and its causes. */
 export function everythingOf(error: unknown): string {
   const seen = new Set<unknown>();
   const texts: string[] = [];

@@ -19,7 +19,7 @@ const daemonGone: Reply = {
   body: '{"code":"invalid_param","message":"Failed to request plugin daemon, url: plugin/x","status":400}',
 };
 
-/** A client in virtual time; `reply` says what comes of a request that arrives at this second: an answer or a code. */
+/** A client in virtual time. `reply` returns the answer, or an error code, for a request that arrives at this second. */
 function startClient(
   reply: (seconds: number, path: string, page: number) => Reply | string,
   more: Partial<ClientOptions> = {},
@@ -66,7 +66,7 @@ function startClient(
   return { clock, reported, reportedAt, sent, client, chunks };
 }
 
-/** Reads so many pages, as many at once as the client lets. */
+/** Page numbers from 1 to `count`. */
 const pages = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 describe("a service that goes away for 34 s", () => {
@@ -182,7 +182,7 @@ describe("a service that goes away for 34 s", () => {
     expect(clock.now / 1_000).toBeLessThan(1);
   });
 
-  it("ends at once at the signal, whoever waits", async () => {
+  it("ends at once when the signal is aborted", async () => {
     const stop = new AbortController();
     const { clock, chunks } = startClient((at) => (at < 0.03 ? good : "ECONNREFUSED"), { signal: stop.signal });
     await clock.until(chunks(1));
@@ -193,7 +193,7 @@ describe("a service that goes away for 34 s", () => {
   });
 });
 
-describe("a service that is not there when the run starts", () => {
+describe("a service that does not answer when the run starts", () => {
   it.each(["ECONNREFUSED", "ENOTFOUND"])("%s: the run ends within 3 s and says why", async (trouble) => {
     const { clock, chunks } = startClient(() => trouble);
     const error = await clock.until(rejection(chunks(1)));
@@ -248,7 +248,7 @@ describe("a service that answers nothing in time", () => {
     expect(clock.now / 1_000).toBeGreaterThan(4 * 30);
   });
 
-  it("has no more than service.timeout, where that is less", async () => {
+  it("lasts at most service.timeout, if that is shorter", async () => {
     const { clock, chunks } = startClient(() => "SILENCE", { timeout: 2 });
     expect(await clock.until(rejection(chunks(1)))).toBeInstanceOf(StopError);
     expect(clock.now / 1_000).toBeLessThan(6);
@@ -315,7 +315,7 @@ describe("what is no outage of the service", () => {
 });
 
 describe("a plugin daemon that is away", () => {
-  it("holds only lists of the kind and dataset that need it, and is waited for", async () => {
+  it("blocks only lists of the kind and dataset that need it, and is waited for", async () => {
     const isAway = (at: number) => at >= 1 && at < 60;
     const progress = emptyRequestCounts();
     const { clock, reported, chunks, sent } = startClient(

@@ -14,7 +14,7 @@ test.each([tenMinutes + 1, 1e12, Number.POSITIVE_INFINITY])(
     pace.take(0);
     pace.refused(0, 10, retryAfter);
     expect(pace.take(10)).toBe(tenMinutes);
-    pace.refused(5, 20, retryAfter); // of a request that was under way
+    pace.refused(5, 20, retryAfter); // refuses a request that was already in flight
     expect(pace.take(20)).toBe(tenMinutes);
     expect(pace.take(20 + tenMinutes)).toBe(0);
   },
@@ -22,43 +22,46 @@ test.each([tenMinutes + 1, 1e12, Number.POSITIVE_INFINITY])(
 
 type Event = "take" | "accept" | "refuse" | "refuse, wait";
 
-test.runIf(inFull)("whatever happens, the rate stays sane, no wait is endless, and somebody goes on after it", () => {
-  const events = fc.array(
-    fc.tuple(
-      fc.constantFrom<Event>("take", "take", "take", "accept", "accept", "refuse", "refuse, wait"),
-      fc.double({ min: 0, max: 5_000, noNaN: true }),
-    ),
-    { maxLength: 60 },
-  );
-  const maxRps = fc.constantFrom(undefined, 0.5, 20);
-  fc.assert(
-    fc.property(events, maxRps, (script, max) => {
-      const pace = new Pace(max);
-      let now = 0;
-      const sent: number[] = [];
-      for (const [event, time] of script) {
-        now += time;
-        if (event === "take" && pace.take(now) === 0) sent.push(now);
-        const sentAt = sent.at(0);
-        if (event === "take" || sentAt === undefined) continue;
-        sent.shift();
-        if (event === "accept") pace.accepted(sentAt, now);
-        else pace.refused(sentAt, now, event === "refuse" ? undefined : time);
-        const rate = pace.rateAt(now);
-        expect(rate).toBeGreaterThan(0);
-        expect(rate).toBeLessThanOrEqual(max ?? Number.POSITIVE_INFINITY);
-      }
-      for (let wait = pace.take(now), waits = 0; wait > 0; wait = pace.take(now), waits++) {
-        expect(wait).toBeLessThanOrEqual(tenMinutes);
-        expect(waits).toBeLessThan(1_000);
-        now += wait;
-      }
-    }),
-    { numRuns: 2_000 },
-  );
-});
+test.runIf(inFull)(
+  "under all conditions the rate stays in bounds, every wait ends, and requests continue after it",
+  () => {
+    const events = fc.array(
+      fc.tuple(
+        fc.constantFrom<Event>("take", "take", "take", "accept", "accept", "refuse", "refuse, wait"),
+        fc.double({ min: 0, max: 5_000, noNaN: true }),
+      ),
+      { maxLength: 60 },
+    );
+    const maxRps = fc.constantFrom(undefined, 0.5, 20);
+    fc.assert(
+      fc.property(events, maxRps, (script, max) => {
+        const pace = new Pace(max);
+        let now = 0;
+        const sent: number[] = [];
+        for (const [event, time] of script) {
+          now += time;
+          if (event === "take" && pace.take(now) === 0) sent.push(now);
+          const sentAt = sent.at(0);
+          if (event === "take" || sentAt === undefined) continue;
+          sent.shift();
+          if (event === "accept") pace.accepted(sentAt, now);
+          else pace.refused(sentAt, now, event === "refuse" ? undefined : time);
+          const rate = pace.rateAt(now);
+          expect(rate).toBeGreaterThan(0);
+          expect(rate).toBeLessThanOrEqual(max ?? Number.POSITIVE_INFINITY);
+        }
+        for (let wait = pace.take(now), waits = 0; wait > 0; wait = pace.take(now), waits++) {
+          expect(wait).toBeLessThanOrEqual(tenMinutes);
+          expect(waits).toBeLessThan(1_000);
+          now += wait;
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  },
+);
 
-test("a share that is 0 when an answer comes does not stop the process for good", () => {
+test("a share that is 0 when an answer arrives does not stop the process forever", () => {
   let share = 20;
   const pace = new Pace(() => share);
   for (let now = 0; now < 1_000; now += 100) pace.accepted(now, now);
@@ -70,7 +73,7 @@ test("a share that is 0 when an answer comes does not stop the process for good"
   expect(pace.rateAt(2_030)).toBeGreaterThan(4);
 });
 
-test("a request that breaks in every way gives its slot and its place back", async () => {
+test("a request that fails in any way releases its slot and its place", async () => {
   let failing = true;
   const answer: Answer = { url: "http://a.example/", status: 200, headers: {}, body: new Uint8Array() };
   const send = limitRequests(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { rounds } from "../rounds.js";
 import { chance, type Refuses, readRefused } from "./read-refused.js";
 
-/** How many times as long as without refusals the runs of so many seeds take, in order. */
+/** For each seed, how many times longer a run takes with refusals than without; sorted. */
 async function slowness(seeds: number, conditions: { requests: number; concurrency: number }, refuses: Refuses) {
   const clean = await readRefused({ ...conditions, latency: 5, seed: 0, refuses: () => false });
   const factors: number[] = [];
@@ -51,7 +51,7 @@ test("short and long runs alike", async () => {
   expect(long.at(-1)).toBeLessThan(1.5);
 });
 
-test("chance that sets in late costs no more", async () => {
+test("random refusals that start late cost no more", async () => {
   const late: Refuses = (now, random) => now > 300 && random() < 0.1;
   expect((await slowness(rounds(2, 10), { requests: 1_500, concurrency: 8 }, late)).at(-1)).toBeLessThan(1.7);
 });

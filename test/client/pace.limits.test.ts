@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chance, fixedWindow, type Refuses, readRefused, slidingWindow, tokenBucket } from "./read-refused.js";
 
-/** The figures are about those of a pace that takes every refusal for a limit; the pace may be refused 20 times more, once. */
+/** The limits come from a pace that treats every refusal as a rate limit. This pace may get 20 more refusals, once. */
 test.each<[string, number, number, number, () => Refuses, number, number]>([
   ["sliding window", 1, 50, 8, () => slidingWindow(1), 60, 0.65],
   ["sliding window", 5, 50, 4, () => slidingWindow(5), 10, 0.88],
@@ -46,7 +46,7 @@ test.each<[string, () => Refuses]>([
       refuses,
     });
     expect(refused / sent).toBeLessThan(0.3);
-    expect(1_500 / seconds / 20).toBeGreaterThan(0.2); // 0.06 where every refusal counts for a limit
+    expect(1_500 / seconds / 20).toBeGreaterThan(0.2); // 0.06 if every refusal counts as a rate limit
   }
 });
 
@@ -62,7 +62,7 @@ test.each([16, 8])(
   },
 );
 
-test("a limit that comes behind chance is found", async () => {
+test("a rate limit that follows random refusals is found", async () => {
   const limit = slidingWindow(20);
   const refuses: Refuses = (now, random) => (now < 1_000 ? random() < 0.1 : limit(now, random));
   const { seconds, refused } = await readRefused({ requests: 2_400, concurrency: 8, latency: 5, seed: 1, refuses });
@@ -70,7 +70,7 @@ test("a limit that comes behind chance is found", async () => {
   expect((2_400 - 1_400) / seconds).toBeGreaterThan(10);
 });
 
-test("Retry-After is kept to, by chance or not: nobody is sent before it is over", async () => {
+test("Retry-After is respected for random refusals too: nothing is sent before it is over", async () => {
   const until: number[] = [];
   const refuses: Refuses = (now, random) => {
     if (random() > 0.02) return false;
@@ -84,7 +84,7 @@ test("Retry-After is kept to, by chance or not: nobody is sent before it is over
   }
 });
 
-test("whoever reads one page after the other gives none up at a limit", async () => {
+test("a reader of one page at a time gives up no page at a limit", async () => {
   const conditions = { requests: 30, concurrency: 1, latency: 5, seed: 1, retries: 6 };
   const { progress } = await readRefused({ ...conditions, refuses: fixedWindow(10, 20_000) });
   expect(progress.retriedBy).toEqual({ 429: progress.throttled });

@@ -10,11 +10,14 @@ import { VirtualClock } from "./virtual-clock.js";
 interface Service {
   readonly limit: Pick<RateLimit, "perSecond" | "max" | "window">;
   readonly latency: number;
-  /** Milliseconds to wait as the service reports them; undefined: it does not say. */
+  /** The wait in milliseconds that the service reports; undefined if it reports none. */
   readonly retryAfter: (wait: number) => number | undefined;
 }
 
-/** Sends so many requests, each until it is let in, to a service with a sliding window in which refusals count. */
+/**
+ * Sends requests as the pace permits, and repeats refused ones. The service has a sliding window that also counts
+ * refused requests.
+ */
 async function simulate({ limit, latency, retryAfter }: Service, requests: number, concurrency = 8, maxRps?: number) {
   const clock = new VirtualClock();
   const window = new RateWindow();
@@ -62,7 +65,7 @@ test.each([5, 20, 50])(
   },
 );
 
-test("a service that does not say how long to wait is found out, too", async () => {
+test("the rate of a service that does not say how long to wait is found too", async () => {
   const service = { limit: { perSecond: 20 }, latency: 20, retryAfter: () => undefined };
   const { seconds, refusedShare } = await simulate(service, 800);
   expect(800 / seconds / 20).toBeGreaterThan(0.8);
@@ -88,7 +91,7 @@ test.runIf(inFull)("max_rps is a smooth rate: never more in any time than fit in
       const { sentAt, seconds } = await simulate(service, 60, concurrency, maxRps);
       for (let from = 0; from < sentAt.length; from++) {
         for (let to = from + 1; to < sentAt.length; to++) {
-          const time = ((sentAt[to] ?? 0) - (sentAt[from] ?? 0)) / 1000 + 0.006; // a timer may be 5 ms late
+          const time = ((sentAt[to] ?? 0) - (sentAt[from] ?? 0)) / 1000 + 0.006; // timers may be 5 ms late
           expect(to - from).toBeLessThanOrEqual(time * maxRps + 0.001);
         }
       }
@@ -98,7 +101,7 @@ test.runIf(inFull)("max_rps is a smooth rate: never more in any time than fit in
   );
 });
 
-test("a pause holds everybody for as long as the service says, and then one goes ahead", () => {
+test("a pause stops all requests for as long as the service says, and then one is sent first", () => {
   const pace = new Pace();
   for (let request = 0; request < 9; request++) expect(pace.take(0)).toBe(0);
   for (let answer = 0; answer < 6; answer++) pace.accepted(0, 10);
@@ -124,7 +127,7 @@ test.each([
   expect(pace.rateAt(60_020)).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("the next place is found anew when the rate has grown meanwhile", () => {
+test("the next slot is recomputed when the rate has grown meanwhile", () => {
   const pace = new Pace();
   pace.take(0);
   for (let answer = 0; answer < 6; answer++) pace.accepted(0, 5);

@@ -4,7 +4,7 @@ import { mapAhead, Prefetch } from "../../src/crawl/prefetch.js";
 import { randomFrom } from "../servers/random.js";
 import { VirtualClock } from "./virtual-clock.js";
 
-/** Whether a request is refused that arrives at this millisecond; a text: with this Retry-After. */
+/** Whether the service refuses a request that arrives at this millisecond. A string is the Retry-After header of the refusal. */
 export type Refuses = (now: number, random: () => number) => boolean | string;
 
 export interface Conditions {
@@ -13,14 +13,14 @@ export interface Conditions {
   readonly latency: number;
   readonly seed: number;
   readonly refuses: Refuses;
-  /** 200 by default, so that no page is given up. */
+  /** 200 by default, enough to get every page. */
   readonly retries?: number;
   readonly maxRps?: number | undefined;
 }
 
 const page = Buffer.from(JSON.stringify({ data: [], total: 0 }));
 
-/** Reads so many pages in order, some ahead, as the crawl does, from a service in virtual time that refuses some requests. */
+/** Reads the pages in order with prefetch, as the crawl does, from a service in virtual time that refuses some requests. */
 export async function readRefused({ requests, latency, seed, refuses, retries = 200, ...bounds }: Conditions) {
   const clock = new VirtualClock();
   const progress = emptyRequestCounts();
@@ -57,13 +57,13 @@ export async function readRefused({ requests, latency, seed, refuses, retries = 
   return { seconds: clock.now / 1_000, refused: progress.throttled, sent: progress.sent, progress, sentAt };
 }
 
-/** Refuses a share of all requests, whatever the rate. */
+/** Refuses a random share of all requests, at any rate. */
 export const chance =
   (share: number): Refuses =>
   (_, random) =>
     random() < share;
 
-/** So many requests in a window; those that are refused count, too. */
+/** Allows `most` requests in any window; refused requests count too. */
 export function slidingWindow(most: number, window = 1_000): Refuses {
   const arrivals: number[] = [];
   return (now) => {
@@ -72,7 +72,7 @@ export function slidingWindow(most: number, window = 1_000): Refuses {
   };
 }
 
-/** So many requests between two full seconds. */
+/** Allows `most` requests in each fixed window. */
 export function fixedWindow(most: number, window = 1_000): Refuses {
   let [current, arrivals] = [-1, 0];
   return (now) => {
@@ -83,7 +83,7 @@ export function fixedWindow(most: number, window = 1_000): Refuses {
   };
 }
 
-/** So many tokens a second, and at most half of these, or `burst`, at once. */
+/** Refills `perSecond` tokens a second; holds at most `burst`. */
 export function tokenBucket(perSecond: number, burst = Math.max(1, perSecond / 2)): Refuses {
   let [tokens, filled] = [burst, 0];
   return (now) => {

@@ -119,7 +119,7 @@ describe("what the message says", () => {
     [{ code: "bad", message: `key ${key} or ${encodeURIComponent(key)}` }, "400 bad key [key] or [key]"],
   ])("%j → %s", (body, said) => expect(errorFor(400, body).message).toBe(`GET ${url}: ${said}`));
 
-  it("carries the code for those who decide by it, none where the service gave none", () => {
+  it("carries the code for programs, or none if the service sent none", () => {
     expect(errorFor(404, { code: "not_found", message: "Document not found." })).toMatchObject({ code: "not_found" });
     for (const body of [{ code: null }, { code: 404 }, { message: "x" }, html("404 Not Found")]) {
       expect(errorFor(404, body).code).toBeUndefined();
@@ -176,13 +176,13 @@ describe("what the message says", () => {
   });
 });
 
-it("names a 304 for what it is: a cache answers, nothing redirects", () => {
+it("explains a 304: a cache answers, nothing redirects", () => {
   const { message } = errorFor(304, "");
   expect(message).toContain(": 304; not modified: a cache answers in place of the service");
   expect(message).not.toContain("redirect");
 });
 
-it("an id of any length is cut where an error names it", () => {
+it("an id of any length is cut in errors", () => {
   const url = `https://kb.example.com/v1/datasets/${"x".repeat(14_000)}/documents?page=1&limit=100`;
   const { message } = errorFromAnswer({ ...answer(404, ""), url }, key);
   expect(message.length).toBeLessThan(300);
@@ -199,10 +199,10 @@ describe("redirects", () => {
     ],
     [`/api/v1${path}`, `, ${unfollowed}; service.base_url should probably be https://kb.example.com/api/v1`],
     [`//other.example/kb/v1${path}`, "; service.base_url should probably be https://other.example/kb/v1"],
-    [`http://kb.example.com/v1${path}`, `; it redirects to http://kb.example.com/v1${path}, ${unfollowed}`], // no advice to send the key in the clear
+    [`http://kb.example.com/v1${path}`, `; it redirects to http://kb.example.com/v1${path}, ${unfollowed}`], // no key over HTTP
     [
       url.replace("?", "/?"),
-      `, ${unfollowed}; this address is not the Knowledge API; check service.base_url`, // the same base URL would be no advice
+      `, ${unfollowed}; this address is not the Knowledge API; check service.base_url`, // advising the same base URL would not help
     ],
     [
       "https://sso.example/login?next=%2Fv1",
@@ -218,7 +218,7 @@ describe("redirects", () => {
     }
   });
 
-  it("of the list of datasets are reported likewise", () => {
+  it("are reported for the list of datasets too", () => {
     const redirect = { ...answer(301, ""), url: "https://kb.example.com/datasets?page=1" };
     const error = errorFromAnswer({ ...redirect, headers: { location: "/v1/datasets?page=1" } }, key);
     expect(error.message).toMatch(/service.base_url should probably be https:\/\/kb.example.com\/v1$/);

@@ -49,7 +49,7 @@ describe("retryDelay", () => {
   });
 });
 
-/** Options that wait no real time; `waits` fills with what was waited, `told` with what was told. */
+/** Options that wait no real time; records the waits in `waits` and the retries in `reported`. */
 function options(retries: number, more: Partial<RetryOptions> = {}) {
   const waits: number[] = [];
   const reported: (string | number)[][] = [];
@@ -59,7 +59,7 @@ function options(retries: number, more: Partial<RetryOptions> = {}) {
   return { waits, reported, options: { retries, signal, onRetry, sleep, random: () => 0.5, ...more } };
 }
 
-/** Fails with these in turn, then gives "done". */
+/** Throws these errors in turn, then returns "done". */
 function failing(...errors: Error[]) {
   const read = async () => {
     read.tries++;
@@ -90,7 +90,7 @@ describe("retrying", () => {
     expect(read.tries).toBe(sent);
   });
 
-  it("reads again after every RetryError, waiting longer each time, and tells of it before the wait", async () => {
+  it("reads again after every RetryError, waiting longer each time, and reports it before the wait", async () => {
     const read = failing(new RetryError("one"), new RetryError("two", { retryAfter: 3_000 }), new RetryError("three"));
     const { waits, reported, options: given } = options(3);
     expect(await retrying(read, given)).toBe("done");
@@ -140,7 +140,7 @@ describe("retrying", () => {
     expect(read.tries).toBe(1);
   });
 
-  it("waits for real where nothing else is said", async () => {
+  it("waits in real time by default", async () => {
     const read = failing(new RetryError("later", { retryAfter: 100 }));
     const { signal } = new AbortController();
     const start = performance.now();

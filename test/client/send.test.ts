@@ -13,7 +13,7 @@ it.each([
   ],
   [[["keyword", "ü+/?#%😀"]], "/a%20b?keyword=%C3%BC%2B%2F%3F%23%25%F0%9F%98%80"],
   [[["keyword", ""]], "/a%20b?keyword="],
-  [[["keyword", "half \ud83d"]], "/a%20b?keyword=half%20%EF%BF%BD"], // no URL can hold it; it must not end the run
+  [[["keyword", "half \ud83d"]], "/a%20b?keyword=half%20%EF%BF%BD"], // a URL cannot hold a lone surrogate; it must not end the run
 ] as const)("the target of the query %j is %s", (query, expected) => {
   expect(targetOf({ path: "/a%20b", query })).toBe(expected);
 });

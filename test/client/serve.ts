@@ -5,13 +5,13 @@ import { onTestFinished } from "vitest";
 import { pairOf } from "../servers/certificates.js";
 
 export interface Served {
-  /** The base URL, which ends in `/v1`. */
+  /** The base URL; it ends in `/v1`. */
   readonly url: string;
-  /** Every request so far, in order of arrival. */
+  /** All requests so far, in order of arrival. */
   readonly requests: readonly IncomingMessage[];
 }
 
-/** A server for one test, on a free port of 127.0.0.1; over TLS with the key and certificate of this name. */
+/** A server for one test on a free port of 127.0.0.1. With a name, it serves TLS with the key and certificate of that name. */
 export async function serve(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   certificate?: string,
@@ -38,7 +38,7 @@ export function json(value: unknown): (request: IncomingMessage, response: Serve
   };
 }
 
-/** The base URL of a port on which nobody listens. */
+/** A base URL whose port refuses connections. */
 export async function deadUrl(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -4,7 +4,7 @@ import { sliceScheduler } from "../../src/client/open-client.js";
 import { openTestHttp } from "./open-test-http.js";
 import { json, serve } from "./serve.js";
 
-test("bodies are worked on in their order, few per turn of the event loop, and a large one alone", async () => {
+test("bodies are processed in order, few per turn of the event loop, and a large one by itself", async () => {
   let turn = 0;
   const count = () => {
     turn++;
@@ -40,12 +40,12 @@ test("an answer is worked on only once the sockets that have one are read", asyn
   const take = sliceScheduler();
   const order: string[] = [];
   const worked = take(1, () => order.push("worked"));
-  process.nextTick(() => order.push("read")); // as a socket is whose bytes came with the others
+  process.nextTick(() => order.push("read")); // like a socket whose bytes arrived at the same time
   await worked;
   expect(order).toEqual(["read", "worked"]);
 });
 
-test("work that fails rejects, and the others go on", async () => {
+test("work that fails rejects, and the rest continues", async () => {
   const take = sliceScheduler();
   const failing = take(1, () => {
     throw new Error("no JSON");

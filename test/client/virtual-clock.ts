@@ -1,4 +1,4 @@
-/** Steps between two looks at what is not a promise. */
+/** Steps between two full turns of the event loop, for work that is not a promise. */
 const breath = 64;
 
 /** A clock that jumps from timer to timer: no real time passes. */
@@ -13,7 +13,7 @@ export class VirtualClock {
       this.#timers.splice(place + 1, 0, { at, go });
     });
 
-  /** Lets time pass until the promise is settled. */
+  /** Advances the time until the promise settles. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let settled = false;
     const mark = () => {
@@ -22,7 +22,7 @@ export class VirtualClock {
     promise.then(mark, mark);
     for (let step = 1; !settled; step++) {
       const isLong = step % breath === 0 || this.#timers.length === 0;
-      await new Promise<void>((resolve) => (isLong ? setImmediate(resolve) : process.nextTick(resolve))); // all promises are through
+      await new Promise<void>((resolve) => (isLong ? setImmediate(resolve) : process.nextTick(resolve))); // after all pending promises
       const timer = settled ? undefined : this.#timers.shift();
       if (!timer) continue;
       this.now = timer.at;

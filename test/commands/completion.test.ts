@@ -11,7 +11,10 @@ import { testFolder } from "../run/job-for.js";
 const main = join(import.meta.dirname, "../../dist/main.js");
 const isInstalled = (shell: string) => spawnSync(shell, ["-c", "true"]).status === 0;
 
-/** A folder with `kbdump` in its PATH, a job file with a blank in its name, a folder, and the script of a shell. */
+/**
+ * A folder with `kbdump` in its PATH, a job file with a blank in its name, a subfolder, and the completion script for a
+ * shell.
+ */
 async function placeFor(shell: "bash" | "zsh") {
   const folder = await testFolder();
   const script = join(folder, "completion.txt");
@@ -26,7 +29,7 @@ async function placeFor(shell: "bash" | "zsh") {
   return { folder, script, env };
 }
 
-test.runIf(inFull)("bash proposes commands, flags and words, and files where nothing of these fits", async () => {
+test.runIf(inFull)("bash proposes commands, flags and values, or else files", async () => {
   const { folder, script, env } = await placeFor("bash");
   const proposed = (...words: readonly string[]) => {
     const run = `source "${script}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kbdump_yargs_completions; printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -46,7 +49,7 @@ test.runIf(inFull)("bash proposes commands, flags and words, and files where not
   const { stdout } = spawnSync("bash", ["--norc", "-c", `source "${script}"; complete -p kbdump`], {
     encoding: "utf8",
   });
-  expect(stdout).toContain("-o default"); // bash proposes files where kbdump proposes nothing
+  expect(stdout).toContain("-o default"); // bash completes file names where kbdump suggests nothing
 });
 
 test.skipIf(!isInstalled("zsh"))(
@@ -59,7 +62,7 @@ test.skipIf(!isInstalled("zsh"))(
   },
 );
 
-test("the command prints the script for the shell that is named, else for that of SHELL", async () => {
+test("the command prints the script for the named shell, or else for the one in SHELL", async () => {
   const bash = `${await completionScript("bash")}\n`;
   expect(await runHere(["completion", "bash"])).toEqual({ code: 0, stdout: bash, stderr: "" });
   expect(await runHere(["completion"], { SHELL: "/usr/local/bin/bash" })).toMatchObject({ code: 0, stdout: bash });

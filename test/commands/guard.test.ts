@@ -8,7 +8,7 @@ import { finished, startKbdump } from "../cli/run-kbdump.js";
 import { inFull } from "../rounds.js";
 import { guarded } from "./guarded.js";
 
-/** Starts the command, and resolves when it waits for the re-index. */
+/** Starts the command; resolves when it waits for the re-index. */
 async function startGuard({ command, env }: Awaited<ReturnType<typeof guarded>>, ...more: readonly string[]) {
   const child = startKbdump([...command, ...more], env);
   const done = finished(child);
@@ -21,7 +21,7 @@ async function startGuard({ command, env }: Awaited<ReturnType<typeof guarded>>,
   return { child, done };
 }
 
-test("guard backs up, waits for the re-index, and brings back what it took", async () => {
+test("guard backs up, waits for the re-index, and restores what it removed", async () => {
   const guard = await guarded();
   const before = guard.contents();
   const { done } = await startGuard(guard, "--yes");
@@ -31,10 +31,10 @@ test("guard backs up, waits for the re-index, and brings back what it took", asy
   expect(stdout).toContain("restored: 2 of 2; proved");
   expect(stderr).toContain("backed up: 1 document, 53 chunks, 53 child chunks; ");
   expect(guard.contents()).toEqual(before);
-  expect(await readdir(guard.runs)).toHaveLength(3); // two backups, and the folder of the restore
+  expect(await readdir(guard.runs)).toHaveLength(3); // two backups, and the folder that the restore made
 });
 
-test.runIf(inFull)("guard says as JSON where the backups are and what became of the restore", async () => {
+test.runIf(inFull)("guard prints as JSON where the backups are and the result of the restore", async () => {
   const guard = await guarded();
   const { done } = await startGuard(guard, "--yes", "--json");
   guard.reindex();
@@ -97,13 +97,13 @@ test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.Pro
 test("a document counts as indexed again when its indexing has ended later, or in an error", () => {
   const before = { status: "completed", completedAt: 10 };
   expect(isReindexed(before, before)).toBe(false);
-  expect(isReindexed(before, { status: "completed", completedAt: 9 })).toBe(false); // a service that was set back
+  expect(isReindexed(before, { status: "completed", completedAt: 9 })).toBe(false); // the service was restored to an older state
   expect(isReindexed(before, { status: "indexing", completedAt: null })).toBe(false);
   expect(isReindexed(before, { status: "completed", completedAt: 20 })).toBe(true);
   expect(isReindexed(before, { status: "error", completedAt: null })).toBe(true);
 });
 
-test.runIf(inFull)("a re-index that begins during the backup is noticed", async () => {
+test.runIf(inFull)("a re-index that starts during the backup is noticed", async () => {
   const guard = await guarded();
   let isBegun = false;
   guard.onRequest((path) => {
@@ -118,7 +118,7 @@ test.runIf(inFull)("a re-index that begins during the backup is noticed", async 
   expect(said).toMatch(/the backup stays; .*restore \S+ --apply/);
 });
 
-test.runIf(inFull)("a re-index is not taken for over while the service does not tell", async () => {
+test.runIf(inFull)("a re-index does not count as finished while the service does not say so", async () => {
   const guard = await guarded();
   const before = guard.contents();
   const { done } = await startGuard(guard, "--yes");

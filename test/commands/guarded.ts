@@ -9,7 +9,7 @@ import { testFolder } from "../run/job-for.js";
 const [datasetId, documentId] = ["be707760-4d1d-4f33-b3ad-f9bace31e975", "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0"];
 const edited = "ccad34a6-dae3-48d0-879a-89340a264176";
 
-/** A line to a service, on which a test sees every request. */
+/** Starts a proxy in front of a service, so that a test sees every request. */
 async function startLine(origin: string) {
   let look: (path: string) => number | undefined = () => undefined;
   const server = createServer(async ({ method = "GET", url = "/", headers }, response) => {
@@ -39,7 +39,7 @@ async function startLine(origin: string) {
   return { origin: `http://127.0.0.1:${port}`, onRequest };
 }
 
-/** The sample service, whose document a person has worked on, and what guards it. */
+/** The sample service with manual edits in its document, and the guard command for it. */
 export async function guarded() {
   const folder = await testFolder();
   const clock = () => new Date();
@@ -69,7 +69,7 @@ export async function guarded() {
   return {
     contents: () => demo.store.read(documentId).chunks.map(({ row }) => row.content),
     reindex: (seconds = 0.3) => demo.store.reindex(documentId, { seconds }),
-    /** Called with each request before it is answered; it may give a status to answer with instead. */
+    /** Called with each request before it is answered. May return a status, which then is the answer. */
     onRequest: line.onRequest,
     command: ["guard", ...flags, "--document", documentId, "--out", join(folder, "out")],
     env,

@@ -7,7 +7,7 @@ import { runHere } from "../cli/run-here.js";
 import { startJoining } from "../join/joining.js";
 import { underLease } from "../under-lease.js";
 
-test("kbdump join says what it made, in words and as JSON, by the name of the job and by its file", async () => {
+test("kbdump join prints its result, as text and as JSON, by the name of the job and by its file", async () => {
   const { runShards, dir, file, shards } = await startJoining(4);
   await runShards(2);
   const words = await runHere(["join", "test", "--out", dir, "--quiet"]);

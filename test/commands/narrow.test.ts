@@ -197,7 +197,7 @@ function changesOf() {
   return { all, first: async () => changes };
 }
 
-/** Every colour is on, as codes must not count. */
+/** Every colour is on: colour codes must not count as width. */
 const pageOf = (columns: number) => pageFor({ isTTY: true, columns }, {});
 
 test.runIf(inFull).each(Object.entries(tables))(
@@ -212,7 +212,7 @@ test.runIf(inFull).each(Object.entries(tables))(
   },
 );
 
-test.each(Object.entries(tables))("%s: nothing is cut or wrapped where stdout is no terminal", async (name, render) => {
+test.each(Object.entries(tables))("%s: nothing is cut or wrapped if stdout is not a terminal", async (name, render) => {
   const printed = await render(pageFor({}, {}));
   if (!name.startsWith("diff")) expect(printed).toContain(sentence);
   if (name.startsWith("diff")) expect(printed).toContain(text.slice(0, 160));

@@ -20,7 +20,7 @@ async function startPlace(count: number, keep: Record<string, number> | null = {
   return { file, place };
 }
 
-test("prune says what it would do, does it, and has nothing to do then", async () => {
+test("prune shows what it would do, does it, and has nothing to do afterwards", async () => {
   const { file, place } = await startPlace(33);
   const dry = await runHere(["prune", file, "--dry-run"]);
   expect(dry).toMatchObject({ code: 0, stderr: "" });
@@ -41,7 +41,7 @@ test("prune says what it would do, does it, and has nothing to do then", async (
   expect(JSON.parse(again.stdout).kept).toHaveLength(2);
 });
 
-test("a job without rules is shown what to write", async () => {
+test("prune shows what to write in a job without rules", async () => {
   const { file } = await startPlace(1, null);
   const { code, stderr } = await runHere(["prune", file]);
   expect([code, stderr]).toEqual([
@@ -50,7 +50,7 @@ test("a job without rules is shown what to write", async () => {
   ]);
 });
 
-test("killed in the middle, it leaves whole runs only, and the next prune ends what it began", async () => {
+test("killed in the middle, it leaves only whole runs, and the next prune finishes its work", async () => {
   const { file, place } = await startPlace(40, { last: 1 });
   const child = startKbdump(["prune", file]);
   const end = finished(child);

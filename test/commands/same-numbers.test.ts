@@ -15,14 +15,14 @@ import { child, chunk, details, document } from "../verify/sound-tables.js";
 import type { WriteOptions } from "../verify/write-dump.js";
 import { expectSameNumbers, jsonOf, type Numbers } from "./same-numbers.js";
 
-/** What the view lost_texts counts in the database of a job, for the newest run. */
+/** The counts of the view lost_texts for the newest run in the database of a job. */
 async function viewNumbers(database: string): Promise<Numbers> {
   const sql = `SELECT count(*)::INTEGER AS lost, count(manual_edit)::INTEGER AS manual_edits FROM lost_texts
     WHERE run_id = (SELECT max(run_id) FROM runs)`;
   return (await jsonOf(["sql", database, sql])).rows[0];
 }
 
-/** The same of a database that was made from two dumps. */
+/** The same counts for a database that is built from two dumps. */
 async function viewOf(...dumps: readonly Tables[]): Promise<Numbers> {
   const database = await JobDatabase.create();
   for (const [nr, dump] of dumps.entries()) await database.run(`r${nr + 1}`, dump);
@@ -31,15 +31,15 @@ async function viewOf(...dumps: readonly Tables[]): Promise<Numbers> {
 
 interface Reindexed {
   readonly form: Scenario["form"];
-  /** The work of people before the first run, and between it and the second. */
+  /** The manual edits before the first run; `edits` come between the first and the second. */
   readonly early?: readonly ManualEdit[];
   readonly edits: readonly ManualEdit[];
-  /** The size of the chunks of the re-index; by default the same. */
+  /** The chunk size for the re-index; unchanged by default. */
   readonly maxCharacters?: number;
   readonly history: boolean;
 }
 
-/** Dumps a document that people worked on, and once more after its re-index. */
+/** Dumps a document with manual edits, re-indexes it, and dumps it again. */
 async function dumpAroundReindex({ form, early = [], edits, maxCharacters, history }: Reindexed) {
   const base = new KnowledgeBase({ form, chunks: 7 });
   const service = await startService({ demo: base.demo });
@@ -78,7 +78,7 @@ const childWork: readonly ManualEdit[] = [
 const [early, nested] = [[{ do: "edit", at: 6 }] as const, [...work, ...childWork]];
 
 test.runIf(inFull).each<readonly [string, Reindexed, Numbers]>([
-  // Without the history, nobody knows of the keywords, and the added chunk counts as an automatic one.
+  // Without the history, the edited keywords are unknown and the added chunk counts as automatic.
   ["of the same size", { form: "text_model", early, edits: work, history: true }, { lost: 7, manual_edits: 7 }],
   [
     "of the same size, without history",

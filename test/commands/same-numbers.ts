@@ -3,13 +3,13 @@ import { expect } from "vitest";
 import { runHere } from "../cli/run-here.js";
 import { testFolder } from "../run/job-for.js";
 
-/** The numbers that every command says of a loss. */
+/** The counts of losses, which every command reports. */
 export interface Numbers {
   readonly lost: number;
   readonly manual_edits: number;
 }
 
-/** The JSON that a command prints. */
+/** Runs a command and returns the JSON that it prints. */
 export async function jsonOf(args: readonly string[]) {
   const { code, stdout, stderr } = await runHere([...args, "--json"]);
   expect([0, 4], `${args[0]}: ${stderr}`).toContain(code);
@@ -22,7 +22,10 @@ const sumOf = (parts: readonly Numbers[]): Numbers => ({
   manual_edits: parts.reduce((sum, { manual_edits }) => sum + manual_edits, 0),
 });
 
-/** Expects that diff, report and restore count the same losses between two runs, also those of each document; gives the numbers. */
+/**
+ * Expects that diff, report and restore count the same losses between two runs, in total and per document; returns the
+ * counts.
+ */
 export async function expectSameNumbers(older: string, newer: string): Promise<Numbers> {
   const diff = await jsonOf(["diff", older, newer]);
   const file = join(await testFolder(), "report.html");

@@ -40,7 +40,7 @@ const schemas = new Map<string, object>(JSON.parse(JSON.stringify([...(await res
 const validators = new Map([...schemas].map(([name, schema]) => [name, ajv.compile(schema)]));
 const absent = "00000000-0000-4000-8000-00000000dead";
 
-/** Gives the JSON object that stands on the last line, after holding it against a schema. */
+/** Returns the JSON object on the last line, after validating it against a schema. */
 function parsed(name: string, text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text.trimEnd().split("\n").at(-1) ?? "");
   const validate: ValidateFunction | undefined = validators.get(name);
@@ -49,7 +49,7 @@ function parsed(name: string, text: string): Record<string, unknown> {
   return isMapping(value) ? value : {};
 }
 
-/** Runs a command with JSON everywhere: its result and every line on stderr must be as their schemas say. */
+/** Runs a command with JSON output; its result and every line on stderr must match their schemas. */
 async function result(schema: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const log = args[0] === "init" ? [] : ["--log-format", "json"];
   const { code, stdout, stderr } = await runHere([...args, "--json", ...log], env);
@@ -59,7 +59,7 @@ async function result(schema: string, args: readonly string[], env: NodeJS.Proce
   return [code, status] as const;
 }
 
-/** A job of one document and one batch, and the same with a document and a batch more that are not there. */
+/** A job with one document and one batch, and a job that also names a missing document and a missing batch. */
 async function startPlace() {
   const store = new Store();
   const document = makeDocument({ chunks: 3, childrenPerChunk: 1 });
@@ -79,7 +79,7 @@ async function startPlace() {
   return { job, broken, folder, dataset, document, env: { KNOWLEDGE_API_KEY: server.key } };
 }
 
-/** Everything in a schema that describes an object, with its path. */
+/** Every object in a schema, with its path. */
 function objectsOf(schema: unknown, path = ""): readonly (readonly [string, Record<string, unknown>])[] {
   if (Array.isArray(schema)) return schema.flatMap((each) => objectsOf(each, path));
   if (!isMapping(schema)) return [];
@@ -130,7 +130,7 @@ test.runIf(inFull)("run, plan, status, verify, diff and prune: results that are 
   expect(await result("verify", ["verify", join(kept, "test", "latest")])).toEqual([4, "differences"]);
 });
 
-test.runIf(inFull)("run with documents: all, and what is partial", async () => {
+test.runIf(inFull)("run with documents: all, and a partial run", async () => {
   const { broken, job, folder, env, dataset } = await startPlace();
   const text = JSON.parse(await readFile(job, "utf8"));
   text.datasets[0].documents = "all";
@@ -171,23 +171,20 @@ test.runIf(inFull)("init, and serve until it is stopped", async () => {
   }
 });
 
-test.runIf(inFull)(
-  "errors: what is wrong with the command line or the job file one by one, and a status of their own",
-  async () => {
-    const { job, broken } = await startPlace();
-    expect(await result("error", ["run", job], { KNOWLEDGE_API_KEY: "wrong" })).toEqual([1, "failed"]);
-    await writeFile(broken, "service: {base_url: nowhere, concurency: 4}\ndatasets: []\n");
-    for (const args of [["run", broken], ["run", "--nothing"], ["runn"], ["serve"]]) {
-      expect(await result("error", args)).toEqual([2, "failed"]);
-      const { stdout, stderr } = await runHere([...args, "--json", "--log-format", "json"]);
-      const { problems, message } = parsed("log", stderr);
-      expect(problems).not.toEqual([]);
-      expect(parsed("error", stdout)).toEqual({ status: "failed", exit_code: 2, error: message, problems });
-    }
-  },
-);
+test.runIf(inFull)("errors: every problem of the command line or job file, and a separate status", async () => {
+  const { job, broken } = await startPlace();
+  expect(await result("error", ["run", job], { KNOWLEDGE_API_KEY: "wrong" })).toEqual([1, "failed"]);
+  await writeFile(broken, "service: {base_url: nowhere, concurency: 4}\ndatasets: []\n");
+  for (const args of [["run", broken], ["run", "--nothing"], ["runn"], ["serve"]]) {
+    expect(await result("error", args)).toEqual([2, "failed"]);
+    const { stdout, stderr } = await runHere([...args, "--json", "--log-format", "json"]);
+    const { problems, message } = parsed("log", stderr);
+    expect(problems).not.toEqual([]);
+    expect(parsed("error", stdout)).toEqual({ status: "failed", exit_code: 2, error: message, problems });
+  }
+});
 
-test("restore: what is planned, and what became of it", () => {
+test("restore: the plan and its result", () => {
   const difference = { document_id: manual, level: "chunk", id: idOf(1), position: null, reason: "twice" } as const;
   const applied = {
     rows: [appliedOf(1), appliedOf(2, { outcome: "failed", target_id: null, reason: "500" })],
@@ -203,7 +200,7 @@ test("restore: what is planned, and what became of it", () => {
     });
 });
 
-test("restore --to: what is planned, and what became of it", () => {
+test("restore --to: the plan and its result", () => {
   const file = { path: "/a/b.pdf", name: "b.pdf", mime_type: null, bytes: 7, sha256: "0f" };
   const metadata = ["Ito", 2026, null].map((value, at) => ({ name: `field ${at}`, value }));
   const full = documentPlanOf(9, { attachments: [{ id: idOf(1), file }], metadata });
@@ -222,7 +219,7 @@ test("restore --to: what is planned, and what became of it", () => {
     });
 });
 
-test("progress of every kind, where much and where nothing is known", () => {
+test("progress of every kind, with many and with no facts", () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const known = { documents: 3, documentsBegun: 1, pagesExpected: 7, pagesDone: 3 };

@@ -1,4 +1,4 @@
-/** A row as the rule sees it. */
+/** The fields of a row that the rule uses. */
 export interface MatchRow {
   readonly document_id: string;
   readonly segment_id?: string;
@@ -26,7 +26,7 @@ const compare = (left: Text, right: Text): number => {
 
 export const contentOf = ({ content, answer }: MatchRow) => JSON.stringify([content, answer ?? null]);
 
-/** The rule in plain words, for one document or the children of one pair of parents. */
+/** A simple version of the matching rule, for one document or for the children of one pair of parents. */
 export function matchModel(before: readonly MatchRow[], after: readonly MatchRow[]): readonly Match[] {
   const matches: Match[] = [];
   const left = { before: [...before], after: [...after] };
@@ -58,7 +58,7 @@ export function matchModel(before: readonly MatchRow[], after: readonly MatchRow
   return matches;
 }
 
-/** The same for whole dumps: documents one by one, then children below their pairs of parents. */
+/** Applies the rule to whole dumps: document by document, then the children of each pair of parents. */
 export function matchDumps(
   before: { readonly chunks: readonly MatchRow[]; readonly children: readonly MatchRow[] },
   after: { readonly chunks: readonly MatchRow[]; readonly children: readonly MatchRow[] },

@@ -35,7 +35,7 @@ interface Sides {
   readonly after: Sides["before"];
 }
 
-/** Matches the rows of both sides, as the built SQL does. */
+/** Matches the rows of both sides with the real SQL. */
 async function matched({ before, after }: Sides) {
   await fill("old_chunks", before.chunks);
   await fill("new_chunks", after.chunks);
@@ -123,7 +123,7 @@ describe("chunks", () => {
     expect(chunks.every((row) => row.matched_by === null)).toBe(true);
   });
 
-  test("an id that stands there twice does not multiply rows", async () => {
+  test("an id that occurs twice does not multiply rows", async () => {
     const before = [chunk("1", 1, "one"), chunk("1", 2, "two"), chunk("1", 2, "two")];
     const after = [chunk("1", 1, "one"), chunk("1", 2, "two"), chunk("2", 7, "two")];
     expect(pairs((await matched(noChildren(before, after))).chunks)).toEqual([
@@ -167,7 +167,7 @@ const text = fc.option(few("", "a", "b", "é", "1:a-"), { freq: 9 });
 const ids = few("1", "2", "3", "4", "5", "6");
 const unique = <T extends MatchRow>(row: fc.Arbitrary<T>) =>
   fc.uniqueArray(row, { maxLength: 9, selector: (each) => `${each.segment_id} ${each.id}` });
-/** Children stand below chunks that are there; those of others are no part of the rule. */
+/** Children always have a parent chunk here; the rule does not cover others. */
 const documentOf = (document_id: string) =>
   fc
     .record({
@@ -188,7 +188,7 @@ const documentOf = (document_id: string) =>
       chunks,
       children: children.filter(({ segment_id }) => chunks.some(({ id }) => id === segment_id)),
     }));
-/** Many documents at once: statements take their time whatever they work on. */
+/** Many documents per statement, because a statement takes nearly the same time for any number. */
 const side = fc.tuple(...[..."abcdefghijklmnop"].map(documentOf)).map((documents) => ({
   chunks: documents.flatMap(({ chunks }) => chunks),
   children: documents.flatMap(({ children }) => children),

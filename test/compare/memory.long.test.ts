@@ -11,10 +11,13 @@ import { chunk } from "../verify/sound-tables.js";
 import { tablesOf, twoDumps } from "./diff/dumps.js";
 
 const chunks = 300_000;
-/** MB. Rows that are kept in Node would take ten times as much. */
+/** In MB. Keeping the rows in Node would take ten times as much. */
 const bound = 700;
 
-/** Gives a dump of one chunk as many as `chunks` of 500 characters, every thousandth edited by a person in the older run. */
+/**
+ * Fills a dump with `chunks` copies of its one chunk, with 500 characters each; in the older run, every thousandth has a
+ * manual edit.
+ */
 async function fill(folder: string, side: "old" | "new"): Promise<void> {
   const path = join(folder, "chunks.jsonl");
   const row = JSON.parse(await readFile(path, "utf8"));

@@ -19,7 +19,7 @@ const textOf = (child: Listed) => JSON.stringify(child);
 const children = (count: number) => Array.from({ length: count }, (_, at) => ({ id: `k${at}` }));
 const chunk = (id: number, count: number): Listed => ({ id: `c${id}`, child_chunks: children(count) });
 
-/** The evidence of a document whose chunks embed so many children each, read in pages. */
+/** The evidence from a document read in pages; `counts` gives the number of embedded children of each chunk. */
 function evidenceOf(docForm: string | null, counts: readonly number[], pageSize = 100): ChildEvidence {
   const records = counts.map((count, at) => chunk(at, count));
   let evidence = noEvidence;
@@ -98,7 +98,7 @@ describe("the sample", () => {
     expect(evidence.largest).toMatchObject({ index: 166, rows: 250 });
   });
 
-  test("is empty where every list is asked anyway", () => {
+  test("is empty if every list is read anyway", () => {
     expect(sampleOf(evidenceOf("graph", times(50, 1)))).toEqual([]);
   });
 });
@@ -137,7 +137,7 @@ describe("always", () => {
     );
   });
 
-  test("a forecast from all pages is what the plan comes to, and one from the first is between nothing and all", () => {
+  test("a forecast from all pages equals the plan, and one from the first page is between nothing and all", () => {
     fc.assert(
       fc.property(forms, counts, (form, embedded) => {
         const evidence = evidenceOf(form, embedded, 7);
@@ -153,7 +153,7 @@ describe("always", () => {
   });
 });
 
-test("a document of many chunks of which the first page tells: about the same share of lists", () => {
+test("a document of many chunks, forecast from the first page: about the same share of lists", () => {
   const records = times(100, 0).map((_, at) => chunk(at, at % 4));
   const page = { records, docForm: "hierarchical_model", total: 10_000 };
   expect(forecastLists(evidenceOfPage(page), 10_000)).toEqual({ asked: 2_505, embedded: 7_495, skipped: 0 });

@@ -13,7 +13,7 @@ const row = fc.record({ id: fc.constantFrom("1", "2", "3"), content: fc.oneof(te
 const keyOf = ({ id, content, answer }: Fingerprinted) => JSON.stringify([id, content, answer]);
 
 describe("ContentDigest", () => {
-  it("is equal where ids and contents are, in whatever order, and nowhere else", () => {
+  it("is equal only for equal ids and contents, in any order", () => {
     const rows = fc.array(row, { maxLength: 6 });
     fc.assert(
       fc.property(rows, rows, (some, others) => {
@@ -37,7 +37,7 @@ describe("ContentDigest", () => {
     expect(digestOf([one]).rows).toBe(1);
   });
 
-  it("tells one row from the same row twice, and content that moved between two rows", () => {
+  it("distinguishes a row from the same row twice, and notices content that moved between two rows", () => {
     const [a, b] = [
       { id: "1", content: "a" },
       { id: "2", content: "b" },

@@ -7,7 +7,7 @@ import { askedOf, type Batch, type Crawling, crawl, isChildPage, recordsOf, star
 
 closeAfterEach();
 
-/** The chunks whose child lists were asked for, by their places, each page once. */
+/** The positions of the chunks whose child lists were requested, one entry per page. */
 function listsAsked(crawling: Crawling): number[] {
   const asked = askedOf(crawling).flatMap((url) => /^\/([^/]+)\/child_chunks/.exec(url)?.[1] ?? []);
   return asked.map((id) => crawling.document.chunks.findIndex((chunk) => chunk.id === id)).sort((a, b) => a - b);
@@ -16,7 +16,7 @@ function listsAsked(crawling: Crawling): number[] {
 const planOf = (batches: readonly Batch[]) => batches.at(-1)?.howFar?.children.plan;
 const childrenOf = (batches: readonly Batch[]) => JSON.stringify(recordsOf(batches).children);
 
-/** Crawls with `all` and with `auto`. */
+/** Crawls a document with `all` and again with `auto`. */
 async function crawlTwice(crawling: Crawling) {
   const all = await crawl(crawling);
   const pages = askedOf(crawling).length;
@@ -36,7 +36,7 @@ test("text without children: five lists, from the first chunk to the last", asyn
   }
 });
 
-test("text of an old server, which knows of no embedded children: likewise", async () => {
+test("text of an old server, which embeds no children: the same", async () => {
   const crawling = await startCrawling({ chunks: 12, variant: "old" }, { paging: "ignored" });
   await crawl(crawling, { childChunks: "auto" });
   expect(listsAsked(crawling)).toHaveLength(5);
@@ -54,7 +54,7 @@ test.runIf(inFull)("text with one child in the sample: every list, each of them 
   });
 });
 
-test("text with a child that neither the pages nor the sample show is taken for text without", async () => {
+test("text with a child chunk that neither the pages nor the sample show counts as text without child chunks", async () => {
   const crawling = await startCrawling({ chunks: 201, childrenPerChunk: (at) => (at === 7 ? 3 : 0) });
   const { same } = await crawlTwice(crawling);
   expect(same).toBe(false);
@@ -64,12 +64,12 @@ test("text with a child that neither the pages nor the sample show is taken for 
 describe("parents that embed their children", () => {
   const childrenPerChunk = (at: number) => (at === 33 ? 250 : at % 3);
 
-  it("are taken as they are where the sample agrees, and asked where they embed none", async () => {
+  it("are used unchanged if the sample agrees, and read from the lists if they embed none", async () => {
     const crawling = await startCrawling({ chunks: 150, docForm: "hierarchical_model", childrenPerChunk });
     const { auto, same } = await crawlTwice(crawling);
     expect(same).toBe(true);
     const empty = crawling.document.chunks.flatMap((_, at) => (childrenPerChunk(at) === 0 ? [at] : []));
-    const sample = [1, 33, 33, 33, 38, 76, 113]; // the largest has three pages
+    const sample = [1, 33, 33, 33, 38, 76, 113]; // the largest child list has three pages
     expect(listsAsked(crawling)).toEqual([...sample, ...empty].sort((a, b) => a - b));
     expect(planOf(auto.batches)).toEqual({
       source: "embedded",
@@ -140,7 +140,7 @@ test("a document of an unknown form: every list is asked", async () => {
   expect(listsAsked(crawling)).toHaveLength(30);
 });
 
-test("a sampled chunk that is deleted meanwhile is a problem, and tells nothing of the others", async () => {
+test("a sampled chunk that is deleted meanwhile is a problem, and says nothing about the others", async () => {
   const crawling = await startCrawling({ chunks: 20, childrenPerChunk: (at) => (at === 12 ? 1 : 0) });
   const [, , , , , gone] = crawling.document.chunks;
   crawling.server.behaviour.onRequest = ({ path }) => {
@@ -153,7 +153,7 @@ test("a sampled chunk that is deleted meanwhile is a problem, and tells nothing 
   expect(planOf(batches)?.source).toBe("lists");
 });
 
-test("a chunk that is deleted between two pages of its sampled list is a problem, too", async () => {
+test("a chunk that is deleted between two pages of its sampled list is also a problem", async () => {
   const childrenPerChunk = (at: number) => (at === 7 ? 250 : 1);
   const crawling = await startCrawling({ chunks: 20, docForm: "hierarchical_model", childrenPerChunk }, {}, 1);
   crawling.server.behaviour.onRequest = (request) => {

@@ -7,7 +7,7 @@ import { askedOf, crawl, isPage, recordsOf, startCrawling } from "./crawling.js"
 
 closeAfterEach();
 
-describe("a page that can be had in halves alone", () => {
+describe("a page that can only be read in halves", () => {
   const breaks = (page: number) => (request: RequestRecord) =>
     isPage(page)(request) && request.query.endsWith("limit=100")
       ? ({ kind: "status", status: 504 } as const)
@@ -15,7 +15,7 @@ describe("a page that can be had in halves alone", () => {
 
   it.each([
     [{}, 2, ["?page=3&limit=50", "?page=4&limit=50"]],
-    [{ pageCap: 50 }, 3, ["?page=5&limit=25", "?page=6&limit=25"]], // page 3 of a service that gives 50, not 100
+    [{ pageCap: 50 }, 3, ["?page=5&limit=25", "?page=6&limit=25"]], // page 3 of a service that caps pages at 50, not 100
   ])("is read whole where pages are as %j says", async (behaviour, broken, halves) => {
     const crawling = await startCrawling({ chunks: 450 }, { ...behaviour, faults: breaks(broken) });
     const { batches, problems } = await crawl(crawling, { childChunks: "none" });
@@ -38,6 +38,6 @@ describe("a page that can be had in halves alone", () => {
     };
     const { batches, problems } = await crawl(crawling, { childChunks: "none" });
     expect(problems).toEqual(["total of chunks went from 300 to 299 between two halves of page 1"]);
-    expect(recordsOf(batches).chunks).toHaveLength(299); // as many as are counted, and yet one of them is gone, and one missing
+    expect(recordsOf(batches).chunks).toHaveLength(299); // as many as the service counts, although one is deleted and another missing
   });
 });

@@ -10,13 +10,13 @@ import { crawl, isChildPage, isPage, recordsOf, startCrawling } from "./crawling
 
 closeAfterEach();
 
-/** Every page but the first, of whatever size. */
+/** Requests for any page of a list except the first, with any page size. */
 const isBehind =
   (list: string) =>
   ({ path, query }: RequestRecord) =>
     path.endsWith(list) && !query.startsWith("page=1&");
 
-/** Crawls 300 chunks one page after the other; the document is edited just before page 3 is answered. */
+/** Crawls 300 chunks page by page; the document is edited just before page 3 is answered. */
 async function crawlEdited(edit: (document: TestDocument) => unknown) {
   const crawling = await startCrawling({ chunks: 300 }, {}, 1);
   const before = crawling.document.chunks.map(({ id }) => id);
@@ -96,7 +96,7 @@ describe("a document that moves while it is read", () => {
     expect(recordsOf(batches).children).toHaveLength(8);
   });
 
-  it("a chunk deleted between two pages of its child list is reported, too, and does not end the crawl", async () => {
+  it("a chunk deleted between two pages of its child list is also reported, and does not end the crawl", async () => {
     const crawling = await startCrawling({ chunks: 2, childrenPerChunk: (index) => (index === 0 ? 250 : 1) }, {}, 1);
     const gone = crawling.document.chunks[0]?.id;
     crawling.server.behaviour.onRequest = (request) => {
@@ -149,7 +149,7 @@ describe("a service that answers wrongly", () => {
     expect(recordsOf(batches).chunks).toHaveLength(rows);
   });
 
-  it("the first page again and again: told, and it comes to an end, whatever the total", async () => {
+  it("a repeated first page is reported, and the crawl ends, whatever the total", async () => {
     const crawling = await startCrawling({ chunks: 5_000 }, { paging: "same-page" });
     const { batches, problems } = await crawl(crawling, { childChunks: "none", prefetch: new Prefetch(4) });
     expect(recordsOf(batches).chunks).toHaveLength(100);
@@ -157,7 +157,7 @@ describe("a service that answers wrongly", () => {
     expect(crawling.server.requests.length).toBeLessThan(15);
   });
 
-  it("the same child page again and again: likewise", async () => {
+  it("a repeated page of child chunks is noticed too", async () => {
     const crawling = await startCrawling({ chunks: 1, childrenPerChunk: 5_000 }, { paging: "same-page" });
     const { batches, problems } = await crawl(crawling, { prefetch: new Prefetch(4) });
     expect(recordsOf(batches).children).toHaveLength(100);

@@ -10,7 +10,7 @@ closeAfterEach();
 const childrenPerChunk = (index: number) => [0, 1, 100, 101, 250][index] ?? 0;
 
 describe("a resumed crawl", () => {
-  it.runIf(inFull)("gives what is left, asks for nothing twice, and comes to the same, from every place", async () => {
+  it.runIf(inFull)("reads the rest, requests nothing twice, and gets the same result from every position", async () => {
     const crawling = await startCrawling({ chunks: 120, childrenPerChunk }, { pageCap: 50 });
     const { batches } = await crawl(crawling);
     const all = askedOf(crawling);
@@ -29,10 +29,10 @@ describe("a resumed crawl", () => {
     }
     const inTheMiddle = batches.filter(({ howFar }) => !howFar);
     const perList = inTheMiddle.map(({ chunkId }) => crawling.document.chunks.findIndex(({ id }) => id === chunkId));
-    expect(perList).toEqual([2, 3, 3, 4, 4, 4, 4]); // all but the last page of 100, 101 and 250 children
+    expect(perList).toEqual([2, 3, 3, 4, 4, 4, 4]); // every page but the last of the lists with 101 and 250 children
   });
 
-  it("proves the whole list, what was read before it included", async () => {
+  it("proves the whole list, including the part that was read before", async () => {
     const crawling = await startCrawling({ chunks: 250 }, {}, 1);
     const { batches } = await crawl(crawling, { childChunks: "none" });
     const [first] = batches;
@@ -43,13 +43,13 @@ describe("a resumed crawl", () => {
     expect(problems[0]).toBe("total of chunks went from 250 to 240 between two pages");
   });
 
-  it("does not forget what an earlier crawl found wrong", async () => {
+  it("keeps the problems that an earlier crawl found", async () => {
     const crawling = await startCrawling({ chunks: 125, childrenPerChunk: (index) => (index < 3 ? 2 : 0) }, {}, 1);
     const { document, server } = crawling;
     const chunk = document.chunks[1];
     server.behaviour.onRequest = ({ path, query }) => {
-      if (path.endsWith("/segments") && query.startsWith("page=2&")) swapChunks(document, 0, 120); // a row came before
-      if (path.includes(`/${chunk?.id}/`)) document.chunks.splice(1, 1); // a chunk is gone
+      if (path.endsWith("/segments") && query.startsWith("page=2&")) swapChunks(document, 0, 120); // a row repeats
+      if (path.includes(`/${chunk?.id}/`)) document.chunks.splice(1, 1); // deletes a chunk
     };
     const { batches, problems } = await crawl(crawling);
     expect(problems).toEqual([
@@ -58,7 +58,7 @@ describe("a resumed crawl", () => {
       `chunk ${chunk?.id} was deleted while the document was read`,
     ]);
     server.behaviour.onRequest = () => {};
-    if (chunk) document.chunks.splice(1, 0, chunk); // all is well again, to which the rows do not bear witness
+    if (chunk) document.chunks.splice(1, 0, chunk); // the list is sound again, but the rows that were read before are not
     for (const [index, { howFar }] of batches.entries()) {
       if (!howFar || index === 0 || (index > 4 && index < batches.length - 2)) continue;
       const ids = new IdSet(recordsOf(batches.slice(0, index + 1)).chunks.map(({ id }) => id));

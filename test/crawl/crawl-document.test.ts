@@ -9,7 +9,7 @@ closeAfterEach();
 const childCounts = [0, 1, 100, 101, 250];
 const childrenPerChunk = (index: number) => childCounts[index % childCounts.length] ?? 0;
 
-/** All that the server holds, field by field, in its order. */
+/** Expects every row that the server has, with all fields and in order. */
 async function expectAll(crawling: Crawling): Promise<void> {
   const { document } = crawling;
   const { batches, problems } = await crawl(crawling);
@@ -56,7 +56,7 @@ describe("everything, with the fewest requests", () => {
     );
   });
 
-  it("no child list where none is wanted", async () => {
+  it("reads no child list if none is requested", async () => {
     const crawling = await startCrawling({ chunks: 3, childrenPerChunk: 2 });
     const { batches } = await crawl(crawling, { childChunks: "none" });
     expect(batches.map(({ kind }) => kind)).toEqual(["chunks"]);

@@ -15,7 +15,7 @@ export interface Crawling extends ServedDocument {
   readonly ref: DocumentRef;
 }
 
-/** A realistic server with one document, and a client of it that does not retry. */
+/** A realistic server with one document, and a client for it without retries. */
 export async function startCrawling(
   options: DocumentOptions,
   behaviour: Behaviour = {},
@@ -32,7 +32,7 @@ export async function startCrawling(
   };
 }
 
-/** Records as the crawl gives them out, and how far it is then; undefined in the middle of a child list, or of one that is not whole. */
+/** Records from the crawl and the progress after them; undefined inside a child list or after an incomplete one. */
 export interface Batch {
   readonly kind: "chunks" | "child_chunks";
   readonly records: readonly Listed[];
@@ -45,7 +45,7 @@ export interface Crawled {
   readonly problems: readonly string[];
 }
 
-/** Crawls the whole document, or goes on behind the `read` batches; problems are collected and do not end it. */
+/** Crawls the whole document, or resumes after the `read` batches; collects problems instead of stopping. */
 export async function crawl(
   { client, ref }: Crawling,
   { read = [], ...options }: Partial<CrawlOptions> & { read?: readonly Batch[] } = {},
@@ -69,7 +69,7 @@ export async function crawl(
   return { batches, problems };
 }
 
-/** Gives the children that chunks embed, chunk by chunk. */
+/** Yields the embedded children of each chunk. */
 export async function* keptOf(chunks: Batch["records"]): AsyncGenerator<KeptChildren> {
   for (const [index, chunk] of chunks.entries()) {
     const children = embeddedChildren(chunk) ?? [];
@@ -77,20 +77,23 @@ export async function* keptOf(chunks: Batch["records"]): AsyncGenerator<KeptChil
   }
 }
 
-/** Every record, chunks first, in order. */
+/** Every record, in order, chunks and children apart. */
 export function recordsOf(batches: readonly Batch[]) {
   const recordsOfKind = (kind: Batch["kind"]) =>
     batches.filter((batch) => batch.kind === kind).flatMap(({ records }) => records);
   return { chunks: recordsOfKind("chunks"), children: recordsOfKind("child_chunks") };
 }
 
-/** Gives the URLs asked for, without the path of the document's chunk list: `?page=…&limit=…`, `/<chunk>/child_chunks?page=…`. */
+/**
+ * Returns the requested URLs without the path of the document's chunk list: `?page=…&limit=…`,
+ * `/<chunk>/child_chunks?page=…`.
+ */
 export function askedOf({ server, list }: ServedDocument): string[] {
   const base = new URL(list).pathname;
   return server.requests.map(({ path, query }) => `${path}?${query}`.replace(base, ""));
 }
 
-/** Gives the URLs that must be asked for: every page of this size, of the chunks and of the children of every chunk. */
+/** Returns the URLs that a full read requests: every page of this size, for the chunks and for the children of every chunk. */
 export function neededOf({ document }: ServedDocument, size: number): string[] {
   const pages = (rows: number) =>
     Array.from({ length: Math.max(1, Math.ceil(rows / size)) }, (_, index) => `?page=${index + 1}&limit=100`);
@@ -100,10 +103,10 @@ export function neededOf({ document }: ServedDocument, size: number): string[] {
   return [...pages(document.chunks.length), ...children];
 }
 
-/** Whether a request asks for this page of the chunks. */
+/** Whether a request is for this page of the chunks. */
 export const isPage = (page: number) => (request: RequestRecord) =>
   request.path.endsWith("/segments") && request.query.startsWith(`page=${page}&`);
 
-/** Whether a request asks for this page of some child list. */
+/** Whether a request is for this page of any child list. */
 export const isChildPage = (page: number) => (request: RequestRecord) =>
   request.path.endsWith("/child_chunks") && request.query.startsWith(`page=${page}&`);

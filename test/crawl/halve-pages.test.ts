@@ -7,7 +7,7 @@ import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 
 const rows = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, at) => ({ id: String(from + at) }));
-/** A list of which nothing bad is told. */
+/** A halving reader that must not report a problem. */
 const halving = (read: ReadSizedPage) =>
   halvingPages(read, {
     name: "rows",
@@ -17,7 +17,7 @@ const halving = (read: ReadSizedPage) =>
   });
 const givenUp = (reason = new RetryError("504", { status: 504 })) => new GaveUpError(reason, 7);
 
-/** A list of `total` rows; pages of more than `most` rows are given up. */
+/** A list of `total` rows; the client gives up pages of more than `most` rows. */
 function listOf(total: number, most: number, asked: string[] = []) {
   return async (page: number, limit: number) => {
     asked.push(`${page}/${limit}`);
@@ -41,7 +41,7 @@ test("a page that is given up is read in halves, and these in quarters, with the
   );
 });
 
-test("what can be read is read in one, and no half is asked for that holds nothing", async () => {
+test("a readable page is read in one request, and no empty half is requested", async () => {
   const asked: string[] = [];
   await halving(listOf(300, 100, asked))(3);
   await halving(listOf(240, 50, asked))(3);
@@ -70,7 +70,7 @@ test.each([
   await expect(halving(list)(1)).rejects.toThrow(message);
 });
 
-/** A list whose rows are `weight` each; an answer heavier than 100 is too large to be taken. `fetched` adds up what came. */
+/** A list in which each row has a weight; answers heavier than 100 are too large. `fetched` is the weight received so far. */
 function heavyList(total: number, weight: (row: number) => number) {
   const list = { asked: [] as string[], fetched: 0 };
   const read: ReadSizedPage = async (page, limit) => {
@@ -101,7 +101,7 @@ test("a document of 650 MB with a bound of 100 MB costs hardly more than itself:
   expect(list.fetched).toBeLessThan(1.2 * 650);
 });
 
-test("one huge row costs its neighbours requests, and later pages no more than four each", async () => {
+test("one huge row costs its neighbours extra requests, but later pages at most four each", async () => {
   const { read, list } = heavyList(300, (row) => (row === 7 ? 99 : 0.5));
   const readPage = halving(read);
   for (let page = 1; page <= 3; page++) {
@@ -161,7 +161,7 @@ test("page 2 is read once after a first page that came in halves, and shows that
   expect(asked).toEqual(["1/100", "1/50", "2/50", "2/100", "3/100"]);
 });
 
-test("where the service puts fewer on a page than are asked, a half is the half of that", async () => {
+test("if the service returns smaller pages than requested, a half is half of those", async () => {
   const asked: string[] = [];
   const cap = 40;
   const read = halving(async (page, limit) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { IdSet } from "../../src/crawl/id-set.js";
 import { inFull } from "../rounds.js";
 
-/** Ids of all kinds, many of them equal or nearly so. */
+/** Different kinds of ids, many of them equal or nearly equal. */
 const near = fc.tuple(fc.integer({ min: 0, max: 40 }), fc.constantFrom(0, 9, 14, 24, 35)).map(([value, at]) => {
   const id = "00000000-0000-4000-8000-000000000000".split("");
   id[at] = (value % 16).toString(16);
@@ -19,7 +19,7 @@ const id = fc.oneof(
 );
 
 describe("IdSet", () => {
-  it("holds what a Set holds, in its order", () => {
+  it("contains what a Set contains, in the same order", () => {
     fc.assert(
       fc.property(fc.array(id, { maxLength: 120 }), (ids) => {
         const set = new IdSet();
@@ -36,7 +36,7 @@ describe("IdSet", () => {
     );
   });
 
-  it.runIf(inFull)("holds 200,000 ids that differ in their last digits only", () => {
+  it.runIf(inFull)("contains 200,000 ids that differ only in their last digits", () => {
     const set = new IdSet();
     const idOf = (at: number) => `00000000-0000-4000-8000-${at.toString(16).padStart(12, "0")}`;
     for (let at = 0; at < 200_000; at++) set.add(idOf(at));

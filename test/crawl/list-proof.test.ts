@@ -7,7 +7,7 @@ import { pageOf, rowsOf } from "./pages.js";
 
 type Pages = readonly (readonly [ids: string, total: number])[];
 
-/** Feeds pages, each a word whose letters are its ids, and gives the problems and the rows. */
+/** Passes pages to the proof and returns the problems and rows. A page is a word, each letter of it an id. */
 function prove(pages: Pages, read?: { ids: Iterable<string>; total: number }) {
   const problems: string[] = [];
   const proof = new ListProof(
@@ -98,7 +98,7 @@ describe("a problem is reported", () => {
     expect(prove([]).problems).toEqual(["chunks: the service counts no and lists 0"]);
   });
 
-  it("each id is given once all the same, in the order it came first", () => {
+  it("still returns each id once, in the order of its first appearance", () => {
     const { rows } = prove([
       ["abb", 9],
       ["cab", 9],

@@ -6,10 +6,10 @@ import { inFull } from "../rounds.js";
 import { idsFrom, pageOf } from "./pages.js";
 
 /**
- * Changes of a moving list that the proof by counts can see, and those that it cannot. Every edit that leaves the
- * ids as they are (rows that trade places, whole pages that move) and every edit that changes their number is told, or
- * did no harm. What it cannot see is the same number deleted and added between two requests: the totals agree, and so
- * may the number of ids, while rows are missing. Only reading the ids a second time can (`consistency: sweeps`).
+ * Shows which changes of a list the proof by counts can detect. It reports every edit that changes the number of ids,
+ * unless the read is complete anyway. Edits that keep the set of ids (rows that swap, pages that move) are reported or
+ * harmless. It cannot detect that the same number of rows was deleted and added between two requests: total and number
+ * of ids may agree although rows are missing. Only a second read of the ids detects that (`consistency: sweeps`).
  */
 
 interface Edit {
@@ -18,7 +18,7 @@ interface Edit {
   readonly to: number;
 }
 
-/** A list whose edits happen between the requests: `edits[n]` just before request n + 1 is answered. */
+/** A list that changes between requests: `edits[n]` happens just before request n + 1 is answered. */
 class MovingList {
   readonly #ids: number[];
   readonly #size: number;
@@ -27,7 +27,7 @@ class MovingList {
   #requests = 0;
   /** The ids at each request. */
   readonly states: number[][] = [];
-  /** Whether as many rows, and at least one, were deleted as added between two requests. */
+  /** Whether, between two requests, an equal number of rows (at least one) was deleted and added. */
   replaced = false;
 
   constructor(count: number, size: number, edits: readonly (readonly Edit[])[]) {
@@ -78,7 +78,7 @@ const arbitraries = [fc.nat({ max: 20 }), fc.integer({ min: 1, max: 5 }), fc.nat
 
 describe("a list that moves while it is read", () => {
   it.runIf(inFull)(
-    "is reported, or was read as it is at every moment, unless as many rows were deleted as added between two requests",
+    "is reported or read correctly, unless as many rows were deleted as added between two requests",
     async () => {
       let [reported, whole, missed] = [0, 0, 0];
       await fc.assert(
@@ -102,7 +102,7 @@ describe("a list that moves while it is read", () => {
         }),
         { numRuns: 2_000 },
       );
-      for (const kind of [reported, whole, missed]) expect(kind).toBeGreaterThan(20); // each of the three was really tried
+      for (const kind of [reported, whole, missed]) expect(kind).toBeGreaterThan(20); // all three outcomes occurred
     },
   );
 
@@ -130,7 +130,7 @@ describe("a list that moves while it is read", () => {
     const list = new MovingList(6, 2, [edits]);
     const { ids, problems } = await read(list, 0);
     expect(problems).toEqual([]);
-    expect(ids).toEqual([0, 1, 3, 4, 5, 6]); // 2 is there all the time and was never seen; 0 is gone
+    expect(ids).toEqual([0, 1, 3, 4, 5, 6]); // 2 was in the list the whole time but not read; 0 is deleted
     expect(list.states.at(-1)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 });

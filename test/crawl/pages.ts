@@ -5,13 +5,13 @@ export function rowsOf(ids: Iterable<string | number>): Listed[] {
   return Array.from(ids, (id) => ({ id: String(id) }));
 }
 
-/** A page that holds these ids; `total` is as many, unless it is said. */
+/** A page with these ids; `total` is their number by default. */
 export function pageOf(ids: Iterable<string | number>, total?: number): ListPage {
   const rows = rowsOf(ids);
   return { rows, total: total ?? rows.length, docForm: null };
 }
 
-/** The ids from `from` on, `count` of them, as numbers that sort. */
+/** `count` consecutive numbers starting with `from`, to use as ids. */
 export function idsFrom(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }

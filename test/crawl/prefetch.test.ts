@@ -2,19 +2,19 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mapAhead, Prefetch } from "../../src/crawl/prefetch.js";
 
-/** Some turns of the event loop. */
+/** Waits for `count` turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Takes every permit that is left. */
+/** Takes every remaining permit and returns their number. */
 function permitsOf(prefetch: Prefetch): number {
   let permits = 0;
   while (prefetch.take()) permits++;
   return permits;
 }
 
-/** Everything that rejects unseen while the test runs. */
+/** Collects unhandled rejections during the test. */
 function unhandled(): unknown[] {
   const reasons: unknown[] = [];
   const listener = (reason: unknown) => reasons.push(reason);
@@ -27,7 +27,7 @@ const delays = fc.array(fc.nat({ max: 4 }), { maxLength: 25 });
 const permitCounts = fc.nat({ max: 6 });
 
 describe("mapAhead", () => {
-  it("keeps the order, maps every item once, and gives all permits back, whatever takes how long", async () => {
+  it("keeps the order, maps every item once, and returns all permits, whatever the delays", async () => {
     await fc.assert(
       fc.asyncProperty(delays, permitCounts, fc.nat({ max: 3 }), async (items, permits, slowness) => {
         const prefetch = new Prefetch(permits);
@@ -50,7 +50,7 @@ describe("mapAhead", () => {
     );
   });
 
-  it("has no more under way or waiting than the permits and one of each list, all lists together", async () => {
+  it("never holds more than the permits plus one item per list, over all lists", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(delays, { minLength: 1, maxLength: 5 }), permitCounts, async (lists, permits) => {
         const prefetch = new Prefetch(permits);
@@ -84,7 +84,7 @@ describe("mapAhead", () => {
     expect(started).toBe(permits + 1);
   });
 
-  it("starts the next items with permits that others give back, before its consumer works on the one that is there", async () => {
+  it("starts the next items with returned permits before its consumer handles the current one", async () => {
     const prefetch = new Prefetch(1);
     expect(prefetch.take()).toBe(true);
     let started = 0;
@@ -114,7 +114,7 @@ describe("mapAhead", () => {
     expect(read).toBeLessThanOrEqual(10 + 3);
   });
 
-  it("gives all permits back when its consumer stops early", async () => {
+  it("returns all permits when its consumer stops early", async () => {
     const reasons = unhandled();
     await fc.assert(
       fc.asyncProperty(delays, permitCounts, fc.nat({ max: 25 }), async (items, permits, stopAt) => {
@@ -155,7 +155,7 @@ describe("mapAhead", () => {
     expect(permitsOf(prefetch)).toBe(4);
   });
 
-  it("leaves no rejection unhandled, neither of items that come too early nor of those that nobody waits for", async () => {
+  it("leaves no rejection unhandled, whether an item fails too early or is never awaited", async () => {
     const reasons = unhandled();
     const map = async (item: number) => {
       await turns(item === 0 ? 5 : 0);
@@ -170,7 +170,7 @@ describe("mapAhead", () => {
     expect(reasons).toEqual([]);
   });
 
-  it("never comes to a standstill, however few the permits and however many lists, one inside another", async () => {
+  it("never deadlocks, even with few permits and many nested lists", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(fc.nat({ max: 4 }), { maxLength: 6 }), { minLength: 1, maxLength: 12 }),

@@ -10,12 +10,12 @@ const size = 5;
 
 type Edit = "append" | { readonly delete: number };
 
-/** A list of chunks as the service keeps it, which is edited just before some requests. */
+/** A list of chunks as in the service, edited just before some requests. */
 class Moving {
   #rows: readonly Listed[];
   readonly #edits: readonly (readonly Edit[])[];
   #added: number;
-  /** The ids at the moment of each answer, the first state included. */
+  /** The ids at the start and at each answer. */
   readonly states: string[][] = [];
   readonly asked: string[] = [];
 
@@ -57,7 +57,7 @@ class Moving {
 
 const answeredAt = 1_741_267_200_000;
 const created_at = answeredAt / 1_000 - settledAge;
-/** Ids do not rise with positions, as those of the service do not. */
+/** The order of the ids differs from the order of positions, as in the service. */
 const chunkAt = (position: number): Listed => {
   return { id: `${position % 7} ${position}`, position, status: "completed", created_at };
 };
@@ -71,29 +71,26 @@ async function read(list: Pick<AnchoredReading, "readPage" | "readRow">) {
   return { ids: pages.flatMap(({ rows }) => rows.map(({ id }) => id)), last: pages.at(-1), problems };
 }
 
-test.runIf(inFull)(
-  "whatever is added and deleted meanwhile, what is called anchored is a state of the list",
-  async () => {
-    const edit = fc.oneof(fc.constant<Edit>("append"), fc.record({ delete: fc.nat({ max: 60 }) }));
-    const script = fc.array(fc.oneof(fc.constant([]), fc.array(edit, { maxLength: 2 })), { maxLength: 16 });
-    let [anchored, moved] = [0, 0];
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: size + 1, max: 40 }), script, async (count, edits) => {
-        const list = new Moving(chunks(count), edits);
-        const { ids, last, problems } = await read(list);
-        if (problems.length > 0 || !last?.isAnchored) return void moved++;
-        anchored++;
-        expect(list.states).toContainEqual(ids);
-        expect(last.total).toBe(ids.length);
-      }),
-      { numRuns: 2_000 },
-    );
-    expect(anchored).toBeGreaterThan(200);
-    expect(moved).toBeGreaterThan(200);
-  },
-);
+test.runIf(inFull)("whatever is added and deleted meanwhile, an anchored result is one state of the list", async () => {
+  const edit = fc.oneof(fc.constant<Edit>("append"), fc.record({ delete: fc.nat({ max: 60 }) }));
+  const script = fc.array(fc.oneof(fc.constant([]), fc.array(edit, { maxLength: 2 })), { maxLength: 16 });
+  let [anchored, moved] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: size + 1, max: 40 }), script, async (count, edits) => {
+      const list = new Moving(chunks(count), edits);
+      const { ids, last, problems } = await read(list);
+      if (problems.length > 0 || !last?.isAnchored) return void moved++;
+      anchored++;
+      expect(list.states).toContainEqual(ids);
+      expect(last.total).toBe(ids.length);
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(anchored).toBeGreaterThan(200);
+  expect(moved).toBeGreaterThan(200);
+});
 
-test("a list that only grows is anchored, and no page is read twice but a last one that is full by then", async () => {
+test("a list that only grows is anchored, and only a last page that has filled up is read twice", async () => {
   const appends = fc.array(fc.array(fc.constant<Edit>("append"), { maxLength: 2 }), { maxLength: 16 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: size + 1, max: 40 }), appends, async (count, edits) => {
@@ -144,7 +141,7 @@ describe("lists that this is not made for", () => {
   });
 });
 
-test("a last page that is full is an anchor with its last row, too", async () => {
+test("a full last page is also an anchor, with its last row", async () => {
   const list = new Moving(chunks(15));
   expect((await read(list)).last).toMatchObject({ isAnchored: true, isSettled: true });
   expect(list.asked.slice(-3)).toEqual(["row 5", "row 11", "row 15"]);
@@ -174,7 +171,7 @@ test("a chunk deleted between the rows and the count of a full last page is noti
   const readPage = async (page: number) => {
     if (page === 3) list.append();
     const answer = await list.readPage(page);
-    if (page === 3) list.delete(12); // the page shows 11 to 15 of 16, and the service counts 15
+    if (page === 3) list.delete(12); // the page has 11 to 15 of 16 rows, but the service then counts 15
     return { ...answer, total: 15 };
   };
   const { problems } = await read({ readPage, readRow: list.readRow });
@@ -189,7 +186,7 @@ test("a rank that cannot be looked at again is reported, and costs no row", asyn
   expect([ids.length, last?.isAnchored]).toEqual([12, false]);
 });
 
-test("a service that gives another row, or none, for a rank is reported", async () => {
+test("a service that returns another row, or none, for a rank is reported", async () => {
   for (const row of [undefined, chunkAt(99), { ...chunkAt(5), position: 6 }]) {
     const list = new Moving(chunks(12));
     const readRow = async (rank: number) => (rank === size ? { row, total: 12 } : list.readRow(rank));

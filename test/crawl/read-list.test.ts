@@ -4,7 +4,7 @@ import { Prefetch } from "../../src/crawl/prefetch.js";
 import { pagesBehind, readList, readRest } from "../../src/crawl/read-list.js";
 import { idsFrom, pageOf } from "./pages.js";
 
-/** A list of `total` rows on pages of `size`, and the pages that were asked for. */
+/** A list of `total` rows in pages of `size`, and the requested pages. */
 function listOf(total: number, size: number, spoil: (page: ListPage, number: number) => ListPage = (page) => page) {
   const asked: number[] = [];
   const readPage = async (number: number) => {
@@ -35,7 +35,7 @@ describe("readList", () => {
     },
   );
 
-  it("asks for no page before page 1 told how many there are", async () => {
+  it("requests no page before page 1 reports the total", async () => {
     const { asked, readPage } = listOf(1_000, 100);
     const pages = readList(readPage, new Prefetch(50));
     const first = await pages.next();
@@ -51,7 +51,7 @@ describe("readList", () => {
     expect(asked).toEqual([1, 2, 3]);
   });
 
-  it("ends at an empty page, and asks for nothing behind it but what was begun", async () => {
+  it("ends at an empty page, and starts no request after it", async () => {
     const { asked, readPage } = listOf(1_000, 100, (page, number) => (number === 3 ? { ...page, rows: [] } : page));
     expect(await idsOf(readList(readPage, new Prefetch(2)))).toEqual(idsFrom(0, 200));
     expect(asked.length).toBeLessThanOrEqual(3 + 2);
@@ -71,7 +71,7 @@ describe("readList", () => {
     expect(asked).toBe(1);
   });
 
-  it("passes on what a page rejects with, after the pages before it", async () => {
+  it("passes on the error of a page, after the pages before it", async () => {
     const { readPage } = listOf(500, 100, (page, number) => {
       if (number === 3) throw new RangeError("page 3");
       return page;
@@ -86,7 +86,7 @@ describe("readList", () => {
 });
 
 describe("readRest", () => {
-  it.each([1, 2, 3, 4])("gives what lies behind the first %i pages", async (read) => {
+  it.each([1, 2, 3, 4])("returns the rows after the first %i pages", async (read) => {
     const { asked, readPage } = listOf(301, 100);
     const rest = readRest(readPage, new Prefetch(1), { total: 301, pageSize: 100 }, read);
     expect(await idsOf(rest)).toEqual(idsFrom(0, 301).slice(read * 100));
@@ -109,7 +109,7 @@ describe("pagesBehind", () => {
     expect([...pagesBehind(read, { total, pageSize })]).toEqual(expected);
   });
 
-  it("takes no memory for a total that is no sane number", () => {
+  it("allocates no memory for an absurd total", () => {
     const pages = pagesBehind(1, { total: Number.MAX_SAFE_INTEGER, pageSize: 1 });
     expect([pages.next().value, pages.next().value]).toEqual([2, 3]);
   });

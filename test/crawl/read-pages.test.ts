@@ -16,7 +16,7 @@ async function all(pages: AsyncIterable<ListPage>): Promise<ListPage[]> {
 }
 
 describe("readChunkPages", () => {
-  it.runIf(inFull)("gives every page as it came, asked for once, with or without look-ahead", async () => {
+  it.runIf(inFull)("yields every page as received, requested once, with or without prefetch", async () => {
     for (const ahead of [undefined, 0, 3]) {
       const { client, ref, document, server } = await startCrawling({ chunks: 301 }, { latency: 5 });
       const pages = await all(readChunkPages(client, ref, ahead));
@@ -32,7 +32,7 @@ describe("readChunkPages", () => {
     }
   });
 
-  it("needs no filter, and takes one", async () => {
+  it("works with and without a filter", async () => {
     const crawling = await startCrawling({ chunks: 50 });
     const { client, ref, document } = crawling;
     const { datasetId, documentId } = ref;
@@ -44,7 +44,7 @@ describe("readChunkPages", () => {
     expect(askedOf(crawling)).toEqual(["?page=1&limit=100", "?page=1&limit=100&status=error&status=indexing&keyword="]);
   });
 
-  it("throws where the list turns out not to be whole, at the page that shows it", async () => {
+  it("throws if the list turns out to be incomplete, at the page that shows it", async () => {
     const { client, ref, document, server } = await startCrawling({ chunks: 500 });
     server.behaviour.onRequest = ({ query }) => {
       if (query.startsWith("page=3&")) deleteChunks(document, 0, 7);
@@ -57,14 +57,14 @@ describe("readChunkPages", () => {
     expect(got).toEqual([100, 100]);
   });
 
-  it("throws at the end where rows are missing", async () => {
+  it("throws at the end if rows are missing", async () => {
     const faults = ({ query }: { query: string }) =>
       query.startsWith("page=2&") ? ({ kind: "empty-page" } as const) : undefined;
     const { client, ref } = await startCrawling({ chunks: 200 }, { faults });
     await expect(all(readChunkPages(client, ref))).rejects.toThrow("chunks: the service counts 200 and lists 100");
   });
 
-  it.runIf(inFull)("throws at once where the service repeats itself", async () => {
+  it.runIf(inFull)("throws at once if the service repeats itself", async () => {
     const { client, ref, server } = await startCrawling({ chunks: 5_000 }, { paging: "same-page" });
     await expect(all(readChunkPages(client, ref))).rejects.toThrow("100 of 100 ids on a page of chunks came before");
     expect(server.requests.length).toBeLessThan(15);
@@ -79,7 +79,7 @@ describe("readChunkPages", () => {
 });
 
 describe("readChildChunkPages", () => {
-  it("gives the pages of one chunk's children", async () => {
+  it("yields the pages of one chunk's children", async () => {
     const crawling = await startCrawling({ chunks: 3, childrenPerChunk: 250 });
     const { client, ref, document } = crawling;
     const id = document.chunks[1]?.id ?? "";
@@ -88,7 +88,7 @@ describe("readChildChunkPages", () => {
     expect(askedOf(crawling)).toEqual([1, 2, 3].map((page) => `/${id}/child_chunks?page=${page}&limit=100`));
   });
 
-  it("throws SkipError for a chunk that is not there", async () => {
+  it("throws SkipError for a chunk that does not exist", async () => {
     const { client, ref } = await startCrawling({ chunks: 1 });
     await expect(all(readChildChunkPages(client, ref, "gone"))).rejects.toThrow(SkipError);
   });

@@ -6,10 +6,10 @@ import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { inFull } from "../rounds.js";
 import { idsFrom, pageOf } from "./pages.js";
 
-/** An edit just before a request is answered: an upload, or the deletion of the row at a place. */
+/** An edit just before a request is answered: an upload, or the position of a row to delete. */
 type Edit = "upload" | number;
 
-/** A list, newest first, that changes while it is read; `answer` gives a page of it as the service would. */
+/** A list, newest first, that changes during the read; `answer` returns a page of it, like the service. */
 class Uploads {
   readonly #edits: readonly (readonly Edit[])[];
   #ids: number[];
@@ -39,34 +39,31 @@ class Uploads {
 
 const alone = () => new Prefetch(0);
 
-test.runIf(inFull)(
-  "whatever is uploaded or deleted meanwhile, a list without problems is the list as it is",
-  async () => {
-    const uploads = fc.array(fc.constant<Edit>("upload"), { maxLength: 2 });
-    const deletions = fc.array(fc.nat({ max: 400 }), { maxLength: 2 });
-    const quiet = fc.constant<Edit[]>([]);
-    const script = fc.array(fc.oneof({ weight: 3, arbitrary: quiet }, uploads, deletions), { maxLength: 12 });
-    let [whole, moved] = [0, 0];
-    await fc.assert(
-      fc.asyncProperty(fc.nat({ max: 350 }), script, async (count, edits) => {
-        const list = new Uploads(count, edits);
-        const { rows, problems } = await readWholeList("documents", list.answer, alone());
-        const ids = rows.map(({ id }) => id);
-        expect(new Set(ids).size).toBe(ids.length);
-        if (problems.length === 0) expect(ids).toEqual(list.ids);
-        problems.length === 0 ? whole++ : moved++;
-      }),
-      { numRuns: 500 },
-    );
-    expect(whole).toBeGreaterThan(20);
-    expect(moved).toBeGreaterThan(0);
-  },
-);
+test.runIf(inFull)("whatever is uploaded or deleted meanwhile, a list without problems is correct", async () => {
+  const uploads = fc.array(fc.constant<Edit>("upload"), { maxLength: 2 });
+  const deletions = fc.array(fc.nat({ max: 400 }), { maxLength: 2 });
+  const quiet = fc.constant<Edit[]>([]);
+  const script = fc.array(fc.oneof({ weight: 3, arbitrary: quiet }, uploads, deletions), { maxLength: 12 });
+  let [whole, moved] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 350 }), script, async (count, edits) => {
+      const list = new Uploads(count, edits);
+      const { rows, problems } = await readWholeList("documents", list.answer, alone());
+      const ids = rows.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      if (problems.length === 0) expect(ids).toEqual(list.ids);
+      problems.length === 0 ? whole++ : moved++;
+    }),
+    { numRuns: 500 },
+  );
+  expect(whole).toBeGreaterThan(20);
+  expect(moved).toBeGreaterThan(0);
+});
 
 test.each([
   [0, 1],
   [99, 1],
-  [100, 2], // a full page may hide a row behind it
+  [100, 2], // a full page may not be the last one
   [101, 4],
   [300, 6],
 ])("a list of %i rows at rest takes %i requests, as one of several answers is read twice", async (count, requests) => {
@@ -75,7 +72,7 @@ test.each([
   expect(list.requests).toBe(requests);
 });
 
-test("a page that cannot be had is read in halves", async () => {
+test("a page that cannot be read is read in halves", async () => {
   const list = new Uploads(250);
   const heavy = async (page: number, limit: number) => {
     if (limit > 50 && page === 2) {
@@ -88,14 +85,14 @@ test("a page that cannot be had is read in halves", async () => {
   expect(rows.map(({ id }) => id)).toEqual(list.ids);
 });
 
-test("a page that cannot be had at all is an error", async () => {
+test("a page that cannot be read in any size is an error", async () => {
   const refused = async () => {
     throw new SkipError("404");
   };
   await expect(readWholeList("documents", refused, alone())).rejects.toThrow("404");
 });
 
-test("a service that gives page 1 again and again comes to an end, and is not taken for whole", async () => {
+test("reading a service that repeats page 1 ends, and the list does not count as complete", async () => {
   const list = new Uploads(1_000);
   let requests = 0;
   const same = async (_page: number, limit: number) => {

@@ -6,7 +6,7 @@ import { sweepList } from "../../src/crawl/sweep-list.js";
 import { SkipError, StopError } from "../../src/errors.js";
 import { idsFrom, pageOf } from "./pages.js";
 
-/** Sweeps a list of 5 rows, two on a page, that were stored as they are; the service lists `now`. */
+/** Sweeps a list of 5 stored rows in pages of two; the service now lists the ids in `now`. */
 async function sweep(now: readonly number[], readPage?: (page: number) => Promise<ListPage>) {
   const stored = new ContentDigest();
   for (const id of idsFrom(0, 5)) stored.add({ id: String(id), content: null });
@@ -54,12 +54,12 @@ describe("sweepList", () => {
     expect(await sweep([], gone)).toEqual(["chunks: a second sweep failed: 404"]);
   });
 
-  it("passes on what ends the run", async () => {
+  it("passes on errors that end the run", async () => {
     const stop = new StopError("401");
     await expect(sweep([], async () => Promise.reject(stop))).rejects.toBe(stop);
   });
 
-  it("comes to an end where the service repeats itself", async () => {
+  it("ends if the service repeats itself", async () => {
     let asked = 0;
     const same = async () => {
       if (asked++ > 1_000) throw new Error("no end");

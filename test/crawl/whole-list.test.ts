@@ -12,7 +12,7 @@ const page: fc.Arbitrary<PageRead> = fc.record({
   unreadable: fc.constantFrom(undefined, [], ["row 1 cannot be rendered"]),
 });
 
-test("a list is whole with its first page exactly where reading it in full finds no problem, and then has the same rows", async () => {
+test("a list is complete after its first page exactly if a full read finds no problem, and then has the same rows", async () => {
   await fc.assert(
     fc.asyncProperty(page, async (first) => {
       const problems: string[] = [];

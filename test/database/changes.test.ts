@@ -17,7 +17,7 @@ const textOf = (document: string, id: string, position: number, content: string,
 const text = (id: string, position: number, content: string, more: object = {}) =>
   textOf("a", id, position, content, more);
 
-/** Runs that read one document well, one after the other. */
+/** Runs that each read one document completely. */
 async function runs(...states: readonly (readonly Row[])[]): Promise<JobDatabase> {
   const database = await JobDatabase.create();
   for (const [index, chunks] of states.entries())
@@ -25,7 +25,7 @@ async function runs(...states: readonly (readonly Row[])[]): Promise<JobDatabase
   return database;
 }
 
-/** One chunk for each kind of change, and what makes it another. */
+/** One chunk for each kind of change, and the fields that differ. */
 const kinds: readonly (readonly [change: string, more: object])[] = [
   ["changed", { answer: "y", enabled: false }],
   ["enabled", { enabled: false, status: "error" }],
@@ -46,7 +46,7 @@ const reindexed = ["one", "two", "two", "drei", "four"]
   .map((each, place) => textOf("reindexed", `n${place}`, place + 1, each))
   .toSpliced(3, 1);
 
-/** A document of two chunks that get new ids in the second and the third run; in the fourth, one of them is edited. */
+/** A document with two chunks. They get new ids in the second and the third run; in the fourth, one is edited. */
 const lineage = (id: string, content = "same") => [
   textOf("lineage", id, 1, content),
   textOf("lineage", `${id} other`, 2, "else"),
@@ -60,7 +60,7 @@ const childrenOf = (parent: string, ...contents: string[]) =>
     position: place + 1,
   }));
 
-/** A database of four runs over documents that each change in another way; only one of them is read in the last. */
+/** A database of four runs; each document changes in a different way, and the last run reads only one. */
 const changed = madeOnce(async () => {
   const database = await JobDatabase.create();
   const documents = ["kinds", "reindexed", "lineage", "parents"].map((id) => read(id));
@@ -91,7 +91,7 @@ const changed = madeOnce(async () => {
 });
 
 describe("the changes of a run", () => {
-  it("have what was before: of added rows the id, of removed and changed ones everything; none where nothing is different", async () => {
+  it("have the old values: for added rows the id, for removed and changed ones everything; none if nothing differs", async () => {
     const fresh = [text("2", 1, "new", { updated_by: "someone" }), text("3", 2, "three")];
     const database = await runs([text("1", 1, "one"), text("2", 2, "two")], fresh, fresh);
     expect(await changesOf(database, "position::INTEGER, content, status, updated_by")).toEqual([
@@ -106,25 +106,22 @@ describe("the changes of a run", () => {
     ]);
   });
 
-  it.runIf(inFull)(
-    "are of one kind each, by the first column that counts, and hold no more than what differs",
-    async () => {
-      const database = await changed();
-      const found = await database.query(
-        "SELECT change, differs, content FROM chunk_changes WHERE document_id = 'kinds' ORDER BY id",
-      );
-      expect(found.map(([change, differs]) => [change, new Set(Array.isArray(differs) ? differs : [])])).toEqual(
-        kinds.map(([change, more]) => [change, new Set(Object.keys(more))]),
-      );
-      expect(found.map(([, , content]) => content)).toEqual(["one", ...Array.from({ length: 8 }, () => null)]);
-      const columns = "position::INTEGER, hit_count::INTEGER, enabled, status, summary";
-      expect(await documentAt(database, "kinds", "r1", columns)).toEqual(
-        beforeKinds.map(({ position }) => [position, 0, true, "completed", null]),
-      );
-    },
-  );
+  it.runIf(inFull)("have one kind each, by the first column that counts, and contain only what differs", async () => {
+    const database = await changed();
+    const found = await database.query(
+      "SELECT change, differs, content FROM chunk_changes WHERE document_id = 'kinds' ORDER BY id",
+    );
+    expect(found.map(([change, differs]) => [change, new Set(Array.isArray(differs) ? differs : [])])).toEqual(
+      kinds.map(([change, more]) => [change, new Set(Object.keys(more))]),
+    );
+    expect(found.map(([, , content]) => content)).toEqual(["one", ...Array.from({ length: 8 }, () => null)]);
+    const columns = "position::INTEGER, hit_count::INTEGER, enabled, status, summary";
+    expect(await documentAt(database, "kinds", "r1", columns)).toEqual(
+      beforeKinds.map(({ position }) => [position, 0, true, "completed", null]),
+    );
+  });
 
-  it("of a re-index are what it did, not everything removed and added", async () => {
+  it("describe a re-index by its effect, not as everything removed and added", async () => {
     const database = await changed();
     expect(await changesOf(database, undefined, "reindexed")).toEqual([
       ["r2", "removed", null, "o0", null, 1, "zero"],
@@ -193,7 +190,7 @@ describe("the state at a run", () => {
         documents,
       };
       await database.run("r1", tables);
-      for (const _again of [1, 2]) // as a run that was killed is finished once more
+      for (const _again of [1, 2]) // twice, like a killed run that is finished later
         await database.run("r2", { chunks: [text("1", 1, "two")], documents }, { withoutChildren: true });
       const now = () => database.query("SELECT id, run_id FROM child_chunks ORDER BY id");
       expect(await now()).toEqual([

@@ -2,16 +2,16 @@ import fc from "fast-check";
 import type { Row } from "../../src/rows/row.js";
 import { dataset } from "./job-database.js";
 
-/** A chunk with its children, as a service has them. */
+/** A chunk with its children, as in the service. */
 interface Held {
   readonly row: Row;
   readonly children: readonly Row[];
 }
 
-/** Documents by their id. */
+/** The documents by id. */
 export type Knowledge = ReadonlyMap<string, readonly Held[]>;
 
-/** An edit of one document between two runs; numbers choose a chunk, a field or a text. */
+/** An edit of one document between two runs; the numbers choose a chunk, a field or a text. */
 type Edit = readonly [what: (typeof whats)[number], document: string, at: number, text: number];
 
 const whats = ["edit", "delete", "insert", "swap", "reindex", "hit", "field", "child", "childField", "empty"] as const;
@@ -21,7 +21,7 @@ export const edits = fc.array(fc.tuple(fc.constantFrom(...whats), fc.constantFro
   maxLength: 5,
 });
 
-/** How the reading of each document ends in one run; `back` has the service restored from its first state before it. */
+/** The result of each document in one run; `back` first restores the service to its original state. */
 export const outcomes = fc.record(
   Object.fromEntries(
     documents.map((id) => [
@@ -58,7 +58,7 @@ function newChild(document_id: string, segment_id: string, position: number, tex
 export const firstKnowledge = (): Knowledge =>
   new Map(documents.map((id, at) => [id, [1, 2, 3].map((each) => newChunk(id, each, (each * at) % 5))]));
 
-/** The knowledge after an edit. */
+/** The knowledge base after an edit. */
 export function edited(knowledge: Knowledge, [what, document, at, text]: Edit): Knowledge {
   const chunks = knowledge.get(document) ?? [];
   const chosen = chunks[at % Math.max(1, chunks.length)];

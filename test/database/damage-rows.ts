@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { query } from "./query.js";
 
-/** Damages a block of rows: the file can be opened as a database, but not read to its end. */
+/** Damages a block of rows: the file still opens as a database, but reading all rows fails. */
 export async function damageRows(path: string): Promise<void> {
   const sound = await readFile(path);
   const blocks = await query("SELECT DISTINCT block_id FROM pragma_storage_info('chunks') WHERE block_id >= 0", path);

@@ -12,7 +12,7 @@ const documentsOf = (database: JobDatabase) =>
 
 const other = { dataset_id: "other" };
 
-/** Rows of documents, of two chunks and one child each. */
+/** The rows of some documents: two chunks and one child chunk each. */
 const firstRows = (...ids: readonly string[]) => ({
   chunks: ids.flatMap((id) => [chunk(id, `${id}1`), chunk(id, `${id}2`)]),
   child_chunks: ids.map((id) => child(id, `${id}1`, `${id}c1`)),
@@ -23,7 +23,7 @@ const warnings = ['it\'s "odd"\n', "\ud800 lone", "\0", "漢字 😀", ""];
 const oddRun = { status: "partial", warnings, chunks: 5, base_url: "https://kb.example.com/v1?'" } as const;
 const unstable = (id: string) => read(id, "unstable", { error: "moved" });
 
-/** A database of two runs. The first reads five documents well; the second goes another way with each of them. */
+/** A database of two runs. The first reads five documents completely; in the second, each has a different result. */
 const twoRuns = madeOnce(async () => {
   const database = await JobDatabase.create();
   const good = firstRows("unread", "again", "fails", "moves", "empty");
@@ -58,7 +58,7 @@ const twoRuns = madeOnce(async () => {
 });
 
 describe("a document", () => {
-  /** Gives the state of a document of `dataset` after the second run: the ids of its chunks and children, and how it was read. */
+  /** Returns the state of a document after the second run: the ids of its chunks and children, and its read status. */
   const stateOf = async (id: string, ofDataset = dataset) => {
     const database = await twoRuns();
     const where = `WHERE document_id = '${id}' AND dataset_id = '${ofDataset}' ORDER BY rowid`;
@@ -82,7 +82,7 @@ describe("a document", () => {
     expect(await stateOf("unread")).toEqual(firstState("unread"));
   });
 
-  it("that is read again has the new rows alone", async () => {
+  it("that is read again has only the new rows", async () => {
     expect(await stateOf("again")).toEqual({
       chunks: [["again3", "r2"]],
       children: [],
@@ -118,7 +118,7 @@ describe("a document", () => {
     });
   });
 
-  it("that keeps its rows stands before those that the run read", async () => {
+  it("that keeps its rows comes before those that the run read", async () => {
     const database = await twoRuns();
     expect((await chunksOf(database)).map(([, id]) => id)).toEqual([
       ...["unread1", "unread2", "fails1", "fails2", "moves1", "moves2"],
@@ -140,7 +140,7 @@ describe("a document", () => {
     expect(await stateOf("gone")).toEqual({ chunks: [], children: [], documents: [] });
   });
 
-  it("that is unstable is taken as long as no complete state is there, the newest of them", async () => {
+  it("that is unstable is accepted until there is a complete state; the newest one counts", async () => {
     expect(await stateOf("never")).toEqual({
       chunks: [["never2", "r2"]],
       children: [],
@@ -184,7 +184,7 @@ describe("history", () => {
     ]);
   });
 
-  it.runIf(inFull)("takes readings that waited in once, however often they are handed over", async () => {
+  it.runIf(inFull)("adds waiting readings once, even if they are passed in repeatedly", async () => {
     const database = await JobDatabase.create();
     const waiting = [
       await waitingFile([
@@ -238,7 +238,7 @@ describe("history", () => {
 
 it.runIf(inFull)("the file does not grow when the same rows are written again", async () => {
   const database = await JobDatabase.create();
-  const hash = (at: number) => createHash("sha512").update(String(at)).digest("hex"); // does not compress away
+  const hash = (at: number) => createHash("sha512").update(String(at)).digest("hex"); // does not compress
   const content = (at: number) => [1, 2, 3, 4, 5].map((each) => hash(5 * at + each)).join("");
   const chunks = Array.from({ length: 2000 }, (_each, at) => chunk("a", `c${at}`, { content: content(at) }));
   const tables = { chunks, documents: [read("a")], metadata_fields: [field(dataset, 1, "source")] };
@@ -249,5 +249,5 @@ it.runIf(inFull)("the file does not grow when the same rows are written again", 
   }
   expect(await database.query("SELECT count(*)::INTEGER, min(run_id) FROM chunks")).toEqual([[2000, "r4"]]);
   expect(sizes[0]).toBeGreaterThan(1_000_000);
-  expect(sizes.at(-1)).toBeLessThan(1.7 * Math.min(...sizes)); // a few blocks more or less come of its two threads
+  expect(sizes.at(-1)).toBeLessThan(1.7 * Math.min(...sizes)); // the two writer threads make the size vary by a few blocks
 });

@@ -62,7 +62,7 @@ const damages: readonly (readonly [what: string, damage: (path: string) => Promi
   ]),
 ];
 
-it.each(damages)("inspectWholly tells a database %s", async (_what, damage, state) => {
+it.each(damages)("inspectWholly recognizes a database %s", async (_what, damage, state) => {
   const { path } = await ours();
   await damage(path);
   expect(await inspectWholly(path, duckDbOptions(await plainFolder()))).toEqual(state);

@@ -15,7 +15,7 @@ export const dataset = "7f0c2b1a-5d3e-4c6f-8a9b-0c1d2e3f4a5b";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Rows with what a test is about; the other columns are null. */
+/** A row with the fields that the test needs; other columns are null. */
 export const chunk = (document_id: string, id: string, more: Fields = {}): Row => ({
   dataset_id: dataset,
   document_id,
@@ -48,7 +48,7 @@ export const reading = (captured_at: string, document_id: string, more: Fields =
   ...more,
 });
 
-/** The database of a job, renewed run by run as a run renews it: built aside and put in its place. */
+/** The database of a job, updated like in a real run: each run builds a new file and renames it over the old one. */
 export class JobDatabase {
   readonly folder: string;
   readonly path: string;
@@ -63,12 +63,12 @@ export class JobDatabase {
     return new JobDatabase(await plainFolder());
   }
 
-  /** Takes a file that is there already for the database of earlier runs. */
+  /** Makes the next run update the existing file. */
   accept(): void {
     this.#exists = true;
   }
 
-  /** Gives the folder in which the database was built. */
+  /** Adds a run; returns the folder in which the database was built. */
   async run(
     run_id: string,
     tables: Partial<Tables>,
@@ -79,7 +79,7 @@ export class JobDatabase {
     const previous = this.#exists ? this.path : undefined;
     const target = { ...duckDbOptions(base), previous, target: databaseOf(base), waiting: more.waiting ?? [] };
     await buildFromStaged({ ...stage, withoutChildren: more.withoutChildren === true }, target);
-    await rm(`${this.path}.wal`, { force: true }); // as the program does
+    await rm(`${this.path}.wal`, { force: true }); // the program does the same
     await rename(databaseOf(base), this.path);
     this.accept();
     return join(base, "scratch");
@@ -90,7 +90,7 @@ export class JobDatabase {
   }
 }
 
-/** Makes a database once for the tests of a file; gives each of them one of its own. */
+/** Makes a database once for all tests in a file; each test gets its own copy. */
 export function madeOnce(make: () => Promise<JobDatabase>): () => Promise<JobDatabase> {
   let bytes: Buffer | undefined;
   return async () => {
@@ -102,7 +102,7 @@ export function madeOnce(make: () => Promise<JobDatabase>): () => Promise<JobDat
   };
 }
 
-/** Readings of the status in a file of their own, as `kbdump status` leaves them. */
+/** Writes readings of the indexing status to a file, as `kbdump status` does. */
 export async function waitingFile(rows: readonly Row[]): Promise<RowFiles> {
   const path = join(await plainFolder(), "waiting.jsonl");
   const bytes = encodeLines(jsonlText.texts("indexing_status", rows));

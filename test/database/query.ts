@@ -4,10 +4,13 @@ import pLimit from "p-limit";
 const settings = { autoinstall_known_extensions: "false", autoload_known_extensions: "false", threads: "2" };
 
 let own: Promise<DuckDBInstance> | undefined;
-/** A file can be attached once at a time. */
+/** A file can be attached only once at a time. */
 const turn = pLimit(1);
 
-/** Gives a connection to a DuckDB of the tests' own, which reads the file. They share it: to open one takes ten times as long. */
+/**
+ * Opens a connection that reads the file. All connections share one DuckDB instance, because opening an instance takes
+ * ten times as long.
+ */
 export function read<T>(file: string | undefined, use: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
   return turn(async () => {
     own ??= DuckDBInstance.create(":memory:", settings);
@@ -24,13 +27,13 @@ export function read<T>(file: string | undefined, use: (connection: DuckDBConnec
   });
 }
 
-/** The databases that were attached, also by a test itself: the next reading must not see them. */
+/** The attached databases, including those a test attached itself: the next reader must not see them. */
 async function attachedTo(connection: DuckDBConnection): Promise<readonly string[]> {
   const sql = "SELECT database_name FROM duckdb_databases() WHERE NOT internal AND database_name <> 'memory'";
   return (await connection.runAndReadAll(sql)).getRowsJson().map(([name]) => String(name));
 }
 
-/** The rows that a DuckDB of the test's own answers; numbers above 2^31, times and dates come as text. */
+/** Runs a query in the tests' own DuckDB; numbers above 2^31, times and dates are returned as text. */
 export function query(sql: string, file?: string): Promise<readonly (readonly unknown[])[]> {
   return read(file, async (connection) => (await connection.runAndReadAll(sql)).getRowsJson());
 }
@@ -47,7 +50,7 @@ export async function change(sql: string, file: string): Promise<void> {
   }
 }
 
-/** A string as SQL text. */
+/** Quotes a string for SQL. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * A reader of a database in a process of its own: `node read-on-request.mjs <file> <access mode>`. It opens the file, says
- * so, and answers every line of SQL that it is sent with a line of JSON, until its input ends.
+ * Reads a database in a separate process: `node read-on-request.mjs <file> <access mode>`. Opens the file, confirms it,
+ * then answers each line of SQL on stdin with a line of JSON until stdin ends.
  */
 import { createInterface } from "node:readline";
 import { DuckDBInstance } from "@duckdb/node-api";

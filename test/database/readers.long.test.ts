@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { expect, it, onTestFinished } from "vitest";
 import { child, chunk, JobDatabase, madeOnce, read } from "./job-database.js";
 
-/** Opens the database in another process, and gives a function that asks it. */
+/** Opens the database in another process; returns a function that queries it. */
 async function reader(file: string, access: "READ_ONLY" | "READ_WRITE") {
   const process = spawn("node", [`${import.meta.dirname}/read-on-request.mjs`, file, access], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -48,13 +48,13 @@ it.each(["READ_ONLY", "READ_WRITE"] as const)(
     await run;
     await database.run("r3", { chunks: [chunk("b", "b1", { content: "b" })], documents: [read("b")] });
 
-    expect(await ask("SELECT id, content, run_id FROM chunks")).toEqual([["a1", "old", "r1"]]); // to the end
+    expect(await ask("SELECT id, content, run_id FROM chunks")).toEqual([["a1", "old", "r1"]]); // still the old file
     expect(await ask(counts)).toEqual([[1, 1, "r1", "old"]]);
     expect(await database.query(counts)).toEqual([[501, 0, "r3", `b${"n".repeat(500)}`]]);
   },
 );
 
-it("a run takes over what it finds while somebody reads, and a reader finds the run's result while the run's file is read", async () => {
+it("a run updates a database while it is being read, and readers see the result while they read the new file", async () => {
   const database = await oneRun();
   const readers = [await reader(database.path, "READ_ONLY"), await reader(database.path, "READ_ONLY")];
   await database.run("r2", { chunks: [chunk("b", "b1")], documents: [read("b")] });
@@ -70,7 +70,7 @@ it("a run takes over what it finds while somebody reads, and a reader finds the 
   ]);
 });
 
-it("somebody who changes the old file neither changes the new one nor is disturbed", async () => {
+it("a program that changes the old file does not affect the new one, and is not disturbed", async () => {
   const database = await JobDatabase.create();
   const chunks = ["1", "2", "3", "4"].map((id) => chunk("a", id, { content: "theirs" }));
   await database.run("r1", { chunks, documents: [read("a")] });

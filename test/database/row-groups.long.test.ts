@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chunk, JobDatabase, read } from "./job-database.js";
 
-test("many rows stand in several row groups, so that few of them are in memory while they are loaded", async () => {
+test("many rows are in several row groups, so that loading needs only a few of them in memory", async () => {
   const database = await JobDatabase.create();
   const chunks = Array.from({ length: 70_000 }, (_, at) => chunk("a", `c${at}`));
   await database.run("r1", { documents: [read("a")], chunks });

@@ -20,7 +20,7 @@ interface PastRun {
   readonly files: Readonly<Record<Kind, string>>;
 }
 
-/** The documents of a run, the result of each, and the rows that the database should have after it. */
+/** The tables of a run, and the rows that the database should have after it. */
 function readBy(service: Knowledge, kept: Knowledge, complete: Set<string>, outcome: Readonly<Record<string, string>>) {
   const given = new Map([...service].filter(([id]) => outcome[id] === "complete" || outcome[id] === "unstable"));
   const taken = [...given].filter(([id]) => outcome[id] === "complete" || !complete.has(id));
@@ -41,7 +41,7 @@ async function written(folder: string, id: string, kept: Knowledge): Promise<Pas
   return { id, files };
 }
 
-/** SQL: the rows that are in one of both and not in the other, of the state at a run and of the file. */
+/** SQL for the rows that differ between the state at a run and the file with the expected rows. */
 function differences(kind: Kind, { id, files }: PastRun): string {
   const isJson = (type: string) => type === "list" || type === "object" || type === "any";
   const fields = columns[kind].map(({ name, type }) => `"${name}": '${isJson(type) ? "JSON" : sqlTypes[type]}'`);
@@ -56,10 +56,10 @@ function differences(kind: Kind, { id, files }: PastRun): string {
     UNION ALL SELECT '${id}', 'missing', t::VARCHAR FROM (${file} EXCEPT ALL ${at}) t`;
 }
 
-/** KBDUMP_HISTORY_ROUNDS: how many histories. */
+/** KBDUMP_HISTORY_ROUNDS sets the number of histories. */
 const histories = rounds(1, 4, "KBDUMP_HISTORY_ROUNDS");
 
-it("the state at every run is what that run wrote, and the last good state of what it did not read well", {
+it("the state at every run is what that run wrote, and the last good state of documents that it did not read completely", {
   timeout: 300_000,
 }, async () => {
   const step = fc.record({ edits, outcome: outcomes, back: fc.nat({ max: 7 }) });

@@ -25,14 +25,14 @@ async function copy(
 }
 
 describe("copyWithStatus", () => {
-  it.runIf(inFull)("makes a database with nothing else in it where there was none", async () => {
+  it.runIf(inFull)("creates a database with nothing else in it if there was none", async () => {
     const target = await newTarget();
     await copy(undefined, [await waitingFile([reading("2025-03-06T13:20:00.5Z", "a")])], target);
     expect(await capturedOf(target)).toEqual([["1741267200500", "a"]]);
     expect(await query("SELECT count(*)::INTEGER FROM runs", target)).toEqual([[0]]);
   });
 
-  it.runIf(inFull)("keeps everything that the database has, and leaves it as it is", async () => {
+  it.runIf(inFull)("keeps everything in the database unchanged", async () => {
     const database = await JobDatabase.create();
     await database.run("r1", {
       chunks: [chunk("a", "a1")],
@@ -73,7 +73,7 @@ describe("copyWithStatus", () => {
     expectCells("indexing_status", await readTable(target, "indexing_status"), rows);
   });
 
-  it.runIf(inFull)("makes the views, and leaves a table that somebody has added under the name of one", async () => {
+  it.runIf(inFull)("creates the views, but keeps a user's table with the same name", async () => {
     const target = await newTarget();
     const older = await newTarget();
     await change("CREATE TABLE coverage AS SELECT 'mine' AS note", older);

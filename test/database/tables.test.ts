@@ -49,7 +49,7 @@ const expected: Readonly<Record<string, readonly (readonly string[])[]>> = {
   failed_reads: [runId, ...ofKind("documents")],
 };
 
-it("the database has the tables and columns of the contract, and nothing else of its own", async () => {
+it("the database has the tables and columns of the contract, and no others", async () => {
   const database = await JobDatabase.create();
   await database.run("r1", {});
   const found = await database.query(
@@ -62,10 +62,10 @@ it("the database has the tables and columns of the contract, and nothing else of
   }
 });
 
-it("every table and column says what it is", async () => {
+it("every table and column has a description", async () => {
   const database = await JobDatabase.create();
   await database.run("r1", {});
-  await database.run("r2", {}); // comments are made anew with every run
+  await database.run("r2", {}); // every run recreates the comments
   const comments = await database.query(`
     SELECT table_name, '', comment FROM duckdb_tables()
     UNION ALL SELECT c.table_name, column_name, c.comment FROM duckdb_columns() c SEMI JOIN duckdb_tables() USING (table_name)`);

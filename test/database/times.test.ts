@@ -11,9 +11,9 @@ import { inFull } from "../rounds.js";
 import { chunk, JobDatabase, read, reading } from "./job-database.js";
 import { query, quoted } from "./query.js";
 
-const zone = "America/St_Johns"; // half an hour off, with summer time
+const zone = "America/St_Johns"; // a half-hour offset, with daylight saving time
 
-/** Around both changes of the clock, where local times do not exist or exist twice. */
+/** Times around both clock changes, where local times are skipped or repeated. */
 const times = [
   "2025-03-09T05:29:59Z",
   "2025-03-09T05:30:00Z",
@@ -24,7 +24,7 @@ const times = [
 const chunks = times.map((created_at, at) => chunk("a", `c${at}`, { created_at }));
 
 beforeAll(() => {
-  process.env.TZ = zone; // of this process alone: DuckDB takes it up when it is loaded
+  process.env.TZ = zone; // only for this process; DuckDB reads it when it loads
 });
 
 it("the session of DuckDB has another time zone than UTC here", async () => {
@@ -32,7 +32,7 @@ it("the session of DuckDB has another time zone than UTC here", async () => {
   expect(await query("SELECT current_setting('TimeZone')")).toEqual([[zone]]);
 });
 
-/** The answer to a session in another time zone. */
+/** The answer in a session with another time zone. */
 async function readIn(session: string, sql: string, file: string): Promise<readonly (readonly unknown[])[]> {
   const instance = await DuckDBInstance.create(file, { access_mode: "READ_ONLY" });
   const connection = await instance.connect();
@@ -47,7 +47,7 @@ async function readIn(session: string, sql: string, file: string): Promise<reado
 
 const sessions = ["UTC", zone, "Asia/Tokyo"];
 
-it.runIf(inFull).each(sessions)("a session in %s finds what is younger than two hours", async (session) => {
+it.runIf(inFull).each(sessions)("a session in %s finds rows that are younger than two hours", async (session) => {
   const database = await JobDatabase.create();
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   const young = [60, 119, 121].map((minutes, at) => chunk("a", `c${at}`, { created_at: minutesAgo(minutes) }));
@@ -57,7 +57,7 @@ it.runIf(inFull).each(sessions)("a session in %s finds what is younger than two 
 });
 
 it.runIf(inFull)(
-  "times in the database are the same moments, whatever the zone of the one who wrote it and of the one who reads it",
+  "times in the database are the same moments in the time zones of every writer and reader",
   async () => {
     const database = await JobDatabase.create();
     await database.run("r1", { chunks, documents: [read("a")] });

@@ -22,7 +22,7 @@ const text = (document: string, id: string, position: number, content: string, m
   });
 const startedAt = (day: number) => ({ run: { finished_at: `2025-03-0${day}T13:20:00.000Z` } });
 
-it("every view and macro says what it is, and answers in a database in which nothing is", async () => {
+it("every view and macro has a description, and works in an empty database", async () => {
   const database = await JobDatabase.create();
   await database.run("r1", {});
   await database.run("r2", {});
@@ -39,10 +39,10 @@ it("every view and macro says what it is, and answers in a database in which not
   ]);
 });
 
-it("every column of every view says what it is", async () => {
+it("every column of every view has a description", async () => {
   const database = await JobDatabase.create();
   await database.run("r1", {});
-  await database.run("r2", {}); // views are made anew with every run
+  await database.run("r2", {}); // every run recreates the views
   const found = await database.query(
     "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal AND table_name NOT IN (SELECT table_name FROM duckdb_tables())",
   );
@@ -60,7 +60,10 @@ const indexing = (completed_segments: number) => ({
   total_segments: 9,
 });
 
-/** A database of one run: documents to be measured, others with duplicates and orphans, and the status of three more. */
+/**
+ * A database of one run: documents with sizes to measure, documents with duplicates or orphans, and the indexing status
+ * of three more.
+ */
 const oneRun = madeOnce(async () => {
   const database = await JobDatabase.create();
   const measured = [
@@ -114,7 +117,7 @@ it.runIf(inFull)("document_statistics measures every document", async () => {
 const states = (names: string, hits: readonly number[], ...contents: string[]) =>
   contents.map((content, at) => text("a", `${names}${at}`, at + 1, content, { hit_count: hits[at] }));
 
-/** A database of three runs: the chunks of one document change, and others are read well or not. */
+/** A database of three runs: the chunks of one document change; others are read completely or not. */
 const threeRuns = madeOnce(async () => {
   const database = await JobDatabase.create();
   const first = [
@@ -132,7 +135,7 @@ const threeRuns = madeOnce(async () => {
   return database;
 });
 
-/** One run more: it reads the chunks, and two of the others. */
+/** Adds a fourth run that reads the document with the chunks and two others. */
 const fourRuns = madeOnce(async () => {
   const database = await threeRuns();
   await database.run("r4", {
@@ -142,7 +145,7 @@ const fourRuns = madeOnce(async () => {
   return database;
 });
 
-it.runIf(inFull)("coverage tells what is fresh, and why not", async () => {
+it.runIf(inFull)("coverage shows which documents are fresh, and why others are not", async () => {
   const database = await threeRuns();
   const found = await database.query(
     "SELECT document_id, state, good_run, (good_at AT TIME ZONE 'UTC')::VARCHAR, age > INTERVAL 1 YEAR, failures::INTEGER, failed_run, failed_as, reason FROM coverage WHERE document_id <> 'a' ORDER BY ALL",
@@ -168,7 +171,7 @@ it.runIf(inFull)("coverage tells what is fresh, and why not", async () => {
   ]);
 });
 
-it("status_timeline measures the stages, and what does not move", async () => {
+it("status_timeline measures the stages, and how long a document stands still", async () => {
   const database = await oneRun();
   const found =
     await database.query(`SELECT document_id, indexing_status, parsing::VARCHAR, cleaning::VARCHAR, splitting::VARCHAR,
@@ -232,7 +235,7 @@ it.each([
 });
 
 it.runIf(inFull)(
-  "a view that has document_id has document_name, from the details where no run listed the document",
+  "a view with document_id has document_name, from the details if no run listed the document",
   async () => {
     const database = await oneRun();
     const found =

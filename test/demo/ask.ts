@@ -11,7 +11,7 @@ export interface Answer {
 
 const running: RunningService[] = [];
 
-/** Starts a service that is closed when the test ends. */
+/** Starts a service and closes it when the test ends. */
 export async function started(options?: ServiceOptions): Promise<RunningService> {
   const service = await startService(options);
   running.push(service);
@@ -22,26 +22,26 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((service) => service.close()));
 });
 
-/** Sends GET with the key of the service, unless `init` says otherwise. */
+/** Sends a GET with the key of the service, unless `init` overrides it. */
 export async function ask(service: RunningService, path: string, init: RequestInit = {}): Promise<Answer> {
   const headers = { authorization: `Bearer ${service.key}` };
   const response = await fetch(`${service.url}${path}`, { headers, ...init });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** The JSON object of an answer 200. */
+/** The JSON body of an answer with status 200. */
 export async function read(service: RunningService, path: string): Promise<Row> {
   const { status, text } = await ask(service, path);
   if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
   return rowFrom(JSON.parse(text));
 }
 
-/** The rows of a list on one page. */
+/** The rows on one page of a list. */
 export async function readRows(service: RunningService, path: string): Promise<readonly Row[]> {
   return rowsFrom((await read(service, path)).data);
 }
 
-/** The rows of a list on all its pages. */
+/** The rows on all pages of a list. */
 export async function readAllRows(service: RunningService, path: string): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (let page = 1; ; page++) {

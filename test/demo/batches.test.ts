@@ -36,7 +36,7 @@ describe("the batch under way", () => {
     }
   });
 
-  it.runIf(inFull)("tells the moments of its stages by the clock, and keeps them", async () => {
+  it.runIf(inFull)("takes the times of its stages from the clock, and keeps them", async () => {
     let now = 1_750_000_000;
     const service = await started({ clock: () => new Date(now++ * 1000 + 500) });
     const reads: (Row | undefined)[] = [];

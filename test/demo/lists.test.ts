@@ -24,7 +24,7 @@ describe("paging", () => {
     },
   );
 
-  it("says there is no more on a last page that is full", async () => {
+  it("a full last page reports that there are no more", async () => {
     const service = await started({ knowledge: smallKnowledge(hundredAndOne.slice(1).map(() => ({}))) });
     expect(await read(service, `${segments}?limit=100`)).toMatchObject({ total: 100, has_more: false });
     expect(await read(service, `${segments}?limit=50`)).toMatchObject({ total: 100, has_more: true });

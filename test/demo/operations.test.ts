@@ -51,7 +51,7 @@ describe("the operations", () => {
     expect(children).toEqual({ data: [], total: 0, total_pages: 0, page: 1, limit: 20 });
   });
 
-  it.runIf(inFull)("tells the indexing status of a batch, one entry per document", async () => {
+  it.runIf(inFull)("returns the indexing status of a batch, one entry per document", async () => {
     const service = await started();
     const body = await read(service, `/datasets/${product?.id}/documents/${product?.batches[0]}/indexing-status`);
     expect(Object.keys(body)).toEqual(["data"]);
@@ -102,7 +102,7 @@ describe("the operations", () => {
     expect(found).toMatchObject([{ name: "User manual.pdf", doc_form: "hierarchical_model", position: 2 }]);
   });
 
-  it.runIf(inFull)("filters the documents by what they show as their status", async () => {
+  it.runIf(inFull)("filters the documents by their displayed status", async () => {
     const service = await started();
     const [all, available, failed, both] = await Promise.all(
       ["", "?status=available", "?status=error", "?status=error&status=Available"].map((query) =>
@@ -115,7 +115,7 @@ describe("the operations", () => {
     expect(both).toEqual(all);
   });
 
-  it.runIf(inFull)("tells of a dataset, a document and the metadata of a dataset", async () => {
+  it.runIf(inFull)("returns a dataset, a document and the metadata of a dataset", async () => {
     const service = await started();
     const [first] = await readRows(service, "/datasets");
     expect(await read(service, `/datasets/${product?.id}`)).toEqual(first);
@@ -147,7 +147,7 @@ describe("the operations", () => {
     expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
   });
 
-  it("answers from any knowledge, one that reads from a disk, too", async () => {
+  it("serves any knowledge base, also one read from disk", async () => {
     const small = smallKnowledge([{ childContents: ["child"] }]);
     const slow: typeof small = {
       metadataFields: async (...args) => small.metadataFields(...args),

@@ -7,7 +7,7 @@ import { datasetId, documentId, segments, smallKnowledge, uuid } from "./small-k
 const link = "![x](/files/00000000-0000-4000-8000-000000000007/image-preview)";
 const small = smallKnowledge([{ sign_content: link }]);
 
-test("links of the demo are signed, and those of another knowledge are answered as they are", async () => {
+test("links of the demo are signed, and those of another knowledge base are returned unchanged", async () => {
   const signed = await read(await started({ knowledge: small }), segments);
   expect(JSON.stringify(signed.data)).toContain("&sign=");
   const chunks = () => ({ rows: [{ id: uuid(1), sign_content: link }], total: 1, doc_form: "text_model" });
@@ -15,7 +15,7 @@ test("links of the demo are signed, and those of another knowledge are answered 
   expect(unsigned.data).toMatchObject([{ sign_content: link }]);
 });
 
-test("ids reach the knowledge as they stand in the path, decoded", async () => {
+test("ids are passed to the knowledge base as in the path, decoded", async () => {
   const asked: string[][] = [];
   const knowledge = {
     ...small,
@@ -33,14 +33,14 @@ test("ids reach the knowledge as they stand in the path, decoded", async () => {
   expect(asked).toEqual([[datasetId.toUpperCase(), "d", odd]]);
 });
 
-test.runIf(inFull)("upper-case ids are found in the sample data, too", async () => {
+test.runIf(inFull)("upper-case ids are also found in the sample data", async () => {
   const service = await started();
   const { data } = await read(service, "/datasets");
   const [{ id } = { id: "" }] = data as { id: string }[];
   expect(await read(service, `/datasets/${id.toUpperCase()}/metadata/built-in`)).toHaveProperty("fields");
 });
 
-test("answers are written by whoever knows how", async () => {
+test("the knowledge base can bring its own JSON serializer", async () => {
   const service = await started({
     knowledge: small,
     jsonText: (answer) => JSON.stringify(answer).replace(/\b1\b/g, "1.0"),

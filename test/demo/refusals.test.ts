@@ -44,7 +44,7 @@ describe("a wrong key", () => {
   });
 });
 
-describe("what is not there", () => {
+describe("something that does not exist", () => {
   const unknown = uuid(9);
   const malformed = [
     "x",
@@ -77,7 +77,7 @@ describe("what is not there", () => {
     }
   });
 
-  it("is 404 with an HTML page where no such path exists, whatever the key", async () => {
+  it("is 404 with an HTML page if no such path exists, with any key", async () => {
     const service = await started({ knowledge });
     const elsewhere = [
       "",
@@ -108,12 +108,12 @@ describe("another method than GET", () => {
     }
   });
 
-  it("HEAD: 405, too, and no body", async () => {
+  it("HEAD: also 405, without a body", async () => {
     const service = await started({ knowledge });
     expect(await ask(service, "/datasets", { method: "HEAD" })).toMatchObject({ status: 405, text: "" });
   });
 
-  it("is not told apart from GET where no such path exists", async () => {
+  it("is the same as GET if no such path exists", async () => {
     const service = await started({ knowledge });
     expect((await ask(service, "/elsewhere", { method: "POST" })).status).toBe(404);
   });

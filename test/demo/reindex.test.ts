@@ -9,7 +9,7 @@ const [product, handbook] = sampleDatasets();
 const [guide = "", manual = "", , , answers = ""] = product?.documents ?? [];
 const [, , announcements = "", , , interrupted = ""] = handbook?.documents ?? [];
 
-/** A service of the sample data whose time stands still until `at` says how many seconds have passed. */
+/** A service with the sample data. Its clock shows `at` seconds after the start and does not run. */
 async function demo() {
   let seconds = 0;
   const service = await started({ clock: () => new Date(1_750_000_000_000 + seconds * 1000) });
@@ -39,7 +39,7 @@ const statusOf = (service: RunningService, batch: unknown, dataset = product?.id
 const contentsOf = (rows: readonly Row[]) => rows.map(({ content }) => String(content));
 const isEdited = ({ updated_by }: Row) => updated_by !== null;
 
-test.runIf(inFull)("every chunk is another one, and what was made or edited by hand is lost", async () => {
+test.runIf(inFull)("every chunk is a new one, and manual chunks and edits are lost", async () => {
   const { service, at } = await demo();
   const before = await chunksOf(service, manual);
   await reindex(service, manual);
@@ -63,7 +63,7 @@ test.runIf(inFull)("every chunk is another one, and what was made or edited by h
   for (const text of changed) expect(contentsOf(edited).some((longer) => longer.startsWith(text))).toBe(true);
 });
 
-test("children are others, too; those that were made by hand are lost, and the rest is counted anew", async () => {
+test("children are replaced too: manual ones are lost, and the rest is counted again", async () => {
   const { service, at } = await demo();
   const [first] = await chunksOf(service, guide);
   const before = await childrenOf(service, guide, first?.id);
@@ -140,7 +140,7 @@ test.runIf(inFull)("the batch goes through the stages of a real service, with co
   });
 });
 
-test.runIf(inFull)("meanwhile the old chunks are being replaced, and the new ones appear and are indexed", async () => {
+test.runIf(inFull)("during it, the old chunks are replaced, and the new ones appear and are indexed", async () => {
   const { service, at } = await demo();
   await reindex(service, manual);
   const moments: [number, Readonly<Record<string, number>>, string][] = [
@@ -209,7 +209,7 @@ test.runIf(inFull)(
   },
 );
 
-test("an old batch tells of the document what is so now, and still counts its reads", async () => {
+test("an old batch returns the current state of the document, and still counts its reads", async () => {
   const { service } = await demo();
   const [old = "", failed = ""] = [product?.batches[0], handbook?.batches[1]];
   expect((await statusOf(service, old)).find(({ id }) => id === manual)).toMatchObject({
@@ -229,7 +229,7 @@ test("an old batch tells of the document what is so now, and still counts its re
   });
 });
 
-test("a document without chunks is completed, too", async () => {
+test("a document without chunks is also completed", async () => {
   const { service } = await demo();
   const { batch } = await reindex(service, announcements, "?seconds=0");
   expect(await statusOf(service, batch, handbook?.id)).toMatchObject([
@@ -237,13 +237,13 @@ test("a document without chunks is completed, too", async () => {
   ]);
 });
 
-test("plain text is the batch alone", async () => {
+test("plain text is only the batch", async () => {
   const { service } = await demo();
   const response = await post(service, `/demo/reindex/${manual}`, { accept: "text/plain" });
   expect(await response.text()).toBe("20250615150640000001\n");
 });
 
-test("a wrong key, document or time is refused, and nothing is begun", async () => {
+test("a wrong key, document or time is refused, and nothing starts", async () => {
   const { service } = await demo();
   const cases: [string, Record<string, string>, number, string][] = [
     [`/demo/reindex/${manual}`, { authorization: "Bearer other" }, 401, "unauthorized"],
@@ -261,7 +261,7 @@ test("a wrong key, document or time is refused, and nothing is begun", async () 
   expect(await chunksOf(service, manual)).toHaveLength(740);
 });
 
-test.runIf(inFull)("only POST, only beside the interface, and only where the sample data is served", async () => {
+test.runIf(inFull)("only POST, only beside the interface, and only for the sample data", async () => {
   const { service } = await demo();
   const read = await fetch(service.url.replace(/\/v1$/, `/demo/reindex/${manual}`));
   expect({ status: read.status, allow: read.headers.get("allow") }).toEqual({ status: 405, allow: "POST" });

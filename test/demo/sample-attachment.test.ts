@@ -5,7 +5,7 @@ import { type Row, readAllRows, readRows, rowsFrom, started } from "./ask.js";
 
 const start = Date.UTC(2026, 0, 1);
 
-/** The first chunk that passes, among the first 100 of every document. */
+/** The first matching chunk among the first 100 chunks of every document. */
 async function findChunk(service: RunningService, test: (chunk: Row) => boolean): Promise<Row> {
   for (const dataset of await readRows(service, "/datasets"))
     for (const document of await readAllRows(service, `/datasets/${dataset.id}/documents`)) {
@@ -21,7 +21,7 @@ async function twoAttachments(service: RunningService): Promise<readonly Row[]> 
   return rowsFrom(chunk.attachments);
 }
 
-/** Without the key. */
+/** Opens a link without the key. */
 const open = ({ url }: RunningService, link: unknown) => fetch(new URL(String(link), url));
 
 test.runIf(inFull)(

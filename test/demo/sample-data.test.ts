@@ -7,7 +7,7 @@ import { sampleDatasets } from "./sample-datasets.js";
 interface Sample {
   readonly documents: readonly { readonly row: Row; readonly chunks: readonly Row[] }[];
   readonly chunks: readonly Row[];
-  /** By the id of the chunk. */
+  /** The child chunks by chunk id. */
   readonly children: ReadonlyMap<unknown, readonly Row[]>;
 }
 
@@ -208,7 +208,7 @@ describe("the sample data", () => {
     expect(JSON.stringify(text)).not.toMatch(/\\ud[89a-f]/);
   });
 
-  it("is English for the most part, and so is everything that was edited by hand", () => {
+  it("is mostly English, and so are all manual edits", () => {
     const isEnglish = ({ content }: Row) => /^[\p{ASCII}]*$/u.test(String(content));
     const prose = ["Administrator", "User manual", "Answers", "Troubleshooting", "Employee handbook"];
     for (const { chunks } of prose.map(documentNamed)) {
@@ -217,7 +217,7 @@ describe("the sample data", () => {
     }
   });
 
-  it("has everything that a re-index takes in English: edits, answers, and child chunks made by hand", () => {
+  it("has everything that a re-index removes in English: edits, answers, and manual child chunks", () => {
     const manual = [
       ...sample.chunks.filter(({ updated_by }) => typeof updated_by === "string"),
       ...[...sample.children.values()].flat().filter(({ type }) => type === "customized"),

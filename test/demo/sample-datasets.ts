@@ -1,7 +1,7 @@
 import { datasetId, documentId } from "../../src/demo/sample/build-document.js";
 import { outlines } from "../../src/demo/sample/sample-knowledge.js";
 
-/** The ids of a sample dataset, for jobs. */
+/** The ids in a sample dataset, for use in jobs. */
 interface SampleDataset {
   readonly id: string;
   readonly documents: readonly string[];

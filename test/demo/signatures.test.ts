@@ -7,7 +7,7 @@ const image = `/files/${uuid(7)}/image-preview`;
 const signature = "timestamp=1750000000&nonce=N&sign=S";
 const clock = () => new Date(1_750_000_000_900);
 
-/** The text with the random parts of its signatures replaced by N and S. */
+/** The JSON of a value, with the random parts of its signatures replaced by N and S. */
 function withoutRandom(value: unknown): string {
   return String(value).replace(/nonce=[0-9a-f]{32}&sign=[\w-]{43}=/g, "nonce=N&sign=S");
 }
@@ -43,7 +43,7 @@ describe("links to files", () => {
     expect(row).not.toHaveProperty("sign_content");
   });
 
-  it("are signed anew at every read", async () => {
+  it("are signed again at every read", async () => {
     const sketch = { sign_content: `${file} ${image}`, attachments: [{ source_url: file }] };
     const service = await started({ knowledge: smallKnowledge([sketch], clock) });
     const nonces = new Set<string>();

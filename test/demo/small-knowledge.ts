@@ -3,7 +3,7 @@ import { DocumentStore } from "../../src/demo/document-store.js";
 import type { Knowledge } from "../../src/demo/knowledge.js";
 import type { Chunk, StoredDataset } from "../../src/demo/rows.js";
 
-/** A UUID that ends in the number. */
+/** A UUID that ends with the number. */
 export function uuid(number: number): string {
   return `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 }
@@ -14,19 +14,19 @@ export const segments = `/datasets/${datasetId}/documents/${documentId}/segments
 
 export type ChunkSketch = Partial<Chunk> & { readonly childContents?: readonly string[] };
 
-/** The shape of a small dataset and its one document. */
+/** The settings of a small dataset and its only document. */
 export interface SmallShape {
   readonly form?: string;
   readonly technique?: string;
   readonly embedsChildren?: boolean;
 }
 
-/** One dataset with one document; its chunks have ids from uuid(101) on, their children from uuid(1001) on. */
+/** One dataset with one document. Chunk ids start at uuid(101), child chunk ids at uuid(1001). */
 export function smallKnowledge(sketches: readonly ChunkSketch[], clock = () => new Date()): Knowledge {
   return demoKnowledge(new DocumentStore(smallDatasets(sketches), clock)).reads;
 }
 
-/** The tree of the same; its rows count words and tokens. */
+/** The same knowledge base as a tree; its rows count words and tokens. */
 export function smallDatasets(
   sketches: readonly ChunkSketch[],
   { form = "text_model", technique = "economy", embedsChildren = false }: SmallShape = {},

@@ -15,7 +15,7 @@ describe("startService", () => {
     expect(one.key).not.toBe(other.key);
   });
 
-  it.runIf(inFull)("takes the port and the key it is given", async () => {
+  it.runIf(inFull)("uses the given port and key", async () => {
     const first = await startService();
     const port = Number(new URL(first.url).port);
     await first.close();
@@ -24,7 +24,7 @@ describe("startService", () => {
     expect((await ask(second, "/datasets")).status).toBe(200);
   });
 
-  it.runIf(inFull)("says which port is taken, and what to do", async () => {
+  it.runIf(inFull)("names the port that is in use, and says what to do", async () => {
     const port = Number(new URL((await started()).url).port);
     await expect(startService({ port })).rejects.toThrow(
       `the service cannot listen on 127.0.0.1:${port}: the port is taken; stop what listens there, or choose another`,

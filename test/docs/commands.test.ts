@@ -25,7 +25,7 @@ const commands = [
   "completion",
 ];
 
-/** The output of `--help`, with every line whole. */
+/** The output of `--help`, unwrapped. */
 async function helpOf(...command: readonly string[]): Promise<string> {
   let text = "";
   const stdout = { columns: 1_000, write: (piece: string) => (text += piece) };
@@ -46,13 +46,13 @@ const flagsIn = (help: string) =>
   [...help.matchAll(/^ {2,6}(?:-\w, )*--([\w-]+)/gm)].map(([, name = ""]) => `--${name}`);
 const codesIn = (text: string) => [...text.matchAll(/(?:^|· |: )(\d+(?:, \d+)*) /g)].map(([, codes = ""]) => codes);
 
-/** The flags that have a line of their own below a heading. */
+/** The flags with their own line below a heading. */
 const flagsBelow = (heading: string) => namesBelow(page, heading).filter((name) => name.startsWith("--"));
 
 const common = flagsBelow("Flags of every command");
 const shared = flagsBelow("Shared flags");
 
-/** The paragraph of a command that begins with this name, without the name. */
+/** The paragraph of a command that starts with this name, without the name. */
 const paragraphOf = (command: string, name: string) =>
   linesBelow(page, `kbdump ${command}`)
     .join("\n")

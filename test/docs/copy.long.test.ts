@@ -6,7 +6,7 @@ import { openExamplePlaces } from "./example-folder.js";
 import { checks, type Page } from "./page.js";
 import { Shell } from "./shell.js";
 
-test("docs/copy.md: a document comes from one service into another", async ({ onTestFinished }) => {
+test("docs/copy.md: a document is copied from one service to another", async ({ onTestFinished }) => {
   const places = await openExamplePlaces();
   onTestFinished(places.close);
   const source = await startService();

@@ -16,7 +16,7 @@ interface Section {
   readonly columns: readonly Column[];
 }
 
-/** Units that the type or the meaning says already. */
+/** Units that the type or the description already states. */
 const plain = [undefined, "UTC", "times"];
 
 function lineOf({ name, type, unit, about }: Column): string {
@@ -36,7 +36,7 @@ const viewSections = Object.entries({ ...stateViews, ...historyViews }).map(([na
   columns: Object.entries(view.columns).map(([column, about]) => ({ name: column, about })),
 }));
 
-/** The columns that mean the same in three places or more, as the first one has them. */
+/** Columns that have the same meaning in three or more sections; returns the first one of each. */
 function findCommon(): readonly Column[] {
   const all: readonly Column[] = [...fileSections, ...ownSections, ...viewSections].flatMap((each) => each.columns);
   const isSame = (one: Column) => (other: Column) => one.name === other.name && one.about === other.about;
@@ -48,7 +48,7 @@ const isCommon = ({ name, about }: Column) => common.some((other) => other.name 
 
 const meaningOf = ({ about, unit }: Column) => (unit === undefined ? about : `${about} (${unit})`);
 
-/** The files before this section that describe the column already. */
+/** The earlier files that already describe the column. */
 function describedIn(section: string, column: Column): readonly string[] {
   const end = fileSections.findIndex(({ name }) => name === section);
   const before = end < 0 ? fileSections : fileSections.slice(0, end);
@@ -56,7 +56,10 @@ function describedIn(section: string, column: Column): readonly string[] {
   return before.filter(({ columns: others }) => others.some(isSame)).map((file) => file.name);
 }
 
-/** A heading, a sentence, and a line for each column. Neighbours that are common, or are described in the same file, share a line. */
+/**
+ * A heading, a sentence, and a line for each column. Adjacent columns share a line if all are common, or described by
+ * the same file.
+ */
 function textOf({ name, about, columns: shown }: Section): string {
   const lines: { names: string; rest: string }[] = [];
   for (const column of shown) {
@@ -71,13 +74,13 @@ function textOf({ name, about, columns: shown }: Section): string {
   return `### ${name}\n\n${about.charAt(0).toUpperCase()}${about.slice(1)}.\n\n${list}`;
 }
 
-/** The whole page, from the columns of the files, the tables and the views. */
+/** The whole page, generated from the columns of files, tables and views. */
 function dictionary(): string {
   const files = [head, common.map(lineOf).join("\n"), "## Files", ...fileSections.map(textOf)];
   return `${[...files, tablesHead, ...ownSections.map(textOf), viewsHead, ...viewSections.map(textOf)].join("\n\n")}\n`;
 }
 
-/** Whether a column of a table of changes is one of the row that changed. */
+/** Whether a column of a change table comes from the changed row. */
 function isOfRow(table: string, name: string): boolean {
   const kind = historyKinds.find((each) => histories[each].table === table);
   return kind !== undefined && columns[kind].some((column) => column.name === name);
@@ -96,7 +99,7 @@ const tablesHead = `## Other tables of the database
 
 const viewsHead = "## Views of the database";
 
-/** To write the page again: `npx vitest run --config test/vitest.config.ts test/docs/dictionary.test.ts -u`. */
+/** To regenerate the page: `npx vitest run --config test/vitest.config.ts test/docs/dictionary.test.ts -u`. */
 test("docs/dictionary.md has every column, with its type, unit and meaning", async () => {
   await expect(dictionary()).toMatchFileSnapshot("../../docs/dictionary.md");
 });

@@ -1,4 +1,4 @@
-// Stands in for DuckDB's command line, which the tests cannot rely on: duckdb [-readonly DATABASE | -c] SQL
+// A substitute for the DuckDB command line, which may not be installed: duckdb [-readonly DATABASE | -c] SQL
 import { DuckDBInstance } from "@duckdb/node-api";
 
 const args = process.argv.slice(2);

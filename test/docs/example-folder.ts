@@ -7,27 +7,27 @@ import { type RealisticServer, startRealisticServer } from "../servers/realistic
 import { exampleKnowledge, ids, reindexManual } from "./knowledge.js";
 import { installPrograms } from "./programs.js";
 
-/** The address that the documentation uses; the test server stands in for it. */
+/** The address in the documentation; tests replace it by the test server. */
 export const exampleUrl = "https://kb.example.com/v1";
 
-/** A job file that pages mean which show none of their own. */
+/** The job file for pages that show none. */
 const usualJob = (url: string, output: string) => `service: { base_url: ${url} }
 datasets:
   - { id: ${ids.dataset}, documents: all, batches: ["${ids.batch}"] }
 output: { formats: ${output}, keep: { last: 14 } }
 `;
 
-/** A folder like that of a user, with the server behind it. */
+/** A folder like a user's, and the server behind it. */
 export interface ExamplePlaces {
   readonly server: RealisticServer;
-  /** A copy of its own for a page. */
+  /** Makes a copy for one page; returns its path. */
   readonly open: () => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Makes the folder that the examples start in, once: a job with two runs in every format, a re-index between them; a job with
- * compressed files; the job files of the package; what a checkout has. Each page gets a copy.
+ * Makes the folder for the examples once; each page gets a copy. It contains a job with two runs in every format and a
+ * re-index between them, a job with compressed files, the job files of the package, and the files of a checkout.
  */
 export async function openExamplePlaces(): Promise<ExamplePlaces> {
   const knowledge = exampleKnowledge();

@@ -40,10 +40,10 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** Explained in sections of their own; the table has one row for each. */
+/** Options with their own section; the table has one row for each. */
 const whole = ["output.keep", "notify"];
 
-/** Every key that takes a value of its own, with its path. */
+/** The path of every key that takes a value. */
 function optionsOf(schema: Schema, path = ""): readonly string[] {
   const below = (key: string) => (path === "" ? key : `${path}.${key}`);
   return (schema.anyOf ?? [schema]).flatMap(({ type, items, properties }) => {
@@ -79,7 +79,7 @@ test("every table, view and macro of the database is named", () => {
   for (const name of ["chunks_at", "child_chunks_at"]) expect(documentation).toContain(`\`${name}(run_id)\``);
 });
 
-test("every file and folder that the pages name is there", () => {
+test("every file and folder named in the pages exists", () => {
   const names = documentation.match(/(?<=`)(?:src|test|jobs|docs)\/[\w./-]+(?=`)/g) ?? [];
   expect(names.length).toBeGreaterThan(40);
   for (const name of names) expect(existsSync(name), name).toBe(true);
@@ -106,7 +106,7 @@ test("versions in the pages and in jobs/ are that of the package", () => {
   expect(new Set(named)).toEqual(new Set([version]));
 });
 
-/** As GitHub names the place of a heading. */
+/** The anchor that GitHub makes for a heading. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -114,7 +114,7 @@ function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-test("every link between the pages leads to a file, and to a heading that is there", () => {
+test("every link between the pages leads to an existing file and heading", () => {
   const links = pages.flatMap((page) =>
     [...readFileSync(page, "utf8").matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)].map(
       ([link, path = "", anchor = ""]) => ({ link, target: path === "" ? page : join(dirname(page), path), anchor }),

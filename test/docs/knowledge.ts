@@ -2,7 +2,7 @@ import { deleteChunks, reindex } from "../servers/edits.js";
 import type { ChunkRecord } from "../servers/json.js";
 import { makeDocument, makeStatusEntry, Store, type TestDocument } from "../servers/store.js";
 
-/** The ids that the documentation uses in its examples. */
+/** The ids in the examples of the documentation. */
 export const ids = {
   dataset: "7f0c9d1e-52ab-4c3d-9e8f-0a1b2c3d4e5f",
   guide: "a8e0e5b5-78c6-4130-a5ce-25feb0e0b4ac",
@@ -13,7 +13,7 @@ export const ids = {
 const indexedAt = 1_741_267_200;
 const day = 86_400;
 
-/** The knowledge base of the examples: a guide with parents and children, and a manual of plain text. */
+/** The knowledge base for the examples: a guide with parent and child chunks, and a plain-text manual. */
 export interface ExampleKnowledge {
   readonly store: Store;
   readonly manual: TestDocument;
@@ -39,7 +39,7 @@ export function exampleKnowledge(): ExampleKnowledge {
   return { store, manual };
 }
 
-/** Re-indexes the manual, as if somebody had saved its chunk settings: what was made or edited by hand is gone. */
+/** Re-indexes the manual, as if a person saved its chunk settings: all manual edits are lost. */
 export function reindexManual({ manual }: ExampleKnowledge): void {
   setText(manual.chunks[11], "Open the valve slowly.", { updated_by: null });
   Object.assign(manual.chunks[20] ?? {}, { enabled: true, disabled_at: null });

@@ -1,4 +1,4 @@
-/** Replaces what differs from run to run and from machine to machine: ids, times, durations, sizes, ports, widths. */
+/** Replaces values that differ between runs and machines: ids, times, durations, sizes, ports, widths. */
 function withoutChance(text: string): string {
   return text
     .replace(/\b\d{8}T\d{9}Z\b/g, "RUN")
@@ -11,8 +11,8 @@ function withoutChance(text: string): string {
 }
 
 /**
- * Makes the pattern that the output of the program has to match to be like a block that shows it: line by line, but for what differs by chance. `…` stands
- * for any text in a line, and alone on a line for any lines.
+ * Makes a pattern for the real output from the output that a page shows. Each line must match, except for values that
+ * differ between runs. `…` matches any text in a line; on its own line, it matches any number of lines.
  */
 export function outputLike(shown: string): { readonly pattern: RegExp; readonly plain: (printed: string) => string } {
   const lines = withoutChance(shown.trimEnd()).split("\n");
@@ -25,8 +25,9 @@ function escaped(text: string): string {
 }
 
 /**
- * The first place at which JSON that is shown is not of the shape of real JSON; undefined if there is none. At the top, both have the
- * same keys; below, the shown one may leave some out. Null is like anything; lists are compared by their first items.
+ * Compares JSON on a page with real JSON and returns the first difference in structure; undefined if there is none. At
+ * the top level both need the same keys; below, the page may omit some. Null matches anything; lists are compared by
+ * their first items.
  */
 export function shapeProblem(shown: unknown, real: unknown, path = "$"): string | undefined {
   if (shown === null || real === null) return undefined;

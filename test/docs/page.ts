@@ -15,7 +15,7 @@ import { query } from "../run/read-dump.js";
 import { outputLike, shapeProblem } from "./likeness.js";
 import type { Printed, Shell } from "./shell.js";
 
-/** A page while its blocks are checked, one after the other. */
+/** A page whose blocks are being checked in order. */
 export interface Page {
   readonly folder: string;
   readonly shell: Shell;
@@ -25,7 +25,7 @@ export interface Page {
 
 type Check = (block: Block, page: Page) => Promise<void>;
 
-/** A check for each language. A block in another language fails, so that none goes unchecked. */
+/** One check per language. A block in any other language fails, so that every block is checked. */
 export const checks: Readonly<Record<string, Check>> = {
   sh: runShell,
   console: askAtTerminal,
@@ -34,10 +34,10 @@ export const checks: Readonly<Record<string, Check>> = {
   yaml: checkYaml,
   sql: runSql,
   ts: runTypeScript,
-  python: async () => {}, // has tests of its own, which may be skipped: python.test.ts
+  python: async () => {}, // python.long.test.ts runs them if Python is installed
   cron: runCron,
   ini: (block) => expectPartOf(block, ["systemd/kbdump.service", "systemd/kbdump.timer"]),
-  mermaid: async () => {}, // drawn from the graph of imports: import-rules.test.ts
+  mermaid: async () => {}, // import-rules.test.ts compares it with the import graph
   dockerfile: (block) => expectPartOf(block, ["container/Dockerfile"]),
 };
 
@@ -47,7 +47,7 @@ async function runShell(block: Block, page: Page): Promise<void> {
   expect(code, `${placeOf(block)} ended with ${code}:\n${stderr}`).toBe(0);
 }
 
-/** A command that asks, at a terminal: its first question comes, and Ctrl-C ends it. */
+/** Runs an interactive command at a terminal: expects its first question, then ends it with Ctrl-C. */
 async function askAtTerminal({ text }: Block): Promise<void> {
   const [program, ...args] = text.trim().split(" ");
   expect(program).toBe("kbdump");
@@ -57,7 +57,7 @@ async function askAtTerminal({ text }: Block): Promise<void> {
   expect(await terminal.ended).toBe(130);
 }
 
-/** The output of the block before; the tree of a job's folder; the drawing of the folders of src; or what a plan prints. */
+/** Checks a text block: the output of the block before, the tree of a job folder, the folders of src, or the output of `plan`. */
 async function checkText(block: Block, page: Page): Promise<void> {
   if (block.text.startsWith("output/<job>/")) return checkTree(block, page);
   if (page.printed) {
@@ -73,13 +73,13 @@ async function checkText(block: Block, page: Page): Promise<void> {
 
 const wordsOf = (text: string): readonly string[] => text.match(/[a-z_]{2,}/gi) ?? [];
 
-/** The sample data has something of everything. */
+/** All words that `plan` prints for the sample data, which covers every case. */
 async function wordsOfPlan({ shell }: Page): Promise<readonly string[]> {
   const { stdout } = await shell.run("kbdump plan jobs/demo.yaml\n");
   return [...wordsOf(stdout), "nightly"];
 }
 
-/** Every file that the tree names is there, and the tree names every file that is there. */
+/** Checks that the tree on the page and the folder have the same files. */
 async function checkTree(block: Block, { folder }: Page): Promise<void> {
   const job = join(folder, "output", "nightly");
   const real = [...(await readdir(job)), ...(await readdir(join(job, "latest")))];
@@ -93,7 +93,7 @@ async function checkTree(block: Block, { folder }: Page): Promise<void> {
   expect(others, `${placeOf(block)} does not show these`).toEqual([".work"]);
 }
 
-/** The output of the block before, the last line of a log that it wrote, or the body of a notification. */
+/** Checks JSON: the output of the block before, the last line of a log, or the body of a notification. */
 async function checkJson(block: Block, { folder, printed }: Page): Promise<void> {
   const logs = (await readdir(folder)).filter((name) => name.endsWith(".log"));
   const texts = await Promise.all(logs.map((name) => readFile(join(folder, name), "utf8")));
@@ -120,7 +120,7 @@ const job = {
   datasets: [{ id: "7f0c9d1e-52ab-4c3d-9e8f-0a1b2c3d4e5f", documents: "all" }],
 };
 
-/** A part of a file in jobs/, an alert of Prometheus, a job file (its name on the first line), or a piece of one. */
+/** Checks YAML: part of a file in jobs/, a Prometheus alert, a job file (its name is on the first line), or a part of one. */
 async function checkYaml(block: Block, page: Page): Promise<void> {
   const manifests = ["cronjob.yaml", "indexed-job.yaml"].map((name) => readFile(`jobs/kubernetes/${name}`, "utf8"));
   if ((await Promise.all(manifests)).some((text) => text.includes(block.text))) return;
@@ -135,7 +135,7 @@ async function checkYaml(block: Block, page: Page): Promise<void> {
   await loadJob({ file }, {}, { NOTIFY_URL: url, SLACK_URL: url, TEAMS_URL: url });
 }
 
-/** A plan file of a restore: as it would be read. */
+/** Reads a plan file of a restore as the command does. */
 async function checkPlanFile({ text }: Block, { folder }: Page): Promise<void> {
   const file = join(folder, "plan.yaml");
   await writeFile(file, text);
@@ -154,7 +154,7 @@ async function checkAlert(value: unknown, { folder }: Page): Promise<void> {
   for (const name of JSON.stringify(value).match(/kbdump_\w+/g) ?? []) expect(metrics).toContain(`# TYPE ${name} `);
 }
 
-/** On the database of the demo if the page made one, else on the usual one; every query has something to say. */
+/** Runs a query on the demo database if the page made one, or else on the usual database; it must return rows. */
 async function runSql(block: Block, { folder }: Page): Promise<void> {
   const [demo = "", usual = ""] = ["demo", "nightly"].map((name) => join(folder, "output", name, `${name}.duckdb`));
   const database = existsSync(demo) ? demo : usual;
@@ -163,7 +163,7 @@ async function runSql(block: Block, { folder }: Page): Promise<void> {
   expect(rows.length, placeOf(block)).toBeGreaterThan(0);
 }
 
-/** Compiled with every strict check, all of a page at once, then run. */
+/** Compiles all TypeScript of a page with every strict check, then runs it. */
 async function runTypeScript(block: Block, page: Page): Promise<void> {
   if (!existsSync(join(page.folder, nameOf(block)))) await compile(block.page, page);
   await runShell({ ...block, text: `node ${nameOf(block)}\n` }, page);
@@ -187,7 +187,7 @@ async function compile(name: string, { folder, shell }: Page): Promise<void> {
   expect(stdout + stderr, name).toBe("");
 }
 
-/** The line is that of jobs/nightly.yaml, and prints nothing after a complete run. */
+/** Checks that the cron line is the one in jobs/nightly.yaml and prints nothing after a complete run. */
 async function runCron(block: Block, page: Page): Promise<void> {
   const line = /^# {3}(0 2 \* \* \* .*)$/m.exec(await readFile("jobs/nightly.yaml", "utf8"))?.[1]?.replace("jobs/", "");
   const lines = block.text.trimEnd().split("\n");

@@ -11,11 +11,11 @@ import { checks, type Page } from "./page.js";
 import { Shell } from "./shell.js";
 
 const questions = "docs/analyse.md";
-/** Pages that say themselves where the service is, and with which key. */
+/** Pages that set the address of the service and the key themselves. */
 const bare = ["README.md", "docs/back-up.md", questions];
-/** Documents of the demo job that the example queries can do without. */
+/** Documents of the demo job that the example queries do not need. */
 const spare = ["38277434", "59c3b3b9", "72eeb179", "d904c614", "09988155", "aab965a4"];
-/** These pages have tests of their own, which take all of their blocks. */
+/** Pages whose blocks are all covered by other tests. */
 const elsewhere = [
   { page: "docs/copy.md", file: "test/docs/copy.long.test.ts", languages: ["sh"] },
   {

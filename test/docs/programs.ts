@@ -2,9 +2,9 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 /**
- * Puts the programs that the examples call into `bin` of a folder: `kbdump` as it is built, and stand-ins for programs that
- * would change the machine or need more than it has. A stand-in fails where its real one would: a file that is not there,
- * a script that package.json does not have, an image that nobody built.
+ * Installs the programs that the examples call into `bin` of a folder: the built `kbdump`, and fakes for programs that
+ * would change the machine or are not installed. A fake fails when the real program would: for a missing file, an
+ * unknown script of package.json, an image that was not built.
  */
 export async function installPrograms(folder: string): Promise<void> {
   await mkdir(join(folder, "bin"));
@@ -65,7 +65,7 @@ esac
   };
 }
 
-/** `npm start` builds, which is done, and runs the demo. */
+/** `npm start` builds, which is already done here, and runs the demo. */
 function startScript(script: string): string {
   return script === "npm run --silent build && node dist/main.js demo" ? "exec kbdump demo" : "exit 9";
 }

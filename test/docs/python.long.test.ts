@@ -18,7 +18,7 @@ const examples = blocks
 let opened: Promise<ExamplePlaces> | undefined;
 afterAll(async () => (await opened)?.close());
 
-/** A folder with the dumps that a page reads; only made if there is something to read them with. */
+/** A folder with the dumps that a page reads; only filled if Python can read them. */
 async function openPlace(page: string): Promise<string> {
   opened ??= openExamplePlaces();
   const { open, server } = await opened;
@@ -53,7 +53,7 @@ test.for(examples)("$place does what it shows", { timeout: 120_000 }, async ({ p
   expect(status, stderr).toBe(0);
 });
 
-/** The modules that a text imports. */
+/** The Python modules that a text imports. */
 function modulesOf(text: string): readonly string[] {
   return [...text.matchAll(/^(?:import|from) (\w+)/gm)].map(([, name = ""]) => name);
 }

@@ -6,31 +6,31 @@ import { createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { exampleUrl } from "./example-folder.js";
 
-/** The service that stands in for the one of the examples. */
+/** The services that replace the addresses in the documentation. */
 export interface StandIn {
   readonly url: string;
   readonly key: string;
-  /** A service to copy to, which stands in for that of the examples. */
+  /** The service to copy to. */
   readonly target?: { readonly url: string; readonly key: string };
-  /** The address of an object store, which stands in for the one of the examples. */
+  /** The address of the object store. */
   readonly store?: string;
-  /** The address of a broker, likewise. */
+  /** The address of the broker. */
   readonly broker?: string;
 }
 
-/** The addresses of a service to copy to, of an object store and of a broker that the documentation uses. */
+/** The addresses in the documentation for a service to copy to, an object store and a broker. */
 const exampleTarget = "https://new-kb.example.com/v1";
 const exampleStore = "https://minio.example.com";
 const exampleBroker = "redis://queue.example.com:6379";
 
-/** The output of a block, and its exit code: 0 while it serves, -1 if a signal ended it. */
+/** The output of a block and its exit code: 0 for a server that still runs, -1 if a signal ended it. */
 export interface Printed {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs the shell blocks of one page one after the other, as somebody would type them: exported variables stay. */
+/** Runs the shell blocks of one page in order, as a user would type them; exported variables persist. */
 export class Shell {
   readonly #folder: string;
   readonly #service: StandIn;
@@ -46,7 +46,7 @@ export class Shell {
     this.#env = { ...env, PATH: path, HOME: folder };
   }
 
-  /** The text with the address, the key and the port of this machine in place of those of the documentation. */
+  /** Replaces address, key and port from the documentation by those of this machine. */
   async adapted(text: string): Promise<string> {
     if (text.includes("8080")) this.#port ??= await freePort();
     return text
@@ -59,7 +59,7 @@ export class Shell {
       .replace(/(?<=127\.0\.0\.1:|--port )8080/g, String(this.#port));
   }
 
-  /** Runs a block to its end. A block that is one command that serves goes on in the background until `close`. */
+  /** Runs a block until it ends. A block with a single `kbdump serve` keeps running in the background until `close`. */
   async run(block: string): Promise<Printed> {
     const text = await this.adapted(block);
     const serves = /^kbdump serve [^\n&]*\n$/.test(text);
@@ -71,7 +71,7 @@ export class Shell {
       cwd: this.#folder,
       env: this.#env,
       stdio: ["ignore", ...files],
-      detached: true, // a group of its own, to end with all that it started
+      detached: true, // its own process group, so that `close` also ends its child processes
     });
     this.#children.push(child);
     const ended = once(child, "exit");
@@ -88,7 +88,7 @@ export class Shell {
     }
   }
 
-  /** Ends everything that was started. */
+  /** Ends every process that a block started. */
   async close(): Promise<void> {
     for (const child of this.#children) {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) continue;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-/** Words that a reader has to decode: each has a plainer one. */
+/** Words that make a text hard to read; each has a simpler alternative. */
 const dropped = /\b(nobody|whoever|anew|in vain|is told)\b/i;
 
 const filesIn = (folder: string, ending: string) =>
@@ -10,7 +10,7 @@ const filesIn = (folder: string, ending: string) =>
     .filter((name) => name.endsWith(ending))
     .map((name) => join(folder, name));
 
-/** The comments of TypeScript, line by line. */
+/** The TypeScript comments in a text, one entry per line. */
 const commentsOf = (text: string) =>
   text.split("\n").flatMap((line) => /^\s*\/?\*.*|(?<=(^|\s))\/\/ .*/.exec(line)?.[0] ?? []);
 

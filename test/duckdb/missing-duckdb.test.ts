@@ -33,7 +33,7 @@ test.runIf(inFull)(
 
     server.reset();
     expect(await start("run", job, "--format", "parquet", "--max-rps", "10", "--quiet")).toEqual(reported);
-    expect(server.requests.length).toBeLessThan(30); // of some 70
+    expect(server.requests.length).toBeLessThan(30); // a whole run would need about 70
   },
 );
 

@@ -1,4 +1,4 @@
-// Preloaded by Node: DuckDB's package for this machine is not there, as after `npm install --omit=optional`.
+// Preloaded by Node: acts as if the DuckDB package for this machine is missing, as after `npm install --omit=optional`.
 const Module = require("node:module");
 
 const { _resolveFilename: resolveFilename } = Module;

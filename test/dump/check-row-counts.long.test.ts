@@ -13,7 +13,7 @@ import { ids, startDatasets, threeDatasets } from "./partition/datasets.js";
 
 const options = { memory: "200MB", signal: new AbortController().signal };
 
-/** Every way in which a restore loads the rows of a dump. */
+/** Every way in which a restore or copy loads the rows of a dump. */
 const loads: Readonly<Record<string, (dump: Dump) => Promise<unknown>>> = {
   "rows of documents": (dump) =>
     withSpill(":memory:", options, (connection) =>
@@ -23,7 +23,7 @@ const loads: Readonly<Record<string, (dump: Dump) => Promise<unknown>>> = {
   "a plan": (dump) => lostOf(dump, dump),
 };
 
-/** A dump of two documents whose reader leaves rows out. */
+/** A dump of two documents with a reader that skips rows. */
 async function lossy(kind: string, condition: string): Promise<Dump> {
   const chunks = [chunk("a", "a1", 1, "x"), chunk("a", "a2", 2, "y"), chunk("b", "b1", 1, "z")];
   const dump = await dumpOf(tablesOf(chunks, [child("b", "b1", "k1", "k")]), "20250306T132000000Z");
@@ -55,7 +55,7 @@ test.each(Object.keys(loads))("a reader that loses rows is found, where it loads
 
 test("restore --to plans nothing from a dump with other rows of a document than its manifest says", async () => {
   const { store } = threeDatasets();
-  store.datasets.delete(ids.odd); // no service that takes rows has such an id
+  store.datasets.delete(ids.odd); // a service that accepts writes never has such an id
   const { server } = await startDatasets(store);
   const { folder } = await dumpWithDetails(server);
   await forgeLines(folder, "chunks.jsonl", (lines) => [...lines.slice(1), lines.at(-1) ?? ""]);

@@ -1,6 +1,6 @@
 import type { Manifest } from "../../src/dump/manifest.js";
 
-/** The manifest of a run of nothing, with what a test is about. */
+/** The manifest of an empty run, with the fields that a test needs. */
 export function manifestOf(more: Partial<Manifest>): Manifest {
   return {
     format: 3,

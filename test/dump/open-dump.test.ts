@@ -15,7 +15,7 @@ async function open(options: WriteOptions) {
   return { base, dump: await openDump(await writeDump(base, soundTables, options), "nothing was done") };
 }
 
-/** The paths of the tables with the chunks and child chunks that are read first. */
+/** The paths of the tables that readers choose for chunks and child chunks. */
 async function chosen(formats: readonly FileFormat[], csvSafe = false, guarded = false) {
   const { dump } = await open({ formats, csvSafe });
   return dump.tablesOf(["chunks", "child_chunks"], { guarded })?.map(({ path }) => path);
@@ -27,7 +27,7 @@ test.runIf(inFull)("JSONL is read first, then Parquet, then any other format", a
   expect(await chosen(["csv"])).toEqual(["chunks.csv", "child_chunks.csv"]);
 });
 
-test("CSV with csv_safe is read only by whoever knows about its apostrophes", async () => {
+test("CSV with csv_safe is read only by readers that handle its apostrophes", async () => {
   expect(await chosen(["csv"], true)).toBeUndefined();
   expect(await chosen(["csv"], true, true)).toEqual(["chunks.csv", "child_chunks.csv"]);
 });
@@ -45,7 +45,7 @@ test.runIf(inFull).each(["jsonl", "csv", "parquet"] as const)(
   },
 );
 
-test.runIf(inFull)("a dump that is not as its run left it is refused, with what follows from that", async () => {
+test.runIf(inFull)("a dump that changed since its run is refused, with the consequence", async () => {
   const { dump } = await open({});
   const [table] = dump.tablesOf(["chunks"]) ?? [];
   if (!table) throw new Error("no table of chunks");

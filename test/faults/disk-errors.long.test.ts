@@ -10,15 +10,15 @@ import { brokenPromises, contradictions, otherBytes, unfinished } from "./judge-
 import { endText, falseWords, unclaimedRuns } from "./judge-words.js";
 import { type Ended, runProgram } from "./program.js";
 
-/** Every call instead of a sample: `npm run test:faults`. */
+/** Whether to try every call instead of a sample: `npm run test:faults`. */
 const all = process.env.KBDUMP_FAULT_ALL === "1";
 const seed = Number(process.env.KBDUMP_FAULT_SEED ?? 1);
 
-/** How many steps of a kind are tried in a sample. Renames are what publishes. */
+/** How many steps of each kind a sample tries. Renames are the steps that publish. */
 const sampled = { rename: 4, link: 1, symlink: 1, write: 1, fsync: 1 } as const;
 const kinds = Object.keys(sampled) as (keyof typeof sampled)[];
 
-/** A call that fails. */
+/** A file call that fails. */
 interface Fault {
   readonly error: "eio" | "enospc";
   readonly mode: "once" | "from";
@@ -52,7 +52,7 @@ function faultsAt(calls: readonly FileCall[]): readonly Fault[] {
   });
 }
 
-/** Runs the job with a fault and then without; gives what was wrong. */
+/** Runs the job with a fault and again without; returns the problems. */
 async function tryFault(environment: Environment, undisturbed: Undisturbed, fault: Fault): Promise<readonly string[]> {
   const place = await environment.anew();
   const disturbed = await runWith(environment, place, fault);

@@ -11,41 +11,41 @@ import { type JobState, readState } from "./job-state.js";
 import { type Ended, runProgram } from "./program.js";
 import { hashesOf } from "./published-files.js";
 
-/** The folders of one output of the job. */
+/** The folders for one copy of the job's output. */
 export interface Place {
-  /** The folder that `--out` is given; the program writes nowhere else. */
+  /** The `--out` folder; the program writes nowhere else. */
   readonly out: string;
   /** `output/<job>` */
   readonly job: string;
-  /** For the log of the library. */
+  /** The log file of the fault library. */
   readonly log: string;
 }
 
-/** A service and a job that ran once; its data has changed since. */
+/** A service and a job that ran once; the data has changed since. */
 export interface Environment {
   readonly env: NodeJS.ProcessEnv;
   readonly earlierRun: string;
   /** The state that the earlier run left. */
   readonly before: JobState;
   readonly args: (place: Place) => readonly string[];
-  /** An output as the earlier run left it. */
+  /** Makes an output folder in the state that the earlier run left. */
   readonly anew: () => Promise<Place>;
 }
 
-/** A run over the present state in which nothing goes wrong. */
+/** A run over the current data without faults. */
 export interface Undisturbed {
-  /** File of the run folder → hash. */
+  /** The hash of each file, by its path in the run folder. */
   readonly hashes: ReadonlyMap<string, string>;
-  /** Milliseconds. */
+  /** Duration in milliseconds. */
   readonly takes: number;
-  /** Its calls of the kinds that were asked for; none where there is no library. */
+  /** The calls of the requested kinds; empty without the library. */
   readonly calls: readonly FileCall[];
 }
 
-/** Files that are the same bytes in every run over the same data. */
+/** Files whose bytes are the same in every run over the same data. */
 export const stableFiles = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
 
-/** Two documents of more than a page and a small one; read once, then edited. */
+/** A knowledge base with two documents of more than one page and a small one; after a first run, it is edited. */
 export async function openWorld(): Promise<Environment> {
   const store = new Store();
   const documents = [
@@ -60,7 +60,7 @@ export async function openWorld(): Promise<Environment> {
   const job = await jobFile(folder, {
     service: { base_url: server.url, concurrency: 2 },
     datasets: [{ id: dataset.id, documents: documents.map(({ id }) => id) }],
-    child_chunks: "auto", // few requests: the calls that write are what is tested
+    child_chunks: "auto", // few requests, because the tests are about write calls
     output: { formats: ["jsonl", "csv", "duckdb"] },
   });
   const env = { KNOWLEDGE_API_KEY: server.key };
@@ -83,7 +83,7 @@ function placeIn(folder: string): Place {
   return { out, job: join(out, "test"), log: join(folder, "calls.log") };
 }
 
-/** Runs the job where nothing goes wrong, and counts its calls. */
+/** Runs the job without faults and records its calls. */
 export async function runUndisturbed(
   { env, args, anew }: Environment,
   kinds: readonly CallKind[] = [],

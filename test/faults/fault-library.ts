@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 
-/** Kinds of calls that the library can tell apart. */
+/** The kinds of calls that the library can tell apart. */
 export const callKinds = [
   "rename",
   "link",
@@ -22,31 +22,31 @@ export const callKinds = [
 
 export type CallKind = (typeof callKinds)[number];
 
-/** Orders for the library; `preload.c` explains each. */
+/** Instructions for the library; `preload.c` explains them. */
 export interface FaultPlan {
-  /** Calls on paths below it are counted. */
+  /** The library counts calls on paths below this folder. */
   readonly folder: string;
   readonly kinds: readonly CallKind[];
   readonly action: "count" | "eio" | "enospc" | "stop" | "stop-after" | "kill";
-  /** Number of the call at which to do it, from 1. */
+  /** The number of the call that triggers the action, from 1. */
   readonly at?: number;
   readonly mode?: "once" | "from";
-  /** A file outside of the folder that gets a line per counted call. */
+  /** The log, outside of the folder: one line per counted call. */
   readonly log: string;
 }
 
 const built = process.platform === "linux" ? buildLibrary() : undefined;
 
-/** Whether the library is here: it takes Linux, glibc and a C compiler. */
+/** Whether the library could be built; it needs Linux, glibc and a C compiler. */
 export const canInject = built !== undefined;
 if (!canInject) process.stderr.write("tests of faults at file calls are skipped: no library to preload can be built\n");
 
-/** The environment of a program that runs under the library. */
+/** The environment of a program that runs with the library. */
 export function faultEnv({ folder, kinds, action, at, mode, log }: FaultPlan): NodeJS.ProcessEnv {
   if (built === undefined) throw new Error("no library to preload could be built");
   return {
     LD_PRELOAD: built,
-    UV_USE_IO_URING: "0", // a ring goes past the C library
+    UV_USE_IO_URING: "0", // io_uring bypasses the C library
     KBDUMP_FAULT_FOLDER: folder,
     KBDUMP_FAULT_KINDS: kinds.join(","),
     KBDUMP_FAULT_DO: action,
@@ -56,7 +56,7 @@ export function faultEnv({ folder, kinds, action, at, mode, log }: FaultPlan): N
   };
 }
 
-/** Builds the library and loads it once, so that a compiler of another C library is found out here. */
+/** Builds the library and loads it once, to detect a compiler for another C library. */
 function buildLibrary(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "kbdump-preload-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

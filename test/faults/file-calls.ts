@@ -2,17 +2,17 @@ import { readFile } from "node:fs/promises";
 import { integer, type Random } from "../servers/random.js";
 import { type CallKind, callKinds } from "./fault-library.js";
 
-/** A call that the library counted. */
+/** A file call that the library counted. */
 export interface FileCall {
-  /** Among the calls of its kind, from 1: what else a run does at the same time cannot shift it. */
+  /** The position among calls of its kind, from 1, so that parallel calls of other kinds do not shift it. */
   readonly number: number;
   readonly kind: CallKind;
   readonly path: string;
-  /** The new name, for a rename or link. */
+  /** The new name, for a rename or a link. */
   readonly second: string;
 }
 
-/** The calls of a log, in order; none where nothing was counted. */
+/** Reads the calls from a log, in order; empty if the log is missing. */
 export async function readCalls(log: string): Promise<readonly FileCall[]> {
   const text = await readFile(log, "utf8").catch(() => "");
   const met = new Map<CallKind, number>();
@@ -34,13 +34,13 @@ function kindFrom(name: string): CallKind {
   return kind;
 }
 
-/** A call in words, with paths from the output on. */
+/** Describes a call; paths start below the output folder. */
 export function callText({ number, kind, path, second }: FileCall): string {
   const short = (name: string) => name.replace(/^.*\/out\//, "");
   return `${kind} ${number}, ${short(path)}${second ? ` → ${short(second)}` : ""}`;
 }
 
-/** Sorts calls by what they do: two that differ only in ids and numbers of their paths are of one step. */
+/** Groups calls by step: calls whose paths differ only in ids and numbers belong to the same step. */
 export function stepsOf(calls: readonly FileCall[]): readonly (readonly FileCall[])[] {
   const steps = new Map<string, FileCall[]>();
   for (const call of calls) {
@@ -56,7 +56,7 @@ function nameless(path: string): string {
   return path.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{8}T\d{9}Z|\d+/g, "*");
 }
 
-/** One call of `count` steps of a kind, spread evenly over the run; of all steps where there are no more. */
+/** Picks one call from each of `count` steps of a kind, spread evenly over the run, or from all steps if there are fewer. */
 export function sampleOfKind(
   calls: readonly FileCall[],
   kind: CallKind,
@@ -73,7 +73,7 @@ export function sampleOfKind(
   return chosen.flatMap((step) => (step ? [pickCall(step, random)] : []));
 }
 
-/** A call of a step that is drawn first, so that the many writes of a database do not drown the few renames. */
+/** Draws a step, then one of its calls, so that the few renames are as likely as the many database writes. */
 export function drawCall(calls: readonly FileCall[], random: Random): FileCall {
   const steps = stepsOf(calls);
   return pickCall(steps[integer(random, 0, steps.length - 1)] ?? [], random);

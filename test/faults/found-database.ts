@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { DuckDBInstance } from "@duckdb/node-api";
 
-/** The content of `<job>.duckdb` as a reader finds it. */
+/** The content of `<job>.duckdb`, as a reader sees it. */
 export interface FoundDatabase {
   readonly sha256: string;
-  /** Why it cannot be used, or which tables it lacks; nothing where it is as it should be. */
+  /** Why it cannot be opened, or which tables are missing; empty if it is sound. */
   readonly problems: readonly string[];
-  /** Ids in its table `runs`. */
+  /** The ids in its table `runs`. */
   readonly runs: readonly string[];
-  /** Rows of its table `chunks`. */
+  /** The number of rows in its table `chunks`. */
   readonly chunks: number;
 }
 
@@ -24,7 +24,7 @@ const promised = [
   "child_chunk_changes",
 ];
 
-/** Opens a database as a reader does. */
+/** Opens a database like a reader. */
 export async function databaseIn(path: string): Promise<FoundDatabase> {
   const bytes = await readFile(path).catch(() => Buffer.alloc(0));
   const sha256 = createHash("sha256").update(bytes).digest("hex");

@@ -3,27 +3,27 @@ import { basename, dirname, join } from "node:path";
 import { databaseIn, type FoundDatabase } from "./found-database.js";
 import { faultsOf, hashesOf } from "./published-files.js";
 
-/** The state of `output/<job>` as a reader finds it. */
+/** The state of `output/<job>`, as a reader sees it. */
 export interface JobState {
   readonly folder: string;
-  /** Names in `runs/`, in order. */
+  /** The names in `runs/`, sorted. */
   readonly runs: readonly string[];
-  /** Runs that `kbdump verify` finds sound. */
+  /** The runs that `kbdump verify` finds sound. */
   readonly sound: readonly string[];
-  /** Sound runs that are complete. */
+  /** The sound runs that are complete. */
   readonly complete: readonly string[];
-  /** Problems of the folders in `runs/`. */
+  /** The problems in the folders of `runs/`. */
   readonly faults: readonly string[];
-  /** Name of the run that `latest` leads to; a problem in words where it leads to none. */
+  /** The run that `latest` points to, or a description of the problem. */
   readonly latest: { readonly run: string } | { readonly problem: string };
   readonly database: FoundDatabase;
-  /** Names in `.work`. */
+  /** The names in `.work`. */
   readonly work: readonly string[];
-  /** Path below `runs/` → hash. */
+  /** The hash of each file, by its path below `runs/`. */
   readonly hashes: ReadonlyMap<string, string>;
 }
 
-/** Reads everything that is published, and changes nothing. */
+/** Reads everything that is published; changes nothing. */
 export async function readState(folder: string): Promise<JobState> {
   const inRuns = join(folder, "runs");
   const runs = (await readdir(inRuns)).sort();

@@ -5,19 +5,19 @@ import { claimedRun, endText, falseWords, unclaimedRuns } from "./judge-words.js
 import { type Ended, runProgram } from "./program.js";
 import { changedFiles } from "./published-files.js";
 
-/** Two programs that were at work on one output, and what they left. */
+/** Two programs that ran on the same output, and the result. */
 export interface Rivals {
   readonly environment: Environment;
   readonly place: Place;
   readonly undisturbed: Undisturbed;
-  /** A and B. */
+  /** The ends of A and B. */
   readonly ends: readonly Ended[];
-  /** Hashes of what was published when the first word of success was said: none of it may change. */
+  /** The hashes of all published files at the first report of success; later changes are an error. */
   readonly published: ReadonlyMap<string, string>;
   readonly bMustSucceed: boolean;
 }
 
-/** Every broken promise, in words. Where something is left to be mended, an undisturbed run C has to. */
+/** Lists every broken promise. If A and B left something unfinished, an undisturbed run C must fix it. */
 export async function judgeRivals(rivals: Rivals): Promise<readonly string[]> {
   const { environment, place, undisturbed, ends, published, bMustSucceed } = rivals;
   const state = await readState(place.job);
@@ -50,7 +50,7 @@ async function mend({ environment, place }: Rivals, before: JobState, problems: 
   return state;
 }
 
-/** A run that fails because another has taken the job must say so, and name it. */
+/** Finds a run that lost the job to another one and does not name that run. */
 function unnamedSuccessor({ name, code, stderr }: Ended, ends: readonly Ended[]): readonly string[] {
   if (code !== 1) return [];
   const other = ends.find((end) => end.name !== name);

@@ -3,7 +3,7 @@ import { stableFiles, type Undisturbed } from "./environment.js";
 import type { JobState } from "./job-state.js";
 import { faultsWithDatabase } from "./published-files.js";
 
-/** Finds broken promises: whatever went wrong, a reader must find whole runs, a whole database, and the history of before. */
+/** Finds broken promises: after any fault, a reader must find whole runs, a sound database, and the earlier history. */
 export function brokenPromises(state: JobState, earlierRun: string): readonly string[] {
   const { runs, complete, faults, latest, database } = state;
   const problems = [...faults, ...database.problems];
@@ -18,7 +18,7 @@ export function brokenPromises(state: JobState, earlierRun: string): readonly st
   return problems;
 }
 
-/** Finds leftovers that a run must mend; there are none after a run that was not disturbed. */
+/** Finds leftovers that the next run must fix; an undisturbed run leaves none. */
 export function unfinished({ runs, complete, latest, database, work }: JobState): readonly string[] {
   const problems: string[] = [];
   if ("run" in latest && latest.run !== complete.at(-1))
@@ -30,7 +30,7 @@ export function unfinished({ runs, complete, latest, database, work }: JobState)
   return problems;
 }
 
-/** Runs but the earlier one whose rows are not, byte for byte, those of an undisturbed run. */
+/** Later runs whose rows differ from those of an undisturbed run, compared byte by byte. */
 export function otherBytes(state: JobState, earlierRun: string, { hashes }: Undisturbed): readonly string[] {
   const files = state.complete
     .filter((run) => run !== earlierRun)
@@ -39,7 +39,7 @@ export function otherBytes(state: JobState, earlierRun: string, { hashes }: Undi
   return other.map(({ path }) => `runs/${path} differs from that of an undisturbed run`);
 }
 
-/** Finds contradictions between the newest run and the database beside it. */
+/** Finds contradictions between the newest run and the database. */
 export async function contradictions({ folder, latest }: JobState): Promise<readonly string[]> {
   return "run" in latest ? faultsWithDatabase(join(folder, "runs", latest.run)) : [];
 }

@@ -41,7 +41,7 @@ test.each([
   expect(words).toEqual(problems.map((problem) => expect.stringMatching(problem)));
 });
 
-test("a run that nobody speaks of is seen", () => {
+test("finds a run that no program mentions", () => {
   const end = { name: "A", pid: 1, ...failed };
   expect(unclaimedRuns([end], there, [earlier])).toEqual([`runs/${run} is there, and nobody says so`]);
   expect(unclaimedRuns([{ ...end, ...complete }], there, [earlier])).toEqual([]);

@@ -1,17 +1,17 @@
 import type { JobState } from "./job-state.js";
 import type { Ended } from "./program.js";
 
-/** The judged part of the state that a reader finds. */
+/** The part of the state that is compared with the output of a program. */
 export type Found = Pick<JobState, "runs" | "sound" | "complete" | "latest"> & {
   readonly database: Pick<JobState["database"], "runs">;
 };
 
-/** Finds false or unclear words of a program, and wrong exit codes, given the state that it left. */
+/** Finds false or unclear messages and wrong exit codes of a program, given the state that it left. */
 export function falseWords(end: Ended, found: Found): readonly string[] {
   return [...unclearWords(end), ...falseClaim(end, found)].map((problem) => `${end.name}: ${problem}`);
 }
 
-/** The run that a program says it published; undefined where it says that it published none. */
+/** The run that a program claims to have published; undefined if it claims none. */
 export function claimedRun({ code, stdout, stderr }: Ended, { runs }: Pick<Found, "runs">): string | undefined {
   if (code !== 0 && code !== 3) return undefined;
   const reported = lastObject(stdout)?.run_id;
@@ -20,7 +20,7 @@ export function claimedRun({ code, stdout, stderr }: Ended, { runs }: Pick<Found
   return named.findLast((run) => runs.includes(run)) ?? "without a name";
 }
 
-/** Runs that are there although none of these programs says that it published them. */
+/** Runs that exist although none of these programs claims to have published them. */
 export function unclaimedRuns(
   ends: readonly Ended[],
   found: Pick<Found, "runs">,
@@ -31,7 +31,7 @@ export function unclaimedRuns(
   return unclaimed.map((run) => `runs/${run} is there, and nobody says so`);
 }
 
-/** How a program ended, for the end of a failure text. */
+/** Describes how a program ended, for a failure text. */
 export function endText({ name, pid, code, stderr }: Ended): string {
   return `${name} (process ${pid}) ended with ${code} and said ${JSON.stringify(stderr)}`;
 }
@@ -71,7 +71,7 @@ function notThere(run: string, must: "sound" | "complete", found: Found): readon
   return found[must].includes(run) ? [] : [`says it published run ${run}, which is not ${must}`];
 }
 
-/** Exit 0: `latest` leads to the run or a later one, and the database has it. */
+/** For exit 0: `latest` must point to this run or a later one, and the database must contain it. */
 function notInPlace(run: string, found: Found): readonly string[] {
   const problems: string[] = [];
   if (!leadsTo(run, found)) problems.push("says complete, but latest leads to no run, or to an earlier one");
@@ -79,7 +79,7 @@ function notInPlace(run: string, found: Found): readonly string[] {
   return problems;
 }
 
-/** Exit 3 of a run whose documents were all read: what else was not done must stand there. */
+/** For exit 3 with all documents complete: stderr must name the step that failed. */
 function notSaid({ stderr }: Ended, run: string, found: Found): readonly string[] {
   if (!found.complete.includes(run)) return [];
   const [ofLatest, ofDatabase] = [/\blatest\b/.test(stderr), /\bdatabase\b|\.duckdb\b/.test(stderr)];

@@ -3,14 +3,14 @@
  * folder, and fails, stops or kills at one of them. The environment says what to do:
  *
  *   KBDUMP_FAULT_FOLDER  absolute path; only calls on paths below it are counted
- *   KBDUMP_FAULT_KINDS   kinds to count, with commas between: rename link symlink write fsync open mkdir unlink rmdir
+ *   KBDUMP_FAULT_KINDS   kinds to count, separated by commas: rename link symlink write fsync open mkdir unlink rmdir
  *                        truncate copy; default rename,link,symlink,write,fsync
  *   KBDUMP_FAULT_DO      count (default) | eio | enospc | stop (SIGSTOP, then the call) | stop-after | kill
- *   KBDUMP_FAULT_AT      number of the call at which to do it, from 1
- *   KBDUMP_FAULT_MODE    once (default) | from: every later call of that kind fails, too
- *   KBDUMP_FAULT_LOG     file that gets a line per counted call: number, kind, path, second path, with tabs between
+ *   KBDUMP_FAULT_AT      number of the call that triggers the action, from 1
+ *   KBDUMP_FAULT_MODE    once (default) | from: every later call of that kind fails too
+ *   KBDUMP_FAULT_LOG     log file with one line per counted call: number, kind, path, second path, separated by tabs
  *
- * `open` counts only what may create a file. UV_USE_IO_URING=0 is needed: a ring goes past the C library.
+ * `open` counts only what may create a file. UV_USE_IO_URING=0 is needed: io_uring bypasses the C library.
  */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE
@@ -33,7 +33,7 @@
 
 #define PATH_SIZE (PATH_MAX + 64)
 
-/* The function that would have been called without this library. */
+/* The original function, which this library replaces. */
 #define REAL(name)                                                         \
   ({                                                                       \
     static __typeof__(&name) found;                                        \
@@ -54,7 +54,7 @@ static int log_file = -1;
 
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 static long counted;
-static const char *failing_kind; /* set once the n-th call came, in mode `from` */
+static const char *failing_kind; /* set when the n-th call is reached, in mode `from` */
 
 static enum action action_named(const char *name) {
   if (!strcmp(name, "eio")) return error = EIO, FAIL;
@@ -117,7 +117,7 @@ static void log_call(long number, const char *kind, const char *path, const char
   (void)!REAL(write)(log_file, line, (size_t)length);
 }
 
-/* Counts a call, and says what is to become of it. Files that were removed are still known by their old paths. */
+/* Counts a call and decides what to do with it. Removed files keep their old paths. */
 static enum verdict meet(const char *kind, const char *path, const char *second) {
   if (!is_below(path) && !is_below(second)) return PASS;
   pthread_mutex_lock(&counting);
@@ -157,7 +157,7 @@ static enum verdict meet_paths(const char *kind, int directory, const char *one,
   return meet(kind, path, second);
 }
 
-/* Does what the verdict says, and returns from the function that stands in. */
+/* Acts on the verdict and returns from the replaced function. */
 #define ANSWER(verdict_of_it, refusal, call)       \
   do {                                             \
     enum verdict verdict = verdict_of_it;          \
@@ -238,7 +238,7 @@ int unlinkat(int fd, const char *path, int flags) {
   ANSWER(meet_path(kind, fd, path), -1, REAL(unlinkat)(fd, path, flags));
 }
 
-/* The mode is there only where a file may be created. */
+/* The mode argument exists only if the call may create a file. */
 #define MODE_AFTER(flags)                                     \
   ({                                                          \
     mode_t given = 0;                                         \
@@ -268,7 +268,7 @@ int openat64(int fd, const char *path, int flags, ...) {
   ANSWER(flags & O_CREAT ? meet_path("open", fd, path) : PASS, -1, REAL(openat64)(fd, path, flags, mode));
 }
 
-/* libuv makes some calls by their number. Whatever a call takes, six arguments are all that the kernel gets. */
+/* libuv makes some calls by number. No system call has more than six arguments. */
 long syscall(long number, ...) {
   long with[6];
   va_list rest;

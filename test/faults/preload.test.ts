@@ -11,7 +11,7 @@ import { isFrozen } from "./program.js";
 
 const kinds = ["rename", "link", "symlink", "write", "fsync", "mkdir", "unlink", "rmdir"] as const;
 
-/** Does one call of each kind, and a second write; writes outside of the folder are nothing to count. */
+/** Makes one call of each kind and a second write; also a write outside the folder, which must not be counted. */
 const script = `
   const fs = require("fs");
   const [folder] = process.argv.slice(2);
@@ -57,7 +57,7 @@ test.runIf(canInject)("it fails one call, or that and all later ones of its kind
   expect((await finished(from)).stdout).toBe("ENOSPC write\nENOSPC write\ndone\n");
 });
 
-test.runIf(canInject)("it stops before a call or after it, and the program goes on when it is woken", async () => {
+test.runIf(canInject)("it stops before a call or after it, and the program continues when it is woken", async () => {
   for (const action of ["stop", "stop-after"] as const) {
     const [child, log] = await startScript({ action, at: 5 });
     const ended = finished(child);

@@ -7,15 +7,15 @@ import { threadStates } from "./thread-states.js";
 
 const built = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
-/** Milliseconds after which a program that was not stopped hangs. */
+/** After this many milliseconds, a program counts as hanging. */
 const bound = 60_000;
 
-/** How a program ended, and what it said. */
+/** How a program ended, and its output. */
 export interface Ended {
-  /** A, B, C: who it is in the failure text. */
+  /** A, B or C: its name in failure texts. */
   readonly name: string;
   readonly pid: number;
-  /** Null where a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -25,14 +25,14 @@ export interface Program {
   readonly name: string;
   readonly pid: number;
   readonly child: ChildProcess;
-  /** Settles when it ends; never rejects. */
+  /** Resolves when the program ends; never rejects. */
   readonly ended: Promise<Ended>;
 }
 
-/** Starts the built program; on another host, as far as it can tell, where a name is given. Killed when the test is over. */
+/** Starts the built program; with `host`, under that host name. Killed when the test ends. */
 export function startProgram(name: string, args: readonly string[], env: NodeJS.ProcessEnv, host?: string): Program {
   const command = [process.execPath, built, ...args];
-  // exec keeps the pid: unshare becomes sh, and sh becomes node.
+  // exec keeps the process id: unshare becomes sh, and sh becomes node.
   const renamed = ["unshare", "--uts", "sh", "-c", `hostname ${host} && exec "$@"`, "sh", ...command];
   const [file = "", ...rest] = host === undefined ? command : renamed;
   const child = spawn(file, rest, {
@@ -44,18 +44,21 @@ export function startProgram(name: string, args: readonly string[], env: NodeJS.
   return { name, pid, child, ended: finished(child).then((end) => ({ name, pid, ...end })) };
 }
 
-/** Waits for the end of a program; kills it where it hangs, so that its code is null. */
+/** Waits until a program ends; kills it if it hangs, so that its code is null. */
 export async function endOf({ child, ended }: Program): Promise<Ended> {
   const timer = setTimeout(() => child.kill("SIGKILL"), bound);
   return ended.finally(() => clearTimeout(timer));
 }
 
-/** Runs the program to its end. */
+/** Runs the program and waits until it ends. */
 export function runProgram(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
   return endOf(startProgram(name, args, env));
 }
 
-/** Waits until every thread of a program stands still; false when it ended before. The kernel tells nobody: it is asked. */
+/**
+ * Waits until every thread of a program is stopped; false if the program ended first. Polls, because the kernel sends no
+ * event.
+ */
 export async function isFrozen({ child, pid }: Pick<Program, "child" | "pid">): Promise<boolean> {
   for (const start = performance.now(); performance.now() - start < bound; await sleep(2)) {
     if (child.exitCode !== null || child.signalCode !== null) return false;

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verifyRun } from "../../src/verify/verify-run.js";
 
-/** Path below the folder → hash, of every file in it. */
+/** The hash of each file in a folder, by its path below the folder. */
 export async function hashesOf(folder: string): Promise<ReadonlyMap<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -14,7 +14,7 @@ export async function hashesOf(folder: string): Promise<ReadonlyMap<string, stri
   return new Map(await Promise.all(hashes));
 }
 
-/** Files that were there before and are gone or different now. */
+/** Files that are missing or different now. */
 export function changedFiles(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): readonly string[] {
   return [...before].filter(([path, hash]) => now.get(path) !== hash).map(([path]) => path);
 }
@@ -22,8 +22,8 @@ export function changedFiles(before: ReadonlyMap<string, string>, now: ReadonlyM
 const known = new Map<string, readonly string[]>();
 
 /**
- * Gives the findings of `kbdump verify` for a run folder. It is called in this process, which takes a
- * fifth of the time, and once for the same bytes.
+ * The findings of `kbdump verify` for a run folder. Runs in this process, in a fifth of the time, and only once for the
+ * same bytes.
  */
 export async function faultsOf(folder: string): Promise<readonly string[]> {
   const hashes = JSON.stringify([folder.split("/").at(-1), ...(await hashesOf(folder))]);
@@ -32,7 +32,7 @@ export async function faultsOf(folder: string): Promise<readonly string[]> {
   return faults;
 }
 
-/** The same, and what the database beside `runs` says otherwise. */
+/** The same findings, and the differences from the database beside `runs`. */
 export async function faultsWithDatabase(folder: string): Promise<readonly string[]> {
   return verified(folder, true);
 }

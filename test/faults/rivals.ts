@@ -7,10 +7,10 @@ import { endOf, isFrozen, type Program, startProgram } from "./program.js";
 import { hashesOf } from "./published-files.js";
 import type { Freeze, Schedule } from "./schedule.js";
 
-/** Calls at which a program is frozen. */
+/** The kinds of calls at which a program is frozen. */
 export const freezingKinds = callKinds.filter((kind) => kind !== "truncate" && kind !== "copy");
 
-/** A is frozen, B takes its place, A wakes; gives the promises that were broken. */
+/** Freezes A, lets B take its lease, wakes A; returns the broken promises. */
 export async function playFreeze(
   environment: Environment,
   place: Place,
@@ -36,7 +36,7 @@ export async function playFreeze(
   return judgeRivals({ environment, place, undisturbed, ends, published: afterB, bMustSucceed: wake === undefined });
 }
 
-/** The lock of A is removed at a moment of its run, and B starts at once. */
+/** Removes the lock of A during its run and starts B at once; returns the broken promises. */
 export async function playRemoval(
   environment: Environment,
   place: Place,
@@ -53,7 +53,7 @@ export async function playRemoval(
   return judgeRivals({ environment, place, undisturbed, ends, published, bMustSucceed: false });
 }
 
-/** Starts A and waits until it stands still, or has ended before it could be frozen. */
+/** Starts A and waits until it is frozen, or has ended before. */
 async function startFrozen(environment: Environment, place: Place, freeze: Freeze): Promise<Program> {
   const args = environment.args(place);
   if (freeze.at === "moment") {

@@ -3,7 +3,7 @@ import { canInject } from "./fault-library.js";
 import { callText, drawCall, type FileCall } from "./file-calls.js";
 import { canRenameHost } from "./lost-lock.js";
 
-/** When A is stopped: at a call of its own, before or after it is done, or at a moment of its run. */
+/** When A is stopped: before or after one of its calls, or at a point in time. */
 export type Freeze =
   | { readonly at: "call"; readonly call: FileCall; readonly action: "stop" | "stop-after" }
   | { readonly at: "moment"; readonly moment: number };
@@ -11,13 +11,13 @@ export type Freeze =
 /** The events of A and B in one round; times in milliseconds. */
 export interface Schedule {
   readonly freeze: Freeze;
-  /** How A loses the lock: somebody removes it, or B is of another host and takes it over as dead. */
+  /** How A loses the lock: a user removes it, or B, on another host, takes over because A seems dead. */
   readonly loss: "removed" | "taken over";
-  /** After the start of B; undefined: after its end. */
+  /** Milliseconds after the start of B; undefined: after the end of B. */
   readonly wake: number | undefined;
 }
 
-/** Draws a round. Every other one freezes at a call, every other pair takes the lock over. */
+/** Draws a round. Every other round freezes at a call; every other pair of rounds takes the lock over. */
 export function drawSchedule(round: number, calls: readonly FileCall[], takes: number, random: Random): Schedule {
   return {
     freeze: canInject && round % 2 === 0 ? atCall(calls, random) : { at: "moment", moment: momentOf(takes, random) },
@@ -26,12 +26,12 @@ export function drawSchedule(round: number, calls: readonly FileCall[], takes: n
   };
 }
 
-/** A moment of a run that takes so long when it is alone; node itself starts in the first tenth. */
+/** A random time in a run of `takes` milliseconds, after the start of node and up to a fifth beyond the end. */
 export function momentOf(takes: number, random: Random): number {
   return integer(random, Math.round(takes * 0.1), Math.round(takes * 1.2));
 }
 
-/** A schedule in words. */
+/** Describes a schedule. */
 export function scheduleText({ freeze, loss, wake }: Schedule): string {
   const where = freeze.at === "call" ? `${callText(freeze.call)} (${freeze.action})` : `${freeze.moment} ms`;
   return `A frozen at ${where}, lock ${loss}, A woken ${wake === undefined ? "after B's end" : `${wake} ms into B`}`;

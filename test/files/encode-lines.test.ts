@@ -8,7 +8,7 @@ const texts = fc.array(
 );
 const bytesOf = (lines: readonly string[]) => Buffer.from(lines.map((line) => `${line}\n`).join(""));
 
-it("gives UTF-8 with a line feed behind each text, whatever was encoded into the same memory before", () => {
+it("returns UTF-8 with a line feed after each text, although it reuses its memory", () => {
   fc.assert(
     fc.property(fc.array(texts, { maxLength: 6 }), (batches) => {
       const encoder = new LineEncoder();
@@ -25,7 +25,7 @@ it("has room for lines of nothing but wide characters", () => {
   expect(encodeLines(lines)).toEqual(bytesOf(lines));
 });
 
-it("keeps no memory of lines that are unusually long: many documents are read at once, each with parts of its own", () => {
+it("keeps no memory of unusually long lines, because many documents are encoded at once", () => {
   const encoder = new LineEncoder();
   const long = "x".repeat(6_000_000);
   expect(encoder.encode([long]).toString()).toBe(`${long}\n`);

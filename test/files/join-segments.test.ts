@@ -23,11 +23,11 @@ async function joined(folder: string, head: string, segments: readonly Uint8Arra
   return { facts, bytes: await readFile(target), target, files };
 }
 
-/** Bytes with many ends of lines, some of them next to each other and at the seams. */
+/** Random bytes with many line ends, some of them adjacent or at segment borders. */
 const bytes = fc.uint8Array({ maxLength: 60 }).map((some) => some.map((byte) => (byte % 5 === 0 ? 10 : byte)));
 
 describe("joinSegments", () => {
-  it.runIf(inFull)("writes the head and the parts, and counts what it wrote, however they are split", async () => {
+  it.runIf(inFull)("writes the head and the segments and counts its output, however they are split", async () => {
     const folder = await plainFolder();
     await fc.assert(
       fc.asyncProperty(fc.constantFrom("", "a,b\n", "x"), fc.array(bytes, { maxLength: 6 }), async (head, segments) => {
@@ -55,7 +55,7 @@ describe("joinSegments", () => {
     expect(facts).toMatchObject({ lines: 4, longestLine: 3_200_000 });
   });
 
-  it("gives a part that is the whole file a second name, and writes nothing twice", async () => {
+  it("hard-links a segment that is the whole file, and writes nothing twice", async () => {
     const folder = await plainFolder();
     const { files, target } = await joined(folder, "", [Buffer.from("one\n")]);
     expect((await stat(target)).ino).toBe((await stat(files[0]?.path ?? "")).ino);
@@ -63,7 +63,7 @@ describe("joinSegments", () => {
     expect((await stat(headed.target)).nlink).toBe(1);
   });
 
-  it("replaces what was there, for its owner alone", async () => {
+  it("replaces an existing file, readable only by its owner", async () => {
     const folder = await plainFolder();
     await joined(folder, "", [Buffer.from("a longer "), Buffer.from("text\n")]);
     const { bytes: written, target } = await joined(folder, "", [Buffer.from("b"), Buffer.from("\n")]);
@@ -81,7 +81,7 @@ describe("joinSegments", () => {
 });
 
 describe.each(compressions)("joinParts with %s", (compression) => {
-  /** Parts as they are joined, and the target. */
+  /** Segments to join, and the target. */
   async function given(segments: readonly Uint8Array[]) {
     const folder = await plainFolder();
     const files = await Promise.all(
@@ -112,7 +112,7 @@ describe.each(compressions)("joinParts with %s", (compression) => {
 
   it("ends at the next piece when its signal is aborted, and leaves no file open", async () => {
     const { folder, files, target } = await given([Buffer.from("x")]);
-    await truncate(files[0]?.path ?? "", 1 << 30); // holes take no room
+    await truncate(files[0]?.path ?? "", 1 << 30); // a sparse file uses no disk space
     const signal = AbortSignal.timeout(50);
     const outcome = await joinSegments(target, "head\n", files, { compression, signal }).catch(
       (error: unknown) => error,
@@ -143,7 +143,7 @@ describe.each(compressions)("joinParts with %s", (compression) => {
   });
 });
 
-/** The files below a folder that this process has open, where the system tells. */
+/** The open files of this process below a folder, if the system can list them. */
 async function openFilesIn(folder: string): Promise<readonly string[]> {
   if (process.platform !== "linux") return [];
   const numbers = await readdir("/proc/self/fd");

@@ -6,7 +6,7 @@ function foundIn(...pieces: readonly string[]): boolean {
   const numbers = new LongNumbers();
   const reused = Buffer.alloc(1000);
   for (const piece of pieces) {
-    reused.fill("0"); // as a reader does, which writes every piece to the same place
+    reused.fill("0"); // like a reader that reuses its buffer
     numbers.add(reused.subarray(0, reused.write(piece, "latin1")));
   }
   return numbers.found;
@@ -37,7 +37,7 @@ describe("LongNumbers", () => {
     expect(foundIn(text)).toBe(false);
   });
 
-  it("finds it wherever it stands and however the file is cut into pieces", () => {
+  it("finds it at any position, however the file is cut into pieces", () => {
     const other = fc.string({ unit: fc.constantFrom(...'ab":,[]{} x'), maxLength: 60 });
     const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 });
     fc.assert(

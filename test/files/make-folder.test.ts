@@ -6,10 +6,10 @@ import { makeFolder } from "../../src/files/files.js";
 import { testFolder } from "../run/job-for.js";
 import { canMount, readOnlyDisk } from "../run/tiny-disk.js";
 
-/** The words for what went wrong. */
+/** "made", or the text of the error. */
 const failureOf = (path: string) => makeFolder(path).then(() => "made", problemText);
 
-it("makes a folder and those above it, for the owner only, and is content with one that is there", async () => {
+it("makes a folder and its parents, for the owner only, and accepts an existing one", async () => {
   const folder = await testFolder();
   for (const path of [join(folder, "a", "b", "c"), join(folder, "a", "b")]) expect(await failureOf(path)).toBe("made");
   for (const name of ["a", "a/b", "a/b/c"]) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o700);

@@ -11,7 +11,7 @@ async function bytesOf(reader: RangeReader, range: Parameters<RangeReader["piece
   return Buffer.concat(pieces);
 }
 
-test("ranges of files in turn are the bytes that stand there, in whatever order, also across what is read at once", async () => {
+test("returns the bytes of the ranges in any order, also across read buffers", async () => {
   const folder = await plainFolder();
   const contents = [200_000, 70_000, 10].map((size, at) =>
     Buffer.from(Array.from({ length: size }, (_, n) => n * 7 + at)),
@@ -36,7 +36,7 @@ test("ranges of files in turn are the bytes that stand there, in whatever order,
   );
 });
 
-test("more files than stay open are read all the same, and one that ends too early is an error", async () => {
+test("reads more files than can stay open; a file that ends too early is an error", async () => {
   const folder = await plainFolder();
   const paths = Array.from({ length: 300 }, (_, at) => join(folder, String(at)));
   for (const path of paths) await writeFile(path, `${path}\n`.repeat(3));

@@ -35,7 +35,7 @@ test("in JSONL, every line feed ends a record", async () => {
   expect(records).toEqual(['"a', 'b"', "\u2028"]);
 });
 
-test.runIf(inFull)("records that stand on the seam of two pieces, and one of several pieces", async () => {
+test.runIf(inFull)("records across two pieces, and one across several pieces", async () => {
   const megabyte = 1 << 20;
   const texts = [
     "x".repeat(megabyte - 3),

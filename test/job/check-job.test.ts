@@ -251,7 +251,7 @@ describe("an unknown key", () => {
     expect(problemsOf(job)).toEqual([problem]);
   });
 
-  test("is named beside others, even one that objects inherit", () => {
+  test("is named with the others, even a name that objects inherit", () => {
     const job: unknown = JSON.parse(
       '{"service":{"demo":true,"constructor":1,"__proto__":2,"toString":3},"datasets":"all","a":1,"b":2}',
     );
@@ -304,7 +304,7 @@ describe("right", () => {
   });
 });
 
-test("messages show a value as it is written, before variables are filled in", () => {
+test("messages show a value as written, before variables are replaced", () => {
   const written = withDataset({ id: `\${ID}`, documents: [`$\${DOCUMENT}`] });
   const filled = withDataset({ id: secret, documents: [`\${DOCUMENT}`] });
   expect(checkJob(filled, written).wrongValues.map(({ message }) => message)).toEqual([

@@ -7,10 +7,10 @@ import { smallJob } from "./job-folder.js";
 const sizes = ["800MB", "2GB", "1.5 GiB", "64 mib", "1tb", "900KB"];
 const others = ["", "800", "80%", "0MB", "-1GB", "1.GB", "1  GB", " 1GB", "1GB ", "lots", 800, ["1GB", "2GB"], null];
 
-test.each([...sizes, ...others])("--memory takes %j as output.memory does", (memory) => {
+test.each([...sizes, ...others])("--memory accepts %j like output.memory", (memory) => {
   const { wrongValues } = checkJob({ ...smallJob, output: { memory } }, {});
   expect(checkMemory(memory).length > 0).toBe(!sizes.some((size) => size === memory));
-  if (memory !== null) expect(checkMemory(memory).length).toBe(wrongValues.length); // null in a file is the default
+  if (memory !== null) expect(checkMemory(memory).length).toBe(wrongValues.length); // in a job file, null means the default
 });
 
 test("the problem names the flag, the value and what is expected", () => {

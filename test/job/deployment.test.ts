@@ -34,7 +34,7 @@ test.each([
   expect(documentation).toContain(`jobs/${path}`);
 });
 
-/** The values of a unit file by `Section.Key`, in order. */
+/** The values in a systemd unit by `Section.Key`, in order. */
 function unitFrom(text: string): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
   let section = "";
@@ -98,7 +98,7 @@ test.runIf(inFull)(
   },
 );
 
-test("the pod finds its job, its key and its volume where they are mounted, and is not started in vain", async () => {
+test("the pod finds its job, its key and its volume at their mount paths, and is not retried without need", async () => {
   const { ConfigMap, PersistentVolumeClaim, CronJob } = JSON.parse(JSON.stringify(await manifestsOf("cronjob.yaml")));
   const folder = await testFolder();
   await writeFile(join(folder, "nightly.yaml"), ConfigMap.data["nightly.yaml"]);
@@ -109,7 +109,7 @@ test("the pod finds its job, its key and its volume where they are mounted, and 
   expectMounted(spec.template.spec, paths, PersistentVolumeClaim.metadata.name);
   expect(container.args[1]).toBe("/etc/kbdump/nightly.yaml");
   expect(spec.podFailurePolicy.rules[0].onExitCodes.values).toEqual([exitCodes.usage, exitCodes.partial]);
-  expect(spec.template.spec.restartPolicy).toBe("Never"); // what podFailurePolicy asks for
+  expect(spec.template.spec.restartPolicy).toBe("Never"); // podFailurePolicy requires this
   const { version } = JSON.parse(await readFile("package.json", "utf8"));
   expect(container.image).toMatch(/:\d+\.\d+\.\d+$/);
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);
@@ -139,7 +139,7 @@ test.runIf(inFull)("every line of the pod's log is JSON, whether the run is comp
   }
 });
 
-test("the image installs from the lock file, holds no sources, and starts the program", async () => {
+test("the image installs from the lock file, contains no sources, and starts the program", async () => {
   const [, build = "", image = ""] = (await read("container/Dockerfile")).split(/^FROM node:\d+-bookworm-slim/m);
   for (const [command] of build.matchAll(/npm [a-z]+/g)) expect(["npm ci", "npm run"]).toContain(command);
   expect(image).not.toMatch(/npm|COPY (?!--from=build)/);
@@ -149,7 +149,7 @@ test("the image installs from the lock file, holds no sources, and starts the pr
   expect(image).toContain(`exec node /kbdump/${bin.kbdump} `);
 });
 
-test("the line for cron prints what there is to say when a run is not complete, and nothing else", async () => {
+test("the line for cron prints something only if a run is not complete", async () => {
   const line = /^# {3}0 2 \* \* \* {2}(.*)$/m.exec(await read("nightly.yaml"))?.[1] ?? "";
   expect(documentation).toContain(line.replace(/^.*?(?=kbdump run)/, "").replace("jobs/", ""));
   const folder = await testFolder();

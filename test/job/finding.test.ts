@@ -11,7 +11,7 @@ test.each([
   expect(isWithin(path, ancestor)).toBe(within);
 });
 
-test("an earlier list speaks for its places and all below, its own findings stand side by side", () => {
+test("an earlier list covers its places and everything below, and its own findings are listed side by side", () => {
   const first = [{ path: ["keep"], message: "1" }];
   const second = ["keep", "keep.last", "name", "name"].map((path) => ({ path: path.split("."), message: "2" }));
   expect(joinFindings(first, second).map(({ path, message }) => `${path.join(".")} ${message}`)).toEqual([

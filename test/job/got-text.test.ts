@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: what is tested
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests need ${NAME} in plain strings
 import { expect, test } from "vitest";
 import { gotText } from "../../src/job/findings.js";
 

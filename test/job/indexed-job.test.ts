@@ -30,7 +30,7 @@ test("the pods find their job, key and shared volume, and there are as many as s
   const joining = jobs["kbdump-join"].spec;
   expect([joining.suspend, joining.template.spec.containers[0].args.slice(0, 2)]).toEqual([true, ["join", job.name]]);
   for (const each of [spec, joining]) {
-    expect(each.template.spec.restartPolicy).toBe("Never"); // what podFailurePolicy asks for
+    expect(each.template.spec.restartPolicy).toBe("Never"); // podFailurePolicy requires this
     expect(each.template.spec.containers[0].image).toBe(container.image);
   }
   const rules = spec.podFailurePolicy.rules.map((rule: { action: string; onExitCodes: { values: number[] } }) => [

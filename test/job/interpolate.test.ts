@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: what is tested
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests need ${NAME} in plain strings
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { hasVariable, interpolate } from "../../src/job/findings.js";
@@ -33,7 +33,7 @@ test.each([
   expect(interpolate(text, { env, secrets })).toEqual({ value: text, findings: [{ path: [], message }] });
 });
 
-test("finds its way at any depth, leaves keys and other values alone, and names every place once", () => {
+test("replaces variables at any depth, keeps keys and other values, and names every place once", () => {
   const document = { "${A}": [1, null, ["${HOST}", { b: "${A}${A}${B}" }]] };
   expect(interpolate(document, { env, secrets })).toEqual({
     value: { "${A}": [1, null, ["kb.example.com", { b: "${A}${A}${B}" }]] },
@@ -44,7 +44,7 @@ test("finds its way at any depth, leaves keys and other values alone, and names 
   });
 });
 
-test("leaves every document without ${ as it is", () => {
+test("keeps every document without ${ unchanged", () => {
   fc.assert(
     fc.property(
       fc.jsonValue().filter((value) => !JSON.stringify(value).includes("${")),
@@ -55,7 +55,7 @@ test("leaves every document without ${ as it is", () => {
   );
 });
 
-test("any text comes through when its ${ is doubled to $${", () => {
+test("any text stays the same if its ${ is doubled to $${", () => {
   const text = fc.array(fc.constantFrom("$", "{", "}", "HOST", "a"), { maxLength: 12 }).map((parts) => parts.join(""));
   fc.assert(
     fc.property(text, (wanted) => {

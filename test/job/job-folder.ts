@@ -12,7 +12,7 @@ export const otherDataset = "0d9c8b7a-6f5e-4d3c-9b2a-1f0e9d8c7b6a";
 export const document = "a8e0d1c2-b3a4-4958-8677-665544332211";
 export const otherDocument = "1b2c3d4e-5f60-4718-92a3-b4c5d6e7f809";
 
-/** The shortest job that is right. */
+/** The shortest valid job. */
 export const smallJob = {
   service: { base_url: "https://kb.example.com/v1" },
   datasets: [{ id: dataset, documents: [document] }],
@@ -24,7 +24,7 @@ export interface Given {
   readonly name?: string;
 }
 
-/** A folder for the job files of one test file, gone when its tests have run. */
+/** A folder for the job files of one test file; removed after its tests. */
 export async function jobFolder() {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-job-"));
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -40,7 +40,7 @@ export async function jobFolder() {
   return { folder, write, load, problems };
 }
 
-/** Gives the problems of a promise that must reject with a UsageError, a line for each. */
+/** Returns the problems in a UsageError, one per line; the promise must reject with one. */
 export async function problemTexts(promise: Promise<unknown>): Promise<readonly string[]> {
   return (await usageError(promise)).problems.map(({ path, message }: Problem) =>
     path ? `${path}: ${message}` : message,

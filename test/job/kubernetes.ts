@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "vitest";
 import { parseAllDocuments } from "yaml";
 
-/** Every key of these objects, at any depth, by the path to it; of lists, those of all items. */
+/** The path of every key in these objects, at any depth; the items of a list share one path. */
 function keyPaths(value: unknown, path = ""): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((item) => keyPaths(item, `${path}[]`));
   if (typeof value !== "object" || value === null) return [];
@@ -23,7 +23,7 @@ const template = `template(\\.spec(\\.(${[
   "volumes(\\[\\]\\.(name|emptyDir|persistentVolumeClaim(\\.claimName)?|configMap(\\.name)?|secret(\\.(secretName|defaultMode|items(\\[\\]\\.(key|path))?))?))?",
 ].join("|")}))?)?`;
 
-/** The part of the reference of Kubernetes 1.33 (https://kubernetes.io/docs/reference/kubernetes-api/) that the manifests use. */
+/** The fields of Kubernetes 1.33 that the manifests use; see https://kubernetes.io/docs/reference/kubernetes-api/ */
 const known: Readonly<Record<string, RegExp>> = {
   ConfigMap: /^\.(apiVersion|kind|metadata(\.name)?|data(\.nightly\.yaml)?)$/,
   PersistentVolumeClaim:
@@ -36,7 +36,7 @@ const known: Readonly<Record<string, RegExp>> = {
   ),
 };
 
-/** The manifests of a file by kind; of jobs, by their names. No key is one that Kubernetes does not know. */
+/** The manifests in a file by kind; jobs by name. Fails for unknown keys. */
 // biome-ignore lint/suspicious/noExplicitAny: the tests say which members they expect
 export async function manifestsOf(name: string): Promise<Record<string, any>> {
   const text = await readFile(`jobs/kubernetes/${name}`, "utf8");
@@ -58,7 +58,7 @@ interface PodSpec {
   readonly volumes: readonly { readonly name: string }[];
 }
 
-/** The job file, the key and the output of a pod are on the volumes of config map, secret and claim. */
+/** Checks that the job file, the key and the output are on the volumes of the config map, the secret and the claim. */
 export function expectMounted({ containers, volumes }: PodSpec, paths: readonly string[], claimName: string): void {
   const mountOf = (path: string) =>
     containers[0].volumeMounts.find(({ mountPath }) => path.startsWith(`${mountPath}/`))?.name;

@@ -145,7 +145,7 @@ describe("a job file", () => {
     expect(apiKeyCommand).toEqual(["pass", "$HOME", ""]);
   });
 
-  test("may have nothing behind a key that has a default", async () => {
+  test("may have no value for a key that has a default", async () => {
     const empty = `
 name:
 service: {demo:, base_url: "https://kb.example.com/v1", api_key_env:, concurrency:, timeout:, retries:, max_body:, max_original:, allow_http:}
@@ -164,7 +164,7 @@ output:
     ]);
   });
 
-  test("is named after its file where it has no name", async () => {
+  test("is named after its file if it has no name", async () => {
     expect((await load(smallJob, { name: "weekly_2.yml" })).name).toBe("weekly_2");
     expect((await load({ ...smallJob, name: "own" }, { name: "weekly.yml" })).name).toBe("own");
     expect(await problems(smallJob, { name: "My Job.v2.yaml" })).toEqual([
@@ -201,7 +201,7 @@ output:
 });
 
 describe("a job file that is wrong", () => {
-  test("has all its problems told at once, and shows no value of an unknown key or of the environment", async () => {
+  test("reports all its problems at once, and shows no value of an unknown key or of the environment", async () => {
     const job = `
 name: Nightly
 servce: {}
@@ -249,7 +249,7 @@ output: {formats: [xml], keep: {last: 0}}
     expect(await problems(text)).toEqual([problem]);
   });
 
-  test("never fills the key in, nor says it", async () => {
+  test("never inserts the key, and never prints it", async () => {
     const env = { KNOWLEDGE_API_KEY: "tell-nobody", MY_KEY: "tell-nobody" };
     const job = { ...smallJob, output: { dir: "${KNOWLEDGE_API_KEY}" } };
     const refusal = "holds the key, which is never part of a job; its name belongs in api_key_env";
@@ -334,7 +334,7 @@ describe("flags", () => {
     ]);
   });
 
-  test("--batch takes the place of the batches of the only dataset", async () => {
+  test("--batch replaces the batches of the only dataset", async () => {
     const [only] = smallJob.datasets;
     const written = { ...smallJob, datasets: [{ ...only, batches: ["${UNSET}"] }] };
     expect((await load(written, { flags: { batch: ["b", "c"] } })).datasets).toMatchObject([
@@ -473,7 +473,7 @@ describe("for all documents", () => {
     );
   });
 
-  test.runIf(inFull)("a job comes out the same from YAML as from JSON", async () => {
+  test.runIf(inFull)("a job is the same from YAML and from JSON", async () => {
     await fc.assert(
       fc.asyncProperty(anyJob, async (job) => {
         expect(await load(stringify(job))).toEqual(await load(JSON.stringify(job)));
@@ -481,7 +481,7 @@ describe("for all documents", () => {
     );
   });
 
-  test.runIf(inFull)("a job is the same again from what a run records of it", async () => {
+  test.runIf(inFull)("the record of a run restores the same job", async () => {
     await fc.assert(
       fc.asyncProperty(anyJob, async (file) => {
         const job = await load(JSON.stringify(file));
@@ -497,7 +497,7 @@ describe("for all documents", () => {
 
 const plainText = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).map((text) => text.replaceAll("$", "€"));
 
-/** Every job file that this version runs. */
+/** Random valid jobs. */
 const anyJob = fc.record(
   {
     name: fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,20}$/),

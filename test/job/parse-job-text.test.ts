@@ -67,17 +67,17 @@ describe("refuses", () => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
-  test("several mistakes at once, ten at the most", () => {
+  test("several mistakes at once, at most ten", () => {
     expect(problemsOf("a: 1\na: 2\nb: 1\nb: 2")).toHaveLength(2);
     expect(problemsOf("a: 1\n".repeat(50))).toHaveLength(10);
   });
 
-  test.runIf(inFull)("what would fill the stack", () => {
+  test.runIf(inFull)("text that would overflow the stack", () => {
     expect(problemsOf("[".repeat(50_000))[0]).toMatch(/: nested more than 20 levels deep$/);
   });
 });
 
-test("a key that stands twice in JSON is refused, whatever texts stand between", () => {
+test("a repeated key in JSON is refused, whatever text is in between", () => {
   const text = fc.string({ unit: fc.constantFrom('"', "\\", ":", ",", "{", "}", " ", "a") });
   fc.assert(
     fc.property(fc.array(text), (texts) => {
@@ -94,7 +94,7 @@ test.runIf(inFull)("reads every JSON document, written as JSON or as YAML", () =
   const document = fc.jsonValue({ noUnicodeString: false, maxDepth: 4 });
   fc.assert(
     fc.property(document, (value) => {
-      // YAML has no -0 among its integers, and one way to write a number is enough here.
+      // YAML has no integer -0, and the test needs only one spelling of each number.
       const wanted: unknown = JSON.parse(JSON.stringify(value));
       expect(parseJobText(JSON.stringify(value), "it")).toEqual(wanted);
       expect(parseJobText(stringify(wanted), "it")).toEqual(wanted);

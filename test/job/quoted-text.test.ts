@@ -16,7 +16,7 @@ test("the name of a file is never cut", () => {
   expect(fileText("x".repeat(500))).toBe(`"${"x".repeat(500)}"`);
 });
 
-test("is JSON of the same text where nothing is cut, with nothing invisible in it", () => {
+test("is JSON of the same text if nothing is cut, with no invisible characters", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 30 }), (text) => {
       expect(JSON.parse(quotedText(text))).toBe(text);

@@ -12,7 +12,7 @@ test("reads the variable, without white space around it", async () => {
   expect(await readKey(fromVariable, { MY_KEY: " dataset-abc\n" })).toBe("dataset-abc");
 });
 
-test("reads the file, which comes before the variable", async () => {
+test("reads the file, which overrides the variable", async () => {
   await write("dataset-abc\r\n", "key.txt");
   expect(await readKey(fromFile("key.txt"), { MY_KEY: "other" })).toBe("dataset-abc");
 });
@@ -54,7 +54,7 @@ test.each([
   expect(warnings).toEqual(isWarned ? [warning] : []);
 });
 
-test("runs the command, which comes before all, with the environment that it is given", async () => {
+test("runs the command, which overrides everything, with the given environment", async () => {
   const service = { ...fromFile("none.txt"), apiKeyCommand: ["sh", "-c", 'echo "  $1$SECRET  "', "sh", "dataset-"] };
   expect(await readKey(service, { PATH: process.env.PATH, SECRET: "abc", MY_KEY: "other" })).toBe("dataset-abc");
 });

@@ -7,7 +7,7 @@ const { folder, write } = await jobFolder();
 const env = { PATH: process.env.PATH };
 const shell = (script: string) => ["sh", "-c", script];
 
-test("gives what the program prints, its arguments as they stand", async () => {
+test("returns the output of the program, and passes its arguments unchanged", async () => {
   expect(await runKeyCommand(["printf", "%s|", "a b", "$HOME", "*"], { env })).toBe("a b|$HOME|*|");
 });
 
@@ -37,7 +37,7 @@ test("a file that is not executable is an error", async () => {
   );
 });
 
-test("a command that takes too long is ended, and what it started does not hold it up", async () => {
+test("a command that takes too long is ended, and its child processes do not delay that", async () => {
   const error = await usageError(runKeyCommand(shell("sleep 2 & echo $!; wait"), { env, timeout: 50 }));
   expect(error.message).toBe('the key command "sh" did not end within 0.05 s');
 });

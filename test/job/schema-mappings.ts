@@ -1,6 +1,6 @@
 import { isMapping } from "../../src/schema.js";
 
-/** All schemas inside a schema that have properties, by the path of the property they describe. */
+/** All nested schemas with properties, each with the path of the property that it describes. */
 export function schemaMappings(
   node: unknown,
   path = "",

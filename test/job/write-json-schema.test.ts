@@ -70,7 +70,7 @@ test("describes every property", () => {
   expect(silent).toEqual([]);
 });
 
-test("says what is required, and the defaults of the rest", () => {
+test("lists the required keys, and the defaults of the others", () => {
   expect(schema).toMatchObject({
     $schema: "http://json-schema.org/draft-07/schema#",
     required: ["service", "datasets"],
@@ -89,7 +89,7 @@ test("says what is required, and the defaults of the rest", () => {
   });
 });
 
-test("allows a variable where a pattern stands", () => {
+test("accepts a variable in place of a pattern", () => {
   const id = propertyAt("datasets[]", "id");
   const pattern = new RegExp(isMapping(id) ? String(id.pattern) : "", "u");
   expect(["7f0c2b1a-5d3e-4c6f-8a9b-0c1d2e3f4a5b", `\${DATASET}`, "7f0c"].map((text) => pattern.test(text))).toEqual([

@@ -28,7 +28,7 @@ test("shards that are one run have no problem, even with another pace", () => {
   expect(problems(shard(1), shard(2), shard(3))).toEqual([]);
 });
 
-test("every missing shard is named with the command that makes it, and every one that is there twice", () => {
+test("names every missing shard with the command that makes it, and every shard that occurs twice", () => {
   expect(problems(shard(2), { ...shard(2), folder: "copy" })).toEqual([
     "shard 1 of 3 is missing; make it: kbdump run jobs/nightly.yaml --shard 1/3",
     "shard 2 of 3 is there twice: s2 and copy",
@@ -36,7 +36,7 @@ test("every missing shard is named with the command that makes it, and every one
   ]);
 });
 
-test("the command guesses the job file, and names an output folder, where no job file is known", () => {
+test("if no job file is known, the command guesses it and names an output folder", () => {
   const guess = runCommand("nightly", { jobFile: undefined, out: "/mnt/a b" });
   expect(guess({ index: 2, count: 3 })).toBe('kbdump run nightly.yaml --shard 2/3 --out "/mnt/a b"');
 });

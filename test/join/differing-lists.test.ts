@@ -19,10 +19,10 @@ test.runIf(inFull)(
     const drawn = Array.from({ length: 30 }, (_, at) => makeDocument({ chunks: 2, seed: 900 + at }));
     const [early, late] = [drawn.find(({ id }) => own(id) === 2), drawn.find(({ id }) => own(id) === 1)];
     if (!early || !late) throw new Error("no document falls to a shard");
-    dataset.documents.set(early.id, early); // listed by shard 1, gone before shard 2 lists
+    dataset.documents.set(early.id, early); // shard 1 lists it; deleted before shard 2 lists
     const first = await run({ shard: { index: 1, count: 2 } });
     dataset.documents.delete(early.id);
-    dataset.documents.set(late.id, late); // listed by shard 2 alone, and not its own
+    dataset.documents.set(late.id, late); // only shard 2 lists it, although it belongs to shard 1
     for (const { documents } of store.datasets.values())
       for (const { chunks } of documents.values()) for (const chunk of chunks) chunk.hit_count = 4711;
     const second = await run({ shard: { index: 2, count: 2 } });
@@ -92,6 +92,6 @@ test.runIf(inFull)(
     const index = shardOf(one.id, one.document, 3);
     expect(mend).toEqual([`kbdump run test.yaml --shard ${index}/3 --out ${dir} --retry-failed`]);
     const elsewhere = await joinJob({ out: join(folder, "elsewhere"), program: "npx kbdump" });
-    expect(elsewhere.mend).toEqual([`npx ${mend[0]}`]); // the shard lies where it lay
+    expect(elsewhere.mend).toEqual([`npx ${mend[0]}`]); // the shard stays in the original output folder
   },
 );

@@ -13,7 +13,7 @@ async function linesOf(run: string, kind: string): Promise<readonly string[]> {
   return (await readFile(join(run, `${kind}.jsonl`), "utf8")).split("\n").slice(0, -1);
 }
 
-/** Changes the lines of a file, and makes the manifest agree: files, rows and counts. */
+/** Changes the lines of a file and makes the manifest match: files, rows and counts. */
 async function forge(run: string, kind: string, edit: (lines: readonly string[]) => readonly string[]): Promise<void> {
   const lines = edit(await linesOf(run, kind));
   await writeFile(join(run, `${kind}.jsonl`), lines.map((line) => `${line}\n`).join(""));
@@ -21,7 +21,7 @@ async function forge(run: string, kind: string, edit: (lines: readonly string[])
   await editManifest(run, ({ counts }) => Object.assign(Object(counts), { [kind]: lines.length }));
 }
 
-/** Gives one of two shards the rows of the other, too. */
+/** Adds the rows of one shard to the other. */
 const share =
   (kind: string): Forgery =>
   async (one, other) => {
@@ -30,7 +30,7 @@ const share =
     await forge(taker, kind, () => [...these, ...those]);
   };
 
-/** Each with the reason why it is refused. */
+/** Each forgery with the error that it must cause. */
 const forgeries: readonly (readonly [reason: RegExp, Forgery])[] = [
   [
     /document_info\.jsonl: document \S+ of dataset \S+ is missing/,
@@ -65,7 +65,7 @@ const forgeries: readonly (readonly [reason: RegExp, Forgery])[] = [
   ],
 ];
 
-/** The second row gets the id of the first. */
+/** Gives the second row the id of the first. */
 function repeatId([first = "", second = "", ...rows]: readonly string[]): readonly string[] {
   const { dataset_id, document_id, id } = JSON.parse(first);
   return [first, JSON.stringify({ ...JSON.parse(second), dataset_id, document_id, id }), ...rows];

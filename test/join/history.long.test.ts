@@ -32,7 +32,7 @@ test("joined again after an edit, the database has the history, and the manifest
   expect(job.name).toBe(third.manifest.job);
 });
 
-test("a join leaves the work of an interrupted run alone, which is resumed afterwards", async () => {
+test("a join keeps the work of an interrupted run, which can then resume", async () => {
   const { run, runShards, joinJob, behaviour } = await startJoining();
   behaviour.latency = 20;
   const stop = new AbortController();

@@ -11,7 +11,7 @@ import { allOf, startPlace } from "../run/shards/sharding.js";
 
 export type Place = Awaited<ReturnType<typeof startPlace>>;
 
-/** A service and a job of a few documents, with the function that joins the shards of the job. */
+/** A service, a job with a few documents, and a function that joins the shards of the job. */
 export async function startJoining(...args: Parameters<typeof startPlace>) {
   const place = await startPlace(...args);
   const dir = join(place.folder, "out");
@@ -25,19 +25,19 @@ export async function startJoining(...args: Parameters<typeof startPlace>) {
   return { ...place, dir, joinJob, runShards };
 }
 
-/** The text of a file of a run, which may be compressed. */
+/** The text of a file of a run; decompresses it if needed. */
 async function textOf(folder: string, path: string): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of readTextPieces(join(folder, path))) pieces.push(piece);
   return Buffer.concat(pieces).toString("utf8");
 }
 
-/** The files of two runs have the same text; Parquet files have the same rows in the same order. */
+/** Expects the files of two runs to have the same text; Parquet files, the same rows in the same order. */
 export async function expectSameFiles(one: RunResult, other: RunResult): Promise<void> {
   const paths = ({ manifest }: RunResult) => manifest.files.map(({ path }) => path);
   expect(paths(one)).toEqual(paths(other));
   for (const path of paths(one)) {
-    if (path.startsWith("indexing_status")) continue; // its times differ
+    if (path.startsWith("indexing_status")) continue; // the times of its readings differ
     const read = async ({ folder }: RunResult) =>
       path.endsWith(".parquet")
         ? query(`SELECT * FROM read_parquet('${join(folder, path)}', hive_partitioning = false)`)
@@ -46,7 +46,7 @@ export async function expectSameFiles(one: RunResult, other: RunResult): Promise
   }
 }
 
-/** The databases of two runs have the same rows. */
+/** Expects the databases of two runs to have the same rows. */
 export async function expectSameState(one: RunResult, other: RunResult): Promise<void> {
   const rows = ({ database }: RunResult, table: string) =>
     query(`SELECT * EXCLUDE (run_id) FROM ${table} ORDER BY ALL`, database);
@@ -54,7 +54,7 @@ export async function expectSameState(one: RunResult, other: RunResult): Promise
     expect(await rows(one, table), table).toEqual(await rows(other, table));
 }
 
-/** The manifest in a run folder. */
+/** Reads the manifest in a run folder. */
 export async function manifestIn(folder: string) {
   return JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
 }

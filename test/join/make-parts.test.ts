@@ -15,11 +15,11 @@ import { testFolder } from "../run/job-for.js";
 
 const { signal } = new AbortController();
 
-/** A member of this name gets lost where a service sends it beside a long number, so no row of a run has both. */
+/** A member with this name gets lost beside a long number, so no real row contains both. */
 const hasProto = (row: Row) => jsonText(row).includes("__proto__");
 const nasty = [...(nastyTables.chunks ?? []).filter((row) => !hasProto(row)), ...(shortNumberTables.chunks ?? [])];
 
-/** Rows of documents whose ids are as hostile as their texts. */
+/** Rows of documents whose ids contain special characters, like their texts. */
 const documents = fc.uniqueArray(
   fc.record({
     dataset_id: fc.constantFrom("d", '"', "\\", "é\n"),
@@ -58,7 +58,7 @@ test("the parts of each document have exactly the text that a run writes, in JSO
   );
 });
 
-test("rows of a document that stand apart are several segments, and a line of no run is refused", async () => {
+test("rows of a document that are apart are several segments, and a line of no run is refused", async () => {
   const folder = await testFolder();
   const path = join(folder, "chunks.jsonl");
   const line = (id: string, more = "") => `{"dataset_id":"d","document_id":"${id}","id":"1"${more}}\n`;

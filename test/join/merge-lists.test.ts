@@ -26,7 +26,7 @@ const list = (datasets: readonly Dataset[], more: Partial<DocumentList> = {}): D
 
 const remedy = "kbdump plan --documents-out and kbdump run --documents-from give all shards one list";
 
-test("one list is taken as it is", () => {
+test("one list is used unchanged", () => {
   const only = list([dataset("a", ["x", "y"])], { notes: ["n"] });
   expect(mergeLists([{ list: only, shards: [1, 2] }], 2)).toEqual({
     list: only,
@@ -36,7 +36,7 @@ test("one list is taken as it is", () => {
   });
 });
 
-test("of lists that differ, the first gives the order, and the others add what it lacks at the end of each dataset", () => {
+test("if lists differ, the first one sets the order, and the others add missing documents at the end of each dataset", () => {
   const merged = mergeLists(
     [
       { list: list([dataset("a", ["x", "y"]), dataset("b", ["z"])], { failures: ["f"] }), shards: [1, 3] },
@@ -100,7 +100,7 @@ test("a sentence names twenty datasets and how many more there are", () => {
 });
 
 test.runIf(inFull)(
-  "every document of any list is there once, and exactly those count as unlisted that their own shard does not have",
+  "every document of any list occurs once, and those missing in their own shard's list count as unlisted",
   () => {
     const documents = fc.uniqueArray(fc.integer({ min: 0, max: 15 }).map(String), { maxLength: 12 });
     fc.assert(

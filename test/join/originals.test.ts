@@ -27,7 +27,7 @@ test.runIf(inFull)(
         chunks[0].attachments = [
           { id: "one", name: "one.png", size: 8, source_url: `${files.url}/files/one/file-preview?sign=S` },
         ];
-    store.addDataset(...both); // the same ids once more, whose folders get other names
+    store.addDataset(...both); // a second dataset with the same document ids, so that the folders need other names
 
     const whole = await run(place, { name: "whole" });
     const job = await jobOf(place);
@@ -49,7 +49,7 @@ test.runIf(inFull)(
   },
 );
 
-/** The files of the originals of a run: path and content, in the order of the paths. */
+/** The original files of a run: path and content, sorted by path. */
 async function filesIn({ folder }: RunResult): Promise<readonly (readonly [string, string])[]> {
   const paths = (await readdir(folder, { recursive: true })).filter((path) => /^originals\/[^/]+\//.test(path)).sort();
   return Promise.all(paths.map(async (path) => [path, await readFile(join(folder, path), "latin1")] as const));

@@ -6,7 +6,7 @@ import { inFull } from "../rounds.js";
 import { underLease } from "../under-lease.js";
 import { startJoining } from "./joining.js";
 
-/** What lies in the folder of the job, beside its shards. */
+/** The names in the job folder, except its shards. */
 const left = async (dir: string) => (await readdir(join(dir, "test"))).filter((name) => name !== "shards");
 
 test.runIf(inFull)("a damaged shard is refused, with everything that is wrong, and nothing is written", async () => {
@@ -31,7 +31,7 @@ test.runIf(inFull)("a damaged shard is refused, with everything that is wrong, a
   expect(await left(dir)).toEqual([]);
 });
 
-/** The members of a manifest that the tests change. */
+/** The manifest members that the tests change. */
 interface Edited {
   readonly documents: Record<string, number>[];
   child_lists: unknown[];
@@ -112,7 +112,7 @@ test.runIf(inFull)("words that name no shards are wrong usage", async () => {
 });
 
 test.runIf(inFull)(
-  "of two divisions the one that ran last is joined, and gathered folders are joined elsewhere",
+  "with two divisions, the latest one is joined; shards from several folders are joined elsewhere",
   async () => {
     const { run, runShards, joinJob, folder, dir, shards } = await startJoining(4);
     await runShards(3);

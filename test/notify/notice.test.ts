@@ -45,7 +45,7 @@ test.each<[string, NotifyUrls, (string | undefined)[]]>([
   expect(urlsOf(urls)).toEqual(expected);
 });
 
-test("the key of a run is a UUID, as healthchecks.io takes it, and another one each time", () => {
+test("the key of a run is a UUID, as healthchecks.io expects, and a new one each time", () => {
   expect(newRunKey()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(newRunKey()).not.toBe(newRunKey());
 });

@@ -1,7 +1,7 @@
 import { emptyRequestCounts } from "../../src/client/request-counts.js";
 import type { RunOutcome } from "../../src/notify/run-metrics.js";
 
-/** An outcome of a run, with what matters to a test in place. */
+/** The outcome of a run, with the fields that a test needs. */
 export function outcomeOf(more: Partial<RunOutcome> = {}): RunOutcome {
   const requests = { sent: 12, retried: 3, throttled: 1, bytes: 4567, retriedBy: { "503": 2, timeout: 1 } };
   return {

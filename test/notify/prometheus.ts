@@ -1,11 +1,11 @@
 /**
- * A reader of Prometheus' text format that shares nothing with the program, strict as promtool and node_exporter are:
- * https://prometheus.io/docs/instrumenting/exposition_formats/#text-format-details. Throws what is wrong.
+ * An independent reader of Prometheus' text format, as strict as promtool and node_exporter:
+ * https://prometheus.io/docs/instrumenting/exposition_formats/#text-format-details. Throws on any error.
  */
 export interface Family {
   readonly type: string;
   readonly help: string;
-  /** Value by labels, sorted: `job=nightly,status=failed`. */
+  /** Values by sorted labels: `job=nightly,status=failed`. */
   readonly samples: Map<string, number>;
 }
 

@@ -9,7 +9,7 @@ const after = (outcome: RunOutcome, before = "") => renderMetrics(metricsAfter(o
 const figure = (text: string, name: string, labels = "job=nightly") =>
   readPrometheus(text).get(name)?.samples.get(labels);
 
-test("every figure stands there, with help and the right type", () => {
+test("contains every metric, with help and the right type", () => {
   const families = readPrometheus(after(outcomeOf()));
   expect([...families].map(([name, { type }]) => `${type} ${name}`)).toEqual([
     "gauge kbdump_info",
@@ -32,7 +32,7 @@ test("every figure stands there, with help and the right type", () => {
   });
 });
 
-test("a failed run takes nothing from what the last success and the last dump were", () => {
+test("a failed run keeps the metrics of the last success and the last dump", () => {
   const good = after(outcomeOf());
   const failed = outcomeOf({
     status: "failed",
@@ -69,7 +69,7 @@ test("counters add up over the runs, also of a reason that was seen once", () =>
   });
 });
 
-test("what was never published has no rows, and no success; one that is known from elsewhere counts", () => {
+test("a job that was never published has no rows and no success, unless another source knows of one", () => {
   const failed = outcomeOf({ status: "failed", rows: undefined, documents: undefined });
   const names = [...readPrometheus(after(failed)).keys()];
   for (const name of ["kbdump_rows", "kbdump_documents", "kbdump_last_success_timestamp_seconds"])
@@ -79,7 +79,7 @@ test("what was never published has no rows, and no success; one that is known fr
   ).toBe(Date.parse("2026-11-20T02:05:00Z") / 1000);
 });
 
-test("a file that is garbled is begun anew", () => {
+test("a damaged file is replaced", () => {
   expect(
     after(
       outcomeOf(),
@@ -88,7 +88,7 @@ test("a file that is garbled is begun anew", () => {
   ).toBe(after(outcomeOf()));
 });
 
-test("whatever stands in labels, it is read back", () => {
+test("any text in a label can be read back", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom(...'a"\\\n\r\u2028{}=, é😀\0') }),
@@ -116,6 +116,6 @@ const promtool = ((): boolean => {
   }
 })();
 
-test.runIf(promtool)("promtool has nothing to say against it, where it is installed", () => {
+test.runIf(promtool)("promtool accepts it, if it is installed", () => {
   expect(execFileSync("promtool", ["check", "metrics"], { input: after(outcomeOf()), encoding: "utf8" })).toBe("");
 });

@@ -8,7 +8,7 @@ const signal = new AbortController().signal;
 const env = {};
 const waits = [0, 0];
 
-test("a notice is one POST of JSON, and no more of it when it is taken", async () => {
+test("a notice is one POST of JSON, sent only once if it is accepted", async () => {
   const receiver = await startReceiver();
   expect(await sendNotice(`${receiver.url}/x?y=1`, '{"a":1}', { signal, env, waits })).toBeUndefined();
   expect(receiver.received).toHaveLength(1);
@@ -32,18 +32,18 @@ test.each([
   expect(receiver.received).toHaveLength(tries);
 });
 
-test("what fails once is tried again", async () => {
+test("a notice that fails once is sent again", async () => {
   const receiver = await startReceiver();
   receiver.answer = () => (receiver.received.length === 1 ? 500 : 200);
   expect(await sendNotice(receiver.url, "{}", { signal, env, waits })).toBeUndefined();
   expect(receiver.received).toHaveLength(2);
 });
 
-test("one who never answers is not waited for, and no reason holds the URL", async () => {
+test("a receiver that never answers is given up, and no error contains the URL", async () => {
   const receiver = await startReceiver();
   receiver.answer = () => "hang";
   const late = await sendNotice(`${receiver.url}/secret`, "{}", { signal, env, waits: [0], timeout: 20 });
-  expect(late).toBe("no answer within 0.02 s"); // on a busy machine, before the receiver has it
+  expect(late).toBe("no answer within 0.02 s"); // on a busy machine, this ends before the receiver sees the request
   expect(await sendNotice(`${await deadUrl()}/secret`, "{}", { signal, env, waits })).toBe("connection refused");
   expect(await sendNotice("/secret", "{}", { signal, env, waits: [] })).toBe("its URL is invalid");
 });

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 
 export interface Received {
   readonly method: string;
-  /** As sent, with its query. */
+  /** The request target as sent, with the query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
@@ -14,13 +14,13 @@ export interface Receiver {
   /** `http://127.0.0.1:…`, without a path. */
   readonly url: string;
   readonly received: readonly Received[];
-  /** The paths of the requests received: `/x/start /x`. */
+  /** The paths of all requests so far, such as `/x/start /x`. */
   readonly paths: () => string;
-  /** Status to answer with, or `hang`; may be changed at any time. */
+  /** The status to answer with, or `hang`; tests may change it at any time. */
   answer: (received: Received) => number | "hang";
 }
 
-/** Something to notify, on a free port of 127.0.0.1 until the test is over. */
+/** Starts a receiver for notifications on a free port of 127.0.0.1; closed when the test ends. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {

@@ -13,7 +13,7 @@ function saved(more: Partial<SavedOriginal>): SavedOriginal {
 
 const pathsOf = (...all: readonly Partial<SavedOriginal>[]) => assignPaths(all.map(saved)).map(({ path }) => path);
 
-test("files of one name in one folder get names of their own, in their order", () => {
+test("files with the same name in one folder get different names, in order", () => {
   expect(
     pathsOf(
       { name: "a-b-c" },
@@ -25,14 +25,14 @@ test("files of one name in one folder get names of their own, in their order", (
   ).toEqual(["originals/x/a-b-c", "originals/x/_a-b-c", "originals/x/__a-b-C", "originals/x/c-original", null]);
 });
 
-test("the same document of a second dataset gets a folder of its own, its attachments included", () => {
+test("the same document in a second dataset gets its own folder, including its attachments", () => {
   const [first, second, third] = pathsOf({}, { dataset_id: "e" }, { dataset_id: "e", attachment_id: "f" });
   expect(first).toBe("originals/x/A.pdf");
   expect(second).toMatch(/^originals\/[0-9a-f]{32}\/A\.pdf$/);
   expect(third).toBe(second?.replace("A.pdf", "f-A.pdf"));
 });
 
-test("whatever the service names its files, each has a path of its own that leads nowhere else", () => {
+test("for any names from the service, each file has its own path inside the folder", () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("a", "A", "a-b", "..", "", "b-c"));
   const file = fc.record({ document_id: text, attachment_id: fc.option(text), name: fc.option(text) });
   fc.assert(

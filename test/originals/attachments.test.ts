@@ -11,7 +11,7 @@ import type { JsonObject } from "../servers/json.js";
 import { makeDocument, type TestDocument } from "../servers/store.js";
 import { everyText, type Library, library, originalsOf, run, sha256 } from "./library.js";
 
-/** A library of one document with so many chunks. */
+/** A library with one document of `chunks` chunks. */
 async function book(chunks: number): Promise<Library & { readonly document: TestDocument }> {
   const place = await library(1);
   const document = place.datasets[0]?.documents.get(place.ids[0] ?? "");
@@ -27,7 +27,7 @@ const pathOf = (id: string) => `/files/${id}/file-preview`;
 
 type Book = Awaited<ReturnType<typeof book>>;
 
-/** Attaches a file to a chunk: `more` says what the service says of it in place of the truth. */
+/** Attaches a file to a chunk. `more` overrides what the service reports about the file. */
 function attach({ document, files }: Book, at: number, id: string, bytes: string, more: JsonObject = {}): void {
   files.files.set(pathOf(id), file(bytes));
   const facts = { id, name: `${id}.png`, size: Buffer.byteLength(bytes), extension: "png", mime_type: "image/png" };
@@ -40,11 +40,11 @@ function attach({ document, files }: Book, at: number, id: string, bytes: string
 const attached = (result: RunResult): readonly Original[] =>
   originalsOf(result).filter(({ attachment_id: id }) => id !== null);
 const verdicts = (result: RunResult) => attached(result).map(({ attachment_id: id, verdict }) => `${id}: ${verdict}`);
-/** The paths of the files that were asked for. */
+/** The paths of the requested files. */
 const fetched = ({ files }: Book) => files.asked.map(({ url }) => url.split("?")[0]).sort();
 const chunksAsked = ({ server }: Book) => server.requests.filter(({ path }) => /\/segments\/[^/]+$/.test(path)).length;
 
-test("files attached to chunks lie beside the original, each once, and the manifest says of which chunk they are", async () => {
+test("files attached to chunks are saved beside the original, each once, and the manifest names their chunks", async () => {
   const place = await book(4);
   attach(place, 0, "a", "first");
   attach(place, 2, "b", "second", { name: "../b?" });
@@ -102,7 +102,7 @@ test("a job without originals asks for no attachment", async () => {
 });
 
 test.runIf(inFull).each([403, 404])(
-  "a link that may have expired, which is a %i, gives way to a fresh one",
+  "a link that may have expired, which is a %i, is replaced by a fresh one",
   async (status) => {
     const place = await book(1);
     attach(place, 0, "a", "first");
@@ -168,7 +168,7 @@ test("an attachment that is gone, has no link or is too long is missing, with th
 });
 
 test.runIf(inFull).each([404, 405])(
-  "an older service, which answers %i to a single chunk, gives no attachment",
+  "an older service, which answers %i to a single chunk, has no attachments",
   async (status) => {
     const place = await book(1);
     attach(place, 0, "a", "first");
@@ -180,7 +180,7 @@ test.runIf(inFull).each([404, 405])(
   },
 );
 
-test.runIf(inFull)("a run that broke off does not fetch again what it had", async () => {
+test.runIf(inFull)("a continued run does not download again what it had", async () => {
   const place = await book(3);
   for (const at of [0, 1, 2]) attach(place, at, `file-${at}`, `bytes ${at}`);
   const stop = new AbortController();
@@ -194,13 +194,13 @@ test.runIf(inFull)("a run that broke off does not fetch again what it had", asyn
   expect(await verifyRun(result.folder)).toMatchObject({ status: "sound" });
 });
 
-test("a run that began without originals knows the attachments of what it read when it is continued with them", async () => {
+test("a run without originals that is continued with originals knows the attachments that it read before", async () => {
   const place = await book(2);
   attach(place, 1, "a", "first");
   const stop = new AbortController();
   let lists = 0;
   place.server.behaviour.faults = ({ path }) => {
-    if (path.endsWith("/documents") && ++lists === 2) stop.abort(new Error("enough")); // all documents are read
+    if (path.endsWith("/documents") && ++lists === 2) stop.abort(new Error("enough")); // all documents are read by then
     return undefined;
   };
   await expect(run(place, { originals: false }, { signal: stop.signal })).rejects.toThrow("enough");
@@ -210,7 +210,7 @@ test("a run that began without originals knows the attachments of what it read w
   expect(place.server.requests.slice(before).some(({ path }) => path.endsWith("/segments"))).toBe(false);
 });
 
-test.runIf(inFull)("the next run takes over a file of the same attachment and size, if it is sound", async () => {
+test.runIf(inFull)("the next run reuses a file of the same attachment and size, if it is sound", async () => {
   const place = await book(3);
   for (const at of [0, 1, 2]) attach(place, at, `file-${at}`, `bytes ${at}`);
   const first = await run(place);

@@ -8,7 +8,7 @@ import { brokenFile, type FileStore, file, redirect, startFileStore } from "../s
 
 const secret = "sign=SignatureThatNobodyMaySee";
 
-/** The service and a file store of another origin, with a client of the service. */
+/** A service, a file store on another origin, and a client for the service. */
 async function opened({ timeout = 5, turn = async () => {} } = {}) {
   const [home, store] = [await startFileStore(), await startFileStore()];
   const stopped = new AbortController();
@@ -27,7 +27,7 @@ async function opened({ timeout = 5, turn = async () => {} } = {}) {
 
 const keysSeenBy = ({ asked }: FileStore) => asked.map(({ authorization }) => authorization);
 
-test("a relative address is one of the service, which gets the key; the file comes as it is", async () => {
+test("a relative address belongs to the service, which gets the key; the file is saved unchanged", async () => {
   const { home, text, progress } = await opened();
   home.files.set("/files/1/file-preview", file("the file"));
   expect(await text(`/files/1/file-preview?${secret}`)).toEqual({ text: "the file", announced: 8 });
@@ -41,7 +41,7 @@ test("a relative address is one of the service, which gets the key; the file com
   expect(progress).toMatchObject({ sent: 1, answered: 1, bytes: 8 });
 });
 
-test("another origin never gets the key, nor does the service once a redirect has left it", async () => {
+test("another origin never gets the key, and neither does the service after a redirect has left it", async () => {
   const { home, store, text } = await opened();
   home.files.set("/out", redirect(`${store.url}/back`));
   store.files.set("/back", redirect(`${home.url}/end`, 307));
@@ -91,7 +91,7 @@ test.each([
   },
 );
 
-test("a file that nobody asked to be compressed is refused, as its size would be another", async () => {
+test("a file that is compressed without a request is refused, because its size would differ", async () => {
   const { store, text } = await opened();
   store.files.set("/file", file("x", { "content-encoding": "gzip" }));
   await expect(text(`${store.url}/file`)).rejects.toThrow("the file came compressed, which was not asked for");

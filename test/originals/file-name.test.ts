@@ -32,7 +32,7 @@ test("a long name is cut before its ending, at a whole character", () => {
   expect(safeFileName(`${"x".repeat(300)}.${"y".repeat(300)}`)).toBe("x".repeat(200));
 });
 
-test("whatever the service says, the name stands in the folder, on every file system", () => {
+test("for any name from the service, the file stays in the folder, on every file system", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 400 }), (name) => {
       const safe = safeFileName(name);
@@ -43,7 +43,7 @@ test("whatever the service says, the name stands in the folder, on every file sy
   );
 });
 
-test("a document's folder is its id; what is no plain id is hashed, and stays another for another", () => {
+test("a document's folder is its id; other texts are hashed, and different ones stay different", () => {
   const id = "a8e0e5b5-78c6-4130-a5ce-25feb0e0b4ac";
   expect(folderName(id)).toBe(id);
   const odd = ["..", "../x", "A8E0", "con", "x".repeat(200), "", "a b", "."];

@@ -15,11 +15,11 @@ export interface Library extends Place {
   readonly store: Place["store"];
   readonly files: FileStore;
   readonly folder: string;
-  /** Ids of the documents, in the order of the job. */
+  /** The document ids, in job order. */
   readonly ids: readonly string[];
 }
 
-/** A service of documents without attachments, and a file store that has the original of each under `/<place of the document>`. */
+/** A service whose documents have no attachments, and a file store with the original of each under `/<document number>`. */
 export async function library(documents: number): Promise<Library> {
   const place = await startPlace([documents]);
   const files = await startFileStore();
@@ -30,7 +30,7 @@ export async function library(documents: number): Promise<Library> {
   return library;
 }
 
-/** Lets a document have an original, which its details name, too: `more` says what the service says of it in place of the truth. */
+/** Gives a document an original and names it in the details. `more` overrides what the service reports about the file. */
 export function give({ datasets, files, ids }: Library, at: number, bytes: string, more: object = {}): void {
   files.files.set(`/${at}`, file(bytes));
   const document = datasets[0]?.documents.get(ids[at] ?? "");
@@ -55,7 +55,7 @@ export async function run(
 export const originalsOf = ({ manifest }: RunResult): readonly Original[] => manifest.originals ?? [];
 export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** The job that `run` runs, with `more` over it. */
+/** The job for `run`; `more` overrides its keys. */
 export async function jobOf({ server, folder }: Library, more: Record<string, unknown> = {}): Promise<Job> {
   const { service: given, ...others } = more;
   const service = { base_url: server.url, concurrency: 4, retries: 1, ...(given as object | undefined) };
@@ -63,7 +63,7 @@ export async function jobOf({ server, folder }: Library, more: Record<string, un
   return jobFor(folder, { service, datasets: "all", originals: true, output, ...others });
 }
 
-/** The text of every file in a folder; one that goes away meanwhile has none. */
+/** The text of every file in a folder; skips files that disappear meanwhile. */
 export async function everyText(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

@@ -6,7 +6,7 @@ import { testFolder } from "../run/job-for.js";
 
 const handbook = "Handbook of 2019.docx";
 
-test("run with details and originals, verify, and a file that somebody changed", { timeout: 120_000 }, async () => {
+test("run with details and originals, verify, and a changed file", { timeout: 120_000 }, async () => {
   const folder = await testFolder();
   const job = {
     name: "restorable",

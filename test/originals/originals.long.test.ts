@@ -21,7 +21,7 @@ import { jobFor } from "../run/job-for.js";
 import { brokenFile, file, redirect, startFileStore } from "../servers/file-store.js";
 import { everyText, give, library, originalsOf, run, sha256, sign } from "./library.js";
 
-test("the originals lie below originals/<document_id>, and the manifest says what became of each", async () => {
+test("the originals are in originals/<document_id>, and the manifest has the result of each", async () => {
   const place = await library(8);
   const { files, ids, datasets } = place;
   give(place, 1, "", { size: 7 });
@@ -111,7 +111,7 @@ test("chunks and child chunks are the same with and without, and a dump without 
   expect(await readdir(plain.folder)).not.toContain("originals");
 });
 
-test("verify finds what became of an original afterwards, in its own words", async () => {
+test("verify finds and describes later changes of an original", async () => {
   const place = await library(6);
   const result = await run(place);
   const { folder } = result;
@@ -145,7 +145,7 @@ test("an original of the run before gets a second name and is not fetched again,
   const first = await run(place);
   const inode = async ({ folder }: RunResult, index: number) =>
     (await stat(join(folder, originalsOf(first)[index]?.path ?? ""))).ino;
-  await writeFile(join(first.folder, originalsOf(first)[1]?.path ?? ""), "ORIGINAL 1"); // of the same size
+  await writeFile(join(first.folder, originalsOf(first)[1]?.path ?? ""), "ORIGINAL 1"); // the same size as before
   give(place, 2, "original 2", { id: "another-upload" });
   give(place, 3, "original 3, longer");
   place.files.asked.length = 0;
@@ -157,7 +157,7 @@ test("an original of the run before gets a second name and is not fetched again,
   expect(await verifyRun(second.folder)).toMatchObject({ status: "sound" });
 });
 
-test("a link that somebody put in the place of an original is not taken over", async () => {
+test("a planted link in the place of an original is not accepted", async () => {
   const place = await library(1);
   const first = await run(place);
   const path = join(first.folder, originalsOf(first)[0]?.path ?? "");
@@ -169,7 +169,7 @@ test("a link that somebody put in the place of an original is not taken over", a
   expect((await lstat(join(second.folder, originalsOf(second)[0]?.path ?? ""))).isFile()).toBe(true);
 });
 
-test("a file is tried again with a new address, and one that breaks off at one place twice is kept", async () => {
+test("a file is tried again with a new address; if it stops twice at the same place, it is kept as incomplete", async () => {
   const place = await library(3);
   const { files, server } = place;
   files.files.set("/0", (response, nth) =>
@@ -197,7 +197,7 @@ test("of several tries that broke off, the longest is kept", async () => {
   expect(await verifyRun(result.folder)).toMatchObject({ status: "sound" });
 });
 
-test("a Content-Length below or above what comes: the size that the service says decides", async () => {
+test("if Content-Length is too small or too large, the size that the service reports decides", async () => {
   const place = await library(2);
   place.files.files.set("/0", (response) => {
     response.socket?.end("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\noriginal 0");
@@ -210,7 +210,7 @@ test("a Content-Length below or above what comes: the size that the service says
   ]);
 });
 
-test("a file above service.max_original is left alone, whether the service says so or not", async () => {
+test("a file above service.max_original is skipped, whether the service reports its size or not", async () => {
   const place = await library(2);
   give(place, 0, "x".repeat(1_000_001));
   give(place, 1, "y".repeat(1_000_001), { size: null });
@@ -250,7 +250,7 @@ test("the service's own /download may answer the file, or a link to it", async (
     const answers = [JSON.stringify({ url: `${files.url}/0?${sign}` }), '{"url":5}', "x".repeat(70_000)];
     gateway.files.set(path, file(answers[at] ?? ""));
   }
-  // Everything else is the service's own.
+  // The gateway forwards all other requests to the service.
   const passOn = async (url: string) =>
     fetch(server.url.replace("/v1", url), { headers: { authorization: `Bearer ${server.key}` } });
   gateway.fallback = async (request, response) => {
@@ -275,7 +275,7 @@ test("the service's own /download may answer the file, or a link to it", async (
   expect(onDisk).not.toContain(sign);
 });
 
-test("a run that broke off keeps the files that were complete, and leaves those of published runs alone", async () => {
+test("an interrupted run keeps its complete files, and does not touch those of published runs", async () => {
   const place = await library(3);
   const { files, server } = place;
   const stop = new AbortController();

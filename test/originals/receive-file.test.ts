@@ -12,7 +12,7 @@ async function* piecesOf(...parts: readonly (string | Error)[]): AsyncGenerator<
   }
 }
 
-test("a file is written piece by piece for its owner alone, and never into one that has a second name", async () => {
+test("a file is written piece by piece, readable only by its owner, and never into a file with a second name", async () => {
   const folder = await testFolder();
   const [path, published] = [join(folder, "file"), join(folder, "published")];
   await writeFile(path, "published before");
@@ -24,7 +24,7 @@ test("a file is written piece by piece for its owner alone, and never into one t
   expect(await readFile(published, "utf8")).toBe("published before");
 });
 
-test("one that breaks off is kept as far as it came; one above the bound is refused; an error of the disk stays one", async () => {
+test("an interrupted file is kept as far as it came; one above the limit is refused; a disk error stays an error", async () => {
   const path = join(await testFolder(), "file");
   const failure = new RetryError("the connection was closed");
   expect(await receiveFile({ announced: 9, pieces: piecesOf("one", failure) }, path, 9)).toMatchObject({

@@ -16,7 +16,7 @@ import { jobFor, testFolder } from "../run/job-for.js";
 import { file } from "../servers/file-store.js";
 import { everyText, give, type Library, library, originalsOf, run, sign } from "./library.js";
 
-/** Requests for originals and details at the server, by their kind. */
+/** The requests for originals and details that the server received, by kind. */
 function askedOf({ server }: Library) {
   const count = (ending: RegExp) => server.requests.filter(({ path }) => ending.test(path)).length;
   return {
@@ -26,14 +26,14 @@ function askedOf({ server }: Library) {
   };
 }
 
-/** A library on a release with this route of originals. */
+/** A library on a release that serves originals over this route. */
 async function libraryOn(release: "upload-file" | "download" | "none", documents: number): Promise<Library> {
   const place = await library(documents);
   place.server.behaviour.originals = release;
   return place;
 }
 
-/** Lets a document have no file. */
+/** Removes the file of a document. */
 function takeAway({ datasets, ids }: Library, at: number): void {
   const document = datasets[0]?.documents.get(ids[at] ?? "");
   if (document) document.upload = null;
@@ -42,7 +42,7 @@ function takeAway({ datasets, ids }: Library, at: number): void {
 const verdictsOf = (result: Parameters<typeof originalsOf>[0]) => originalsOf(result).map(({ verdict }) => verdict);
 
 describe("a release until 1.8, with upload-file", () => {
-  test.runIf(inFull)("is asked no other route, also where the first documents have no file", async () => {
+  test.runIf(inFull)("gets requests on no other route, even if the first documents have no file", async () => {
     const place = await libraryOn("upload-file", 12);
     for (let at = 0; at < 8; at++) takeAway(place, at);
     const result = await run(place, { service: { concurrency: 8 } });
@@ -89,7 +89,7 @@ describe("a release from 1.9 to 1.13.0, without a route", () => {
     },
   );
 
-  test("gives each original the same reason, and attachments are saved all the same", async () => {
+  test("gives each original the same reason, and still saves attachments", async () => {
     const place = await libraryOn("none", 2);
     const [chunk] = place.datasets[0]?.documents.get(place.ids[0] ?? "")?.chunks ?? [];
     const facts = { id: "a", name: "a.png", size: 5, mime_type: "image/png" };
@@ -128,7 +128,7 @@ describe("a release from 1.13.1 on, with download", () => {
   );
 
   test.runIf(inFull)(
-    "is asked for the details of a document once, also by a run that reads them and by one that tries again",
+    "gets one request for the details of a document, also from a run that reads them and from one that tries again",
     async () => {
       const place = await libraryOn("download", 3);
       place.files.files.set("/1", (response, nth) =>
@@ -145,7 +145,7 @@ describe("a release from 1.13.1 on, with download", () => {
   );
 
   test.runIf(inFull)(
-    "decides the route with the first of many documents in flight, also where those have no file",
+    "decides the route with the first of many documents in flight, even if those have no file",
     async () => {
       const place = await libraryOn("download", 40);
       place.server.behaviour.latency = ({ path }) => (/(upload-file|download)$/.test(path) ? 20 : 0);
@@ -192,7 +192,7 @@ describe("a release from 1.13.1 on, with download", () => {
   });
 
   test.runIf(inFull)(
-    "a later run keeps what is the same, and one that broke off continues from what it had",
+    "a later run keeps unchanged files, and an interrupted one continues with what it had",
     async () => {
       const place = await libraryOn("download", 4);
       const stop = new AbortController();
@@ -235,7 +235,7 @@ test.runIf(inFull).each([
   expect(planned.requests.this_job - without.requests.this_job).toBe(requests);
 });
 
-test("documents that ask at once wait for the first of them, and those behind a failure for the next", async () => {
+test("simultaneous documents wait for the first one, and after a failure for the next one", async () => {
   const place = await libraryOn("none", 6);
   const { server } = place;
   server.behaviour.latency = 20;
@@ -255,7 +255,7 @@ test("documents that ask at once wait for the first of them, and those behind a 
   await api.close();
 });
 
-/** A route of the demo as a release has it. */
+/** The route as this release serves it. */
 function ofRelease(release: "upload-file" | "download" | "none", each: Route): readonly Route[] {
   if (release === "upload-file" || !each.path.source.endsWith("/upload-file$")) return [each];
   if (release === "none") return [];

@@ -15,7 +15,7 @@ import { hasRedis, startRedis } from "../servers/start-redis.js";
 const secret = "Zx9-never-shown";
 const user = "nightwatch";
 
-/** A server of the given manners; gives its address, with a user and a password that no message may show. */
+/** A server with unusual behaviour; returns its address, with a user and a password that no message may show. */
 async function startOdd(manners: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -31,7 +31,7 @@ async function startOdd(manners: (socket: Socket) => void): Promise<string> {
   return `redis://${user}:${secret}@127.0.0.1:${(server.address() as AddressInfo).port}/0`;
 }
 
-/** The message with which a broker cannot be opened. */
+/** The error message for a broker that cannot be opened. */
 async function refusal(url: string, patience?: number): Promise<string> {
   const error: unknown = await openBroker(url, patience).then(
     (broker) => {
@@ -49,7 +49,7 @@ async function refusal(url: string, patience?: number): Promise<string> {
 
 const noRedis = "what answers there is no Redis and no Valkey. Start Redis or Valkey there, or correct the address";
 
-test.runIf(inFull)("where nobody listens, the address is named without its secrets", async () => {
+test.runIf(inFull)("if the connection is refused, the error names the address without its secrets", async () => {
   expect(await refusal(`redis://${user}:${secret}@127.0.0.1:1/3`)).toBe(
     "the broker redis://127.0.0.1:1/3 cannot be used: nothing listens there. Start Redis or Valkey there, or correct the address",
   );
@@ -72,7 +72,7 @@ test("a connection that ends before an answer is distinguished from a port that 
   );
 });
 
-test.runIf(inFull)("an answer that never comes is waited for as long as asked, and no longer", async () => {
+test.runIf(inFull)("an answer that never arrives is waited for exactly as long as requested", async () => {
   const url = await startOdd(() => {});
   const begin = performance.now();
   expect(await refusal(url, 300)).toMatch(/no answer\. Start Redis or Valkey there/);
@@ -80,8 +80,8 @@ test.runIf(inFull)("an answer that never comes is waited for as long as asked, a
   expect(performance.now() - begin).toBeLessThan(1_500);
 });
 
-test.runIf(inFull)("where TLS gets no answer, the message says how to do without TLS", async () => {
-  const url = await startOdd(() => {}); // Redis without TLS keeps silent, too: it waits for the end of a line
+test.runIf(inFull)("if TLS gets no answer, the message says how to do without TLS", async () => {
+  const url = await startOdd(() => {}); // Redis without TLS is silent too: it waits for the end of a line
   expect(await refusal(url.replace("redis:", "rediss:"), 300)).toMatch(
     /firewall is between; if no TLS is spoken there, write redis:\/\/$/,
   );
@@ -116,7 +116,7 @@ describe.skipIf(!hasRedis)("with a real broker", () => {
     return { server, at };
   }
 
-  test("each wrong login says what to mend, and a right one opens", async () => {
+  test("each wrong login causes an error that says what to fix, and a right one works", async () => {
     const { server, at } = await startBroker();
     const open = await openBroker(server.url);
     const admin = open.connect();

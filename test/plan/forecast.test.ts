@@ -46,7 +46,7 @@ test("pages are read once, twice, or once with two or three single rows", () => 
   expect(pages("anchored", { ref })).toEqual(pages("sweeps"));
 });
 
-test("an empty child list takes a request, a long one several, and full pages and those are read twice", () => {
+test("an empty child list needs one request, a long one several, and full pages are read twice", () => {
   expect(forecast(survey(4)).lists).toEqual({ all: 1 + 1 + 2 + 6, auto: 10, none: 0 });
   expect(forecast(survey(4), { consistency: "counts" }).lists.all).toBe(1 + 1 + 1 + 3);
   expect(forecast(survey(400)).lists.all).toBe(1000);
@@ -54,7 +54,7 @@ test("an empty child list takes a request, a long one several, and full pages an
   expect(forecast(survey(0)).lists).toEqual({ all: 0, auto: 0, none: 0 });
 });
 
-test("rows, attachments and bytes go by the sample, and by one like it where there is none", () => {
+test("rows, attachments and bytes come from the sample, or from a similar one", () => {
   const own = forecast(survey(200), { originals: true });
   expect(own).toMatchObject({ children: 50 * 351, attachments: 2 * 20, bytes: 400 + 200 * 500 + 50 * 351 * 100 });
   expect(forecast(survey(200, { sample: undefined }), { originals: true })).toEqual(own);
@@ -66,7 +66,7 @@ test("a document that cannot be read costs a request, and one whose lists cannot
   expect(forecast(survey(5, { error: "no lists", sample: undefined }))).toMatchObject({ pages: 1, lists: { all: 1 } });
 });
 
-test("disk: what is written once, twice while it is joined, and a database with a copy of the old one", () => {
+test("disk: files once, twice while they are joined, and a database with a copy of the old one", () => {
   const needs = (formats: Job["output"]["formats"], before = 0, compress: Job["output"]["compress"] = "none") =>
     diskNeeds({ formats, compress }, 1_000, before);
   expect(needs(["jsonl"])).toEqual({ needed_bytes: 2_000, run_folder_bytes: 1_000, database_bytes: 0 });
@@ -74,7 +74,7 @@ test("disk: what is written once, twice while it is joined, and a database with 
   expect(needs(["csv"])).toMatchObject({ needed_bytes: 1_800 + 800 + 1_000, run_folder_bytes: 800 });
   const [fresh, later] = [needs(["duckdb"]), needs(["duckdb"], 50_000_000)];
   expect(fresh.run_folder_bytes).toBe(0);
-  const compressed = needs(["jsonl", "csv", "parquet"], 0, "gzip"); // segments are not compressed, nor is Parquet again
+  const compressed = needs(["jsonl", "csv", "parquet"], 0, "gzip"); // segments are not compressed, and Parquet already is
   expect(compressed).toMatchObject({ needed_bytes: 1_800 + 900 + 400, run_folder_bytes: 900 + 400 });
   expect(needs(["csv"], 0, "gzip")).toMatchObject({ needed_bytes: 1_800 + 400 + 1_000, run_folder_bytes: 400 });
   expect(later.needed_bytes - fresh.needed_bytes).toBe(50_000_000 - fresh.database_bytes + 50_000_000);

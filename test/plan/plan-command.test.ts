@@ -39,7 +39,7 @@ const shapes = () => [
   }),
 ];
 
-test.runIf(inFull)("plan forecasts what run then sends, and writes nothing", { timeout: 120_000 }, async () => {
+test.runIf(inFull)("plan forecasts the requests of a run, and writes nothing", { timeout: 120_000 }, async () => {
   const { job, env, folder, server } = await startPlace(shapes(), { hasMore: "rows-equal-limit" });
   const planned = await runHere(["plan", job, "--json", "--quiet"], env);
   expect(planned).toMatchObject({ code: 0, stderr: "" });
@@ -134,7 +134,7 @@ test.runIf(inFull)("documents that the service lists are planned by name, and th
 });
 
 test.runIf(inFull)(
-  "--documents-out writes the list of documents, and nothing where it would not be whole: exit 1",
+  "--documents-out writes the list of documents, or nothing if it would be incomplete: exit 1",
   async () => {
     const { job, env, folder, server } = await startPlace([
       makeDocument({ chunks: 3 }),

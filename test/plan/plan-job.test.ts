@@ -14,7 +14,7 @@ import { startPlace } from "./planning.js";
 
 const absent = "00000000-0000-4000-8000-00000000dead";
 
-/** A document whose chunks have these numbers of children, one after the other. */
+/** A document; lists the number of children of each chunk. */
 interface Shape {
   readonly chunks: number;
   readonly docForm: string;
@@ -106,7 +106,7 @@ test("a large document costs a plan a few requests", async () => {
   expect(requests.all).toBeGreaterThan(1_310);
 });
 
-test("a plan has what a run asks around the documents, too: datasets, batches before and after", async () => {
+test("a plan includes the other requests of a run: datasets, batches before and after", async () => {
   const { plan, run, dataset } = await startPlace([makeDocument({ chunks: 3 })]);
   dataset.batches.set("2025", [makeStatusEntry(absent)]);
   dataset.batches.set("2026", []);
@@ -117,7 +117,7 @@ test("a plan has what a run asks around the documents, too: datasets, batches be
   expect(onlyBatches).toMatchObject({ status: "complete", counts: { documents: 0, batches: 1 }, requests: { all: 3 } });
 });
 
-test("a batch that is not known, and a document that is not there, cost what they cost a run", async () => {
+test("an unknown batch and a missing document cost the same as in a run", async () => {
   const document = makeDocument({ chunks: 2 });
   const { plan, run, dataset } = await startPlace([document]);
   const job = { datasets: [{ id: dataset.id, documents: [document.id, absent], batches: ["unknown"] }] };
@@ -139,7 +139,7 @@ test.runIf(inFull)("child_chunks: none asks for no child list", async () => {
   expect((await run({ job: { child_chunks: "none" } })).manifest.requests.sent).toBe(7);
 });
 
-test("filters are those of the job", async () => {
+test("the plan uses the filters of the job", async () => {
   const { plan, run, dataset } = await startPlace([makeDocument({ chunks: 150, childrenPerChunk: 1 })]);
   const documents = [...dataset.documents.keys()];
   const job = { datasets: [{ id: dataset.id, documents, status: ["completed"], keyword: "warranty" }] };
@@ -159,7 +159,7 @@ test("the documents of a dataset are found as a run finds them", async () => {
   expect(planned.requests.all).toBe((await run({ job })).manifest.requests.sent);
 });
 
-test("work that the next run resumes is left as it is and named; a run at work, too", async () => {
+test("work that the next run resumes is kept and named; a running job too", async () => {
   const { plan, folder, server, dataset } = await startPlace([makeDocument({ chunks: 2 })]);
   const job = await jobFor(folder, {
     service: { base_url: server.url, retries: 0 },
@@ -209,7 +209,7 @@ test("a signal ends a plan", async () => {
 });
 
 test.runIf(inFull)(
-  "the least time is that of all requests at their median latencies, concurrency in flight, within max_rps",
+  "the minimum time is for all requests at their median latencies, concurrency in flight, within max_rps",
   async () => {
     const { plan } = await startPlace([makeDocument({ chunks: 130, childrenPerChunk: 1 })], { latency: 20 });
     const { least_seconds: least, latency, requests } = await plan({ service: { concurrency: 4 } });
@@ -224,7 +224,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "sizes are those of the first, the middle and the last page; a page without rows is none",
+  "sizes come from the first, the middle and the last page; a page without rows does not count",
   async () => {
     const document = makeDocument({ chunks: 300 });
     for (const [at, chunk] of document.chunks.entries()) chunk.content = "x".repeat(at < 100 ? 1 : 10_000);
@@ -239,7 +239,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("the disk forecast is near what a run then writes", async () => {
+test.runIf(inFull)("the disk forecast is close to what a run then writes", async () => {
   const { plan, run } = await startPlace([makeDocument({ chunks: 240, childrenPerChunk: 3 })]);
   const { disk, counts } = await plan();
   const { manifest } = await run();

@@ -9,7 +9,7 @@ import type { Behaviour } from "../servers/behaviour.js";
 import { type RealisticServer, startRealisticServer } from "../servers/realistic-server.js";
 import { Store, type TestDataset, type TestDocument } from "../servers/store.js";
 
-/** A server over one dataset of these documents, and a job that names them all. */
+/** A server with one dataset of these documents, and a job that names them all. */
 export interface Place {
   readonly server: RealisticServer;
   readonly dataset: TestDataset;
@@ -19,7 +19,7 @@ export interface Place {
 }
 
 interface PlaceOptions {
-  /** Keys of the job file over those that it has. */
+  /** Overrides keys of the job file. */
   readonly job?: Record<string, unknown>;
   readonly service?: Record<string, unknown>;
   readonly options?: PlanOptions;

@@ -66,13 +66,13 @@ test("without child lists in the plan, nothing is said about embedded children",
   expect((await plan({ job: { child_chunks: "none" } })).quirks).toEqual([]);
 });
 
-test.runIf(inFull)("where no sampled document has child lists, all others fail, too", async () => {
+test.runIf(inFull)("if no sampled document has child lists, all others fail too", async () => {
   const documents = Array.from({ length: 103 }, (_, at) => makeDocument({ chunks: 1, seed: at + 1 }));
   const { plan } = await startPlace(documents, { gzip: true, faults: noLists });
   expect((await plan()).counts).toMatchObject({ documents: 103, documents_failed: 103 });
 });
 
-test.runIf(inFull)("a service that throttles is named, and the plan is made all the same", async () => {
+test.runIf(inFull)("a service that throttles is named, and the plan is still made", async () => {
   const throttled: Fault = { kind: "status", status: 429, headers: { "retry-after": "0" } };
   const { plan, server } = await startPlace(plain(), {
     gzip: true,

@@ -12,7 +12,7 @@ import { makeDocument, makeStatusEntry, Store, type TestDocument } from "../serv
 import { writeDump } from "../verify/write-dump.js";
 import { hostileTexts } from "./page/hostile-texts.js";
 
-/** The pages that every rule is tried on, each made once. */
+/** The reports that every rule is tested on, each made once. */
 export const reports = { sample: once(sample), hostile: once(hostile), empty: once(empty) } as const;
 export type ReportName = keyof typeof reports;
 export const reportNames = Object.keys(reports) as readonly ReportName[];
@@ -34,7 +34,7 @@ async function inFolder(make: (base: string) => Promise<ReportRequest>): Promise
   }
 }
 
-/** Two documents with ordinary names, one of them still at work, before and after a re-index that takes what a person edited. */
+/** Two documents with ordinary names, one of them still indexing, before and after a re-index that loses manual edits. */
 export async function sample(base: string): Promise<ReportRequest> {
   const documents = [1, 2].map((seed) =>
     makeDocument({ chunks: 14, childrenPerChunk: 1, docForm: "hierarchical_model", seed }),
@@ -63,7 +63,7 @@ export async function sample(base: string): Promise<ReportRequest> {
   }
 }
 
-/** A document whose chunks say these texts, in everything that the service may fill with text. */
+/** A document with these texts in every field that can hold text. */
 export function documentOf(texts: readonly string[], seed: number): TestDocument {
   const made = makeDocument({ chunks: texts.length, docForm: "qa_model", seed });
   made.name = texts[seed % texts.length] ?? "";
@@ -76,7 +76,7 @@ export function documentOf(texts: readonly string[], seed: number): TestDocument
   return made;
 }
 
-/** Runs over these documents, before and after a re-index that takes words of all of them. */
+/** Runs over these documents, before and after a re-index that loses texts of each. */
 export async function hostileRuns(base: string, documents: readonly TestDocument[]): Promise<ReportRequest> {
   const entries = documents.map(({ id, name }) => [id, { error: name, completed_at: null, indexing_status: name }]);
   const { run, close } = await startRuns(base, documents, hostileTexts[0] ?? "", Object.fromEntries(entries));
@@ -92,7 +92,7 @@ export async function hostileRuns(base: string, documents: readonly TestDocument
   }
 }
 
-/** Serves these documents; every run gives its folder. */
+/** Serves these documents; `run` returns the folder of a new run. */
 async function startRuns(
   base: string,
   documents: readonly TestDocument[],

@@ -12,7 +12,7 @@ const counts = `SELECT count(*) AS chunks, (SELECT count(*) FROM child_chunks) A
   count(*) FILTER (enabled AND hit_count = 0 AND id NOT IN (${wasHit})) AS never,
   count(*) FILTER (status = 'error' OR error IS NOT NULL) AS errors, count(*) FILTER (status <> 'completed') AS open, median(word_count) AS median FROM chunks`;
 
-test("SQL by hand, the report and diff give the same numbers for the same dump", async () => {
+test("manual SQL, the report and diff show the same numbers for the same dump", async () => {
   const { folder, against = "" } = await sample(await testFolder());
   const { html, summary } = await renderReport({ folder, against, verify: false });
   const page = html.replace(/<[^>]*>/g, "");

@@ -3,15 +3,16 @@ import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Finished, finished, startKbdump } from "../cli/run-kbdump.js";
 
-/** A restore that stands still right after it noted a write, and before it sent it. */
+/** A restore that is frozen after it logged a write and before it sent it. */
 export interface FrozenRestore {
-  /** Lets it continue, and waits for its end. */
+  /** Lets it continue and waits until it ends. */
   readonly wake: () => Promise<Finished>;
 }
 
 /**
- * Starts `kbdump restore` of a run at eight requests a second, stops it with SIGSTOP when this many writes are in its journal, and removes
- * its lock, as a person does who believes that it is gone, so that the next restore takes over. Undefined if it ended before.
+ * Starts `kbdump restore` or `kbdump copy` for a run at eight requests a second and stops it with SIGSTOP when its
+ * journal contains this many writes. Then removes its lock, like a user who believes that it is gone, so that the next
+ * restore takes over. Undefined if it ended first.
  */
 export async function freezeRestore(
   runFolder: string,
@@ -49,7 +50,7 @@ export async function freezeRestore(
   };
 }
 
-/** The writes in all journals of a run, those that were set aside included. */
+/** The number of writes in all journals of a run, including those set aside. */
 async function writesNoted(runFolder: string): Promise<number> {
   const journals = await filesNamed(runFolder, /^journal.*\.jsonl$/);
   const texts = await Promise.all(journals.map((path) => readFile(path, "utf8").catch(() => "")));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { interleave, type Waiting } from "../../src/restore/write-once.js";
 import { JumpingClock } from "../client/jumping-clock.js";
 
-/** Work that notes each turn, and waits so many milliseconds after each but the last. */
+/** Work that records each step and waits this many milliseconds after each step but the last. */
 async function* noting(name: string, waits: readonly number[], turns: string[], clock: JumpingClock): Waiting<string> {
   for (const wait of waits) {
     turns.push(`${name} at ${clock.now()}`);
@@ -14,7 +14,7 @@ async function* noting(name: string, waits: readonly number[], turns: string[], 
 
 const { signal } = new AbortController();
 
-test("what waits is come back to when all had their turn, the earliest first; results keep their order", async () => {
+test("waiting items are revisited after all had a turn, the earliest first; results keep their order", async () => {
   const clock = new JumpingClock();
   const turns: string[] = [];
   const counts: number[] = [];

@@ -32,7 +32,7 @@ function openJournalFile(path: string, checkOwn = async () => {}): JournalFile {
 }
 
 describe("a journal file", () => {
-  it("is made with its first line, for nobody else to read, and gives its lines back in order", async () => {
+  it("is created with its first line, readable only by its owner, and returns its lines in order", async () => {
     const path = await pathIn();
     const file = openJournalFile(path);
     expect(await readLines(path)).toEqual([]);
@@ -42,7 +42,7 @@ describe("a journal file", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("has a line on disk when the promise resolves, behind those that are there", async () => {
+  it("has a line on disk, after the existing ones, when the promise resolves", async () => {
     const path = await pathIn();
     await writeFile(path, journalText(begun, step("a")));
     const file = await (await readJournal(path, schema)).open(async () => {});
@@ -65,7 +65,7 @@ describe("a journal file", () => {
     expect([looks, await readLines(path)]).toEqual([3, [begun]]);
   });
 
-  it("takes no line behind one that the disk did not take: the file would be damaged in its middle", async () => {
+  it("accepts no line after one that failed to reach the disk: the file would be damaged in the middle", async () => {
     const path = await pathIn();
     await mkdir(path);
     const file = openJournalFile(path);
@@ -94,7 +94,7 @@ describe("a journal file", () => {
     expect(await readLines(path)).toEqual([begun]);
   });
 
-  it("replaces one that ended with its first line, and keeps that under its name and time", async () => {
+  it("replaces a finished one when it writes its first line, and keeps the old one under its name and time", async () => {
     const path = await pathIn();
     await writeFile(path, "x");
     const file = new JournalFile(path, { checkOwn: async () => {}, replaces: "2026-03-01T02:00:00.123Z" });
@@ -162,7 +162,7 @@ describe("the lines of a journal", () => {
     expect(await readLines(path)).toHaveLength(2);
   });
 
-  it("that are sound and not those of this journal are refused", async () => {
+  it("that are sound but belong to another journal are refused", async () => {
     const path = await pathIn();
     await writeFile(path, journalText(begun, { kind: "step", step: 1 }));
     await expect(readLines(path)).rejects.toThrow(

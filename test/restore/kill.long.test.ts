@@ -13,7 +13,7 @@ import type { ManualEdit } from "./random/scenario.js";
 const key = "restore-key";
 const env = { KNOWLEDGE_RESTORE_KEY: key };
 
-/** Seven rows by hand, each of them one write. */
+/** Seven manual edits; restoring each takes one write. */
 const edits: readonly ManualEdit[] = [
   { do: "edit", at: 0 },
   { do: "edit", at: 1 },
@@ -24,7 +24,7 @@ const edits: readonly ManualEdit[] = [
   { do: "add" },
 ];
 
-/** The write at which the process is killed, from 1, and whether the service sees that write. */
+/** The number of the write at which the process is killed, from 1, and whether the service receives that write. */
 const moments: readonly (readonly [number, Fate])[] = [
   [6, "lose answer"],
   ...edits.flatMap((_, at) => [[at + 1, "lose answer"] as const, [at + 1, "lose request"] as const]),
@@ -54,7 +54,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
     expect({ code, stderr }).toEqual({ code: 0, stderr: "an earlier restore did not end: looking for 1 write\n" });
     const result = JSON.parse(stdout);
     expect(result).toMatchObject({ status: "proved", differences: [] });
-    const changed = number > 1 || fate === "lose answer"; // before the kill
+    const changed = number > 1 || fate === "lose answer"; // whether the first process changed anything
     expect([dirname(result.undo), ofFirst.includes(basename(result.undo))]).toEqual([dumps, changed]);
     expect(writes).toBe(fate === "lose request" ? edits.length + 1 : edits.length);
     expect(result.applied.writes).toBe(writes);
@@ -68,7 +68,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
   60_000,
 );
 
-/** A run from after the edits, and one from before them; a wire between kbdump and the service, which decides on writes. */
+/** Makes a run before and a run after the edits. A proxy in front of the service decides the fate of writes. */
 async function lostByReindex() {
   const base = new KnowledgeBase({ form: "hierarchical_model", chunks: 6 });
   const service = await startService({ demo: base.demo, key });
@@ -92,7 +92,7 @@ async function lostByReindex() {
   return { base, wire: decider, folder };
 }
 
-/** Chunks, and child chunks by hand, without ids. Child chunks of the indexer are no matter of a restore. */
+/** Chunks and manual child chunks, without ids. A restore does not handle automatic child chunks. */
 function workOf(chunks: readonly Standing[]): readonly unknown[] {
   return chunks.map(({ id, children, ...chunk }) => ({
     ...chunk,

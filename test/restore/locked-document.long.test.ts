@@ -8,7 +8,7 @@ import { datasetId, documentId, KnowledgeBase } from "./random/knowledge-base.js
 
 const key = "restore-key";
 
-test("an add that a lock of the service holds back is stored once: the command says when to run again, and then finds it", async () => {
+test("an add that waits for a lock of the service is stored once: the command says when to run again, and then finds it", async () => {
   const base = new KnowledgeBase({ form: "text_model", chunks: 2 });
   const service = await startService({ demo: base.demo, key });
   let adds = 0;

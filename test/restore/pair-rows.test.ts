@@ -13,7 +13,7 @@ const times = "NULL::TIMESTAMPTZ AS created_at, NULL::TIMESTAMPTZ AS updated_at,
 const people =
   "NULL::VARCHAR AS created_by, NULL::VARCHAR AS updated_by, NULL::VARCHAR AS disabled_by, NULL::VARCHAR AS attachments";
 
-/** Makes the tables of a side. `texts`: SQL that selects the number and the text of each chunk. */
+/** Makes the tables of one side. `texts` is SQL that selects the number and text of each chunk. */
 async function loadSide(connection: Connection, side: "old" | "live", texts: string): Promise<void> {
   await connection.run(`CREATE OR REPLACE TABLE ${side}_chunks AS SELECT row, 'd' AS dataset_id, '${side}' AS document_id,
       content || '${side.slice(0, 1)}' || row AS id, row AS position, content, ${nothing}, ${times}, ${people} FROM (${texts});
@@ -27,7 +27,10 @@ const documents = [{ old: document("old"), live: document("live") }];
 const withConnection = <T>(work: (connection: Connection) => Promise<T>) =>
   withSpill(":memory:", { memory: "500MB", signal: new AbortController().signal }, work);
 
-/** The pairs of chunks with these letters as their texts that differ: `old live`, with a star where they are moved. */
+/**
+ * Pairs two documents whose chunk texts are these letters; returns the pairs that differ as `old live`, with a star for
+ * moved chunks.
+ */
 async function differing(connection: Connection, old: string, live: string): Promise<readonly string[]> {
   const rows = (texts: string) =>
     `SELECT unnest(range(${texts.length})) AS row, unnest(${texts === "" ? "[]::VARCHAR[]" : `[${[...texts].map(sqlText).join(", ")}]`}) AS content`;
@@ -40,7 +43,7 @@ async function differing(connection: Connection, old: string, live: string): Pro
 
 const paired = (old: string, live: string) => withConnection((connection) => differing(connection, old, live));
 
-test("a missing row moves no other, nor does one that is too many", async () => {
+test("a missing or additional row moves no other row", async () => {
   expect(await paired("abcdef", "abdef")).toEqual(["co2 -"]);
   expect(await paired("abc", "abXc")).toEqual(["- Xl2"]);
   expect(await paired("abc", "abbc")).toEqual(["- bl2"]);
@@ -51,11 +54,11 @@ test("another text at the same place is the copy of the row there", async () => 
   expect(await paired("abc", "aXYc")).toEqual(["bo1 Xl1", "- Yl2"]);
 });
 
-test("a row that stands elsewhere is one moved row", async () => {
+test("a row in another place is one moved row", async () => {
   expect(await paired("abcde", "acdbe")).toEqual(["bo1 bl3 *"]);
 });
 
-test("any two lists: every row that is not equal and in order is there once", async () => {
+test("any two lists: every row that is not equal and in order occurs once", async () => {
   const lists = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 12 }).map((rows) => rows.join(""));
   await withConnection((connection) =>
     fc.assert(
@@ -91,7 +94,7 @@ test("a longest rise of numbers", () => {
 });
 
 test.runIf(inFull)(
-  "lists of 100,000 rows with nothing, little or everything in common take seconds at the most",
+  "lists of 100,000 rows with nothing, little or everything in common need at most seconds",
   () =>
     withConnection(async (connection) => {
       const rows = "SELECT range AS row, 'row ' || range AS content FROM range(100000)";

@@ -11,7 +11,7 @@ export async function* paired<Row extends { readonly id: string }>(
   for (const row of live) if (!known.has(row.id)) yield { old: null, live: row, isMoved: false };
 }
 
-/** Everything that an iterable gives. */
+/** Collects all items of an iterable. */
 export async function allOf<T>(iterable: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const each of iterable) all.push(each);

@@ -24,7 +24,7 @@ const base = new KnowledgeBase({ form: "text_model", chunks: 3 });
 let folder: string;
 let service: Awaited<ReturnType<typeof startService>>;
 let wire: Awaited<ReturnType<typeof openFatedWire>>;
-/** A run with a chunk that the service lost since. */
+/** A run with a chunk that the service lost afterwards. */
 let run: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const progress = { step: "", expected: 0, done: 0, dump: undefined };
 
-/** Everything that reads a journal. */
+/** Every command and function that reads a journal. */
 const ways = {
   "restore --apply": () => restoreLost(restoring(run, key)),
   "copy --apply": () => copyRun(copying(run, { url: wire.url, key })),
@@ -91,7 +91,7 @@ const journals: readonly (readonly [Plant, string])[] = [
   [hardLinkTo("milk, bread"), isOther],
 ];
 
-test.runIf(inFull).each(Object.entries(ways))("%s refuses what is no journal", async (way, restore) => {
+test.runIf(inFull).each(Object.entries(ways))("%s refuses a file that is not a journal", async (way, restore) => {
   for (const [plant, reason] of journals) await expectRefusal({ path: journalOf(way), reason, plant, restore, wire });
 });
 

@@ -8,17 +8,17 @@ import { StopError } from "../../src/errors.js";
 import { copyFolderOf } from "../../src/restore/copy/copy-result.js";
 import type { LossyWire } from "../servers/lossy-wire.js";
 
-/** Places in the folder of the restores of a run, which is itself the first; `host` stands for that of a copy. */
+/** Paths in the restore folder of a run, starting with the folder itself; `host` stands for the folder of a copy. */
 export const places = [
   "",
   ...["journal.jsonl", "lock", "before", "before/.work/fenced", "before/latest", "before/runs", "after", "after/.work"],
   ...["to", "to/host", "to/host/journal.jsonl", "to/host/after", "to/host/after/runs"],
 ] as const;
 
-/** The target of a link. */
+/** What a link points to. */
 export const targets = ["file", "folder", "nothing"] as const;
 
-/** A link that is planted before one of several restores, by its number from 0. */
+/** A link that is planted before one of several restores, numbered from 0. */
 export interface PlantedLink {
   readonly before: number;
   readonly place: (typeof places)[number];
@@ -31,18 +31,18 @@ export const plantedLink: fc.Arbitrary<PlantedLink> = fc.record({
   target: fc.constantFrom(...targets),
 });
 
-/** The path of a place beside a run, for a service. */
+/** The path beside a run for this place and this service. */
 export function pathOf(run: string, place: string, url: string): string {
   return join(`${run}.restore`, place.replace("to/host", `to/${basename(copyFolderOf(run, url))}`));
 }
 
-/** The reason of a restore that is refused for a link, behind its path. */
+/** The rest of the error after the path, for a link. */
 export const isLink = "is a symbolic link, which is not followed; remove it";
 
-/** An entry planted at a path; `mine` is a path outside. */
+/** Creates an entry at a path; `mine` is a path outside. */
 export type Plant = (path: string, mine: string) => Promise<unknown>;
 
-/** A link to a file or folder that holds something, or to nothing. */
+/** Creates a link to a file or folder with content, or to nothing. */
 export function linkTo(target: PlantedLink["target"]): Plant {
   return async (path, mine) => {
     if (target === "file") await writeFile(mine, "mine");
@@ -52,7 +52,7 @@ export function linkTo(target: PlantedLink["target"]): Plant {
   };
 }
 
-/** A second name of a file. */
+/** Creates a hard link to a file with this text. */
 export function hardLinkTo(text: string): Plant {
   return async (path, mine) => {
     await writeFile(mine, text);
@@ -60,20 +60,20 @@ export function hardLinkTo(text: string): Plant {
   };
 }
 
-/** A restore that is refused. */
+/** A restore that must be refused. */
 export interface Refused {
-  /** The path that the message names, and how it continues behind that. */
+  /** The path in the error message, and the text after it. */
   readonly path: string;
   readonly reason: string;
   readonly plant: Plant;
   readonly restore: () => Promise<unknown>;
-  /** The way to the service, which sees every write. */
+  /** The proxy in front of the service, which records every write. */
   readonly wire: Pick<LossyWire, "seen">;
 }
 
 /**
- * Plants something in the place of what is there, expects that a restore is refused because of it, sends no write, and changes nothing
- * there and where a link leads, and puts back what was there.
+ * Replaces what is at the path with the planted entry. Expects that the restore is refused because of it, sends no
+ * write, and changes nothing there or behind a link. Then puts the original back.
  */
 export async function expectRefusal({ path, reason, plant, restore, wire }: Refused): Promise<void> {
   const writes = () => wire.seen.filter(({ method }) => method !== "GET").length;
@@ -102,7 +102,7 @@ export async function expectRefusal({ path, reason, plant, restore, wire }: Refu
   }
 }
 
-/** The same for a link that was drawn. Writes of a restore that was broken off may arrive right behind its end. */
+/** The same for a random link. After an interrupted restore, its last writes may still arrive. */
 export async function expectLinkRefused(
   run: string,
   { place, target }: PlantedLink,
@@ -112,7 +112,7 @@ export async function expectLinkRefused(
   await expectRefusal({ path: pathOf(run, place, more.wire.url), reason: isLink, plant: linkTo(target), ...more });
 }
 
-/** The paths below a folder, with the contents of files. */
+/** The paths below a folder, with file contents. */
 async function contentsOf(folder: string): Promise<readonly (readonly [string, string])[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const contents = entries.map(async (entry) => {

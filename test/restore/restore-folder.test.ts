@@ -9,14 +9,14 @@ import { testFolder } from "../run/job-for.js";
 
 const options = { now: () => new Date(), log: () => {}, signal: new AbortController().signal };
 
-/** The folder of a run. */
+/** Makes a run folder. */
 async function runFolder(): Promise<string> {
   const run = join(await testFolder(), "runs", "20260301T000000000Z");
   await mkdir(run, { recursive: true });
   return run;
 }
 
-test("one restore of a run is at work at a time", async () => {
+test("only one restore of a run works at a time", async () => {
   const run = await runFolder();
   const first = await leaseFolder(run, options);
   await expect(leaseFolder(run, options)).rejects.toThrow(BusyError);

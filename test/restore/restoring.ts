@@ -1,6 +1,6 @@
 import { emptyRestoreProgress, type RestoreOptions } from "../../src/restore/lost/restore-options.js";
 
-/** The options of a restore of the run in a folder, that writes without a question and waits little. */
+/** Options to restore the run in a folder: writes without asking and waits only briefly. */
 export function restoring(folder: string, key: string, more: Partial<RestoreOptions> = {}): RestoreOptions {
   return {
     ...{ folder, against: undefined, documents: [], apply: true },

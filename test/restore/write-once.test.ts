@@ -5,7 +5,7 @@ import { deadUrl, serve } from "../client/serve.js";
 import { openTestWriter } from "../client/write/open-test-writer.js";
 import { memoryJournal } from "./copy/memory-journal.js";
 
-/** An answer of the service: a status, or a connection that breaks. */
+/** The reaction of the service: a status, or a broken connection. */
 type Answer = number | "cut";
 
 const added = { id: "new", status: "completed", enabled: true, error: null };
@@ -13,7 +13,7 @@ const facts = { write: "update chunk", dataset_id: "set", document_id: "doc", ro
 const nothing: Find = async () => undefined;
 const gone = (status?: number) => new SkipError("not to be read", status === undefined ? {} : { status });
 
-/** Adds a chunk to a server that gives these answers one after the other, and then a good one. */
+/** Adds a chunk to a server that gives these answers in turn, and then succeeds. */
 async function execute(
   answers: readonly Answer[],
   find = nothing,
@@ -54,7 +54,7 @@ async function execute(
   return { executed, requests, outcomes, journal, writes: () => writes, stop, time: () => time };
 }
 
-test("a write that is done is noted with what it made, and sent once", async () => {
+test("a finished write is logged with its result, and sent once", async () => {
   const { executed, requests, outcomes, writes } = await execute([]);
   expect(await executed).toEqual({
     kind: "done",

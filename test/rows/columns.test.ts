@@ -3,7 +3,7 @@ import { allKinds, type Column, columns, kinds } from "../../src/rows/columns.js
 
 const names = (list: string) => list.split(/[\s,]+/);
 
-/** Spelled out as users know them: a new, renamed or moved column breaks their queries. */
+/** Spelled out as users see them, because a new, renamed or moved column breaks their queries. */
 const expected = {
   chunks: names(`dataset_id, document_id, id, position, content, answer, word_count, tokens, keywords, index_node_id,
     index_node_hash, hit_count, enabled, disabled_at, disabled_by, status, created_by, created_at, updated_at, updated_by,
@@ -39,7 +39,7 @@ const types = {
   any: ["error", "summary", "average_segment_length", "indexing_latency"],
 };
 
-/** The type that a column of this name has, in every table. */
+/** The type of this column; it must be the same in every table. */
 function typeOf(name: string): string {
   if (name.endsWith("_at")) return "time";
   const found = Object.entries(types).find(([, columns]) => columns.includes(name));
@@ -47,7 +47,7 @@ function typeOf(name: string): string {
 }
 
 describe("columns", () => {
-  it("are those of the five tables, and of those that only some dumps have, in this order", () => {
+  it("are those of the five tables and of the optional ones, in this order", () => {
     expect(Object.keys(columns)).toEqual(Object.keys(expected));
     expect([...allKinds]).toEqual(Object.keys(expected));
     expect([...kinds, "document_info", "datasets", "document_details"]).toEqual([...allKinds]);

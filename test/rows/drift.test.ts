@@ -14,7 +14,7 @@ describe("DriftCount", () => {
     ]);
   });
 
-  it("goes on from an earlier count, and leaves that as it was", () => {
+  it("continues from an earlier count, and leaves that count unchanged", () => {
     const earlier = { "chunks.tokens": 2 };
     const count = new DriftCount(earlier);
     const before = count.drift;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ExactNumber, jsonText, parseJson } from "../../src/rows/exact-json.js";
 import { jsonValues } from "./json-arbitrary.js";
 
-/** The value with every string, names included, made well-formed; names that become equal are one, the last counts. */
+/** Replaces lone surrogates in all strings and member names. If two names become equal, the last value counts. */
 function wellFormed(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -11,7 +11,7 @@ function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name.toWellFormed(), wellFormed(item)]));
 }
 
-/** The value with exact numbers rounded as JSON.parse rounds them. */
+/** Rounds exact numbers as JSON.parse does. */
 function rounded(value: unknown): unknown {
   if (value instanceof ExactNumber) return JSON.parse(value.text);
   if (Array.isArray(value)) return value.map(rounded);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { ExactNumber } from "../../src/rows/exact-json.js";
 
-/** Numbers of a service's JSON that JavaScript would round. */
+/** JSON numbers that JavaScript would round. */
 const exactTexts = fc.oneof(
   fc.constantFrom("9007199254740993", "-9223372036854775808", "18446744073709551616", "1e400", "1e-400"),
   fc.constantFrom("0.10000000000000000001", "12345678901234567890.5", "-1.00000000000000000005E-7"),
@@ -9,7 +9,7 @@ const exactTexts = fc.oneof(
   fc.bigInt({ min: 2n ** 70n, max: 2n ** 90n }).map((digits) => `-0.${digits}1`),
 );
 
-/** Texts that break readers: ends of lines, quotes, control characters, halves of surrogate pairs, formulas, escapes. */
+/** Texts that break readers: line ends, quotes, control characters, lone surrogates, formulas, escapes. */
 const nastyTexts = fc.constantFrom(
   ...[
     "",
@@ -31,21 +31,21 @@ const nastyTexts = fc.constantFrom(
 );
 
 export const texts = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), nastyTexts);
-/** Node 24's own JSON.parse takes the name `"` for one that it has seen before with a backslash in its place. */
+/** False because of a bug in Node 24: after a name with a backslash, its JSON.parse reads the name `"` as that name. */
 const namesParse = Number(process.versions.node.split(".")[0]) < 24;
 export const names = fc.oneof(
   texts.filter((text) => namesParse || !text.includes("\\")),
   fc.constantFrom("__proto__", "constructor", "toString", "toJSON", "hasOwnProperty", "0"),
 );
 export const exactNumbers = exactTexts.map((text) => new ExactNumber(text));
-/** Numbers as parseJson makes them: whole ones are safe. JSON.stringify writes -0 as 0, so there is none. */
+/** Numbers as parseJson returns them: integers are safe. There is no -0, because JSON.stringify writes it as 0. */
 export const numbers = fc.oneof(
   fc.integer(),
   fc.maxSafeInteger(),
   fc.double({ noNaN: true, noDefaultInfinity: true, noInteger: true }),
 );
 
-/** Objects as JSON.parse makes them: `__proto__` is a name like any other. */
+/** Objects as JSON.parse returns them: `__proto__` is an ordinary name. */
 export function objectsOf<T>(values: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> {
   return fc.array(fc.tuple(names, values), { maxLength: 6 }).map((entries) => Object.fromEntries(entries));
 }

@@ -6,7 +6,7 @@ import type { Row } from "../../src/rows/row.js";
 import { rowFromRecord } from "../../src/rows/row-from-record.js";
 import { known, knownOf, recordsOf } from "./record-arbitrary.js";
 
-/** Whether a value is of a column's type, said again in other words than the program's. */
+/** Whether a value has the type of a column; written independently of the program. */
 const fits: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
   text: (value) => typeof value === "string",
   integer: (value) => {
@@ -28,7 +28,7 @@ const fits: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
 
 const secondsOf = (value: unknown) => Number(value instanceof ExactNumber ? value.text : value);
 
-/** A time as its text has it stands in the column; what the text leaves out has to stand in extra. */
+/** Whether the column has a rounded time, so that the exact value must be in `extra`. */
 const isCut = (value: unknown, found: unknown) =>
   value instanceof ExactNumber || Date.parse(String(found)) / 1000 !== value;
 
@@ -75,7 +75,7 @@ function expectNothingLost(kind: Kind, record: Readonly<Record<string, unknown>>
   return drift;
 }
 
-describe("every field that came in is found again in what goes out:", () => {
+describe("every field of the input is found in the output:", () => {
   it.each<Kind>(["chunks", "child_chunks", "indexing_status"])("%s", (kind) => {
     const context = knownOf(kind);
     fc.assert(

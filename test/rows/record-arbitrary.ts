@@ -3,10 +3,10 @@ import { type Column, type ColumnType, columns, type Kind } from "../../src/rows
 import { ExactNumber } from "../../src/rows/exact-json.js";
 import { exactNumbers, jsonValues, names, numbers, texts } from "./json-arbitrary.js";
 
-/** Values that kbdump itself knows of a record of any kind. */
+/** Values that kbdump adds to records of any kind. */
 export const known = { dataset_id: "dataset", document_id: "document", segment_id: "segment", batch: "batch" };
 
-/** Values that it knows of a record of this kind. */
+/** The values that kbdump adds to records of this kind. */
 export function knownOf(kind: Kind): Readonly<Record<string, string>> {
   const own = columns[kind].filter(({ name, field }) => name in known && !field);
   return Object.fromEntries(own.map(({ name }) => [name, known[name as keyof typeof known]]));
@@ -28,7 +28,7 @@ const rightValues: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
   any: jsonValues,
 };
 
-/** A record of known fields, mostly right, and fields that no one named, in any order. */
+/** A record with known fields, most of them valid, and unknown fields, in any order. */
 export function recordsOf(kind: Kind): fc.Arbitrary<Record<string, unknown>> {
   const field = ({ field = "", type }: Column) =>
     fc.tuple(fc.constant(field), fc.oneof(rightValues[type], fc.constant(null), jsonValues, numbers, exactNumbers));

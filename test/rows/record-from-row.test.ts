@@ -11,10 +11,10 @@ import { knownOf, recordsOf } from "./record-arbitrary.js";
 const rowOf = (kind: Kind, record: Record<string, unknown>, keepSignatures = false): Row =>
   rowFromRecord(kind, record, knownOf(kind), { keepSignatures, drift: () => {} });
 
-/** A value as the other side of a wire, or of a file, has it. */
+/** A value after it was written as JSON and read again. */
 const throughJson = (value: unknown) => parseJson(jsonText(value)) as Record<string, unknown>;
 
-/** Names that differ in halves of surrogate pairs alone are one name in a file. */
+/** Whether two names differ only in lone surrogates, so that they are the same name in a file. */
 function hasTwins(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const names = Object.keys(value);
@@ -67,7 +67,7 @@ describe("recordFromRow", () => {
     ]);
   });
 
-  it("takes what is no row for one that says nothing", () => {
+  it("treats a value that is not a row as an empty row", () => {
     const row = { ...rowOf("chunks", {}), created_at: "soon", extra: new ExactNumber("1e400") };
     expect(recordFromRow("chunks", row)).toMatchObject({ created_at: null });
   });

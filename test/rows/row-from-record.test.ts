@@ -27,7 +27,7 @@ function rowOf(kind: Kind, record: RawRecord, keepSignatures = false): Row {
 const signature = `?timestamp=1741267200&nonce=${"0".repeat(32)}&sign=${"a".repeat(43)}=`;
 
 describe("a row", () => {
-  it.each(allKinds)("of %s has every column, in order, null where nothing came", (kind) => {
+  it.each(allKinds)("of %s has every column, in order, null if nothing was sent", (kind) => {
     const row = rowOf(kind, {});
     expect(Object.keys(row)).toEqual(columns[kind].map(({ name }) => name));
     for (const { name } of columns[kind]) expect(row[name]).toBe(known[kind][name] ?? null);
@@ -42,7 +42,7 @@ describe("a row", () => {
     );
   });
 
-  it("tells the empty string from null, and takes an absent field for null", () => {
+  it("distinguishes the empty string from null, and treats a missing field as null", () => {
     expect(rowOf("chunks", { answer: "", content: null, keywords: [], attachments: [] })).toMatchObject({
       answer: "",
       content: null,
@@ -221,7 +221,7 @@ describe("signatures", () => {
     });
   });
 
-  it("are taken out of what goes to extra for its type", () => {
+  it("are also removed from values that go to extra because of their type", () => {
     expect(rowOf("chunks", { sign_content: [signed], attachments: { url: signed } })).toMatchObject({
       sign_content: null,
       attachments: null,

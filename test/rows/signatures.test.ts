@@ -71,7 +71,7 @@ describe("withoutSignatures", () => {
     expect(withoutSignatures(text)).toBe(text);
   });
 
-  it.runIf(inFull)("takes time that grows with the text, not with its square", () => {
+  it.runIf(inFull)("needs time in proportion to the text, not to its square", () => {
     const started = performance.now();
     const pieces = [
       "/files/",
@@ -116,7 +116,7 @@ const queries = fc
   .map(([timestamp, random, bytes, end]) => `timestamp=${timestamp}&nonce=${random}&sign=${bytes}${end}`);
 const signatures = queries.map((each) => `?${each}`);
 
-/** Pieces of text, some of which are nearly a signature. */
+/** Pieces of text, some of them almost a signature. */
 const pieces = fc.oneof(
   fc.string({ unit: "binary", maxLength: 8 }),
   fc.constantFrom(
@@ -152,7 +152,7 @@ const pieces = fc.oneof(
 );
 const texts = fc.array(pieces, { maxLength: 15 }).map((parts) => parts.join(""));
 
-/** Offsets right behind the path of a link to a file. */
+/** The offsets just after the path of a file link. */
 function placesOf(text: string): number[] {
   const places = new Set<number>();
   for (const { index } of text.matchAll(/\/files\//g)) {
@@ -164,7 +164,7 @@ function placesOf(text: string): number[] {
 
 describe("for every text, withoutSignatures", () => {
   it.runIf(inFull)(
-    "gives back the text in which a service put signatures behind paths of files, to the character",
+    "restores the original text, in which a service added signatures after paths of files, to the character",
     () => {
       const signings = fc.tuple(texts, fc.array(fc.tuple(fc.nat(), signatures), { maxLength: 6 }));
       let put = 0;
@@ -195,7 +195,7 @@ describe("for every text, withoutSignatures", () => {
     );
   });
 
-  it("leaves a text without links as it is", () => {
+  it("does not change a text without links", () => {
     const plain = fc.string({ unit: "binary" }).filter((text) => !text.includes("/files/"));
     fc.assert(fc.property(plain, signatures, (text, each) => withoutSignatures(text + each) === text + each));
   });

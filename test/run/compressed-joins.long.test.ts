@@ -58,7 +58,7 @@ test.each(cases)(
   180_000,
 );
 
-/** Whether the file is in the stage of a run that is at work, and has begun to grow. */
+/** Whether a running job has started to write this file to its stage. */
 async function isJoining(place: string, file: string): Promise<boolean> {
   const names = await readdir(join(place, ".work"), { recursive: true }).catch(() => []);
   return names.some((name) => name.endsWith(join("stage", file)));

@@ -59,7 +59,7 @@ test.each(compressions)("two runs with %s write the same bytes, which take no se
   expect(code, stdout).toBe(0);
 });
 
-test("a run that reads a dump without compression goes on with one that has it", async () => {
+test("a run that uses an uncompressed dump continues with a compressed one", async () => {
   const { job, run, server } = await startPublishedPlace(["jsonl", "duckdb"]);
   await run();
   const compressed = { ...job, output: { ...job.output, compress: "gzip" as const } };

@@ -12,7 +12,7 @@ import { inFull } from "../rounds.js";
 import { expectedChild, expectedChunk } from "./expected-rows.js";
 import { query, readJsonl } from "./read-dump.js";
 
-/** As the service lists rows: by position, then id. */
+/** The row order of the service: by position, then by id. */
 const byPlace = (a: Listed, b: Listed) => a.position - b.position || (a.id < b.id ? -1 : 1);
 interface Listed {
   readonly position: number;
@@ -20,7 +20,7 @@ interface Listed {
 }
 
 const sample = outlines.map((outline) => buildDataset(outline, () => new Date()));
-/** In the order of the service, newest first. */
+/** In the order of the service: newest first. */
 const documents = sample.flatMap(({ row: dataset, documents }) =>
   documents.toReversed().map(({ row, chunks }) => ({
     datasetId: dataset.id,
@@ -40,7 +40,7 @@ const children = documents.flatMap(({ datasetId, documentId, chunks }) =>
 let folder: string;
 let demo: RunResult;
 
-/** One dump of the demo job serves all tests: it is only read. */
+/** All tests share one dump of the demo job, because they only read it. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
   const job = await loadJob({ file: "jobs/demo.yaml" }, { out: join(folder, "new", "out") }, {});
@@ -122,7 +122,7 @@ test.runIf(inFull)(
   120_000,
 );
 
-test("the indexing status stands twice for every batch, before the crawl and after it", async () => {
+test("the indexing status occurs twice for every batch: before and after the crawl", async () => {
   const rows = await readJsonl(demo.folder, "indexing_status");
   const batches = [...new Set(rows.map(({ batch }) => batch))];
   expect(batches).toEqual(["20250306120000123456", "20250602093000654321", "import/März 2025 #3? 100%"]);
@@ -139,7 +139,7 @@ test("the indexing status stands twice for every batch, before the crawl and aft
   expect(counted(after)).toBeGreaterThan(counted(before));
 });
 
-test("files and folders can be read by their owner only, and the manifest tells the truth about them", async () => {
+test("only their owner can read files and folders, and the manifest describes them correctly", async () => {
   const { manifest, folder: run, database } = demo;
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
   expect(manifest.files).toHaveLength(24);

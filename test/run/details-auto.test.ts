@@ -17,7 +17,7 @@ import { readJsonl } from "./read-dump.js";
 
 const indexed = 1_741_267_200;
 
-/** A document as the indexing left it, with the details that a recent service has. */
+/** A document as indexed, with the details that a recent service reports. */
 function untouched(seed: number, chunks: number): TestDocument {
   const document = makeDocument({ chunks, seed, childrenPerChunk: 1, docForm: "hierarchical_model" });
   for (const chunk of document.chunks) {
@@ -42,7 +42,7 @@ function worked(seed: number, work: (chunk: ChunkRecord, document: TestDocument)
   return document;
 }
 
-/** Documents that nobody touched, and one for each sign of an edit. */
+/** Unedited documents, and one document for each kind of evidence of an edit. */
 function makeDocuments() {
   const edited = [
     worked(1, (chunk) => Object.assign(chunk, { updated_by: "a person" })),
@@ -84,7 +84,7 @@ async function startPlace(documents: readonly TestDocument[]) {
       );
     return { folder, manifest, sent, detailed, rows, pages };
   };
-  /** Runs until the service refuses the key, which ends a run at once. */
+  /** Runs until the service refuses the key, which ends the run at once. */
   const breakOff = async (job: Job, isLast: (request: RequestRecord) => boolean) => {
     server.reset();
     behaviour.faults = (request) => (isLast(request) ? { kind: "status", status: 401, body: "json" } : undefined);
@@ -131,7 +131,7 @@ test("a resumed run knows of edits that an earlier process read", async () => {
   const job = await jobWith("auto", { child_chunks: "none", consistency: "counts", service });
   await breakOff(job, ({ path, query }) => path.includes(long.id) && `${query}`.includes("page=6"));
   const resumed = await run(job);
-  expect(resumed.pages(long.id).slice(0, 3)).toEqual(["6", "7", "1"]); // a resumed document is swept, too
+  expect(resumed.pages(long.id).slice(0, 3)).toEqual(["6", "7", "1"]); // a resumed document is swept too
   expect([resumed.detailed, await resumed.rows("document_details")]).toEqual([[long.id], [long.id]]);
   const undisturbed = await run(job);
   const texts = [resumed, undisturbed].map(({ folder }) => readFile(join(folder, "document_details.jsonl"), "utf8"));

@@ -9,7 +9,7 @@ import { peakMemory } from "./peak-memory.js";
 
 const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 const blanks = Buffer.alloc(65_536, " ");
-/** 640 kB that decompress to ten times what an answer may have. */
+/** 640 kB that decompress to ten times the size limit of an answer. */
 const bomb = gzipSync(Buffer.alloc(640_000_000, " "));
 
 test.runIf(process.platform === "linux").each([
@@ -52,7 +52,7 @@ test.runIf(process.platform === "linux").each([
     const peak = await peakMemory(child.pid, done);
     const { code, stderr } = await done;
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("is longer than 64 MB") });
-    expect(answers).toBeGreaterThan(5 * count); // each page is tried in smaller ones
+    expect(answers).toBeGreaterThan(5 * count); // each page is tried again in smaller pieces
     expect(peak).toBeGreaterThan(50);
     expect(peak).toBeLessThan(300);
   },

@@ -1,6 +1,7 @@
 /**
- * The row that a dump must hold for a record, written down a second time and simply: the columns of the format, times as ISO
- * strings, everything unnamed in `extra`, and there as well the times that are finer than a millisecond. For records whose known fields have the types that they should have.
+ * The row that a dump must contain for a record, computed in a second, simpler way: the columns of the format, times as
+ * ISO strings, and unknown fields in `extra`, together with times more precise than a millisecond. Known fields of the
+ * record must have the right types.
  */
 
 type Fields = Record<string, unknown>;

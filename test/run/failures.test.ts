@@ -38,7 +38,7 @@ const stateOf = (database: string) =>
     database,
   );
 
-test("a document that is not there: the others are published, the reason stands in documents and manifest", async () => {
+test("a missing document: the others are published, and documents and manifest contain the reason", async () => {
   const { run, first } = await startPlace();
   const { manifest, folder } = await run([absent, first.id]);
   expect(manifest.status).toBe("partial");
@@ -66,7 +66,7 @@ test("a document that is not there: the others are published, the reason stands 
 });
 
 test.runIf(inFull)(
-  "a document that begins to fail keeps its rows in the database, and latest stays where it was",
+  "a document that starts to fail keeps its rows in the database, and latest does not move",
   async () => {
     const { run, first, second, behaviour, job } = await startPlace(["jsonl", "duckdb"]);
     const before = await run([first.id, second.id]);
@@ -112,14 +112,14 @@ test("a wrong key stops at once and publishes nothing", async () => {
   expect(await readdir(join(job, "runs"))).toEqual([]);
 });
 
-test("a job of which no document can be read publishes nothing and says why", async () => {
+test("a job without any readable document publishes nothing and says why", async () => {
   const { run, job } = await startPlace();
   await expect(run([absent])).rejects.toThrow(/^document 0{8}.* could not be read: GET .*404 not_found/);
   expect(await readdir(join(job, "runs"))).toEqual([]);
   expect(await readdir(join(job, ".work"))).toEqual(["indexing_status"]);
 });
 
-test("a batch that is not there makes the run partial; everything else is published", async () => {
+test("a missing batch makes the run partial; everything else is published", async () => {
   const { run, first } = await startPlace();
   const { manifest } = await run([first.id], { batches: ["20250306"] });
   expect(manifest.status).toBe("partial");
@@ -134,7 +134,7 @@ test("without a key nothing is asked and nothing is made", async () => {
   await expect(stat(job)).rejects.toThrow("ENOENT");
 });
 
-test("what the service says of an error is redacted before it is written", async () => {
+test("error texts from the service are redacted before they are written", async () => {
   const { run, first, second, behaviour, server } = await startPlace();
   const message = `bad token ${server.key}\u001b[31m red\nline`;
   behaviour.documentError.set(first.id, { status: 403, body: { code: "forbidden", message, status: 403 } });

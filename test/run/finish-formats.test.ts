@@ -8,7 +8,7 @@ import { someRun } from "../dump/formats/stage.js";
 
 type Work = (rows: StagedRows) => Promise<void>;
 
-/** Finishes CSV, Parquet and the database, whose works are those given; tells what ended, in its order. */
+/** Finishes CSV, Parquet and the database with this work; records what ended, in order. */
 function startFinishing({ csv, parquet, database }: Record<"csv" | "parquet" | "database", Work>, loaded = 2) {
   const ended: string[] = [];
   const steps: string[] = [];
@@ -70,7 +70,7 @@ it("makes one after the other, with all of the memory and one thread, if a share
   expect(steps).toEqual(["writing csv, parquet, duckdb", "writing csv", "writing parquet", "writing duckdb"]);
 });
 
-it("does so for a database alone, too, because two threads may need more than one", async () => {
+it("also does so for only a database, because two threads may need more than one", async () => {
   const threads: unknown[] = [];
   const database: Work = async (rows) => {
     if (threads.push(rows.threads) === 1) throw lack;

@@ -7,7 +7,7 @@ import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
 import { canMount, tinyDisk } from "./tiny-disk.js";
 
-/** Sizes of the disk in kB: the first, and how many more from try to try. Compressed files are small, so that fewer kB lie between the steps. */
+/** Disk sizes in kB: the first, and the increase for each try. Compressed files are small, so their steps are smaller. */
 const cases = [
   {
     ...{ compress: "none", ending: "", formats: ["jsonl", "csv", "parquet", "duckdb"], first: 300, growth: 350 },
@@ -20,7 +20,7 @@ const cases = [
 ];
 
 test.runIf(canMount).each(cases)(
-  "a disk that is full at whatever step, with compress: $compress: exit 1 and clear words, nothing half, and the next run goes on",
+  "a disk that is full at any step, with compress: $compress: exit 1 and a clear message, nothing partial, and the next run continues",
   async ({ compress, ending, formats, first, growth, steps: expected }) => {
     const store = new Store();
     const documents = [

@@ -45,7 +45,7 @@ test("a link planted as the folder of marks does not lead to the removal of old 
   expect(await readdir(outside)).toEqual(["mine"]);
 });
 
-test("a link planted as the folder of the job is not followed, nor one that kbdump status would write through", async () => {
+test("a planted link in place of the job folder is not followed, and kbdump status does not write through one", async () => {
   const { place, outside, run, take } = await startPlace();
   await rm(place, { recursive: true });
   await symlink(outside, place);
@@ -57,7 +57,7 @@ test("a link planted as the folder of the job is not followed, nor one that kbdu
   expect(await readdir(outside)).toEqual([]);
 });
 
-test("a link planted as the database is neither read nor written through", async () => {
+test("a planted link in place of the database is neither read nor written through", async () => {
   const { place, outside, run } = await startPlace();
   await writeFile(join(outside, "mine"), "mine");
   await symlink(join(outside, "mine"), join(place, "test.duckdb"));
@@ -65,7 +65,7 @@ test("a link planted as the database is neither read nor written through", async
   expect(await readFile(join(outside, "mine"), "utf8")).toBe("mine");
 });
 
-test.runIf(inFull)("latest that leads elsewhere is replaced, and what it led to is left alone", async () => {
+test.runIf(inFull)("latest that points elsewhere is replaced, and its target is not touched", async () => {
   const { place, outside, run } = await startPlace();
   await symlink(outside, join(place, "latest"));
   const { manifest } = await run();

@@ -5,14 +5,14 @@ import { onTestFinished } from "vitest";
 import type { Job } from "../../src/job/job.js";
 import { loadJob } from "../../src/job/load-job.js";
 
-/** A folder of the test's own, removed when it is over. */
+/** A temporary folder, removed after the test. */
 export async function testFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The folder of the work that a run left below `.work`, in that of its holder. */
+/** The work folder of a run below `.work`, in its owner's folder. */
 export async function workOf(hidden: string): Promise<string> {
   for (const owner of await readdir(hidden)) {
     const names = await readdir(join(hidden, owner)).catch((): string[] => []);
@@ -23,8 +23,8 @@ export async function workOf(hidden: string): Promise<string> {
 }
 
 /**
- * A job as its file would have it, loaded from a file; `output.dir` is in the folder. JSON is YAML, too. It reads no details unless it
- * says so: few tests are about them, and many count requests and files.
+ * A job, loaded from a file with this content (JSON is valid YAML); `output.dir` is in the folder. By default it reads
+ * no details, because most tests do not need them and many count requests and files.
  */
 export async function jobFor(folder: string, document: Record<string, unknown>): Promise<Job> {
   return loadJob({ file: await jobFile(folder, document) }, {}, {});
@@ -32,7 +32,7 @@ export async function jobFor(folder: string, document: Record<string, unknown>):
 
 const defaults = { name: "test", details: false };
 
-/** The file of such a job. */
+/** Writes the job file; returns its path. */
 export async function jobFile(folder: string, document: Record<string, unknown>): Promise<string> {
   const { output, ...rest } = document;
   const path = join(folder, "job.yaml");

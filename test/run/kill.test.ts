@@ -10,12 +10,12 @@ import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
 
-/** Rounds, each with up to three kills; a single one has one. `npm run test:kill` takes 100. */
+/** The number of rounds, with up to three kills each (one if there is a single round). `npm run test:kill` sets 100. */
 const killRounds = rounds(1, 10, "KBDUMP_KILL_ROUNDS");
 const concurrency = 4;
 const isRows = ({ path }: { readonly path: string }) => /^(child_)?chunks\./.test(path);
 
-/** How the files are written, and how many rounds there are of it. */
+/** The output options, and the number of rounds for each. */
 const outputs = [
   { name: "plain files", count: killRounds, output: { formats: ["jsonl", "csv", "duckdb"] } },
   {
@@ -56,7 +56,7 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
     };
     const env = { KNOWLEDGE_API_KEY: server.key };
 
-    /** An undisturbed run, and then rounds of killed ones; gives what the first wrote. */
+    /** Makes an undisturbed run, then rounds of killed ones; returns the files of the first. */
     const killAgainAndAgain = async (childChunks: "all" | "auto") => {
       const args = ["run", job, "--quiet", "--child-chunks", childChunks];
       server.reset();
@@ -102,7 +102,7 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
   1_200_000,
 );
 
-/** What is left in a folder, without locks that were killed before a text stood in them: these go after two minutes. */
+/** The remaining entries in a folder, except empty locks of killed processes, which expire after two minutes. */
 async function leftIn(folder: string): Promise<readonly string[]> {
   const left: string[] = [];
   for (const name of await readdir(folder))

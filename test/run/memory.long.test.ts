@@ -5,9 +5,9 @@ import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
 import { peakMemory } from "./peak-memory.js";
 
-/** MB. The young generation of Node 24 grows to twice the size, unless NODE_OPTIONS says --max-semi-space-size=16. */
+/** In MB. In Node 24 the young generation grows to twice the size, unless NODE_OPTIONS has --max-semi-space-size=16. */
 const bound = Number(process.versions.node.split(".")[0]) >= 24 ? 420 : 300;
-/** Rows that are kept, and not written and forgotten, would take more than the bound. */
+/** So many rows that keeping them in memory would exceed the bound. */
 const chunks = 100_000;
 
 test.runIf(process.platform === "linux")(

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** The most memory that a process ever had resident, in MB, as Linux knows it; read until the process is gone. */
+/** The peak resident memory of a process in MB, from Linux; polled until the process ends. */
 export async function peakMemory(pid: number | undefined, gone: Promise<unknown>): Promise<number> {
   let peak = 0;
   let running = true;

@@ -27,7 +27,7 @@ async function startPlace(keep: Record<string, number> | undefined = { last: 1 }
   return { folder, place, runs: join(place, "runs"), job, messages, log };
 }
 
-test("removes what no rule keeps, and says what and why before", async () => {
+test("removes what no rule keeps, after it says what and why", async () => {
   const { place, runs, job, messages, log } = await startPlace();
   await makeRuns(place, "test", { [first]: "complete", [second]: "partial", [third]: "complete" });
   const result = await pruneJob(job, { log });
@@ -46,14 +46,14 @@ test("removes what no rule keeps, and says what and why before", async () => {
   expect(await readdir(join(place, "latest"))).toContain("manifest.json");
 });
 
-test("what is no run of this job is never touched", async () => {
+test("entries that are not runs of this job are never touched", async () => {
   const { folder, place, runs, job } = await startPlace();
   await makeRuns(place, "test", { [first]: "complete", [third]: "complete" });
   const outside = join(folder, "outside");
   await mkdir(outside);
   await writeFile(join(outside, "manifest.json"), await readFile(join(runs, first, "manifest.json")));
   await mkdir(join(runs, "my notes"));
-  await mkdir(join(runs, "20261101T020000000Z")); // no manifest
+  await mkdir(join(runs, "20261101T020000000Z")); // without a manifest
   await rename(join(runs, first), join(runs, `${first}.bak`));
   await symlink(outside, join(runs, "20261102T020000000Z"));
   await writeFile(join(runs, "20261103T020000000Z"), "a file");
@@ -64,7 +64,7 @@ test("what is no run of this job is never touched", async () => {
     join(runs, "20261105T020000000Z", "manifest.json"),
     await readFile(join(runs, third, "manifest.json")),
   );
-  await mkdir(join(runs, `${first}.restore`)); // of kbdump restore
+  await mkdir(join(runs, `${first}.restore`)); // left by kbdump restore
   await mkdir(join(runs, "20261106T020000000Z"));
   await writeFile(join(runs, "20261106T020000000Z", "manifest.json"), "{");
   await mkdir(join(runs, "20261107T020000000Z"));
@@ -85,7 +85,7 @@ test("what is no run of this job is never touched", async () => {
   });
 });
 
-test("a dry run changes nothing, not even while a run is at work", async () => {
+test("a dry run changes nothing, even while a run is in progress", async () => {
   const { place, runs, job } = await startPlace();
   await makeRuns(place, "test", { [first]: "complete", [third]: "complete" });
   await mkdir(join(place, ".work"));
@@ -99,7 +99,7 @@ test("a dry run changes nothing, not even while a run is at work", async () => {
   expect(await readdir(runs)).toHaveLength(2);
 });
 
-test("a job that keeps everything is shown what to write, and one that never ran leaves no folders", async () => {
+test("prune shows what to write in a job that keeps everything, and makes no folders for one that never ran", async () => {
   const { folder, job } = await startPlace();
   await expect(pruneJob({ ...job, output: { ...job.output, keep: undefined } })).rejects.toThrow(UsageError);
   expect((await pruneJob(job)).runs).toEqual([]);
@@ -120,7 +120,7 @@ test.each([
   expect(await readlink(join(place, "latest"))).toBe(to);
 });
 
-test("a latest that somebody led to a partial run that goes is removed where there is no complete run", async () => {
+test("a latest that a user pointed to a removed partial run is deleted if there is no complete run", async () => {
   const { place, job } = await startPlace();
   await makeRuns(place, "test", { [first]: "partial", [third]: "partial" });
   await symlink(join("runs", first), join(place, "latest"));
@@ -129,11 +129,11 @@ test("a latest that somebody led to a partial run that goes is removed where the
 });
 
 test.runIf(inFull)(
-  "what a killed process had moved away is deleted by the next prune, and by the next run",
+  "runs that a killed process had moved away are deleted by the next prune, and by the next run",
   async () => {
     const { place, job } = await startPlace();
     await makeRuns(place, "test", { [third]: "complete" });
-    const token = "0d3c1f1e-0000-4000-8000-000000000001"; // of the process that was killed
+    const token = "0d3c1f1e-0000-4000-8000-000000000001"; // the folder of the killed process
     const removed = join(place, ".work", token, "removed", first);
     await mkdir(removed, { recursive: true });
     const left = async () => (await readdir(join(place, ".work"))).filter((name) => name !== "fenced");
@@ -159,7 +159,7 @@ test("work that was set aside goes when it is older than a run may be to be cont
   expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
 });
 
-/** A job over a small server; its runs last long enough to be told apart by their ids. */
+/** A job for a small server; its runs last long enough to get different ids. */
 async function startJob(keep: Record<string, number>) {
   const store = new Store();
   const dataset = store.addDataset(makeDocument({ chunks: 3 }));
@@ -192,7 +192,7 @@ test.runIf(inFull)("a run applies the rules when it is published", async () => {
   expect(messages).toEqual([`info: removing run ${first}: no rule keeps it`]);
 });
 
-test("the run that was published just now stays, even where somebody put newer ones beside it", async () => {
+test("the run that was just published stays, even if there are newer ones beside it", async () => {
   const { place, job } = await startPlace();
   await makeRuns(place, "test", { [first]: "complete", [second]: "complete", [third]: "complete" });
   const { runs } = await planPrune(job, { last: 1 }, foldersOf(job), new Date(), second);

@@ -16,7 +16,7 @@ import { startPublishedPlace } from "./database/published-job.js";
 import { workOf } from "./job-for.js";
 
 test.runIf(inFull)(
-  "a folder at latest that is a copy of a run is moved aside before the crawl, and the run goes on",
+  "a folder named latest that is a copy of a run is moved aside before the crawl, and the run continues",
   async () => {
     const { place, run, latest, warnings } = await startPublishedPlace(["jsonl"]);
     const first = await run();
@@ -65,7 +65,7 @@ test("something at latest that cannot be moved aside is named before anything is
   expect(await readdir(path)).toEqual([]);
 });
 
-test("leftovers where the link is made are no hindrance", async () => {
+test("leftovers at the path of the link do not matter", async () => {
   const { place, run, latest } = await startPublishedPlace(["jsonl"]);
   await mkdir(join(place, ".work", "latest", "inner"), { recursive: true });
   const onCommit = (state: string) => {
@@ -114,7 +114,7 @@ test.runIf(inFull)(
   },
 );
 
-/** Runs the built library in a process of its own, which kills itself when the run folder is in place. */
+/** Runs the built library in another process, which kills itself when the run folder is published. */
 async function killedWhenPublished(file: string, key: string): Promise<void> {
   const script = `
     import { loadJob, run as runJob } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
@@ -155,13 +155,13 @@ test.runIf(inFull).each([[["jsonl", "duckdb"]], [["duckdb"]]].slice(0, rounds(1,
   },
 );
 
-test("what lies where the run folder belongs is never written over; the next run publishes under another id", async () => {
+test("an existing entry at the path of the run folder is never overwritten; the next run uses another id", async () => {
   const { place, run } = await startPublishedPlace(["jsonl"]);
   const time = new Date("2026-11-20T02:00:00Z");
   const taken = join(place, "runs", "20261120T020000000Z");
   let calls = 0;
   const now = () => {
-    if (++calls > 3) mkdirSync(join(taken, "mine"), { recursive: true }); // the run has its id by then
+    if (++calls > 3) mkdirSync(join(taken, "mine"), { recursive: true }); // by then the run has its id
     return time;
   };
   await expect(run({ now })).rejects.toThrow(`${taken} is there already, so this run cannot be published`);

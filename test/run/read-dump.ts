@@ -13,7 +13,7 @@ export async function readJsonl(folder: string, kind: string): Promise<Rows> {
     .map((line) => JSON.parse(line));
 }
 
-/** The rows that a statement gives, by name; integers as numbers. */
+/** The rows that a query returns, by column name; integers as numbers. */
 export function query(sql: string, database?: string): Promise<Rows> {
   return read(database, async (connection) => (await connection.runAndReadAll(sql)).getRowObjectsJson());
 }

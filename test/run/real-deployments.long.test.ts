@@ -17,7 +17,10 @@ interface Place {
   readonly folder: string;
 }
 
-/** Two full pages, a full page and one more, children on one page and on three, an old document, an empty one. */
+/**
+ * A document of two full pages, one of a full page plus one chunk, children on one page and on three, an old document,
+ * an empty one.
+ */
 function manyShapes(): Store {
   const store = new Store();
   const dataset = store.addDataset(
@@ -39,7 +42,7 @@ function manyShapes(): Store {
   return store;
 }
 
-/** For behaviours that have nothing to do with pages: a full page and one more, an old document, an empty one. */
+/** For behaviours that do not depend on pages: a document of a full page plus one chunk, an old document, an empty one. */
 function fewShapes(): Store {
   const store = new Store();
   const childrenPerChunk = (at: number) => [0, 3, 101, 1, 205][at] ?? 0;
@@ -76,7 +79,7 @@ async function dump(
   return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } });
 }
 
-/** Gives the rows that a dump of the whole dataset must hold, in its order. */
+/** The rows that a dump of the whole dataset must contain, in order. */
 function expectedOf(dataset: TestDataset) {
   const documents = [...dataset.documents.values()];
   return {
@@ -89,7 +92,7 @@ function expectedOf(dataset: TestDataset) {
   };
 }
 
-/** The times that are finer than a millisecond, which the test server has on purpose. */
+/** The times more precise than a millisecond, which the test server sends on purpose. */
 function driftOf({ chunks, children }: ReturnType<typeof expectedOf>) {
   const drift: Record<string, number> = {};
   const count = (kind: string, rows: readonly Record<string, unknown>[]) => {
@@ -101,11 +104,11 @@ function driftOf({ chunks, children }: ReturnType<typeof expectedOf>) {
   return drift;
 }
 
-/** The least number of requests that a service allows which puts `cap` rows on a page. */
+/** The smallest possible number of requests if the service caps pages at `cap` rows. */
 function leastRequests(dataset: TestDataset, cap: number): number {
   const pages = (rows: number) => Math.max(1, Math.ceil(rows / cap));
-  const sweeps = (rows: number) => (rows > cap || rows === 100 ? 2 : 1); // a full page may hide a row behind it
-  let sum = 1 + 2 * dataset.batches.size; // metadata fields once, every batch before and after
+  const sweeps = (rows: number) => (rows > cap || rows === 100 ? 2 : 1); // a full page may not be the last one
+  let sum = 1 + 2 * dataset.batches.size; // the metadata fields once, and every batch before and after
   for (const { chunks, children } of dataset.documents.values()) {
     sum += pages(chunks.length) * sweeps(chunks.length);
     for (const chunk of chunks) {
@@ -188,11 +191,11 @@ test("at any concurrency: requests are GETs for 100 rows with the key, never mor
   expect(dumps[2]).toEqual(dumps[0]);
 });
 
-test("every format holds the same rows, read by another tool", async () => {
+test("every format contains the same rows, read by another tool", async () => {
   const place = await startPlace({});
   const { folder, database } = await dump(place, { formats: ["jsonl", "csv", "parquet", "duckdb"] });
   for (const kind of ["chunks", "child_chunks"]) {
-    const inUtc = "REPLACE (created_at AT TIME ZONE 'UTC' AS created_at)"; // whatever the zone of this machine
+    const inUtc = "REPLACE (created_at AT TIME ZONE 'UTC' AS created_at)"; // independent of the time zone of this machine
     const parquet = await query(`SELECT * ${inUtc} FROM '${folder}/${kind}.parquet'`);
     const csv = `read_csv('${folder}/${kind}.csv', all_varchar = true, allow_quoted_nulls = false, parallel = false)`;
     const texts = await query(`SELECT * FROM ${csv}`);

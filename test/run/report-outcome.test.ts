@@ -50,7 +50,7 @@ async function startPlace() {
 const bodies = (received: readonly { body: string }[]) => received.map(({ body }) => JSON.parse(body));
 
 test.runIf(inFull)(
-  "a run tells of its start and of its success, paired by a rid; the key and the URL go nowhere else",
+  "a run reports its start and its success, paired by a rid; the key and the URL go nowhere else",
   async () => {
     const { receiver, run, place, server, messages, metrics, status } = await startPlace();
     const { manifest, folder } = await run();
@@ -79,7 +79,7 @@ test.runIf(inFull)(
   },
 );
 
-test("a partial run is reported as a failure that published something, with the ids of what failed", async () => {
+test("a partial run is reported as a failure that published a run, with the ids of failed documents", async () => {
   const { receiver, run, document, status } = await startPlace();
   await run([document.id, absent]);
   expect(receiver.paths()).toBe(`/${secret}/start /${secret}/fail`);
@@ -116,7 +116,7 @@ test.runIf(inFull)(
   },
 );
 
-test("while another run is at work, nobody hears of one that could not begin", async () => {
+test("while another run is in progress, a run that could not start is not reported", async () => {
   const { receiver, run, place } = await startPlace();
   await mkdir(join(place, ".work"), { recursive: true });
   const lock = await lockJob(join(place, ".work"), new Date());
@@ -135,14 +135,14 @@ test.runIf(inFull).each([
   behaviour.onRequest = () => {
     if (receiver.received.length > 0) interrupted.abort(new InterruptedError(signal));
   };
-  behaviour.latency = () => (receiver.received.length > 0 ? 0 : 20); // until the start is told
+  behaviour.latency = () => (receiver.received.length > 0 ? 0 : 20); // slow until the start is reported
   behaviour.faults = () => (interrupted.signal.aborted ? undefined : { kind: "status", status: 503 });
   await expect(run(undefined, { signal: interrupted.signal }, { retries: 20 })).rejects.toThrow(signal);
   expect(receiver.paths()).toBe(paths);
   expect(await status()).toBe("job=test,status=interrupted");
 });
 
-test.runIf(inFull)("a receiver that refuses is a warning with its host alone, and the run is complete", async () => {
+test.runIf(inFull)("a receiver that refuses causes a warning with only its host, and the run is complete", async () => {
   const { receiver, run, messages } = await startPlace();
   receiver.answer = () => 404;
   expect((await run()).manifest.status).toBe("complete");
@@ -165,7 +165,7 @@ test("metrics that cannot be written are a warning, and a planted link is not fo
 });
 
 test.runIf(inFull)(
-  "metrics_file holds a copy of the metrics that everybody can read, whatever the umask, and nothing beside it",
+  "metrics_file is a copy of the metrics that every user can read, with any umask, and the only file there",
   async () => {
     const { run, place, folder, more, messages } = await startPlace();
     const collector = join(folder, "textfile");

@@ -16,7 +16,7 @@ import { underLease } from "../under-lease.js";
 import { smallStore } from "../verify/dumped.js";
 import { jobFile, jobFor, testFolder } from "./job-for.js";
 
-/** A job of a small knowledge base, by default with files and a database. */
+/** A job for a small knowledge base; by default with files and a database. */
 async function startJob(output: object = {}) {
   const { store, dataset, documents } = smallStore();
   const server = await startRealisticServer(store);
@@ -34,7 +34,7 @@ async function startJob(output: object = {}) {
 
 const running = () => ({ progress: emptyRunProgress(), signal: new AbortController().signal });
 
-test("run --report: the page lies beside the runs, compared with the complete run before, and the result names it", async () => {
+test("run --report: the page is beside the runs, compared with the complete run before, and the result names it", async () => {
   const { folder, facts, env, place, path, documents } = await startJob({ keep: { last: 1 } });
   const file = await jobFile(folder, facts);
   const run = async () => {
@@ -46,7 +46,7 @@ test("run --report: the page lies beside the runs, compared with the complete ru
   };
   const first = await run();
   for (const document of documents) for (const chunk of document.chunks) chunk.id = crypto.randomUUID();
-  const second = await run(); // the run before is removed after it was compared with
+  const second = await run(); // the previous run is removed after the comparison
   expect(first.page).toContain(first.run_id);
   expect(second.page).toContain(second.run_id);
   expect([first, second].map(({ page }) => page.includes('<section id="lost"'))).toEqual([false, true]);
@@ -93,7 +93,7 @@ test("a signal during the report leaves the run published and the old page as it
   expect(await readFile(path, "utf8")).toBe(before);
 });
 
-/** Publishes the newest run as a run that holds the job would: gives the work in which it reports. */
+/** Prepares the workspace in which an owner of the job would report the newest run. */
 async function workOf(leased: LeasedJob, place: string) {
   const [runId = ""] = (await readdir(join(place, "runs"))).sort().reverse();
   const workspace = { ...workspaceIn(leased, runId), startedAt: new Date(0) };
@@ -108,7 +108,7 @@ test("a run that was frozen while a successor published does not replace its rep
   const options = { now: () => new Date(), log: () => {} };
   const ended = underLease(job, options, async (mine) => {
     const late = await workOf(mine, place);
-    await rename(join(place, ".work", "lock"), join(folder, "lock")); // as if it gave no sign of life
+    await rename(join(place, ".work", "lock"), join(folder, "lock")); // as if it had sent no heartbeat
     const successor = await runJob(job, { env, report: true });
     expect(successor.report).toBe(path);
     const written = await readFile(path, "utf8");
@@ -122,7 +122,7 @@ test("a run that was frozen while a successor published does not replace its rep
   await ended;
 });
 
-test("a run that holds its job replaces the report by a rename from its own folder", async () => {
+test("a run that owns its job replaces the report by a rename from its own folder", async () => {
   const { folder, facts, env, place, path } = await startJob();
   const job: Job = await jobFor(folder, facts);
   await runJob(job, { env });

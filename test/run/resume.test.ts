@@ -43,7 +43,7 @@ async function startPlace() {
       log: (_level, message) => messages.push(message),
       ...options,
     });
-  /** Runs until the server has answered so many requests and then refuses the key, which ends a run at once. */
+  /** Runs until the server has answered this many requests and then refuses the key, which ends the run at once. */
   const breakOff = async (job: Awaited<ReturnType<typeof jobWith>>, requests: number, options: RunOptions = {}) => {
     let answered = 0;
     behaviour.faults = () => (++answered > requests ? refused : undefined);
@@ -65,7 +65,7 @@ async function startPlace() {
   };
 }
 
-/** The files of a run that nothing disturbs. */
+/** The files of an undisturbed run. */
 interface Undisturbed {
   readonly contents: readonly string[];
   readonly documents: unknown;
@@ -74,7 +74,7 @@ interface Undisturbed {
 
 let known: Promise<Undisturbed> | undefined;
 
-/** The same for all tests, so made once. */
+/** One undisturbed run for all tests. */
 function undisturbed(): Promise<Undisturbed> {
   known ??= runUndisturbed();
   return known;
@@ -86,7 +86,7 @@ async function runUndisturbed(): Promise<Undisturbed> {
   return { contents: await contents(folder), documents: manifest.documents, requests: server.requests.length };
 }
 
-test("a run that breaks off again and again ends as one that was never disturbed, and asks little twice", async () => {
+test("a run that is interrupted again and again ends like an undisturbed one, and requests little twice", async () => {
   const { jobWith, run, breakOff, contents, server } = await startPlace();
   const { requests: needed, ...expected } = await undisturbed();
   const job = await jobWith("test");
@@ -100,7 +100,7 @@ test("a run that breaks off again and again ends as one that was never disturbed
   expect(answered).toBeLessThan(needed * 1.1 + 6 * (4 + 4 * 4));
 });
 
-/** The names of the documents that have a result, of their own or in the shared journal. */
+/** The documents that have a result, either in their own file or in the shared journal. */
 async function readFinished(segments: string): Promise<ReadonlySet<string>> {
   const alone = (await readdir(segments)).filter((name) => name.endsWith(".result.json"));
   const together = (await readJournal(segments, resultSchema)).map(({ name }) => name);
@@ -108,7 +108,7 @@ async function readFinished(segments: string): Promise<ReadonlySet<string>> {
 }
 
 test.runIf(inFull)(
-  "documents that are finished are not asked again, and the status before is that of the beginning",
+  "finished documents are not requested again, and the status before is the one from the start",
   async () => {
     const { jobWith, run, breakOff, server, dataset, messages, work } = await startPlace();
     const job = await jobWith("test");
@@ -120,14 +120,14 @@ test.runIf(inFull)(
     expect(manifest.counts).toMatchObject({ chunks: 231, child_chunks: 338, metadata_fields: 5 });
     expect(messages).toContainEqual(expect.stringMatching(/^continuing the run that began at 2/));
     const asked = new Set(server.requests.map(({ path }) => path.split("/")[5]));
-    expect(finished.length).toBeGreaterThanOrEqual(2); // the two small ones, and perhaps one of the others
+    expect(finished.length).toBeGreaterThanOrEqual(2); // the two small ones, and perhaps another one
     expect(asked).toEqual(new Set([...dataset.documents.keys()].filter((_id, at) => !finished.includes(at + 1))));
     expect(server.requests.some(({ path }) => path.endsWith("/built-in"))).toBe(false);
     expect(server.requests.length).toBeLessThan(160);
   },
 );
 
-test("what a kill tore is cut off: half a journal line, rows without a commit", async () => {
+test("the torn end after a kill is cut off: half a journal line, rows without a commit", async () => {
   const { jobWith, run, breakOff, contents, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 80);
@@ -143,7 +143,7 @@ test("what a kill tore is cut off: half a journal line, rows without a commit", 
   expect(await contents(folder)).toEqual((await undisturbed()).contents);
 });
 
-test.runIf(inFull)("parts that are not what the journal says are read anew", async () => {
+test.runIf(inFull)("segments that do not match the journal are read again", async () => {
   const { jobWith, run, breakOff, contents, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 150);
@@ -235,7 +235,7 @@ test.runIf(inFull)("after a partial run an ordinary one reads everything again",
   expect(server.requests.some(({ path }) => path.includes(`/${first}/`))).toBe(true);
 });
 
-test("--retry-failed without anything to go on from says so and reads everything", async () => {
+test("--retry-failed without an earlier run says so and reads everything", async () => {
   const { jobWith, run, messages } = await startPlace();
   const { manifest } = await run(await jobWith("test"), { retryFailed: true });
   expect(manifest.status).toBe("complete");
@@ -256,7 +256,7 @@ test.runIf(inFull)("numbers that a double cannot hold come through a resume as t
   expect(rows.match(/"total_segments":9007199254740993,/g)).toHaveLength(2);
 });
 
-test.runIf(inFull)("what is old is not published as new by --retry-failed", async () => {
+test.runIf(inFull)("--retry-failed does not publish old data as new", async () => {
   const { jobWith, run, server, behaviour, dataset } = await startPlace();
   const [first, second] = dataset.documents.keys();
   behaviour.faults = ({ path }) =>

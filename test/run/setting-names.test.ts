@@ -20,13 +20,13 @@ test("settings of a job file are named by their places in it, and by flags that 
   expect(await namesFor({ concurrency: "4" })).toEqual({ ...jobFileNames, concurrency: "--concurrency" });
 });
 
-test("settings of a job made of flags are named by these, where there is one", async () => {
+test("settings of a job without a file are named by its flags, if there is one", async () => {
   const flags = { baseUrl: "https://kb.example.com/v1", dataset: "all" };
   const { labels } = await loadJob({ none: true }, flags, {});
   expect(settingNames(labels)).toEqual({ ...jobFileNames, baseUrl: "--base-url", concurrency: "--concurrency" });
 });
 
-test("settings of a restore are named by its flags, and not at all where it has none", () => {
+test("settings of a restore are named by its flags, or not at all", () => {
   expect(settingNames(targetLabels)).toEqual({
     ...{ baseUrl: "--to", caFile: "--ca-file", concurrency: "--concurrency" },
     ...{ maxBody: null, outage: null },

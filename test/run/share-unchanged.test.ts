@@ -27,7 +27,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("a file that changed since is a file of its own, and the others are shared", async () => {
+test.runIf(inFull)("a file that changed is a separate file, and the others are shared", async () => {
   const { run, documents } = await startPublishedPlace(["jsonl", "csv"]);
   const first = await run();
   for (const chunk of documents[0]?.chunks ?? []) Object.assign(chunk, { content: "new" });
@@ -57,7 +57,7 @@ test.runIf(inFull).each([
   expect((await runHere(["verify", folder])).code).toBe(0);
 });
 
-test.skipIf(!canMount)("where no link can be made, the file stays a copy, without a word", async () => {
+test.skipIf(!canMount)("if no link can be made, the file silently stays a copy", async () => {
   const { job, run, warnings } = await startPublishedPlace(["jsonl"]);
   const first = await run();
   const folder = await testFolder();
@@ -74,6 +74,6 @@ test.skipIf(!canMount)("where no link can be made, the file stays a copy, withou
   expect((await stat(join(workspace.stage, "chunks.jsonl"))).ino).toBe(before.ino);
   await mkdir(join(folder, "scratch"));
   await shareUnchanged(manifest, { ...workspace, scratch: join(folder, "scratch") }, leased.lost);
-  expect((await stat(join(workspace.stage, "chunks.jsonl"))).ino).not.toBe(before.ino); // on the same disk, it is shared
+  expect((await stat(join(workspace.stage, "chunks.jsonl"))).ino).not.toBe(before.ino); // on the same disk, both are the same inode
   expect(warnings).toEqual([]);
 });

@@ -37,7 +37,7 @@ test.each([
   expect(statusWarnings(facts, () => false)).toEqual(warnings);
 });
 
-test("nothing is said of documents in no batch, nor of an empty one of which only some chunks were asked for", () => {
+test("documents in no batch cause no warning, and neither does an empty one with a filter on chunks", () => {
   const documents = [{ row: row(0), drift: {}, childLists: null, proof, edited: false }];
   expect(statusWarnings({ before: none, after: none, documents }, () => false)).toEqual([]);
   expect(statusWarnings({ before: reading("completed"), after: none, documents }, () => true)).toEqual([]);

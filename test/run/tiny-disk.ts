@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 
 const mount = (...args: string[]) => spawnSync("mount", args).status === 0;
 
-/** Whether a small disk can be had here. */
+/** Whether this machine can mount a small disk. */
 export const canMount = process.platform === "linux" && (await triedMount());
 if (!canMount) process.stderr.write("tests of a full or read-only disk are skipped: a tmpfs cannot be mounted here\n");
 
@@ -18,7 +18,7 @@ async function triedMount(): Promise<boolean> {
   return mounted;
 }
 
-/** A disk below the folder that nothing can be written to. */
+/** Mounts a read-only disk below the folder. */
 export async function readOnlyDisk(folder: string): Promise<string> {
   const path = join(folder, "read-only");
   await mkdir(path);
@@ -29,11 +29,11 @@ export async function readOnlyDisk(folder: string): Promise<string> {
 
 export interface TinyDisk {
   readonly path: string;
-  /** Makes it larger; in kB. */
+  /** Grows the disk to this size in kB. */
   readonly grow: (size: number) => void;
 }
 
-/** A disk of so many kB below the folder, gone when the test is over. */
+/** Mounts a disk of `size` kB below the folder; unmounted when the test ends. */
 export async function tinyDisk(folder: string, size: number): Promise<TinyDisk> {
   const path = join(folder, "disk");
   await mkdir(path);

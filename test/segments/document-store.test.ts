@@ -7,7 +7,7 @@ import { text } from "../../src/schema.js";
 import { DocumentStore } from "../../src/segments/document-store.js";
 import { testFolder } from "../run/job-for.js";
 
-test.each([0, 1, 2, 3, 4])("rows that are due %i turns after a flush began stand behind its rows", async (turns) => {
+test.each([0, 1, 2, 3, 4])("rows that are due %i turns after a flush started come after its rows", async (turns) => {
   const folder = await testFolder();
   const openStore = () => new DocumentStore<number, string>(folder, "1", [jsonlText]);
   const store = openStore();

@@ -7,7 +7,7 @@ import { testFolder } from "../run/job-for.js";
 const schema = listOf(text);
 const isWhole = () => true;
 
-test("an answer is asked for once, and one that is too long for a file each time", async () => {
+test("an answer is requested once, and one that is too long for a file each time", async () => {
   const folder = await testFolder();
   let asked = 0;
   const ask = (answer: string) =>
@@ -26,7 +26,7 @@ test("an answer is asked for once, and one that is too long for a file each time
     asked++;
     const answer = ["c"];
     const toJSON = () => {
-      throw new RangeError("Invalid string length"); // as V8 does it, in less time
+      throw new RangeError("Invalid string length"); // V8's error, without the time to build such a string
     };
     return Object.assign(answer, { toJSON });
   };

@@ -23,7 +23,7 @@ const counted = (sent: number, retriedBy: Record<string, number>) => ({
   retriedBy,
 });
 
-test("what earlier processes asked is added, by reason, too; a process that fails leaves its count", async () => {
+test("requests of earlier processes are added, also by reason; a failing process leaves its count", async () => {
   const folder = await testFolder();
   const fails = async () => {
     await using _kept = await keepRequestSum(folder, counted(10, { "503": 1, timeout: 1 }));
@@ -38,7 +38,7 @@ test("what earlier processes asked is added, by reason, too; a process that fail
   expect(kept.sum()).toEqual(sum);
 });
 
-test("a process that is killed leaves its count, too: it is on the disk while the work goes on", async () => {
+test("a killed process leaves its count too: it is written to disk during the work", async () => {
   const folder = await testFolder();
   await using _kept = await keepRequestSum(folder, counted(10, {}));
   const left = async () => JSON.parse(await readFile(join(folder, requestFile), "utf8"));
@@ -61,7 +61,7 @@ test("a planted link is not written through", async () => {
 });
 
 test.runIf(inFull)(
-  "manifest and database count the requests of all processes of a run, and only those of a retry",
+  "manifest and database count the requests of all processes of a run, but only those of a retry",
   async () => {
     const store = new Store();
     const dataset = store.addDataset(

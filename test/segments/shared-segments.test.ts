@@ -10,16 +10,16 @@ import { journalFile, namesOfBegun, type SharedResult, SharedSegments } from "..
 import { inFull, rounds } from "../rounds.js";
 import { testFolder } from "../run/job-for.js";
 
-/** A document: the rows of its parts, by the kind and the format of each. */
+/** A document: the rows of its segments, by kind and format. */
 type Parts = Readonly<Record<string, readonly string[]>>;
-/** Documents by their names. */
+/** Documents by name. */
 type Documents = ReadonlyMap<string, Parts>;
 
 const [chunks, children] = ["chunks.jsonl", "child_chunks.csv"];
 const resultOf = (name: string) => `the result of ${name}`;
 const textOf = (rows: readonly string[]) => rows.map((row) => `${row}\n`).join("");
 
-/** Adds documents, as many at once as it says, in their order. */
+/** Adds the documents in order, `atOnce` of them at the same time. */
 async function addAll(shared: SharedSegments<string>, documents: Documents, atOnce = 1): Promise<void> {
   const left = documents.entries();
   const added: (readonly [Parts, SharedResult<string>["files"]])[] = [];
@@ -48,7 +48,7 @@ async function readBack(files: SharedResult<string>["files"]): Promise<readonly 
   return read;
 }
 
-/** The names of the documents that a process finds in a folder: each of them whole. It reads the others, and the next one finds all. */
+/** The documents that a process finds complete in a folder. It adds the missing ones, and the next process must find all. */
 async function resume(folder: string, documents: Documents): Promise<readonly string[]> {
   const first = await SharedSegments.open(folder, text);
   const found = [...documents.keys()].filter((name) => first.found(name));
@@ -71,7 +71,7 @@ async function written(documents: Documents, atOnce?: number): Promise<string> {
   return folder;
 }
 
-/** Makes copies of a folder, one after the other. */
+/** Returns a function that makes copies of a folder. */
 async function copiesOf(folder: string): Promise<() => Promise<string>> {
   const names = await readdir(folder);
   const files = await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const));
@@ -89,11 +89,11 @@ const three: Documents = new Map([
   ["0000003", { [chunks]: ["e"] }],
 ]);
 
-/** Bytes between two cuts of the journal. */
+/** The distance in bytes between two places where the journal is cut. */
 const step = rounds(7, 1);
 
 test.runIf(inFull)(
-  "the journal cut off at any byte: documents whose line is whole are there, and the others are read anew",
+  "the journal cut off at any byte: documents with a whole line are found, and the others are read again",
   async () => {
     const folder = await written(three);
     const journal = await readFile(join(folder, journalFile), "utf8");
@@ -111,7 +111,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a part cut off at any byte, as by a power cut: documents whose rows are whole are there",
+  "a segment cut off at any byte, as by a power cut: documents with all their rows are found",
   async () => {
     const nextCopy = await copiesOf(await written(three));
     for (const [segment, ends] of [
@@ -128,7 +128,7 @@ test.runIf(inFull)(
   },
 );
 
-test("bytes of a part that are others than they were make their document be read anew, and no other", async () => {
+test("changed bytes in a segment cause its document, and no other, to be read again", async () => {
   const folder = await written(three);
   const segment = await open(join(folder, `shared.${chunks}`), "r+");
   await segment.write("\0", 6);
@@ -136,7 +136,7 @@ test("bytes of a part that are others than they were make their document be read
   expect(await resume(folder, three)).toEqual(["0000001", "0000002"]);
 });
 
-test("a line of the journal that names no file of rows makes its document be read anew, and no other", async () => {
+test("a journal line without a file of rows causes its document, and no other, to be read again", async () => {
   const folder = await written(three);
   const path = join(folder, journalFile);
   const journal = await readFile(path, "utf8");
@@ -147,7 +147,7 @@ test("a line of the journal that names no file of rows makes its document be rea
 });
 
 test.runIf(inFull)(
-  "whatever finishes together, and wherever a kill or a power cut hits: what is found is whole, and the rest is read anew",
+  "after a kill or power cut at any point, every document found is whole, and the rest is read again",
   async () => {
     const rows = fc.array(fc.stringMatching(/^[a-z]{0,9}$/), { minLength: 1, maxLength: 4 });
     const segments = fc.dictionary(fc.constantFrom(chunks, children), rows);
@@ -186,7 +186,7 @@ test("a planted link is not written through", async () => {
   expect(await readFile(join(folder, "mine"), "utf8")).toBe("mine");
 });
 
-test("after an error, which may have torn a write, nothing more is written, and whoever adds a document hears of it", async () => {
+test("after an error, which may have torn a write, nothing more is written, and adding a document fails", async () => {
   const folder = await testFolder();
   const shared = await SharedSegments.open(folder, text);
   await mkdir(join(folder, journalFile));
@@ -196,7 +196,7 @@ test("after an error, which may have torn a write, nothing more is written, and 
   expect(await readFile(join(folder, `shared.${chunks}`), "utf8")).toBe("a\nbc\n");
 });
 
-test("a document goes to the shared files where all of its rows still wait, else it has files of its own", async () => {
+test("a document goes to the shared files if all of its rows still wait, or else gets its own files", async () => {
   const folder = await testFolder();
   const shared = await SharedSegments.open(folder, text);
   const store = (name: string) => new DocumentStore<number, string>(folder, name, [jsonlText]);
@@ -213,7 +213,7 @@ test("a document goes to the shared files where all of its rows still wait, else
   expect(await namesOfBegun(folder)).toEqual(new Set(["0000001", "0000002"]));
 });
 
-test("a document of which rows were lost with a write that failed does not become whole", async () => {
+test("a document that lost rows in a failed write does not become complete", async () => {
   const folder = await testFolder();
   const shared = await SharedSegments.open(folder, text);
   const store = new DocumentStore<number, string>(folder, "0000001", [jsonlText]);

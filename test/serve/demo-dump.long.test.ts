@@ -15,7 +15,7 @@ import { jobFor } from "../run/job-for.js";
 import { ask } from "./ask.js";
 import { dumpAgain, expectSame } from "./redump.js";
 
-/** The sample data, but its long documents end early: every peculiarity of theirs comes again within 50 chunks. */
+/** The sample data with shorter documents: within 50 chunks, they still show every peculiarity. */
 const shorter = outlines.map((outline) => ({
   ...outline,
   documents: outline.documents.map((document) => ({
@@ -28,7 +28,7 @@ let base: string;
 let demo: RunResult;
 let dump: ServedDump;
 
-/** The data, found by asking which datasets and documents there are, and served from its dump. */
+/** The sample data, read by discovery and served from its dump. */
 beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), "kbdump-serve-test-"));
   const datasets = shorter.map((outline) => buildDataset(outline, () => new Date()));
@@ -61,7 +61,7 @@ test("child_chunks: auto has the same rows of it as all", async () => {
   await expectSame(demo.folder, again.folder, ["jsonl"]);
 }, 120_000);
 
-test("the answers are as the public description says, but for what real services do, too", async () => {
+test("the answers match the public description, except where real services deviate too", async () => {
   const found = new Set<string>();
   for await (const { operation, body } of readEverything(async (path) => (await ask(dump, path)).text)) {
     for (const violation of violations(operation, body)) found.add(`${operation} ${violation.replace(/\d+/g, "*")}`);

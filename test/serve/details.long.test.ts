@@ -11,7 +11,7 @@ const shown = ["available", "archived", "error", null, null];
 const field = (id: string, name: string) => ({ id, name, type: "string", value: "x" });
 const builtIn = field("built-in", "document_name");
 
-/** Documents of every status, one of them of an older service, and one that the job named by its id. */
+/** Documents in every status, one of them from an older service and one that the job names by id. */
 const tables: Tables = {
   ...soundTables,
   chunks: [],
@@ -53,7 +53,7 @@ test.each([
   expect(await ids(await dumped(), `${list}?${query}`)).toEqual(expected);
 });
 
-test("a dataset, a document and metadata: what the dump has, and nothing else", async () => {
+test("a dataset, a document and metadata: only facts from the dump", async () => {
   const service = await dumped();
   const get = async (path: string) => {
     const { status, text } = await ask(service, path);
@@ -80,7 +80,7 @@ test("a dataset, a document and metadata: what the dump has, and nothing else", 
   });
 });
 
-test("what the dump does not know of a document or of metadata is left out", async () => {
+test("facts about a document or metadata that the dump lacks are omitted", async () => {
   const filter = { options: { datasets: [{ id: "d", status: ["completed"], keyword: null }] } };
   expect(JSON.parse((await ask(await dumped(filter), `${list}/one`)).text)).not.toHaveProperty("segment_count");
   const { document_info, ...others } = tables;

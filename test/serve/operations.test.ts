@@ -22,7 +22,7 @@ const dump = async (tables: Partial<Tables>, options?: WriteOptions) =>
 const statuses = ["completed", "error", "waiting"];
 const childless = soundTables.documents.map((row) => ({ ...row, child_chunk_count: 0 }));
 
-/** A document of 250 chunks with positions that collide, and another; `a` is of every third status. */
+/** A document with 250 chunks, some of them in equal positions, and another document; the chunks of `a` have three statuses. */
 const many: Partial<Tables> = {
   chunks: [
     ...Array.from({ length: 250 }, (_, at) =>
@@ -40,7 +40,7 @@ const range = (first: number, end: number, step = 1) =>
   Array.from({ length: Math.ceil((end - first) / step) }, (_, at) => `a${first + at * step}`);
 
 describe("the chunks of a document", () => {
-  test.runIf(inFull)("come in the order of the dump, 20 a page and 100 at the most", async () => {
+  test.runIf(inFull)("come in the order of the dump, 20 per page and at most 100", async () => {
     const service = await dump(many);
     const list = "/datasets/d/documents/a/segments";
     expect(await read(service, list)).toMatchObject({
@@ -143,7 +143,7 @@ describe("child chunks", () => {
     expect(await read(service, "/datasets/d/documents/a/segments/a1/child_chunks")).toMatchObject({ total: 130 });
   });
 
-  test.runIf(inFull)("are not embedded where a list is long", async () => {
+  test.runIf(inFull)("are not embedded if a list is long", async () => {
     const long = tables("x".repeat(2000));
     expect(await embedded(await dump(long))).toEqual([undefined, undefined, undefined]);
   });
@@ -198,7 +198,7 @@ test("a document that failed is listed, and is not found", async () => {
   ]);
 });
 
-test.runIf(inFull)("the lists say what the dump knows, and null for the rest", async () => {
+test.runIf(inFull)("the lists have the facts of the dump, and null for the rest", async () => {
   const service = await dump({});
   expect(await read(service, "/datasets")).toMatchObject({
     data: [{ id: "d", name: null, document_count: 2 }],
@@ -217,7 +217,7 @@ test.runIf(inFull)("the lists say what the dump knows, and null for the rest", a
   expect((await ask(none, "/datasets/d/metadata/built-in")).status).toBe(404);
 });
 
-test.runIf(inFull)("a dump whose rows are not those of its manifest is not served", async () => {
+test.runIf(inFull)("a dump whose rows do not match its manifest is not served", async () => {
   const more = { ...soundTables, chunks: [...soundTables.chunks, chunk("c", "x")] };
   await expect(served(await writeDump(await plainFolder(), more))).rejects.toThrow(
     "is not sound, so it cannot be served:\n  manifest.json: counts.chunks is 4, its documents have 3",

@@ -20,7 +20,7 @@ const formats = ["jsonl", "csv", "parquet"] as const;
 const [dataset, one, other, empty] = [uuid(1), uuid(2), uuid(3), uuid(4)];
 const half = Math.floor(nastyTables.chunks.length / 2);
 
-/** Everything that breaks a reader or a writer, in two documents; the ids of chunks and child chunks are no UUIDs. */
+/** Two documents with everything that breaks readers or writers; ids of chunks and child chunks are not UUIDs. */
 const tables: Tables = {
   chunks: nastyTables.chunks.map((row, at) => ({
     ...row,
@@ -70,7 +70,7 @@ test("from a format that is not lossless, or from none, nothing is served", asyn
   await expect(served(none)).rejects.toThrow("a dump is served from jsonl, parquet or csv, best from jsonl");
 });
 
-/** A record with fields of an unexpected type, fields that nobody named, and fields that contradict. */
+/** A record with fields of unexpected types, unknown fields, and contradictory fields. */
 const record = {
   id: "c",
   zebra: null,
@@ -103,7 +103,7 @@ test.runIf(inFull)("the same with fields of an unexpected type, and with fields 
   await expectSame(folder, (await dumpAgain(dump, folder, formats)).folder, formats);
 });
 
-test.runIf(inFull)("what a realistic service sent: floats, ties, gaps, nulls; an empty dataset; a filter", async () => {
+test.runIf(inFull)("data of a realistic service: floats, ties, gaps, nulls; an empty dataset; a filter", async () => {
   const store = new Store();
   for (const docForm of ["text_model", "hierarchical_model"])
     store.addDataset(makeDocument({ chunks: 101, childrenPerChunk: 2, docForm, seed: docForm.length }));

@@ -15,7 +15,7 @@ export async function served(folder: string, options?: ServeOptions): Promise<Se
   return dump;
 }
 
-/** Dumps from a service the documents that a dump has, in its order; gives the run folder and its manifest. */
+/** Dumps the documents of a dump from a service, in the same order; returns the run folder and its manifest. */
 export async function dumpAgain(
   { url, key }: ServedDump,
   folder: string,
@@ -37,7 +37,7 @@ export async function dumpAgain(
   return runJob(job, { env: { KNOWLEDGE_API_KEY: key } });
 }
 
-/** The files of chunks, child chunks and metadata fields are the same, byte for byte. */
+/** Expects the files of chunks, child chunks and metadata fields to be the same, byte for byte. */
 export async function expectSame(one: string, other: string, formats: readonly string[]): Promise<void> {
   for (const format of formats) {
     for (const kind of ["chunks", "child_chunks", "metadata_fields"]) {

@@ -9,7 +9,7 @@ import { inFull } from "../rounds.js";
 import { soundTables } from "../verify/sound-tables.js";
 import { writeDump } from "../verify/write-dump.js";
 
-/** Starts `kbdump serve`, and gives the address that it prints as JSON. */
+/** Starts `kbdump serve`; returns the address from its JSON output. */
 async function start(folder: string, flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
   const child = startKbdump(["serve", folder, "--json", ...flags], env);
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -23,7 +23,7 @@ async function start(folder: string, flags: readonly string[] = [], env: NodeJS.
 
 const ask = (url: string, key: string) => fetch(`${url}/datasets`, { headers: { authorization: `Bearer ${key}` } });
 
-test("serve: prints the address and a key of its own, answers until a signal, and leaves the dump as it was", async () => {
+test("serve: prints the address and its own key, answers until a signal, and does not change the dump", async () => {
   const folder = await writeDump(await plainFolder(), soundTables);
   const { mtimeMs } = await stat(folder);
   await chmod(folder, 0o500);
@@ -67,7 +67,7 @@ test.runIf(inFull)("the key of a variable is taken, and never shown", async () =
   expect(stdout + stderr).not.toContain("s3cret");
 });
 
-test.runIf(inFull)("a dump that is deleted while it is served goes on being served", async () => {
+test.runIf(inFull)("a dump that is deleted while it is served is still served", async () => {
   const folder = await writeDump(await plainFolder(), soundTables);
   const { address } = await start(folder);
   await rm(folder, { recursive: true });
@@ -106,7 +106,7 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test("what is no run: exit 2", async () => {
+test("a folder that is not a run: exit 2", async () => {
   const folder = await plainFolder();
   for (const [path, message] of [
     [folder, "Not a finished run folder:"],

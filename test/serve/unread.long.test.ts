@@ -38,7 +38,7 @@ test("clients that send many requests and read nothing take little memory", { ti
     sockets.push(socket);
   }
   await new Promise((resolve) => setTimeout(resolve, 3_000));
-  expect(await list("/datasets")).not.toEqual([]); // others are answered meanwhile
+  expect(await list("/datasets")).not.toEqual([]); // other clients still get answers
   const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
   const peak = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1_000;
   expect(peak).toBeLessThan(350);

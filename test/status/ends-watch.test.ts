@@ -21,7 +21,7 @@ test.each([
   expect([nothing, otherBatch, thisBatch].map((earlier) => endsWatch(error, earlier))).toEqual(ends);
 });
 
-test("of an outage one hears when it begins, every ten minutes, and when it is over", () => {
+test("an outage is reported when it starts, every ten minutes, and when it is over", () => {
   let outage: Outage | undefined;
   const reported: (string | undefined)[] = [];
   for (const [minute, failed] of [false, true, true, ...Array(19).fill(true), false, false, true].entries()) {

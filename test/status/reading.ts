@@ -1,7 +1,7 @@
 import type { Row } from "../../src/rows/row.js";
 import type { BatchReading } from "../../src/status/capture-status.js";
 
-/** A row of `indexing_status` with nothing said but these facts. */
+/** A row of `indexing_status` with these facts and nothing else. */
 export function statusRow(facts: Row = {}): Row {
   return {
     captured_at: "2026-11-20T02:00:00Z",
@@ -24,7 +24,7 @@ export function statusRow(facts: Row = {}): Row {
   };
 }
 
-/** An answer for batch b. */
+/** A reading of batch b. */
 export function batchReading(...rows: readonly Row[]): BatchReading {
   return { datasetId: "set", batch: "b", rows: rows.map(statusRow), error: undefined };
 }

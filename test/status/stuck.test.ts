@@ -7,7 +7,7 @@ import { batchReading } from "./reading.js";
 const start = Date.parse("2026-11-20T02:00:00Z");
 const minute = 60_000;
 
-/** A document after readings of so many minutes after the start. */
+/** A watched document after readings at these minutes. */
 function watched(...readings: readonly (readonly [minutes: number, facts: Row])[]): WatchedDocuments {
   return readings.reduce(
     (documents: WatchedDocuments, [minutes, facts]) =>
@@ -25,7 +25,7 @@ const stillAfter = (documents: WatchedDocuments, minutes: number) =>
 
 const indexing = { indexing_status: "indexing", completed_segments: 5, total_segments: 8 };
 
-test("a document stands still since it was seen to move, and before that since it is watched", () => {
+test("a document stands still since its last progress, or else since the start of the watch", () => {
   expect(stillAfter(watched([0, indexing]), 9)).toBe(9);
   expect(stillAfter(watched([0, indexing], [3, { ...indexing, completed_segments: 6 }]), 9)).toBe(6);
   expect(stillAfter(watched([0, indexing], [3, indexing]), 9)).toBe(9);
@@ -33,7 +33,7 @@ test("a document stands still since it was seen to move, and before that since i
   expect(stillAfter(watched([0, long]), 9)).toBe(9);
 });
 
-test("what is old by its times and never moves is stuck after a few readings", () => {
+test("a document that is old by its times and never moves is stuck after a few readings", () => {
   const old = {
     ...indexing,
     processing_started_at: "2026-11-20T01:00:00Z",
@@ -62,7 +62,7 @@ test("after ten minutes it is stuck, unless there is nothing to wait for", () =>
   expect(stuckAt({ indexing_status: "error" }, 10)).toBe(false);
 });
 
-test("the age is that of the processing, and nothing where the service does not say when it began", () => {
+test("the age counts from the start of processing, and is missing if the service does not report that", () => {
   const begun = only(watched([0, { ...indexing, processing_started_at: "2026-11-20T01:00:00Z" }]));
   expect(ageOf(begun, start)).toBe(60 * minute);
   expect(ageOf(begun, start - 90 * minute)).toBe(0);
@@ -84,7 +84,7 @@ test.each<[Row, string | undefined]>([
   expect(warnings.map((warning) => warning.text)).toEqual(text ? [`document doc of batch "b" ${text}`] : []);
 });
 
-test("pauses and documents that are gone are reported at once, each thing under a name of its own", () => {
+test("pauses and missing documents are reported at once, each under its own name", () => {
   const paused = watchWarnings(watched([0, { indexing_status: "paused" }]), start);
   expect(paused).toMatchObject([{ text: expect.stringContaining("is paused until someone resumes it") }]);
   const both = advance(new Map(), [batchReading({}, { document_id: "two" })], start).documents;

@@ -58,7 +58,7 @@ test("snapshots and runs add to one history", async () => {
   expect(await done()).toEqual([0, 10, 20, 30, 40, 40].map((n) => ({ n })));
 });
 
-test("while a run is at work a snapshot waits beside the database, and the next run adds it", async () => {
+test("while a run is in progress a snapshot waits beside the database, and the next run adds it", async () => {
   const { take, run, done, work } = await startPlace();
   await run();
   const lock = await lockJob(work, new Date());
@@ -71,7 +71,7 @@ test("while a run is at work a snapshot waits beside the database, and the next 
   expect(await readdir(join(work, "indexing_status"))).toEqual([]);
 });
 
-test("a batch that is not there is reported, the others are taken", async () => {
+test("a missing batch is reported, and the others are read", async () => {
   const { take, done } = await startPlace(["nowhere", "2025"]);
   const { failures } = await take();
   expect(failures).toEqual([expect.stringMatching(/^indexing status of batch "nowhere": .*404 not_found/)]);

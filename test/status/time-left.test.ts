@@ -6,12 +6,12 @@ import { statusRow } from "./reading.js";
 const indexing = (done: unknown, total: unknown = 100) =>
   statusRow({ indexing_status: "indexing", completed_segments: done, total_segments: total });
 
-/** The samples after readings of so many chunks done, one a second. */
+/** The samples after these readings, one second apart. */
 function samplesOf(rows: readonly ReturnType<typeof statusRow>[]): readonly Sample[] {
   return rows.reduce((samples: readonly Sample[], row, second) => withSample(samples, row, second * 1000), []);
 }
 
-test("an even rate tells the time that is left exactly", () => {
+test("at a steady rate, the time left is exact", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 100 }), (rate, seconds) => {
       const total = rate * 200;
@@ -22,7 +22,7 @@ test("an even rate tells the time that is left exactly", () => {
   );
 });
 
-test("what is said is a number from 0 up, or nothing, whatever the service counts", () => {
+test("the estimate is a number from 0 up, or missing, whatever the service counts", () => {
   const count = fc.oneof(fc.integer({ min: -5, max: 50 }), fc.constantFrom(null, "7", Number.MAX_SAFE_INTEGER));
   const stage = fc.constantFrom("waiting", "splitting", "indexing", "completed", "error", "paused", "new", null);
   const row = fc
@@ -47,7 +47,7 @@ test("nothing is said before anything has grown, and before and after the indexi
   expect(timeLeft(samples, indexing(0, 0), 1000)).toBeUndefined();
 });
 
-test("what stands still takes longer and longer, and a document begun anew is reckoned anew", () => {
+test("the estimate grows while a document stands still, and restarts when its indexing restarts", () => {
   const stalled = samplesOf([indexing(0), indexing(50)]);
   expect(timeLeft(stalled, indexing(50), 2000)).toBe(2000);
   expect(timeLeft(stalled, indexing(50), 10_000)).toBe(10_000);

@@ -1,11 +1,11 @@
-/** A clock on which a watch of hours takes no time: it moves on when the watch sleeps until its next poll. */
+/** A clock for watching hours in no time: it jumps ahead when the watch sleeps until its next poll. */
 export class WatchClock {
   milliseconds = Date.parse("2026-11-20T02:00:00Z");
   readonly #timeout: number | undefined;
   #end: (() => void) | undefined;
   #over = Number.POSITIVE_INFINITY;
 
-  /** `timeout`: of the watch; the sleep of this length is its deadline, every other one is between two polls. */
+  /** `timeout` of the watch: a sleep of this length is its deadline, every other sleep is between two polls. */
   constructor(timeout?: number) {
     this.#timeout = timeout;
   }

@@ -36,7 +36,7 @@ test.runIf(canMount)("a disk that is full while it watches: clear words, and eve
   expect(kept.filter((name) => !name.endsWith(".jsonl"))).toEqual([]);
 
   const log: string[] = [];
-  grow(400); // for one more reading, but for no database
+  grow(400); // enough for one more reading, but not for a database
   const report = (_level: string, message: string) => log.push(message);
   expect(await takeStatus(job, { env, log: report })).toMatchObject({ added: false });
   expect(log).toEqual([expect.stringContaining("is full (adding readings to the database)")]);

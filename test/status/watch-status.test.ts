@@ -18,7 +18,7 @@ import { WatchClock } from "./watch-clock.js";
 
 type Facts = Parameters<typeof makeStatusEntry>[1];
 
-/** A batch of one document that answers these facts, one at each read, and the last of them from then on. */
+/** A batch of one document that answers with these facts, one per read; the last one repeats. */
 const statuses =
   (id: string, ...facts: readonly Facts[]) =>
   (read: number) => [makeStatusEntry(id, { completed_at: null, ...facts[Math.min(read, facts.length) - 1] })];
@@ -96,55 +96,55 @@ async function startPlace({
   };
 }
 
+test.runIf(inFull)("polls until the document is completed, and keeps every reading that differs", async () => {
+  const { watch, kept, server, log, waiting } = await startPlace();
+  expect(await watch()).toMatchObject({
+    status: "completed",
+    seconds: 30,
+    polls: 7,
+    readings: 6,
+    rows: [{ indexing_status: "completed", completed_segments: 10 }],
+    added: true,
+  });
+  const rows = await kept();
+  expect(rows.map(({ s, n }) => `${s} ${n}`)).toEqual([
+    "waiting 0",
+    "splitting 0",
+    "splitting 0",
+    "indexing 5",
+    "indexing 4",
+    "completed 10",
+  ]);
+  expect(rows.map((row) => (Number(row.at) - Date.parse("2026-11-20T02:00:00Z")) / 5000)).toEqual([0, 2, 3, 4, 5, 6]);
+  expect(server.requests.every(({ path }) => path.endsWith("/indexing-status"))).toBe(true);
+  expect(log).toEqual([]);
+  expect(await readdir(waiting)).toEqual([]);
+});
+
 test.runIf(inFull)(
-  "polls until the document is completed, and keeps every reading that tells something new",
+  "continues after an error until the others are done, and names the document that failed",
   async () => {
-    const { watch, kept, server, log, waiting } = await startPlace();
-    expect(await watch()).toMatchObject({
-      status: "completed",
-      seconds: 30,
-      polls: 7,
-      readings: 6,
-      rows: [{ indexing_status: "completed", completed_segments: 10 }],
-      added: true,
+    const { watch, kept, log, ids } = await startPlace({
+      batches: ([one = "", two = "", three = ""]) => ({
+        b: (read) => [
+          ...statuses(one, at("indexing"), { ...at("error"), error: "too \u001b[31mlong" })(read),
+          ...statuses(two, ...updated)(read),
+        ],
+        c: statuses(three, at("completed")),
+      }),
     });
-    const rows = await kept();
-    expect(rows.map(({ s, n }) => `${s} ${n}`)).toEqual([
-      "waiting 0",
-      "splitting 0",
-      "splitting 0",
-      "indexing 5",
-      "indexing 4",
-      "completed 10",
-    ]);
-    expect(rows.map((row) => (Number(row.at) - Date.parse("2026-11-20T02:00:00Z")) / 5000)).toEqual([0, 2, 3, 4, 5, 6]);
-    expect(server.requests.every(({ path }) => path.endsWith("/indexing-status"))).toBe(true);
-    expect(log).toEqual([]);
-    expect(await readdir(waiting)).toEqual([]);
+    expect(await watch()).toMatchObject({ status: "error", polls: 7, readings: 9 });
+    expect(log).toEqual([`warn: document ${ids[0]} of batch "b" ended in an error: too \u001b[31mlong`]);
+    expect((await kept()).filter(({ document_id }) => document_id === ids[1])).toHaveLength(6);
   },
 );
-
-test.runIf(inFull)("goes on after an error until the others are done, and says which it was", async () => {
-  const { watch, kept, log, ids } = await startPlace({
-    batches: ([one = "", two = "", three = ""]) => ({
-      b: (read) => [
-        ...statuses(one, at("indexing"), { ...at("error"), error: "too \u001b[31mlong" })(read),
-        ...statuses(two, ...updated)(read),
-      ],
-      c: statuses(three, at("completed")),
-    }),
-  });
-  expect(await watch()).toMatchObject({ status: "error", polls: 7, readings: 9 });
-  expect(log).toEqual([`warn: document ${ids[0]} of batch "b" ended in an error: too \u001b[31mlong`]);
-  expect((await kept()).filter(({ document_id }) => document_id === ids[1])).toHaveLength(6);
-});
 
 test.runIf(inFull)("everything is completed already: one poll", async () => {
   const { watch } = await startPlace({ batches: ([id = ""]) => ({ b: statuses(id, at("completed", 3, 3)) }) });
   expect(await watch()).toMatchObject({ status: "completed", polls: 1, readings: 1, seconds: 0 });
 });
 
-test.runIf(inFull)("the timeout ends it, with what was read", async () => {
+test.runIf(inFull)("the timeout ends it, and its readings are kept", async () => {
   const { watch, kept } = await startPlace({
     batches: ([id = ""]) => ({ b: statuses(id, at("waiting"), at("indexing")) }),
   });
@@ -199,7 +199,7 @@ test.runIf(inFull)("polls that fail do not end it: it says so once, and when the
   ]);
 });
 
-test.runIf(inFull)("a service that is gone for longer than requests may be in flight is waited for, too", async () => {
+test.runIf(inFull)("a service that is gone for longer than requests may be in flight is also waited for", async () => {
   const { watch } = await startPlace({
     behaviour: { faults: ({ nth }) => (nth > 0 && nth < 20 ? { kind: "reset-before" } : undefined) },
   });
@@ -233,14 +233,14 @@ test.each<[string, PlaceOptions, RegExp]>([
   expect((await readdir(waiting).catch(() => [])).length > 0).toBe(read && options.batches === undefined);
 });
 
-test("nobody there: it says so at once", async () => {
+test("a refused connection is reported at once", async () => {
   const { job, env, server } = await startPlace();
   await server.close();
   await expect(watchStatus(job, { env, interval: 1000 })).rejects.toThrow(/connection refused by 127/);
   await expect(watchStatus(job, { env: {}, interval: 1000 })).rejects.toThrow(UsageError);
 });
 
-test.runIf(inFull)("a signal ends it with its reason; what was read waits for whoever comes next", async () => {
+test.runIf(inFull)("a signal ends it with its reason; its readings wait for the next run", async () => {
   const { watch, waiting, job, env, kept } = await startPlace();
   const stop = new AbortController();
   const onPoll = () => stop.signal.aborted || stop.abort(new InterruptedError("SIGINT"));
@@ -250,7 +250,7 @@ test.runIf(inFull)("a signal ends it with its reason; what was read waits for wh
   expect((await kept()).map(({ s }) => s)).toEqual(["waiting", "waiting"]);
 });
 
-test.runIf(inFull)("while a run is at work the readings wait, and the run after it adds them all", async () => {
+test.runIf(inFull)("while a run is in progress the readings wait, and the next run adds them all", async () => {
   const { watch, waiting, place, run, kept } = await startPlace();
   await run();
   const before = await readFile(join(place, "test.duckdb"));
@@ -276,7 +276,7 @@ test.runIf(inFull)("a large database is never copied", async () => {
   expect((await readdir(waiting)).length).toBeGreaterThan(0);
 });
 
-test.runIf(inFull)("a database that cannot be read is said, and how the watch ended, too", async () => {
+test.runIf(inFull)("an unreadable database is reported, and so is how the watch ended", async () => {
   const { watch, waiting, place, run, log } = await startPlace();
   await run();
   await writeFile(join(place, "test.duckdb"), "notes");

@@ -30,7 +30,7 @@ test.each([
   expect(countsOf(statusRow({ completed_segments: done, total_segments: total }))).toEqual(counts);
 });
 
-test("of any course, what is kept is every reading that differs from the one before", () => {
+test("for any sequence, every reading that differs from the one before is kept", () => {
   const facts = fc.record({
     indexing_status: fc.constantFrom("waiting", "indexing", "completed", null),
     completed_segments: fc.integer({ min: 0, max: 2 }),
@@ -56,7 +56,7 @@ test("of any course, what is kept is every reading that differs from the one bef
   );
 });
 
-test("a field that nobody knows is a change, and no move", () => {
+test("an unknown field is a change, but not progress", () => {
   const { documents } = advance(none, [batchReading({ extra: { now: 1 } })], 0);
   const step = advance(documents, [batchReading({ extra: { now: 2 } })], 1000);
   expect(step.changed).toHaveLength(1);
@@ -75,7 +75,7 @@ test("documents of one id in two batches are two, and so are two of one batch", 
   ]);
 });
 
-test("a document that its batch does not name any more is gone, until it is named again", () => {
+test("a document that its batch no longer lists is gone, until it is listed again", () => {
   const { documents } = advance(none, [batchReading({}, { document_id: "two" })], 0);
   const gone = advance(documents, [batchReading({})], 1);
   expect([...gone.documents.values()].map(({ state }) => state)).toEqual(["working", "gone"]);

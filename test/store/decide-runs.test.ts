@@ -13,7 +13,7 @@ const keptOf = (runs: readonly PastRun[], keep: Keep) =>
     .filter(({ keep }) => keep)
     .map(({ runId }) => runId);
 
-test("says of every run what becomes of it and why, newest first", () => {
+test("says for every run whether it is kept and why, newest first", () => {
   const runs = [
     run("2026-11-01T02:00:00Z"),
     run("2026-11-18T02:00:00Z", "partial"),
@@ -62,7 +62,7 @@ test("of partial runs since the newest complete one, the rules keep some; of a j
   ]);
 });
 
-test("runs of a knowledge base that was emptied do not push out the last one that has documents", () => {
+test("runs of an emptied knowledge base do not replace the last one that has documents", () => {
   const full = ["2026-11-16", "2026-11-17"].map((day) => run(`${day}T02:00:00Z`));
   const empty = ["2026-11-18", "2026-11-19"].map((day) => ({ ...run(`${day}T02:00:00Z`), isEmpty: true }));
   const decided = decideRuns([...full, ...empty], { last: 1 });
@@ -89,7 +89,7 @@ describe("for all runs and rules", () => {
   const holds = (rule: (runs: readonly PastRun[], keep: Keep) => void) =>
     fc.assert(fc.property(runs, keeps, rule), { numRuns: 300 });
 
-  test("what becomes of complete runs does not hang on the partial ones", () => {
+  test("partial runs do not affect which complete runs are kept", () => {
     holds((runs, keep) => {
       const complete = runs.filter(({ status }) => status === "complete");
       const ids = new Set(complete.map(({ runId }) => runId));
@@ -105,7 +105,7 @@ describe("for all runs and rules", () => {
     });
   });
 
-  test("a run stays if and only if a rule alone keeps it", () => {
+  test("a run stays if and only if at least one rule keeps it", () => {
     holds((runs, keep) => {
       const alone = Object.entries(keep).flatMap(([rule, count]) => keptOf(runs, { [rule]: count }));
       expect(new Set(keptOf(runs, keep))).toEqual(new Set(alone));
@@ -113,7 +113,7 @@ describe("for all runs and rules", () => {
   });
 
   test("each rule keeps as many complete runs as it says, or as many periods as there are", () => {
-    const periods = { last: 19, daily: 8, monthly: 6 } as const; // characters of a run id that name the period
+    const periods = { last: 19, daily: 8, monthly: 6 } as const; // how many characters of a run id identify the period
     holds((runs, keep) => {
       const complete = runs.filter(({ status }) => status === "complete");
       for (const rule of ["last", "daily", "monthly"] as const) {

@@ -8,7 +8,7 @@ const before = process.cwd();
 beforeEach(async () => process.chdir(await testFolder()));
 afterEach(() => process.chdir(before));
 
-/** Puts something of a kind at a path. */
+/** Creates an entry of this kind at a path. */
 async function put(kind: Found, path: string): Promise<void> {
   const inner = { run: "manifest.json", job: "runs", begun: ".work", folder: "x" }[kind as "run"];
   await mkdir(dirname(path), { recursive: true });
@@ -53,7 +53,7 @@ test.each<[string, Readonly<Record<string, Found>>, object | undefined]>([
   ["a.duckdb@20261120", { "a.duckdb": "database" }, undefined],
   ["n@20261120.yaml", { "n@20261120.yaml": "job file" }, at("out", "n", { file: "n@20261120.yaml" })],
   ["n@20261120", { "n@20261120": "run", "out/n": "job" }, runFolder("n@20261120")],
-  // Nothing else behind an @ names a run.
+  // Any other text after @ does not name a run.
   ["nightly@2026", { [inOut]: "job" }, undefined],
   ["nightly@latest", { [inOut]: "job" }, undefined],
   ["nightly@", { [inOut]: "job" }, undefined],

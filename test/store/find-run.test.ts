@@ -8,7 +8,7 @@ import { makeRuns } from "../store/past-run.js";
 
 const [first, second, third] = ["20261118T020000000Z", "20261119T020000000Z", "20261120T020000000Z"];
 
-/** An output folder with the job `test`: two complete runs, and a partial one after them. */
+/** An output folder with the job `test`: two complete runs and a later partial run. */
 async function startPlace() {
   const folder = await testFolder();
   const dir = join(folder, "out");
@@ -19,7 +19,7 @@ async function startPlace() {
 
 test("a name, a folder and a file of a job stand for its newest complete run; a run folder for itself", async () => {
   const { folder, job, options, runOf } = await startPlace();
-  // Nothing that only a run needs is asked for: no service, and a variable that is not set.
+  // The job lacks settings that only a run needs: it has no service, and a variable is not set.
   const file = await jobFile(folder, { notify: { url: `\${NOTIFY_URL}` } });
   expect(await findRun("test", options)).toBe(runOf(second));
   expect(await findRun(job, { env: {} })).toBe(runOf(second));
@@ -59,7 +59,7 @@ test("a job without `latest` still has its newest complete run, and a copy witho
   expect(await findRun("single", options)).toBe(join(dir, "single", "latest"));
 });
 
-test("what is not found is named, with what there is", async () => {
+test("if a run is not found, the error names it and the existing ones", async () => {
   const { folder, dir, job, options, runOf } = await startPlace();
   await makeRuns(join(dir, "partial"), "partial", { [first]: "partial", [second]: "partial" });
   await mkdir(join(dir, "empty", ".work"), { recursive: true });

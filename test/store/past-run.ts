@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { manifestOf } from "../dump/manifest-of.js";
 
-/** Makes run folders as runs of the job would have left them, with one file of rows, and lets `latest` lead to the newest complete one. */
+/** Makes run folders like those of real runs, with one file of rows each; `latest` points to the newest complete one. */
 export async function makeRuns(
   place: string,
   job: string,

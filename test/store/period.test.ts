@@ -23,7 +23,7 @@ test.each([
   expect(timeOfRun(text)).toBeUndefined();
 });
 
-test("every time of a run comes back from its id", () => {
+test("every time of a run can be read back from its id", () => {
   const times = fc.date({ min: new Date("1971-01-01"), max: new Date("2999-12-31"), noInvalidDate: true });
   fc.assert(
     fc.property(times, (time) => {

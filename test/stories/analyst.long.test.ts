@@ -7,11 +7,11 @@ import { jobFile, testFolder } from "../run/job-for.js";
 import { query, type Rows, readJsonl } from "../run/read-dump.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
-const manual = "1e63378f-0ff6-41a4-8f48-687d51b4e63d"; // chunks that people have edited
-const parents = "38277434-a0b5-4540-ad6f-d3ed63cd4e2d"; // paragraph parents
+const manual = "1e63378f-0ff6-41a4-8f48-687d51b4e63d"; // a document whose chunks have manual edits
+const parents = "38277434-a0b5-4540-ad6f-d3ed63cd4e2d"; // a document with paragraph parents
 const absent = "00000000-0000-4000-8000-00000000dead";
 
-/** The program against the embedded service; `run` gives the folder of the run. */
+/** The program and the embedded service; `run` returns the run folder. */
 async function nightly() {
   const [folder, service] = [await testFolder(), await startService()];
   onTestFinished(() => service.close());
@@ -38,7 +38,7 @@ async function nightly() {
 
 const sorted = (rows: Rows) => rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
 
-test("the analyst opens the database after a re-index, and reads what it changed, what was lost, and what was there before", {
+test("the analyst opens the database after a re-index and reads what changed, what was lost, and the earlier state", {
   timeout: 120_000,
 }, async () => {
   const { run, reindex, ask, kbdump } = await nightly();
@@ -47,7 +47,7 @@ test("the analyst opens the database after a re-index, and reads what it changed
   const after = await run([manual, parents, absent], 3);
   const [first, second] = [basename(before), basename(after)];
 
-  // What is there? What changed from run to run?
+  // What is in the dump? What changed between the runs?
   const [oldRows, newRows] = [await readJsonl(before, "chunks"), await readJsonl(after, "chunks")];
   const ofManual = (rows: Rows) => rows.filter(({ document_id }) => document_id === manual);
   const contents = new Set(ofManual(newRows).map(({ content }) => content));
@@ -57,12 +57,12 @@ test("the analyst opens the database after a re-index, and reads what it changed
   const count = (name: string) => Number(changes?.[name]);
   expect(count("removed") - count("added")).toBe(oldRows.length - newRows.length);
   expect(count("removed") + count("changed")).toBe(edited.length);
-  expect(count("switched")).toBeGreaterThan(0); // what people had switched off is on again
+  expect(count("switched")).toBeGreaterThan(0); // chunks that people had disabled are enabled again
   const ofNow = ["added", "changed", "switched", "reindexed"].map(count);
   expect(ofNow.reduce((sum, each) => sum + each)).toBe(ofManual(newRows).length);
   expect(count("reindexed")).toBeGreaterThan(edited.length);
 
-  // Which texts that people wrote are gone or different?
+  // Which manual texts are missing or different?
   const manualRows = await ask(
     `SELECT content FROM chunk_changes WHERE updated_by IS NOT NULL AND change IN ('removed', 'changed')`,
   );
@@ -71,7 +71,7 @@ test("the analyst opens the database after a re-index, and reads what it changed
   expect(edits.length).toBe(count("changed"));
   for (const { after: is } of edits) expect(contents).toContain(is);
 
-  // What was retrieved? A re-index sets counts to 0, and is no loss.
+  // What was retrieved? A re-index resets the counts to 0, which is not a loss.
   expect(await ask("SELECT count(*)::INTEGER AS n FROM hits WHERE gained < 0")).toEqual([{ n: 0 }]);
   const zero = ofManual(oldRows).filter(({ hit_count }) => hit_count === 0).length;
   const [neverHit] = await ask(`SELECT count(*)::INTEGER AS n FROM never_hit WHERE document_id = '${manual}'`);
@@ -89,7 +89,7 @@ test("the analyst opens the database after a re-index, and reads what it changed
   const answer = JSON.parse(await kbdump("sql", "test", `FROM changes_per_run WHERE run_id = '${second}'`, "--json"));
   expect(answer).toMatchObject({ status: "ok", row_count: 1, rows: [{ changed: count("changed") }] });
 
-  // What stood there at the first run, exactly?
+  // What exactly did the first run contain?
   for (const [id, folder] of [
     [first, before],
     [second, after],

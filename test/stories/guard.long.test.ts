@@ -16,5 +16,5 @@ test("the owner guards a document from start to proof with one yes, at 80 column
   expect(await guard.ended, guard.text()).toBe(0);
   expect(guard.text()).toContain("restored: 2 of 2; proved");
   expect(contents()).toEqual(worked);
-  expect(guard.broken().filter((line) => !line.includes("kb-guard"))).toEqual([]); // a path has no place to break
+  expect(guard.broken().filter((line) => !line.includes("kb-guard"))).toEqual([]); // paths cannot be wrapped
 }, 60_000);

@@ -6,7 +6,7 @@ import { startService } from "../../src/demo/start-service.js";
 import { keys, openKbdump } from "../pseudo-terminal.js";
 import { rounds } from "../rounds.js";
 
-/** Somebody who has just installed kbdump, in an empty folder, at a terminal of this width. */
+/** A new user of kbdump, in an empty folder, at a terminal of this width. */
 async function sitDown(columns: number) {
   const service = await startService();
   onTestFinished(() => service.close());
@@ -21,7 +21,7 @@ async function sitDown(columns: number) {
   return { service, cwd, open, type };
 }
 
-/** Commands to copy, ids and paths may be wider than a narrow screen; nothing else may. */
+/** Only commands to copy, ids and paths may be wider than a narrow screen. */
 function unexpected(broken: readonly string[]): readonly string[] {
   return broken.filter((line) => !/^ *(node |cat |(\w+ )?output\/|http|\([0-9a-f-]{36}\))/.test(line));
 }
@@ -31,7 +31,7 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
   async (columns) => {
     const { service, cwd, open, type } = await sitDown(columns);
 
-    // Nothing is set up yet: the first line leads on.
+    // Without any setup, the first line says what to do next.
     const bare = await type("run");
     expect(bare.code).toBe(2);
     expect(bare.screen).toContain("kbdump init");
@@ -42,7 +42,7 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
     expect(wrong.code).toBe(1);
     expect(wrong.screen.replace(/\n +/g, " ")).toContain("usually ends in /v1 (GET http");
 
-    // kbdump asks, and writes a job.
+    // kbdump asks questions and writes a job.
     const dialogue = open(`init mine.yaml --ask --base-url ${service.url}`);
     await dialogue.shows("◆  API key");
     dialogue.type(`${service.key}${keys.enter}`);
@@ -57,7 +57,7 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
     expect(await dialogue.ended).toBe(0);
     expect(unexpected(dialogue.broken())).toEqual([]);
 
-    // The commands that it prints work as they stand, and what they print fits the screen.
+    // The commands that it prints work unchanged, and their output fits the screen.
     for (const line of ["plan mine.yaml", "run mine.yaml", "verify mine", "list", "list mine.yaml"]) {
       const { code, screen, broken } = await type(line);
       expect(code, screen).toBe(0);
@@ -65,7 +65,7 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
       expect(screen, line).not.toContain(service.key);
     }
     const rows = await type("sql mine SELECT_count(*)_AS_chunks_FROM_chunks".replaceAll("_", " "));
-    expect(rows.code).not.toBe(0); // several words are several arguments: a statement needs quotes
+    expect(rows.code).not.toBe(0); // an SQL statement of several words needs quotes
     const terminal = openKbdump(["sql", "mine", "SELECT count(*) > 10 AS many FROM chunks"], { cwd, columns });
     expect(await terminal.ended).toBe(0);
     expect(terminal.text()).toContain("true");

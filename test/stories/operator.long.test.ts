@@ -17,7 +17,7 @@ import { makeDocument, Store } from "../servers/store.js";
 const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const secret = "0badc0de-5ec2-4e70-8000-000000000000";
 
-/** Behaves as healthchecks.io: it writes to the operator when a check goes down, and when it is up again. */
+/** Behaves like healthchecks.io: sends the operator a mail when a check goes down and when it is up again. */
 function mailsFrom(received: readonly Received[]): readonly string[] {
   const mails: string[] = [];
   let [down, begun] = [false, ""];
@@ -27,7 +27,7 @@ function mailsFrom(received: readonly Received[]): readonly string[] {
     if (pathname === `/${secret}/start`) begun = key;
     else {
       expect([`/${secret}`, `/${secret}/fail`]).toContain(pathname);
-      if (reported.run_id !== null) expect(key).toBe(begun); // the end of the run that began
+      if (reported.run_id !== null) expect(key).toBe(begun); // reports the end of the run that started
       const fails = pathname.endsWith("/fail");
       if (fails) mails.push(`down: ${reported.message}`);
       else if (down) mails.push("up again");
@@ -53,7 +53,10 @@ async function startNights() {
     output: { formats: ["jsonl"], keep: { last: 2 } },
     notify: { url: `\${PING_URL}/${secret}` },
   });
-  /** A night by cron, with the line of docs/operate.md; gives its exit code, if that is not 0, and what cron mails, which is what was printed. */
+  /**
+   * One night of cron, with the line from docs/operate.md. Returns the exit code (if not 0) and the mail from cron,
+   * which is everything that was printed.
+   */
   const night = async (key = server.key) => {
     const [, end] = /^#.* kbdump run \S+ (--quiet > .*)$/m.exec(await readFile("jobs/nightly.yaml", "utf8")) ?? [];
     const line = `"${process.execPath}" "${program}" run job.yaml ${end}`;
@@ -80,7 +83,7 @@ test("the operator hears of the nights in which something was wrong, and of no o
   const { server, behaviour, receiver, second, place, night, figures, runs, latest } = await startNights();
   const mails = () => mailsFrom(receiver.received);
 
-  // Three nights without trouble: nobody writes, the oldest of three runs goes, the figures move on.
+  // Three nights without trouble: no mail; the oldest of three runs is removed; the metrics advance.
   expect([await night(), await night()]).toEqual(["", ""]);
   const [oldest = "", middle = ""] = await runs();
   const before = await figures();
@@ -93,7 +96,7 @@ test("the operator hears of the nights in which something was wrong, and of no o
   expect(third.figure("kbdump_runs_total", ",status=complete")).toBe(3);
   expect(third.figure("kbdump_requests_total")).toBe(server.requests.length);
 
-  // A document cannot be read: a partial dump, which pushes out none of the complete ones.
+  // A document cannot be read: the dump is partial and replaces no complete run.
   behaviour.documentError?.set(second.id, {
     status: 400,
     body: { code: "provider_not_initialize", message: "no model", status: 400 },
@@ -112,13 +115,13 @@ test("the operator hears of the nights in which something was wrong, and of no o
   expect(partial.figure("kbdump_last_run_status", ",status=partial")).toBe(1);
   expect(partial.success).toBe(third.success);
 
-  // Mended: complete again, and the partial run goes.
+  // Fixed: the run is complete again, and the partial run is removed.
   behaviour.documentError?.clear();
   expect(await night()).toBe("");
   expect(mails()).toEqual([bad, "up again"]);
   expect(await runs()).toEqual([kept[1], await latest()]);
 
-  // The key was changed, and nobody told the job: nothing is published, and what there is stays.
+  // The key was changed, but not for the job: nothing is published, and existing runs stay.
   const whole = await runs();
   const fifth = await figures();
   expect(await night("dataset-SomeOldKeyOfLastYear")).toMatch(/^exit 1\nkbdump: .*401/);
@@ -129,7 +132,7 @@ test("the operator hears of the nights in which something was wrong, and of no o
   expect(failed.figure("kbdump_runs_total", ",status=failed")).toBe(1);
   expect(failed.figure("kbdump_rows", ",kind=chunks")).toBe(25);
 
-  // And the night after. What the operator keeps is sound, and no secret lies in it.
+  // The night after. All runs that the operator keeps are sound and contain no secret.
   expect(await night()).toBe("");
   expect(mails().at(-1)).toBe("up again");
   expect((await runHere(["verify", join(place, "latest"), "--quiet"])).code).toBe(0);

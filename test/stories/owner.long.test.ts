@@ -11,9 +11,9 @@ import { jobFor, testFolder } from "../run/job-for.js";
 import { readJsonl } from "../run/read-dump.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
-const manual = "1e63378f-0ff6-41a4-8f48-687d51b4e63d"; // chunks that people have edited
+const manual = "1e63378f-0ff6-41a4-8f48-687d51b4e63d"; // a document whose chunks have manual edits
 
-/** The owner of a knowledge base, who is about to re-index a document. */
+/** The owner of a knowledge base, about to re-index a document. */
 async function sitDown(columns: number) {
   const service = await startService();
   onTestFinished(() => service.close());
@@ -36,7 +36,7 @@ async function sitDown(columns: number) {
 }
 
 test.each([40, 80].slice(0, rounds(1, 2)))(
-  "the owner sees what a re-index took, the lost text first, at %d columns",
+  "the owner sees what a re-index removed, the lost text first, at %d columns",
   async (columns) => {
     const { cwd, type, reindex } = await sitDown(columns);
     expect((await type("run", "manual.yaml")).code).toBe(0);
@@ -59,7 +59,7 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
     expect(lost.length).toBeGreaterThan(5);
     for (const row of lost) {
       const text = String(row.content).replace(/\s+/g, " ");
-      // of a changed chunk the part that was lost, which is its end; of a removed one the beginning
+      // for a changed chunk, the lost part at its end; for a removed one, the beginning
       expect(
         [text.slice(0, 40), text.slice(-30)].some((part) => shown.includes(part)),
         text,
@@ -70,8 +70,8 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
 );
 
 /**
- * A re-index took the work of people: an edit and a new chunk between two runs, and an edit from before the first one, so that nobody
- * knows what it replaced.
+ * A re-index removed manual edits: an edit and a new chunk between two runs, and an edit from before the first run,
+ * whose original text is unknown.
  */
 async function loseWork() {
   const base = new KnowledgeBase({ form: "text_model", chunks: 6 });
@@ -113,7 +113,7 @@ test("the owner looks at the plan, stops at the questions, and then has everythi
   const stopped = restore(40, "--apply");
   await stopped.shows("What shall be restored?");
   expect(stopped.broken()).toEqual([]);
-  stopped.type(keys.enter); // as planned
+  stopped.type(keys.enter); // restore as planned
   await stopped.shows("Send 2 write requests");
   stopped.type(keys.ctrlC);
   expect(await stopped.ended).toBe(130);
@@ -123,7 +123,7 @@ test("the owner looks at the plan, stops at the questions, and then has everythi
   const done = restore(80, "--apply");
   await done.shows("What shall be restored?");
   expect(done.text()).toContain("2 rows, as planned");
-  done.type(`${keys.down}${keys.enter}`); // ask about each
+  done.type(`${keys.down}${keys.enter}`); // decide about each row
   await done.shows("Restore this chunk?");
   const [, shown = ""] = done.text().split("What shall be restored?");
   expect(shown.replace(/[\s│]+/g, " ")).toMatch(/chunk at 4 \S+: A person edited it, and it is not known/);

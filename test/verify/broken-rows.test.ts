@@ -9,7 +9,7 @@ import { mend } from "./forge.js";
 import { soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
 
-/** A file of one sound dump holds these bytes instead, and the manifest agrees. */
+/** Replaces one file of a sound dump by these bytes, with a matching manifest; returns the findings. */
 async function findingsWith(path: string, text: string | Buffer, rows = 1): Promise<readonly string[]> {
   const format = path.endsWith(".csv") ? "csv" : "jsonl";
   const run = await writeDump(await plainFolder(), soundTables, { formats: [format] });
@@ -20,7 +20,7 @@ async function findingsWith(path: string, text: string | Buffer, rows = 1): Prom
 
 type BrokenRow = readonly [message: string, text: string | Buffer];
 
-/** Gives the findings for these rows of one file, which follow its header. */
+/** Returns the findings for these rows after the header of one file. */
 async function findingsOfRows(
   path: string,
   header: string,
@@ -39,7 +39,7 @@ describe("lines of JSONL that are no rows", () => {
   const field = (json: string) => `{"dataset_id":"d","position":1,"name":"author","type":${json}}\n`;
 
   const broken: readonly BrokenRow[] = [
-    ["is not valid JSON: ", `\ufeff${field('"string"')}`], // the first, where a reader could take it for that of the file
+    ["is not valid JSON: ", `\ufeff${field('"string"')}`], // a reader could take it for the file's byte order mark
     ["is not valid JSON: ", field('"string')],
     ["is not valid JSON: ", field('"a\tb"')],
     ["is not valid JSON: ", "\n"],
@@ -106,7 +106,7 @@ describe("cells that are not of their column's type", () => {
     expect(await findingsOfRows(path, "", rows)).toEqual(expected);
   });
 
-  test.runIf(inFull)("a name that an object has twice, of which a reader sees one member", async () => {
+  test.runIf(inFull)("a repeated name in an object, of which a reader sees only one member", async () => {
     const path = "indexing_status.jsonl";
     const twice = ['{"a":1,"a":1}', '{"b":[{"a":1,"c":{"a":2},"\\u0061":3}]}'].map((extra) => line({ extra }));
     expect(await findingsOfRows(path, "", twice)).toEqual([
@@ -126,7 +126,7 @@ describe("cells that are not of their column's type", () => {
     ]);
   });
 
-  test("what is of the type", async () => {
+  test("values of the right type", async () => {
     const cells = {
       total_segments: "-9223372036854775808",
       completed_at: '"0001-01-01T00:00:00.001Z"',
@@ -179,7 +179,7 @@ describe("records of CSV that are no rows", () => {
   });
 
   test.runIf(inFull)(
-    "quotes where none are needed are the same row, and a line feed between quotes ends none",
+    "unneeded quotes do not change a row, and a line feed between quotes does not end one",
     async () => {
       expect(await findingsWith("metadata_fields.csv", `${header}"d","1","author","string"\n`)).toEqual([]);
       expect(await findingsWith("metadata_fields.csv", `${header}d,1,"a\n""b""\n",",\n"\nd,2,x,y\n`, 2)).toEqual([

@@ -14,7 +14,7 @@ const compressions = ["gzip", "zstd"] as const;
 
 const endings = { none: "", gzip: ".gz", zstd: ".zst" };
 
-/** A dump with one file changed; the manifest has the new bytes of the file, so that only its text gives the change away. */
+/** A dump with one changed file. The manifest matches the new bytes, so only the decompressed text shows the change. */
 async function damaged(compress: Compression, change: (bytes: Buffer) => Uint8Array) {
   const run = await writeDump(await plainFolder(), soundTables, { compress });
   const path = `chunks.jsonl${endings[compress]}`;
@@ -23,7 +23,7 @@ async function damaged(compress: Compression, change: (bytes: Buffer) => Uint8Ar
   return { run, path };
 }
 
-/** All that is found in such a dump. */
+/** All findings for such a dump. */
 async function foundAfter(compress: Compression, change: (bytes: Buffer) => Uint8Array): Promise<readonly string[]> {
   const { run, path } = await damaged(compress, change);
   const { findings } = await verifyRun(run);
@@ -31,10 +31,10 @@ async function foundAfter(compress: Compression, change: (bytes: Buffer) => Uint
   return findings.map(({ message }) => message);
 }
 
-/** What is wrong with the file, found twice: when its bytes are read, and when its rows are. */
+/** The problem is found twice: when the bytes are read and when the rows are read. */
 const twice = (problem: string) => [problem, `cannot be read: ${problem}`];
 
-const flipped = (bytes: Buffer) => bytes.with(-7, (bytes.at(-7) ?? 0) ^ 1); // in the checksum of gzip
+const flipped = (bytes: Buffer) => bytes.with(-7, (bytes.at(-7) ?? 0) ^ 1); // in the gzip checksum
 const followedBy = (more: Uint8Array) => (bytes: Buffer) => Buffer.concat([bytes, more]);
 const behind = twice("has something after the end of its compressed text");
 
@@ -61,7 +61,7 @@ test.each(compressions)("a file of %s is damaged, or not compressed at all", asy
   expect((await foundAfter(compress, flipped))[0]).toBe("has a damaged compressed text");
 });
 
-test.each(compressions)("a file of %s has garbage behind its end", async (compress) => {
+test.each(compressions)("a file of %s has garbage after its end", async (compress) => {
   expect(await foundAfter(compress, followedBy(Buffer.from("garbage")))).toEqual(behind);
   expect(await foundAfter(compress, followedBy(Buffer.alloc(20)))).toEqual(behind);
 });

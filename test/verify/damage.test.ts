@@ -12,7 +12,7 @@ const findingsOf = async (run: string) => (await verifyRun(run)).findings;
 const texts = (findings: readonly { file: string; message: string }[]) =>
   findings.map(({ file, message }) => `${file}: ${message}`);
 
-test.runIf(inFull)("an untouched dump is sound, and what was checked is reported", async () => {
+test.runIf(inFull)("an untouched dump is sound, and the checks are reported", async () => {
   const { run, folder } = await copyOfDump();
   const checked = {
     run_id: run.split("/").at(-1),

@@ -13,7 +13,7 @@ import { change, editManifest, flipBit } from "./forge.js";
 const output = { formats: ["jsonl", "duckdb"] };
 const copyOfDump = useDump(output.formats);
 
-/** Gives the findings after some statements on the database. */
+/** Returns the findings after these statements on the database. */
 async function findingsAfter({ run, database }: Dumped, ...statements: string[]): Promise<readonly string[]> {
   await change(database, ...statements);
   const { findings } = await verifyRun(run, { duckdb: true });
@@ -33,7 +33,7 @@ test("an untouched database is sound, and one elsewhere, under another name and 
   }
 });
 
-test("rows are gone, there are rows more, and cells are others: each is found, and nothing else", async () => {
+test("finds missing rows, added rows and changed cells, and nothing else", async () => {
   const found = await findingsAfter(
     await copyOfDump(),
     "DELETE FROM chunks WHERE rowid = 2",
@@ -144,7 +144,7 @@ describe("a database of several runs", () => {
   });
 });
 
-test("child chunks stay those of an earlier run where a later one did not ask for them", async () => {
+test("child chunks stay those of an earlier run if a later one did not request them", async () => {
   const { base, run: first, database } = await copyOfDump();
   const second = await dump(base, smallStore(), { childChunks: "none", output });
   expect(second.manifest.counts.child_chunks).toBe(0);
@@ -157,7 +157,7 @@ test("an unstable document that did not replace a complete one is skipped, and c
   const { base } = await copyOfDump();
   const { store, dataset, documents } = smallStore();
   addChunks(documents[0], 120, { seed: 9 });
-  const behaviour = { paging: "same-page" } as const; // so that the second page of the first document is missing
+  const behaviour = { paging: "same-page" } as const; // the second page of the first document will be missing
   const { folder: run, manifest } = await dump(base, { store, dataset, documents }, { behaviour, output });
   expect(manifest.documents.map(({ status }) => status)).toEqual(["unstable", "complete"]);
   expect(await verifyRun(run, { duckdb: true })).toMatchObject({
@@ -243,7 +243,7 @@ describe("a database that cannot be looked at", () => {
     expect((await verifyRun(run, { duckdb: true })).findings).toHaveLength(1);
   });
 
-  test("one bit is another somewhere in its rows", async () => {
+  test("one bit in its rows differs", async () => {
     const { run, database } = await copyOfDump();
     await flipBit(database);
     const { findings } = await verifyRun(run, { duckdb: true });

@@ -8,15 +8,15 @@ import type { Behaviour } from "../servers/behaviour.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
 
-/** A dump of a test's own, to be damaged. */
+/** A dump for one test, which may damage it. */
 export interface Dumped {
-  /** The folder that `dump` takes, for one more run. */
+  /** The folder to pass to `dump` for another run. */
   readonly base: string;
   /** `output/test` */
   readonly folder: string;
   readonly run: string;
   readonly database: string;
-  /** Its documents in their order: 12 chunks; 5 chunks of 3 child chunks each; none, for it cannot be read. */
+  /** Its documents in order: 12 chunks; 5 chunks with 3 child chunks each; one that cannot be read. */
   readonly documents: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const allFormats = ["jsonl", "csv", "parquet", "duckdb"];
 
 export const absent = "00000000-0000-4000-8000-00000000dead";
 
-/** A knowledge base of two documents and one batch. */
+/** A knowledge base with two documents and one batch. */
 export function smallStore() {
   const store = new Store();
   const text = makeDocument({ chunks: 12, seed: 1 });
@@ -41,7 +41,7 @@ export interface DumpOptions {
   readonly behaviour?: Behaviour;
 }
 
-/** Dumps the store below `<folder>/out` with a run; the job is called test. */
+/** Dumps the store to `<folder>/out` with the job `test`. */
 export async function dump(
   folder: string,
   { store, dataset }: ReturnType<typeof smallStore>,
@@ -62,7 +62,7 @@ export async function dump(
   }
 }
 
-/** Makes one dump for the tests of a file, in all formats by default; gives each of them a copy. */
+/** Makes one dump for the tests of a file, by default in all formats; each test gets a copy. */
 export function useDump(formats = allFormats): () => Promise<Dumped> {
   let made: { readonly base: string; readonly runId: string; readonly documents: readonly string[] };
   beforeAll(async () => {

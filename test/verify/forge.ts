@@ -8,7 +8,7 @@ import { readCsv } from "../dump/formats/rfc4180.js";
 
 type Manifest = Record<string, unknown> & { files: { path: string; rows: number; bytes: number; sha256: string }[] };
 
-/** Changes the manifest as a forger would. */
+/** Changes the manifest, like a forger. */
 export async function editManifest(run: string, edit: (manifest: Manifest) => void): Promise<void> {
   const path = join(run, "manifest.json");
   const manifest: Manifest = JSON.parse(await readFile(path, "utf8"));
@@ -16,7 +16,7 @@ export async function editManifest(run: string, edit: (manifest: Manifest) => vo
   await writeFile(path, JSON.stringify(manifest));
 }
 
-/** Makes the manifest tell the truth about the bytes of a file, so that only what is in it gives the forger away. */
+/** Updates the manifest to match the bytes of a file, so that only its content shows the change. */
 export async function mend(run: string, path: string, rows?: number): Promise<void> {
   const bytes = await readFile(join(run, path));
   const sha256 = createHash("sha256").update(bytes).digest("hex");
@@ -27,7 +27,7 @@ export async function mend(run: string, path: string, rows?: number): Promise<vo
   });
 }
 
-/** Changes the lines of a JSONL file, and mends the manifest. */
+/** Changes the lines of a JSONL file and updates the manifest. */
 export async function forgeLines(run: string, path: string, edit: (lines: string[]) => string[]): Promise<void> {
   const lines = edit((await readFile(join(run, path), "utf8")).split("\n").slice(0, -1));
   await writeFile(join(run, path), lines.map((line) => `${line}\n`).join(""));
@@ -36,7 +36,7 @@ export async function forgeLines(run: string, path: string, edit: (lines: string
 
 type Cells = (string | null)[];
 
-/** Changes the rows of a CSV file, and mends the manifest; the header is no row. */
+/** Changes the rows of a CSV file, without its header, and updates the manifest. */
 export async function forgeCsv(
   run: string,
   path: string,
@@ -53,7 +53,7 @@ export async function forgeCsv(
   await mend(run, path, rows.length);
 }
 
-/** Makes a Parquet file of a statement over the old one, `old`, and mends the manifest. */
+/** Replaces a Parquet file by the result of a query over the old one, `old`, and updates the manifest. */
 export async function forgeParquet(run: string, path: string, select: string): Promise<void> {
   const [target, aside] = [join(run, path), join(run, `${path}.aside`)];
   const rows = await read(undefined, async (connection) => {
@@ -67,7 +67,7 @@ export async function forgeParquet(run: string, path: string, select: string): P
   await mend(run, path, rows);
 }
 
-/** Runs statements on a database; gives the rows of the last. */
+/** Runs statements on a database; returns the rows of the last one. */
 export async function change(
   database: string,
   ...statements: readonly string[]

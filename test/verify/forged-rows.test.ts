@@ -6,8 +6,8 @@ import { type Dumped, useDump } from "./dumped.js";
 import { forgeCsv, forgeLines, forgeParquet } from "./forge.js";
 
 /**
- * Rows changed in one format by somebody who mends size, hash and rows in the manifest: only the comparison with the other
- * formats can tell.
+ * Rows changed in one format by a forger who also updates sizes, hashes and row counts in the manifest: only the
+ * comparison with the other formats can detect this.
  */
 const formats = ["jsonl", "csv", "parquet"] as const;
 const copyOfDump = useDump([...formats]);
@@ -18,7 +18,7 @@ interface Forgery {
   readonly parquet: string;
 }
 
-/** Gives the findings after the files of these kinds were forged. */
+/** Forges the files of these formats; returns the findings. */
 async function forge(
   { run }: Dumped,
   format: (typeof formats)[number],
@@ -41,7 +41,7 @@ const removed: Forgery = {
   parquet: "FROM old WHERE nth <> 3 ORDER BY nth",
 };
 
-/** Two rows more: one with the ids of another, one with an id of its own. */
+/** Two more rows: one with the ids of another row, one with a new id. */
 const added: Forgery = {
   jsonl: (lines) => [...lines, lines[2] ?? "", (lines[2] ?? "").replace(/"id":"[^"]+"/, '"id":"new"')],
   csv: (rows) => [...rows, rows[2] ?? [], (rows[2] ?? []).with(2, "new")],
@@ -57,7 +57,7 @@ const swapped: Forgery = {
 describe.each(inFull ? formats : (["csv"] as const))("in %s alone", (format) => {
   const other = format === "jsonl" ? "csv" : "jsonl";
 
-  test.runIf(inFull)("a row of chunks and a row of child chunks are gone", async () => {
+  test.runIf(inFull)("a row of chunks and a row of child chunks are missing", async () => {
     expect(await forge(await copyOfDump(), format, ["chunks", "child_chunks"], removed)).toEqual([
       `manifest.json: files: chunks.${format} has 16 rows, counts.chunks is 17`,
       `manifest.json: files: child_chunks.${format} has 14 rows, counts.child_chunks is 15`,
@@ -66,7 +66,7 @@ describe.each(inFull ? formats : (["csv"] as const))("in %s alone", (format) => 
     ]);
   });
 
-  test.runIf(inFull)("there are two rows more, one of which stands there already", async () => {
+  test.runIf(inFull)("two rows are added, one of which repeats an existing row", async () => {
     expect(await forge(await copyOfDump(), format, ["chunks"], added)).toEqual([
       `manifest.json: files: chunks.${format} has 19 rows, counts.chunks is 17`,
       `chunks.${format}: row 18, chunk … of document …, occurs more often than in chunks.${other}`,
@@ -84,7 +84,7 @@ describe.each(inFull ? formats : (["csv"] as const))("in %s alone", (format) => 
   });
 });
 
-/** One changed cell of chunks: what it is in JSONL, in CSV and in Parquet. The first is put into row 1, and so on. */
+/** One changed cell of chunks, as JSONL, CSV and Parquet. The first goes into row 1, and so on. */
 const cells: readonly (readonly [column: string, json: string, csv: string | null, sql: string])[] = [
   ["content", '"new"', "new", "'new'"],
   ["content", '""', "", "''"],

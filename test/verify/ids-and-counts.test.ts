@@ -12,7 +12,7 @@ const findingsOf = async (run: string) =>
 
 const formats = ["jsonl", "csv", "parquet"] as const;
 
-describe.each(formats)("a dump in %s alone", (format) => {
+describe.each(formats)("a dump in %s only", (format) => {
   test.runIf(inFull)("is sound, and it is said that there was nothing to compare it with", async () => {
     const run = await writeDump(await plainFolder(), soundTables, { formats: [format] });
     expect(await verifyRun(run)).toMatchObject({
@@ -27,7 +27,7 @@ describe.each(formats)("a dump in %s alone", (format) => {
   });
 });
 
-test.runIf(inFull)("what the service listed is sound in every format, and one that lacks is seen", async () => {
+test.runIf(inFull)("listed documents are sound in every format, and a missing one is found", async () => {
   const run = await writeDump(
     await plainFolder(),
     { ...soundTables, document_info: [info("a"), info("b")] },
@@ -43,7 +43,7 @@ test.runIf(inFull)("what the service listed is sound in every format, and one th
   );
 });
 
-/** Dumps whose files agree with each other and with the manifest, and that are wrong all the same. */
+/** Dumps whose files match each other and the manifest, but are still wrong. */
 const wrong: readonly [what: string, tables: Partial<Tables>, finding: string][] = [
   [
     "a chunk stands there twice",
@@ -151,7 +151,7 @@ test.runIf(inFull).each(wrong.map((each, at) => [...each, formats[at % 3] ?? "js
   },
 );
 
-test("what is unique or has its parent only by chance of the order of columns is distinguished", async () => {
+test("rows with equal ids in different documents are not confused", async () => {
   const chunks = [chunk("a", "a1"), chunk("a", "b1"), chunk("b", "a1"), chunk("b", "b1")];
   const child_chunks = [child("a", "a1", "k"), child("a", "b1", "k"), child("b", "a1", "k")];
   const documents = [document("a", 2, 2), document("b", 2, 1)];
@@ -190,7 +190,7 @@ describe("the documents of the manifest and of the files", () => {
     ]);
   });
 
-  test.runIf(inFull)("stand in another order, or are fewer", async () => {
+  test.runIf(inFull)("are in another order, or are fewer", async () => {
     const run = await writeDump(await plainFolder(), soundTables);
     await editManifest(run, (manifest) => {
       manifest.documents = [document("b", 1, 0), document("a", 2, 2)];
@@ -210,7 +210,7 @@ describe("the documents of the manifest and of the files", () => {
   });
 });
 
-test.runIf(inFull)("the manifest counts other than there are, and says complete of what is not", async () => {
+test.runIf(inFull)("the manifest has wrong counts, and says complete for a document that is not", async () => {
   const run = await writeDump(await plainFolder(), soundTables);
   await editManifest(run, (manifest) => {
     manifest.counts = { documents: 2, chunks: 4, child_chunks: 2, indexing_status: 2, metadata_fields: 1 };

@@ -17,7 +17,7 @@ const manyChunks = {
 
 let run: string;
 
-/** One dump serves all tests: it is only read. */
+/** All tests share one dump, because they only read it. */
 beforeAll(async () => {
   run = await writeDump(await mkdtemp(join(tmpdir(), "kbdump-verify-")), manyChunks, {
     formats: ["jsonl", "csv", "parquet"],
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(join(run, ".."), { recursive: true, force: true }));
 
-test("the tally tells what is done and how far it is", async () => {
+test("the progress reports finished steps and the current position", async () => {
   const progress = emptyReadProgress();
   const steps = new Set<string>();
   const watched = new Proxy(progress, {

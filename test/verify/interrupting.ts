@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { emptyReadProgress, type ReadProgress } from "../../src/read-progress.js";
 import { plainFolder } from "../dump/formats/folder.js";
 
-/** Makes a folder for temporary files that is this test's own. */
+/** Gives this test its own folder for temporary files. */
 export async function ownTemporaryFolder(): Promise<string> {
   const before = process.env.TMPDIR;
   onTestFinished(() => {
@@ -14,7 +14,7 @@ export async function ownTemporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** Gives a tally, and a signal that is aborted with "enough" when the tally comes to a step. */
+/** Returns a progress object, and a signal that aborts with "enough" when the progress reaches a step. */
 export function abortAt(step: string): { readonly progress: ReadProgress; readonly signal: AbortSignal } {
   const stop = new AbortController();
   const progress = new Proxy(emptyReadProgress(), {

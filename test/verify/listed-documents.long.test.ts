@@ -11,7 +11,7 @@ import { writeDump } from "./write-dump.js";
 const findingsOf = async (run: string) =>
   (await verifyRun(run)).findings.map(({ file, message }) => `${file}: ${message}`);
 
-/** A dump without any row of what was listed. */
+/** A dump without rows of document_info. */
 const withoutInfo = async (manifest: object = {}) =>
   writeDump(await plainFolder(), { ...soundTables, document_info: [] }, { manifest });
 

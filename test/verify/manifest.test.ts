@@ -14,7 +14,7 @@ const findingsOf = async (run: string) =>
 
 const deep = "[".repeat(2_000_000) + "]".repeat(2_000_000);
 
-/** The entry of a complete original of the first document. */
+/** The manifest entry of a complete original of the first document. */
 function original(documents: unknown): object {
   const [{ dataset_id, document_id }] = documents as [Record<string, unknown>];
   const facts = { name: "x", mime_type: null, file_id: null, bytes: 3, expected_bytes: 3, sha256: "0".repeat(64) };
@@ -22,8 +22,8 @@ function original(documents: unknown): object {
   return { dataset_id, document_id, path: "originals/a/x", ...facts, ...place, verdict: "complete", reason: null };
 }
 
-describe("what is no dump", () => {
-  test("a folder without a manifest, an empty one, a path that is not there, a file", async () => {
+describe("a folder that is not a dump", () => {
+  test("a folder without a manifest, an empty one, a missing path, a file", async () => {
     const run = await soundDump();
     await rename(join(run, "manifest.json"), join(run, "..", "manifest.json"));
     await mkdir(join(run, "empty"));
@@ -181,7 +181,7 @@ describe("a manifest that cannot be relied on", () => {
     expect(await findingsOf(run)).toEqual([]);
   });
 
-  test("a manifest of another version: what to do is said", async () => {
+  test("for a manifest of another version, the error says what to do", async () => {
     const run = await soundDump();
     for (const [format, advice] of [
       [2, "run the job again, or use the version that wrote it"],
@@ -193,7 +193,7 @@ describe("a manifest that cannot be relied on", () => {
     }
   });
 
-  test("child lists that are not those of its documents", async () => {
+  test("child lists that do not match its documents", async () => {
     const auto = { embedding: 0, reason: "", auto_asks: 0, auto_misses: 0 };
     const run = await soundDump();
     await editManifest(run, (manifest) => {
@@ -222,7 +222,7 @@ describe("a manifest that cannot be relied on", () => {
     );
   });
 
-  test("proofs that are not those of its documents", async () => {
+  test("proofs that do not match its documents", async () => {
     const run = await soundDump();
     await editManifest(run, (manifest) => {
       const [{ dataset_id, document_id }] = manifest.documents as [Record<string, unknown>];
@@ -241,7 +241,7 @@ describe("a manifest that cannot be relied on", () => {
     );
   });
 
-  test("a shard that cannot be, and one that has other formats than JSONL", async () => {
+  test("an impossible shard, and one with formats other than JSONL", async () => {
     const run = await soundDump();
     const shard = { index: 5, count: 4, plan: "p", list: { documents: 1, bytes: 1, sha256: "0".repeat(64) } };
     await writeFile(join(run, "list.json"), "{}");

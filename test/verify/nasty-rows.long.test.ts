@@ -14,7 +14,7 @@ let made: string;
 let plain: string;
 let safe: string;
 
-/** One dump without csv_safe and one with it serve all tests, which copy what they change. */
+/** All tests share one dump without csv_safe and one with it; they change only copies. */
 beforeAll(async () => {
   made = await mkdtemp(join(tmpdir(), "kbdump-nasty-"));
   plain = await writeDump(join(made, "plain"), tables, { formats });
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(made, { recursive: true, force: true }));
 
-test("whatever a cell holds, no difference is seen where there is none", async () => {
+test("for any cell, no difference is reported if there is none", async () => {
   expect(await verifyRun(plain)).toMatchObject({ findings: [], checked: { chunks: tables.chunks.length } });
 });
 
@@ -50,7 +50,7 @@ test("with csv_safe, texts that the apostrophe makes longer than 64 bytes are st
   expect((await verifyRun(folder)).findings).toEqual([]);
 });
 
-test("with csv_safe, an apostrophe is looked at where there is no CSV, and everything else in the CSV, too", async () => {
+test("with csv_safe, an apostrophe counts if there is no CSV; everything else counts in the CSV too", async () => {
   const run = join(await plainFolder(), "run");
   await cp(safe, run, { recursive: true });
   await forgeParquet(
@@ -77,10 +77,10 @@ test("with csv_safe, an apostrophe is looked at where there is no CSV, and every
   expect((await verifyRun(other)).finding_count).toBe(3);
 });
 
-test("rows of more than 16 MB, of which one differs in a blank at its end", async () => {
-  const [odd, plain] = ['"\n漢é,\\'.repeat(10_000), "x".repeat(9_000_000)]; // the odd ones alone take three times as long
+test("rows of more than 16 MB; one differs in a blank at its end", async () => {
+  const [odd, plain] = ['"\n漢é,\\'.repeat(10_000), "x".repeat(9_000_000)]; // odd characters only would take three times as long
   const content = `${odd}${plain}${odd}${plain}${odd}end`;
-  const shorter = `${odd}${"x".repeat(3_000_000)}${odd}`; // longer than the pieces of a file, too
+  const shorter = `${odd}${"x".repeat(3_000_000)}${odd}`; // still longer than a read chunk
   const forged = chunk("b", "b1", { content: shorter, extra: { content: shorter } });
   const chunks = [chunk("a", "a1", { content }), chunk("a", "a2"), forged];
   const run = await writeDump(await plainFolder(), { ...soundTables, chunks }, { formats });

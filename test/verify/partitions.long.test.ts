@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(made, { recursive: true, force: true }));
 
-/** A copy of the run, with the files of all formats or of one. */
+/** Copies the run with the files of all formats or of one. */
 async function copyOfRun(only?: Format): Promise<string> {
   const copy = join(await testFolder(), "run");
   await cp(run, copy, { recursive: true });
@@ -47,7 +47,7 @@ const inOrder = async (folder: string) => {
   return own.map((document: { document_id: string }) => document.document_id).sort();
 };
 
-test("an untouched run is sound in all formats together, and in each alone", async () => {
+test("an untouched run is sound in all formats together, and in each one", async () => {
   expect(await findingsOf(await copyOfRun())).toEqual([]);
   for (const format of fileFormats) expect(await findingsOf(await copyOfRun(format))).toEqual([]);
 });
@@ -86,7 +86,7 @@ describe.each(fileFormats)("in %s alone", (format) => {
     ]);
   });
 
-  test("documents that do not stand by their ids are found", async () => {
+  test("documents that are not sorted by their ids are found", async () => {
     const folder = await copyOfRun(format);
     const path = file(format, ids.full);
     const [first, second, third] = await inOrder(folder);
@@ -102,7 +102,7 @@ describe.each(fileFormats)("in %s alone", (format) => {
   });
 });
 
-test("a row that one format lacks, and one that stands twice, are named by file and row", async () => {
+test("a row that one format lacks, and a repeated row, are named by file and row", async () => {
   const folder = await copyOfRun();
   const [csv, jsonl] = [file("csv", ids.odd), file("jsonl", ids.odd)];
   await forgeCsv(folder, csv, (rows) => [rows[0] ?? [], ...rows.slice(0, 2)]);
@@ -139,7 +139,7 @@ test("a row that is none, other than the listed number of rows, and a file witho
   expect(await findingsOf(short)).toContain(`${file("csv", ids.empty)}: cannot be read: has no header`);
 });
 
-test("a flipped bit and a cut file are reported of their partition alone", async () => {
+test("a flipped bit and a cut file are reported only for their partition", async () => {
   const folder = await copyOfRun();
   const [flipped, cut] = [file("jsonl", ids.full), file("parquet", ids.odd, "child_chunks")];
   await flipBit(join(folder, flipped));

@@ -5,7 +5,7 @@ import { plainFolder } from "../dump/formats/folder.js";
 import { soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
 
-/** The bug of a test, and a text format that has it. */
+/** The bug of a test, and a text format with this bug. */
 const planted = vi.hoisted(() => {
   const state = { bug: "none" };
   const withBug = (format: TextFormat, name: string): TextFormat => ({
@@ -21,7 +21,7 @@ vi.mock("../../src/dump/formats/csv.js", async (original) => {
   const csvText = (safe: boolean) => planted.withBug(real.csvText(safe), "csv writer");
   return { ...real, csvText };
 });
-// The writer of Parquet and everybody who reads JSONL by DuckDB share this: a bug in it would hide from a reader that uses it.
+// The Parquet writer and all DuckDB readers of JSONL share this code, so such a reader would not detect a bug in it.
 vi.mock("../../src/dump/formats/jsonl.js", async (original) => {
   const real = await original<typeof import("../../src/dump/formats/jsonl.js")>();
   const selectRows: SelectRows = (kind, ...args) => {
@@ -38,7 +38,7 @@ afterEach(() => {
 
 async function findingsWith(bug: string, formats: readonly ("jsonl" | "csv" | "parquet")[]) {
   planted.state.bug = bug;
-  // A copy: the texts of the same rows are kept from test to test.
+  // A copy, because the texts of the same rows are cached between tests.
   const run = await writeDump(await plainFolder(), structuredClone(soundTables), { formats });
   return (await verifyRun(run)).findings.map(({ file, message }) => `${file}: ${message}`);
 }

@@ -2,7 +2,7 @@ import { columns, type Kind } from "../../src/rows/columns.js";
 import type { Row } from "../../src/rows/row.js";
 import type { Tables } from "../dump/formats/stage.js";
 
-/** A row of a kind: what is given, and null in all other columns. */
+/** A row of a kind with these values; all other columns are null. */
 export function rowOf(kind: Kind, given: Row): Row {
   return Object.fromEntries(columns[kind].map(({ name }) => [name, given[name] ?? null]));
 }
@@ -35,7 +35,7 @@ export const settings = (dataset_id: string, more: Row = {}) =>
 export const details = (document_id: string, more: Row = {}) =>
   rowOf("document_details", { dataset_id: "d", document_id, name: `${document_id}.md`, ...more });
 
-/** Two documents: `a` of two chunks, the first of which has two children, and `b` of one. */
+/** Two documents: `a` with two chunks, the first of which has two children, and `b` with one chunk. */
 export const soundTables: Tables = {
   chunks: [chunk("a", "a1"), chunk("a", "a2"), chunk("b", "b1")],
   child_chunks: [child("a", "a1", "k1"), child("a", "a1", "k2")],

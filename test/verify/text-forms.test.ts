@@ -54,7 +54,7 @@ describe("canonicalJson", () => {
     );
   });
 
-  test("a text that is no JSON stays as it is", () => {
+  test("a text that is not JSON stays unchanged", () => {
     for (const text of ["", "plain", "{", "12 apples", '"', "-", "[1", "1.50s"]) expect(canonicalText(text)).toBe(text);
     expect(canonicalText("1.50")).toBe(canonicalText("1.5"));
   });
@@ -73,7 +73,7 @@ test("parseJson finds the names of any object, and its values", () => {
   );
 });
 
-test("textOfRow tells all rows apart", () => {
+test("textOfRow distinguishes all rows", () => {
   const cell = fc.option(
     fc.oneof(fc.string({ maxLength: 3 }), fc.constantFrom("-,", "1,", "\ud800", "\udc00", "\ufffd", "[]", "")),
   );
@@ -117,7 +117,7 @@ describe("shortText", () => {
     expect(found.map(([text]) => text)).toEqual(texts.map(shortText));
   });
 
-  test("tells all texts apart, and all but the apostrophe of csv_safe without it", () => {
+  test("distinguishes all texts, and without it all but the apostrophe of csv_safe", () => {
     expect(new Set(texts.map(shortText)).size).toBe(texts.length);
     for (const text of [...texts.filter((each) => !each.startsWith("'")), "'x", `'x${long}`]) {
       const guarded = /^[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text;

@@ -63,7 +63,7 @@ test("--json: one object, sound or not", async () => {
   });
 });
 
-test.runIf(inFull)("what is said of a dump without files stands before the verdict", async () => {
+test.runIf(inFull)("the note about a dump without files comes before the verdict", async () => {
   const run = await writeDump(await plainFolder(), soundTables, { formats: ["parquet"] });
   const { stdout } = await runHere(["verify", run]);
   expect(stdout).toBe(
@@ -71,7 +71,7 @@ test.runIf(inFull)("what is said of a dump without files stands before the verdi
   );
 });
 
-test("2 for what is no run, with the reason", async () => {
+test("2 for something that is not a run, with the reason", async () => {
   const folder = await plainFolder();
   const [gone, empty, file] = [join(folder, "gone"), join(folder, "empty"), join(folder, "file")];
   await mkdir(empty);
@@ -147,7 +147,7 @@ test.runIf(inFull)("SIGINT: exit 130 soon, and not a word on stdout", async () =
   const temporary = await plainFolder();
   const child = startKbdump(["verify", run], { TMPDIR: temporary });
   const done = finished(child);
-  await vi.waitUntil(async () => (await readdir(temporary)).length > 0, { timeout: 20_000 }); // it has begun to read
+  await vi.waitUntil(async () => (await readdir(temporary)).length > 0, { timeout: 20_000 }); // it has started to read
   const start = performance.now();
   child.kill("SIGINT");
   expect(await done).toEqual({ code: 130, stdout: "", stderr: "kbdump: interrupted by SIGINT\n" });

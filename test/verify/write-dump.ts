@@ -10,13 +10,13 @@ export interface WriteOptions {
   readonly formats?: readonly ("jsonl" | "csv" | "parquet")[];
   readonly csvSafe?: boolean;
   readonly compress?: Compression;
-  /** More options of the job, as the manifest has them. */
+  /** Additional job options for the manifest. */
   readonly options?: object;
-  /** More members of the manifest. */
+  /** Additional members of the manifest. */
   readonly manifest?: object;
 }
 
-/** Writes rows as a run would, true or not, with a manifest that agrees; gives the run folder. */
+/** Writes any rows, valid or not, like a run, with a matching manifest; returns the run folder. */
 export async function writeDump(base: string, tables: Tables, options: WriteOptions = {}): Promise<string> {
   const { formats = ["jsonl"], csvSafe = false, compress = "none" } = options;
   const csv = formats.includes("csv") && (csvSafe ? "safe" : true);

@@ -1,9 +1,9 @@
 import { integer, pick, type Random } from "../servers/random.js";
 
-/** Number of a process of a round: 0 is the coordinator, the others are workers. */
+/** The number of a process in a round: 0 is the coordinator, the others are workers. */
 export type Seat = number;
 
-/** Something that happens to a process or to the broker, once so many requests have come since the one before. */
+/** An event that hits a process or the broker, `after` this many requests since the event before. */
 export type Disturbance = { readonly after: number } & (
   | { readonly kind: "kill"; readonly seat: Seat; readonly startAfter: number }
   | { readonly kind: "freeze"; readonly seat: Seat; readonly wakeAfter: number }
@@ -14,15 +14,15 @@ export type Disturbance = { readonly after: number } & (
 
 export const workerCount = 3;
 
-/** Longer than the lease of a place, so that others use what the frozen process had. */
+/** Longer than a lease, so that others take over what the frozen process had. */
 const beyondLease = [5_500, 7_500] as const;
 
-/** Whether a process sleeps for longer than its locks last: others take its place, while its connections stay open. */
+/** Whether a process is frozen for longer than its locks last: others replace it while its connections stay open. */
 export function stalls(each: Disturbance): boolean {
   return each.kind === "freeze" && each.wakeAfter >= beyondLease[0];
 }
 
-/** The disturbances of a round. One worker at least is never frozen until the run is over. */
+/** Draws the disturbances of a round. At least one worker is never frozen until the end of the run. */
 export function drawDisturbances(random: Random): readonly Disturbance[] {
   let canSleep = workerCount - 1;
   return Array.from({ length: integer(random, 3, 8) }, () => {
@@ -52,7 +52,7 @@ type Drawn =
   | "restart the broker"
   | "freeze the broker";
 
-/** A disturbance in words. */
+/** Describes a disturbance. */
 export function wordsOf(each: Disturbance): string {
   const { after } = each;
   if (each.kind === "kill") return `+${after} requests: kill ${nameOf(each.seat)} (again after ${each.startAfter} ms)`;

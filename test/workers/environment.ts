@@ -8,13 +8,13 @@ import { startRedis, type TestBroker } from "../servers/start-redis.js";
 import { makeDocument, Store } from "../servers/store.js";
 import { openSeat, type SeatOfProcess } from "./seat.js";
 
-/** A service, a broker, and a job that a single run has read already. */
+/** A service, a broker, and a job that a run without workers has already read. */
 export interface Environment {
   readonly server: RealisticServer;
   readonly broker: TestBroker;
   /** The folder of the job. */
   readonly place: string;
-  /** The rows of the single run, by the names of their files. */
+  /** The rows of the run without workers, by file name. */
   readonly expected: ReadonlyMap<string, string>;
   readonly startCoordinator: (...flags: readonly string[]) => SeatOfProcess;
   readonly startWorker: () => SeatOfProcess;
@@ -23,7 +23,7 @@ export interface Environment {
 const concurrency = 6;
 const rowFiles = ["chunks.jsonl", "child_chunks.jsonl", "documents.jsonl"];
 
-/** Starts one with so many documents: one has 130 chunks, the others some 12, and each chunk has a list of children to be read. */
+/** Starts the environment. One document has 130 chunks, the others about 12; every chunk has a child list that must be read. */
 export async function startWorld(documents: number, latency: number): Promise<Environment> {
   const store = new Store();
   const made = Array.from({ length: documents }, (_, at) =>
@@ -62,8 +62,8 @@ export async function startWorld(documents: number, latency: number): Promise<En
 }
 
 /**
- * No more requests than the job allows were ever in flight, nor more connections open, whoever sent them.
- * A stalled process cannot close its connections, at most as many again, while others open theirs.
+ * Expects that all processes together never exceeded the job's limits for requests in flight and open connections. A
+ * stalled process cannot close its connections while others open theirs, which allows at most as many again.
  */
 export function expectBounded({ server }: Environment, label: string, stalled = 0): void {
   expect(server.maxInFlight, `${label}: requests in flight`).toBeLessThanOrEqual(concurrency);
@@ -75,7 +75,7 @@ async function rowsIn(folder: string): Promise<ReadonlyMap<string, string>> {
   return new Map(await Promise.all(rowFiles.map(read)));
 }
 
-/** Every run of the job has the rows of the single run, and nothing of the work is left. */
+/** Expects that every run of the job has the rows of the run without workers, and that no work files are left. */
 export async function expectAsSingle({ place, expected }: Environment, label: string): Promise<void> {
   const runs = await readdir(join(place, "runs"));
   expect(runs.length, label).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ export async function expectAsSingle({ place, expected }: Environment, label: st
   expect(await readdir(join(work, "exchange")).catch(() => []), label).toEqual([]);
 }
 
-/** Removes what a round made. */
+/** Removes everything that a round made. */
 export async function clearWorld({ place, server }: Environment): Promise<void> {
   await rm(place, { recursive: true, force: true });
   server.reset();

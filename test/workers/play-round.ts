@@ -10,14 +10,14 @@ import { clearWorld, type Environment, expectAsSingle, expectBounded } from "./e
 import type { SeatOfProcess } from "./seat.js";
 import { watchRuns } from "./watch-runs.js";
 
-/** Milliseconds that a run may take after the last disturbance. */
+/** How many milliseconds a run may take after the last disturbance. */
 const patience = 120_000;
-/** Milliseconds after which the next disturbance comes, however few requests there are. */
+/** After this many milliseconds, the next disturbance comes even without enough requests. */
 const longestCalm = 2_500;
-/** Milliseconds in which a process that wakes late shows what it does. */
+/** How many milliseconds to watch a process that wakes late. */
 const afterwards = 1_500;
 
-/** Lets a coordinator and workers read everything while the disturbances of a seed happen to them. */
+/** Runs a coordinator and workers through everything while the disturbances of this seed happen. */
 export async function playRound(environment: Environment, seed: number): Promise<void> {
   const script = drawDisturbances(randomFrom(seed));
   const label = `KBDUMP_WORKER_SEED=${seed}: ${script.map(wordsOf).join(", ")}`;
@@ -51,7 +51,7 @@ export async function playRound(environment: Environment, seed: number): Promise
   for (const seat of seats.slice(1)) {
     expect(seat.isOver(), `${label}: a worker ended by itself`).toBe(false);
     const { code, stderr } = await seat.end("SIGTERM");
-    expect([143, null], `${label}: ${stderr}`).toContain(code); // null: it was about to start
+    expect([143, null], `${label}: ${stderr}`).toContain(code); // null: killed while it was about to start
   }
   expect(await hashesOf(join(environment.place, "runs")), `${label}: a worker changed a run`).toEqual(before);
   expect(await watch.stop(), label).toEqual([]);
@@ -59,7 +59,7 @@ export async function playRound(environment: Environment, seed: number): Promise
   expectBounded(environment, label, script.filter(stalls).length);
 }
 
-/** Waits for so many requests. */
+/** Waits for this many more requests. */
 async function progressOf({ server }: Environment, requests: number): Promise<void> {
   const [begin, goal] = [performance.now(), server.requests.length + requests];
   while (server.requests.length < goal && performance.now() - begin < longestCalm) await sleep(5);
@@ -83,7 +83,7 @@ async function act(
 
 const turns = new WeakMap<TestBroker, Promise<void>>();
 
-/** A broker is disturbed by one thing at a time. */
+/** Runs disturbances of the broker one at a time. */
 function inTurn(broker: TestBroker, disturb: () => Promise<void>): Promise<void> {
   const turn = (turns.get(broker) ?? Promise.resolve()).then(disturb);
   turns.set(broker, turn);

@@ -4,14 +4,14 @@ import { hasRedis } from "../servers/start-redis.js";
 import { startWorld } from "./environment.js";
 import { playRound } from "./play-round.js";
 
-/** One seed to play again, or else as many new ones as there are rounds; `npm run test:workers` takes 100. */
+/** One seed to repeat; by default, a new seed for every round. `npm run test:workers` sets 100 rounds. */
 const given = process.env.KBDUMP_WORKER_SEED;
 const count = rounds(1, 20, "KBDUMP_WORKER_ROUNDS");
 const seeds = given ? [Number(given)] : Array.from({ length: count }, () => Math.floor(Math.random() * 1e9));
 
 describe.skipIf(!hasRedis)("kills, frozen processes and a broker that forgets, at random moments", () => {
   test(`${seeds.length} rounds: the bytes of a single run, and no half of one`, async () => {
-    const environment = await startWorld(40, 20); // more documents than workers take at once
+    const environment = await startWorld(40, 20); // more documents than the workers take at once
     for (const [at, seed] of seeds.entries()) {
       const begin = performance.now();
       await playRound(environment, seed);

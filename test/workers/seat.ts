@@ -2,24 +2,24 @@ import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Finished, finished, startKbdump } from "../cli/run-kbdump.js";
 
-/** A command that is started again after each kill, as a supervisor does it. */
+/** A command that is restarted after each kill, as by a supervisor. */
 export interface SeatOfProcess {
-  /** The end of the first process that was not killed: its output, and its exit code. */
+  /** The output and exit code of the first process that ended without a kill. */
   readonly ended: Promise<Finished>;
   readonly isOver: () => boolean;
-  /** Kills it with SIGKILL, and starts it again after some milliseconds. */
+  /** Kills it with SIGKILL and restarts it after this many milliseconds. */
   readonly kill: (startAfter: number) => Promise<void>;
-  /** Stops it with SIGSTOP; gives the function that wakes the same process. */
+  /** Stops it with SIGSTOP; returns a function that wakes it. */
   readonly freeze: () => () => void;
-  /** Ends it for good, and gives what it said. */
+  /** Ends it with this signal, without a restart; returns its output. */
   readonly end: (signal: NodeJS.Signals) => Promise<Finished>;
 }
 
-/** A program that finds no broker ends at once; whoever started it tries again. */
+/** A program that finds no broker ends at once and is started again. */
 const noBroker = /the broker \S+ cannot be used/;
 const again = 300;
 
-/** With KBDUMP_TRACE=1, each process says what it does, and what it said is printed when it has ended. */
+/** With KBDUMP_TRACE=1, every process logs its steps, and the test prints its output when it ends. */
 const isTraced = process.env.KBDUMP_TRACE === "1";
 
 /** Starts a command. */
@@ -40,7 +40,7 @@ export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatO
     said = finished(child);
     void said.then(async (now) => {
       if (isTraced) process.stderr.write(`--- kbdump ${args[0]} (${pid}) ended with ${now.code}\n${now.stderr}\n`);
-      if (now.code === null && !isEnding) return; // killed: kill() starts it again
+      if (now.code === null && !isEnding) return; // killed: kill() restarts it
       if (now.code === 1 && noBroker.test(now.stderr) && !isEnding) {
         await sleep(again);
         return start();
@@ -55,7 +55,7 @@ export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatO
     isOver: () => over !== undefined,
     kill: async (startAfter) => {
       const killed = said;
-      if (dead === child || !child.kill("SIGKILL")) return; // another kill starts it again
+      if (dead === child || !child.kill("SIGKILL")) return; // another kill restarts it
       dead = child;
       const { code } = await killed;
       await sleep(startAfter);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Manifest } from "../../src/dump/manifest.js";
 import { hashesOf } from "../faults/published-files.js";
 
-/** Watches a folder of runs: each run that appears must be whole at once. */
+/** Watches a folder of runs: each new run must be whole as soon as it appears. */
 export function watchRuns(runs: string): { readonly stop: () => Promise<readonly string[]> } {
   const problems: string[] = [];
   const seen = new Set<string>();
@@ -31,7 +31,7 @@ export function watchRuns(runs: string): { readonly stop: () => Promise<readonly
   return { stop };
 }
 
-/** Files of a run folder that are missing or have other bytes than its manifest lists. */
+/** The files of a run folder that are missing or whose bytes do not match its manifest. */
 async function problemsOf(folder: string): Promise<readonly string[]> {
   const text = await readFile(join(folder, "manifest.json"), "utf8").catch(() => undefined);
   if (text === undefined) return ["it has no manifest"];

@@ -8,14 +8,14 @@ import { makeDumpsInBucket } from "./dumps-in-bucket.js";
 
 const count = "SELECT count(*) AS chunks FROM chunks";
 
-describe.skipIf(!hasS3)("copies of what is in a bucket", () => {
+describe.skipIf(!hasS3)("local copies of files in a bucket", () => {
   let store: TestStore;
   beforeAll(async () => {
     store = await startMoto();
   });
   afterAll(() => store.stop());
 
-  test("a command fetches what it needs once, and leaves nothing", async () => {
+  test("a command downloads what it needs once, and leaves nothing", async () => {
     const { job, ids, kbdump, copies } = await makeDumpsInBucket(store);
     const proxy = await startStoreProxy(store);
     const objects = async (...words: readonly string[]) => {
@@ -78,7 +78,7 @@ describe.skipIf(!hasS3)("copies of what is in a bucket", () => {
     expect(await copies()).toEqual([]);
   });
 
-  test("SIGINT ends a fetch at once, and leaves nothing; what a killed process left goes with the next command", async () => {
+  test("SIGINT ends a download at once and leaves nothing; the next command removes files of a killed process", async () => {
     const { job, ids, env, kbdump, copies, root } = await makeDumpsInBucket(store);
     for (const signal of ["SIGINT", "SIGKILL"] as const) {
       const proxy = await startStoreProxy(store);

@@ -12,20 +12,20 @@ export interface DumpsInBucket {
   readonly machine: Machine;
   /** `s3://bucket/team/test` */
   readonly job: string;
-  /** Older first. */
+  /** The older one first. */
   readonly ids: readonly [string, string];
   /** The output folder with a local copy of the job. */
   readonly dir: string;
-  /** The folder in which commands make their copies. */
+  /** The folder in which commands keep their copies. */
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Runs a command line in this process, with the store and a folder of its own for copies. */
+  /** Runs a command line in this process, with access to the store and its own folder for copies. */
   readonly kbdump: (args: readonly string[], env?: NodeJS.ProcessEnv) => Promise<Finished>;
-  /** The names in the folder of copies. */
+  /** The names in the folder for copies. */
   readonly copies: () => Promise<readonly string[]>;
 }
 
-/** Makes two runs, between which a document was indexed anew. */
+/** Makes two runs; a document is re-indexed between them. */
 export async function makeDumpsInBucket(store: TestStore, output: object = {}): Promise<DumpsInBucket> {
   const environment = await openBucketWorld(store);
   const machine = await environment.machine("writer", output);
@@ -35,7 +35,7 @@ export async function makeDumpsInBucket(store: TestStore, output: object = {}): 
   const [edited] = environment.documents[0].chunks;
   if (edited) edited.content = `${edited.content} and more`;
   reindex(environment.documents[1], 77);
-  environment.documents[1].chunks.pop(); // a row that the re-index took
+  environment.documents[1].chunks.pop(); // a row that the re-index removed
   Object.assign(environment.documents[1].chunks[0] ?? {}, { enabled: true, disabled_at: null, disabled_by: null });
   const second = (await machine.run()).manifest.run_id;
   const dir = join(environment.folder, "local");
@@ -51,7 +51,7 @@ export async function makeDumpsInBucket(store: TestStore, output: object = {}): 
   };
 }
 
-/** Copies a job out of its bucket into a local folder, as it would have been made there. */
+/** Downloads a job from its bucket into a local folder, laid out like a local run. */
 async function uploadJob({ bucket, head }: BucketWorld, folder: string, latest: string): Promise<void> {
   const { runs } = await head();
   const folders = new Map(runs.map((run) => [run.folder, `runs/${run.run_id}`]));

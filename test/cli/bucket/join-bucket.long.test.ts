@@ -12,7 +12,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  /** Makes some of two shards on machines of their own; gives the ids of their runs. */
+  /** Runs some of two shards, each on its own machine; returns the run ids. */
   async function runShards(environment: BucketWorld, indexes: readonly number[]): Promise<readonly string[]> {
     const ids: string[] = [];
     for (const index of indexes) {
@@ -22,7 +22,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
     return ids;
   }
 
-  /** Runs `kbdump join` in a folder of its own, with copies of its own. */
+  /** Runs `kbdump join` with its own working directory and its own folder for copies. */
   async function joinIn(environment: BucketWorld, words: readonly string[]) {
     const copies = join(environment.folder, "copies");
     const { code, stdout, stderr } = await runKbdump(
@@ -62,10 +62,10 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
       expect(await stableTexts(await environment.fetched(latest ?? ""))).toEqual(texts);
     }
     const known = await readdir(join(machine.job.output.dir, "test", "runs"));
-    expect(known).toHaveLength(4); // the whole run and the joins up to that of the job file, which names this work folder
+    expect(known).toHaveLength(4); // the whole run and the joins; the last one read the job file
   });
 
-  test("names what is missing, what is no shard, and what is not there", async () => {
+  test("names missing shards, folders that are not shards, and missing folders", async () => {
     const environment = await openBucketWorld(store);
     const job = `${environment.url}/test`;
     const { stderr: nothing, code } = await joinIn(environment, [job]);

@@ -15,7 +15,7 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  test("is refused with what there is instead", async () => {
+  test("is refused, and the error lists what exists", async () => {
     dumps = await makeDumpsInBucket(store);
     const { job, ids, kbdump, environment } = dumps;
     await environment.bucket.put(`runs/${run}.1-0a1b2c3d/manifest.json`, Buffer.from("{}"));
@@ -66,7 +66,7 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
     await chmod(file, 0o600);
   });
 
-  test("no credentials, wrong ones, and a store that is not there: each is said, and no secret is shown", async () => {
+  test("missing or wrong credentials, or a missing store: each causes an error that shows no secret", async () => {
     const { job, env } = dumps;
     const kbdump = (more: NodeJS.ProcessEnv) => finished(startKbdump(["list", job], { ...env, ...more }));
     const none = await kbdump({

@@ -15,7 +15,7 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  /** The output of a command, with the place of the job and all times of this moment left out. */
+  /** The output of a command without the job's location and without times of the current run. */
   async function outputOf({ kbdump, job, dir }: DumpsInBucket, args: readonly string[]) {
     const { code, stdout, stderr } = await kbdump(args);
     const plain = (text: string) =>
@@ -26,7 +26,7 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
     return { code, stdout: plain(stdout), stderr: plain(stderr) };
   }
 
-  test("gives the same output as the job in a folder, whatever command reads it and however it is named", async () => {
+  test("gives the same output as the job in a folder, for every command and every way to name the job", async () => {
     const dumps = await makeDumpsInBucket(store);
     const { job, dir, ids, machine } = dumps;
     const local = join(dir, "test");
@@ -83,7 +83,7 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
     }
   });
 
-  test("is listed with the rules of the job file and whoever is at work", async () => {
+  test("is listed with the rules of the job file and the owner of a running job", async () => {
     const dumps = await makeDumpsInBucket(store, { keep: { last: 5 } });
     const { job, kbdump, environment, machine } = dumps;
     const { stdout } = await kbdump(["list", machine.file]);
@@ -113,7 +113,7 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
     expect((await ended).code).toBe(0);
   });
 
-  test("is compared with a run in a folder, and reported into the current folder with commands that work", async () => {
+  test("is compared with a run in a folder, and reported into the current folder with working commands", async () => {
     const dumps = await makeDumpsInBucket(store);
     const { job, dir, ids, kbdump, environment } = dumps;
     const mixed = await kbdump(["diff", join(dir, "test", "runs", ids[0]), job, "--json"]);

@@ -64,7 +64,7 @@ describe.skipIf(!hasS3)("verify of a run in a bucket", () => {
     expect(await copies()).toEqual([]);
   });
 
-  test("compares it with the database of the bucket, and says where there is none", async () => {
+  test("compares it with the database of the bucket, and reports a missing one", async () => {
     const { job, kbdump, environment } = await makeDumpsInBucket(store);
     const compared = JSON.parse((await kbdump(["verify", job, "--duckdb", "--json"])).stdout);
     expect(compared).toMatchObject({ status: "sound", checked: { database: { path: `${job}/test.duckdb` } } });

@@ -9,7 +9,7 @@ import { Store } from "../../servers/store.js";
 import { openTestHttp, rejection } from "../open-test-http.js";
 import { serve } from "../serve.js";
 
-/** How far the memory of this process, test server included, grows while the work runs. */
+/** Measures how much the memory of this process grows while the work runs, including the test server. */
 async function growth(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage.rss();
   let most = before;
@@ -62,7 +62,7 @@ describe("the bound of a body", () => {
     }
   });
 
-  it.runIf(inFull)("a body that comes byte by byte takes about as much memory as any other", async () => {
+  it.runIf(inFull)("a body that arrives byte by byte needs about as much memory as any other", async () => {
     const { url } = await serve(({ socket }) => {
       socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${"1\r\n \r\n".repeat(1_000_000)}0\r\n\r\n`);
     });
@@ -98,7 +98,7 @@ describe("the time of a request", () => {
     const { get } = openTestHttp(url, { connections: 1, timeout: 0.1 });
     const both = Promise.allSettled([get("/slow"), get("/second")]);
     await arrived.promise;
-    for (const start = performance.now(); performance.now() - start < 150; ); // so that both times are up at the same moment
+    for (const start = performance.now(); performance.now() - start < 150; ); // blocks the event loop: both timeouts are due at once
     const [first, second] = await both;
     expect([first.status, second.status]).toEqual(["rejected", "rejected"]);
     await patient.get("/slow"); // longer than the first one takes
@@ -130,7 +130,7 @@ describe("the time of a request", () => {
     }
   });
 
-  it("an answer leaves no timer behind, which would keep the process alive", async () => {
+  it("an answer leaves no timer, which would keep the process alive", async () => {
     const { url } = await serve((_, response) => response.end("{}"));
     const { get } = openTestHttp(url, { timeout: 60 });
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;

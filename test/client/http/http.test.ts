@@ -53,7 +53,7 @@ describe("what is sent", () => {
     expect(sockets.size).toBe(3);
   });
 
-  it("never opens more of them where each answer ends its connection", async () => {
+  it("never opens more of them if each answer closes its connection", async () => {
     const open = new Set<unknown>();
     let most = 0;
     const { url } = await serve(({ socket }, response) => {
@@ -108,7 +108,7 @@ describe("what comes back", () => {
     ["x-gzip", gzipSync(text)],
     ["GZIP", gzipSync(text)],
     ["deflate", deflateSync(text)],
-    ["deflate", deflateRawSync(text)], // what some servers send under that name
+    ["deflate", deflateRawSync(text)], // some servers send raw deflate under that name
     ["br", brotliCompressSync(text)],
     ["identity", Buffer.from(text)],
   ])("decompresses %s", async (encoding, bytes) => {
@@ -122,7 +122,7 @@ describe("what comes back", () => {
     expect(received()).toBe(bytes.length);
   });
 
-  it("takes an empty body under any encoding as empty", async () => {
+  it("accepts an empty body under any encoding as empty", async () => {
     const { url } = await serve((_, response) => response.writeHead(502, { "content-encoding": "gzip" }).end());
     expect((await openTestHttp(url).get()).body).toHaveLength(0);
   });
@@ -144,14 +144,14 @@ describe("what comes back", () => {
 });
 
 describe("what breaks on the way", () => {
-  it("nobody listens", async () => {
+  it("a refused connection", async () => {
     const url = await deadUrl();
     const error = await rejection(openTestHttp(url).get());
     expect(error).toBeInstanceOf(RetryError);
     expect(error.message).toBe(`GET ${url}/x: connection refused by ${new URL(url).host}`);
   });
 
-  it("nobody listens, on any of a name's addresses", async () => {
+  it("refused connections on all addresses of a name", async () => {
     const url = (await deadUrl()).replace("127.0.0.1", "localhost");
     expect((await rejection(openTestHttp(url).get())).message).toContain("connection refused");
   });

@@ -1,4 +1,4 @@
-// node --expose-gc --max-semi-space-size=1 old-space.mjs BASE_URL: the bytes of each request that V8 takes for long-lived
+// node --expose-gc --max-semi-space-size=1 old-space.mjs BASE_URL: prints how many bytes per request V8 moves to old space
 import { getHeapSpaceStatistics } from "node:v8";
 import { openHttp } from "../../../dist/client/open-client.js";
 
@@ -17,11 +17,11 @@ async function send(count) {
 
 const oldBytes = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space").space_used_size;
 
-await send(requests); // what is compiled and kept for good
+await send(requests); // warms up: compiles code and fills caches that stay
 let before = 0;
 const all = send(requests);
 setTimeout(() => {
-  gc(); // counts what is under way among the old objects
+  gc(); // moves objects in use to old space, so that they do not count as growth
   before = oldBytes();
 }, 50);
 await all;

@@ -11,13 +11,13 @@ import { openTestClient } from "../open-test-client.js";
 import { everythingOf, openTestHttp, rejection } from "../open-test-http.js";
 import { deadUrl, json, serve } from "../serve.js";
 
-/** The name in a certificate of the tests; nobody knows a host of this name. */
+/** The host name in the test certificates; it does not resolve. */
 const name = "elsewhere.example";
 const portOf = (url: string) => Number(new URL(url).port);
 const empty = json({ data: [], total: 0 });
 const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
 
-/** A service, a proxy that leads to it, and what a client has to know of both. */
+/** A service, a proxy in front of it, and the client settings for both. */
 async function startBoth(scheme: "http" | "https", behaviour: ProxyBehaviour = {}, answer = empty) {
   const { url, requests } = await serve(answer, scheme === "https" ? "other-name" : undefined);
   const proxy = await startProxy(portOf(url), behaviour);
@@ -110,7 +110,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     },
   );
 
-  it("is named where it resets the connection", async () => {
+  it("is named if it resets the connection", async () => {
     const { base, options, proxy, variable } = await startBoth(scheme, { refusal: "reset" });
     const error = await rejection(openTestClient(base, { ...options, outage: 0 }).chunks(ref, 1));
     expect(error).toBeInstanceOf(StopError);
@@ -118,7 +118,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     expect(proxy.tunnels.length).toBeLessThan(10);
   });
 
-  it("is named where it lets a tunnel wait", async () => {
+  it("is named if it delays a tunnel", async () => {
     const { base, options, proxy, variable } = await startBoth(scheme, { refusal: "hang" });
     const error = await rejection(openTestClient(base, { ...options, retries: 6, silence: 0.1 }).chunks(ref, 1));
     expect(error).toBeInstanceOf(StopError);
@@ -128,7 +128,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     expect(proxy.tunnels.length).toBeLessThanOrEqual(2);
   });
 
-  it("has no more connections than it shall", async () => {
+  it("opens no more connections than allowed", async () => {
     const late: typeof empty = (request, response) => void setTimeout(() => empty(request, response), 20);
     const { base, options, requests, proxy } = await startBoth(scheme, {}, late);
     const http = openTestHttp(base, { ...options, connections: 3 });
@@ -158,7 +158,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
   });
 });
 
-it("certificates are checked behind the proxy, where nobody vouches for them nothing is sent", async () => {
+it("certificates are checked behind the proxy; without a trusted one, nothing is sent", async () => {
   const { base, options, requests } = await startBoth("https");
   const error = await rejection(openTestHttp(base, { env: options.env ?? {} }).get());
   expect(error).toBeInstanceOf(StopError);
@@ -168,7 +168,7 @@ it("certificates are checked behind the proxy, where nobody vouches for them not
   expect(requests).toHaveLength(0);
 });
 
-it("a proxy over TLS has its certificate checked, too", async () => {
+it("the certificate of a TLS proxy is checked too", async () => {
   const { base, options, proxy } = await startBoth("https", { certificate: "one" });
   const env = { HTTPS_PROXY: proxy.url.replace("127.0.0.1", "localhost") };
   const error = await rejection(openTestHttp(base, { ...options, env }).get());
@@ -182,7 +182,7 @@ it("a proxy over TLS has its certificate checked, too", async () => {
 });
 
 describe.each(["http", "https"] as const)("this machine, over %s", (scheme) => {
-  /** The service under its own address, and the proxy in the variable. */
+  /** The service at its own address, with the proxy in this environment variable. */
   async function startHere(variable: string) {
     const { url, requests } = await serve(empty, scheme === "https" ? "one" : undefined);
     const proxy = await startProxy(portOf(url));
@@ -197,7 +197,7 @@ describe.each(["http", "https"] as const)("this machine, over %s", (scheme) => {
     expect([proxy.tunnels, requests.length]).toEqual([[host], 1]);
   });
 
-  it("is reached directly where NO_PROXY names it, the lower-case name first", async () => {
+  it("is reached directly if NO_PROXY names it, the lower-case name first", async () => {
     const { get, proxy, requests, host } = await startHere("HTTP_PROXY");
     for (const names of ["127.0.0.1", "elsewhere.example 127.0.0.1", host, "*", "0.0.1"]) {
       expect((await get({ NO_PROXY: names })).status).toBe(200);
@@ -209,7 +209,7 @@ describe.each(["http", "https"] as const)("this machine, over %s", (scheme) => {
   });
 });
 
-it("a service that NO_PROXY names and nobody finds, is not told of the proxy", async () => {
+it("the proxy does not learn about a host in NO_PROXY, even if the host does not exist", async () => {
   const { host } = new URL(await deadUrl());
   const env = { HTTP_PROXY: "http://proxy.example", NO_PROXY: "127.0.0.1" };
   const http = openTestHttp(`http://${host}/v1`, { env, connections: 2 });

@@ -11,7 +11,7 @@ import { openTestHttp, rejection } from "../open-test-http.js";
 import { json, serve } from "../serve.js";
 
 describe("the certificate of the service", () => {
-  it("stops the run where nobody vouches for it, before anything is sent", async () => {
+  it("stops the run without a trusted certificate, before anything is sent", async () => {
     const { url, requests } = await serve(json({}), "one");
     const error = await rejection(openTestHttp(url).get());
     expect(error).toBeInstanceOf(StopError);
@@ -47,7 +47,7 @@ describe("the certificate of the service", () => {
     const error = await rejection(openTestHttp(url, { caFile: pemFile(ca) }).get());
     expect(error).toBeInstanceOf(StopError);
     expect(error.message).toContain(code);
-    expect(error.message.includes("service.ca_file")).toBe(code === "DEPTH_ZERO_SELF_SIGNED_CERT"); // where it can help
+    expect(error.message.includes("service.ca_file")).toBe(code === "DEPTH_ZERO_SELF_SIGNED_CERT"); // a CA file helps
     expect(requests).toHaveLength(0);
   });
 
@@ -94,7 +94,7 @@ describe("the certificate of the service", () => {
     },
   );
 
-  it.runIf(inFull)("caFile adds to what is trusted already, NODE_EXTRA_CA_CERTS included", async () => {
+  it.runIf(inFull)("caFile adds to the trusted certificates, including NODE_EXTRA_CA_CERTS", async () => {
     const [one, two] = [await serve(json({}), "one"), await serve(json({}), "two")];
     const script = `
       import { runnerImport } from "vite";

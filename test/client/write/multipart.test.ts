@@ -14,14 +14,14 @@ import { answering, openTestWriter } from "./open-test-writer.js";
 
 const made = { id: "new" };
 
-/** A file of one test with these bytes. */
+/** A temporary file with these bytes. */
 async function fileOf(bytes: string | Buffer, name = "a.txt"): Promise<LocalFile> {
   const path = join(await testFolder(), "0001");
   await writeFile(path, bytes);
   return { path, name, mime_type: "text/plain" };
 }
 
-/** The parts of a form, by name, read by Node's own parser. */
+/** The form fields by name, parsed by Node. */
 async function partsOf(request: IncomingMessage): Promise<FormData> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);
@@ -29,7 +29,7 @@ async function partsOf(request: IncomingMessage): Promise<FormData> {
   return new Response(Buffer.concat(pieces), { headers }).formData();
 }
 
-/** A server that takes forms. */
+/** A server that accepts forms. */
 async function takeForms(answer = answering(200, made)) {
   const forms: FormData[] = [];
   const served = await serve(async (request, response) => {
@@ -47,7 +47,7 @@ describe("an uploaded file", () => {
     expect(writer.uploadFile(file).sha256).toBe(hashOf(["a.txt"]));
   });
 
-  it("is sent again with all of its bytes where too much was asked", async () => {
+  it("is sent again with all of its bytes after a rate limit", async () => {
     let answers = 0;
     const { url, forms } = await takeForms((request, response) =>
       (answers++ === 0 ? answering(429, { code: "too_many" }) : answering(200, made))(request, response),
@@ -71,7 +71,7 @@ it("a file is uploaded alone; one without a type goes by its name", async () => 
   expect([sent.name, sent.type, sent.size]).toEqual(["a.txt", "application/octet-stream", 0]);
 });
 
-it("a large file is read as the service takes it, and never as a whole", async () => {
+it("a large file is read as fast as the service accepts it, and never as a whole", async () => {
   const file = await fileOf("");
   await truncate(file.path, 200_000_000);
   const inMemory = () => process.memoryUsage().rss;

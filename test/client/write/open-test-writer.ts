@@ -3,10 +3,10 @@ import { onTestFinished } from "vitest";
 import { openWriter, type Writer, type WriterOptions } from "../../../src/client/write/writer.js";
 import { testKey } from "../open-test-http.js";
 
-/** The document that is written. */
+/** The document that the tests write to. */
 export const place = { datasetId: "set", documentId: "doc" };
 
-/** The writer under test, closed after it. */
+/** The writer under test, closed after the test. */
 export function openTestWriter(baseUrl: string, options: Partial<WriterOptions> = {}): Writer {
   const writer = openWriter({ baseUrl, key: testKey, concurrency: 1, timeout: 5, ...options });
   onTestFinished(writer.close);
@@ -20,7 +20,7 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Answers with this status and JSON, or text as it is. */
+/** Answers with this status and this JSON; a string is sent unchanged. */
 export function answering(status: number, body: unknown, headers: Record<string, string> = {}) {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return (_: IncomingMessage, response: ServerResponse) => void response.writeHead(status, headers).end(text);

@@ -17,7 +17,7 @@ const gone = "";
 interface Operation {
   readonly prepare: (writer: Writer) => PreparedWrite<unknown>;
   readonly request: string;
-  /** The body that is sent; undefined for none. */
+  /** The request body; undefined if there is none. */
   readonly body?: unknown;
   readonly answer: readonly [status: number, body: unknown];
   readonly value: unknown;
@@ -46,7 +46,7 @@ const operations: Readonly<Record<string, Operation>> = {
   deleteDocument: {
     prepare: (writer) => writer.deleteDocument("set", "doc"),
     request: "DELETE /datasets/set/documents/doc",
-    answer: [200, success], // releases before 1.12
+    answer: [200, success], // releases before 1.12 answer this
     value: null,
   },
   createDataset: {
@@ -108,7 +108,7 @@ const operations: Readonly<Record<string, Operation>> = {
 };
 const named = Object.entries(operations);
 
-/** Sends one write to a server that answers so. */
+/** Sends one write to a server that gives this answer. */
 async function sent({ prepare }: Operation, status: number, answer: unknown) {
   let body = "";
   const { url, requests } = await serve(async (request, response) => {
@@ -121,7 +121,7 @@ async function sent({ prepare }: Operation, status: number, answer: unknown) {
 }
 
 describe("an operation", () => {
-  it.each(named)("%s sends one request, and gives what was answered", async (_, operation) => {
+  it.each(named)("%s sends one request and returns the answer", async (_, operation) => {
     const { outcome, write, body, request } = await sent(operation, ...operation.answer);
     expect(outcome).toEqual({ kind: "done", value: operation.value });
     expect(`${write.method} ${write.path}`).toBe(operation.request);
@@ -151,7 +151,7 @@ describe("an operation", () => {
     "%s is done with any success, but not with a web page",
     async (_, operation) => {
       for (const [status, answer] of [
-        [200, "204"], // release 1.12.1
+        [200, "204"], // release 1.12.1 answers this
         [200, success],
         [202, ""],
         [204, gone],

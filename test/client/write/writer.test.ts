@@ -17,7 +17,7 @@ const chunk = { id: "new", content: "x", status: "completed", enabled: true, err
 const refusal = (status: number, message: string, code = "invalid_param") => ({ code, message, status });
 const add = (writer: Writer) => writer.addChunk(place, { content: "x" }).send();
 
-/** The outcome of one chunk added to a server that answers so. */
+/** Adds one chunk to a server that gives this answer; returns the outcome. */
 async function outcomeOf(answer: Parameters<typeof serve>[0], options: Partial<WriterOptions> = {}) {
   const { url, requests } = await serve(answer);
   const outcome = await add(openTestWriter(url, options));
@@ -61,7 +61,7 @@ describe("the four writes", () => {
       response.end(JSON.stringify({ data: chunk }));
     });
     const write = prepare(openTestWriter(url));
-    expect(requests).toHaveLength(0); // it is noted before it is sent
+    expect(requests).toHaveLength(0); // the caller logs the write before it sends it
     expect(write).toMatchObject({ method, path });
     expect(await write.send()).toEqual({
       kind: "done",
@@ -78,7 +78,7 @@ describe("the four writes", () => {
 });
 
 describe("the outcome of an answer", () => {
-  it("tells a chunk that was stored and could not be indexed, without the key", async () => {
+  it("reports a chunk that was stored and could not be indexed, without the key", async () => {
     const bad = { ...chunk, status: "error", enabled: false, error: `no model\nfor ${testKey}` };
     const { outcome } = await outcomeOf(answering(200, { data: [bad], doc_form: "text_model" }));
     expect(outcome).toEqual({
@@ -138,7 +138,7 @@ describe("the outcome of an answer", () => {
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/; check --to$/) });
   });
 
-  it("says what the service said, with the address and without the key", async () => {
+  it("contains the text from the service, with the address and without the key", async () => {
     const { outcome, url } = await outcomeOf(answering(400, refusal(400, `Segment is indexing ${testKey}`)));
     const reason = `POST ${url}/datasets/set/documents/doc/segments: 400 invalid_param Segment is indexing [key]`;
     expect(outcome).toEqual({ kind: "refused", status: 400, message: "Segment is indexing [key]", reason });
@@ -161,34 +161,34 @@ describe("a write without a whole answer", () => {
     expect([outcome.kind, sent]).toEqual(["unknown", 1]);
   });
 
-  it("may have been done where it takes longer than the timeout", async () => {
+  it("may have been done if it takes longer than the timeout", async () => {
     const { outcome, sent } = await outcomeOf(() => {}, { timeout: 0.1 });
     const reason = expect.stringContaining("no complete answer within 0.1 s");
     expect(outcome).toEqual({ kind: "unknown", isOver: false, reason });
     expect(sent).toBe(1);
   });
 
-  it("was not done where nobody was there", async () => {
+  it("was not done if the connection was refused", async () => {
     expect(await add(openTestWriter(await deadUrl()))).toMatchObject({ kind: "unsent" });
     const { url } = await serve(() => {});
     expect(await add(openTestWriter(url.replace("http:", "https:")))).toMatchObject({ kind: "unsent" });
   });
 
-  it("was not done where a proxy made no tunnel, or is gone", async () => {
+  it("was not done if a proxy made no tunnel, or is gone", async () => {
     const proxy = await startProxy(1, { login: "me:right" });
     const through = (url: string) => openTestWriter("http://kb.example.com/v1", { env: { HTTP_PROXY: url } });
     expect(await add(through(proxy.url))).toMatchObject({ kind: "unsent", reason: expect.stringContaining("407") });
     expect(await add(through((await deadUrl()).replace("/v1", "")))).toMatchObject({ kind: "unsent" });
   });
 
-  it("stops where the certificate is not trusted, before anything is sent", async () => {
+  it("stops if the certificate is not trusted, before anything is sent", async () => {
     const { url, requests } = await serve(answering(200, { data: [chunk] }), "one");
     expect(await rejection(add(openTestWriter(url)))).toBeInstanceOf(StopError);
     expect(requests).toHaveLength(0);
   });
 });
 
-describe("a service of which too much is asked", () => {
+describe("a service that limits the rate", () => {
   const planLimit = "Sorry, you have reached the knowledge base request rate limit of your subscription.";
 
   it.each([
@@ -206,7 +206,7 @@ describe("a service of which too much is asked", () => {
     expect(clock.now()).toBeGreaterThanOrEqual(2 * wait);
   });
 
-  it("that never takes it: it was not done", async () => {
+  it("that never accepts it: it was not done", async () => {
     const clock = new JumpingClock();
     const { outcome, sent } = await outcomeOf(answering(429, refusal(429, "no")), clock);
     expect([outcome.kind, sent]).toEqual(["throttled", 12]);
@@ -265,7 +265,7 @@ describe("a process that may have lost its place", () => {
     const writer = openTestWriter(url, { pace, now: clock.now, sleep: clock.sleep });
     const error = await rejection(
       held(writer, async () => {
-        expect(clock.now()).toBeGreaterThan(1_900); // a timer may be late by some milliseconds
+        expect(clock.now()).toBeGreaterThan(1_900); // timers may be a few milliseconds late
         throw new Error("another restore has taken over");
       }),
     );

@@ -25,7 +25,7 @@ const places = `  ${folder}.restore/to/new.example.com/after/runs/20261120T02000
 const compare = `Compare the run with the service at any time:
   kbdump verify ${folder} --against https://new.example.com/v1`;
 
-test("restored and proved: how many, in which dataset, and where the proof lies", () => {
+test("restored and proved: how many, in which dataset, and the path of the proof", () => {
   const result = copyOf(two, { applied: appliedOf([copiedOf(1), copiedOf(2)]), differences: [] });
   expect(rendered(result)).toBe(`restored: 2 of 2 documents; proved
 7 write requests to https://new.example.com/v1
@@ -49,7 +49,7 @@ test("a dataset that became one for each form is listed with all of them", () =>
   );
 });
 
-test("partial: each document that is missing with its reason and its rows, and the command that goes on", () => {
+test("partial: lists each missing document with its reason and rows, and the command to continue", () => {
   const row = { level: "chunk", id: idOf(77), position: 7, reason: "the service answered 400" } as const;
   const documents = [
     ...[copiedOf(1), copiedOf(2), copiedOf(8)],
@@ -89,7 +89,7 @@ ${compare}`,
   );
 });
 
-test("the command that goes on never begins another copy: --dataset new is gone from it, the id of a dataset stays", () => {
+test("the command to continue never starts another copy: it drops --dataset new and keeps a dataset id", () => {
   const result = copyOf(two, {
     applied: appliedOf([copiedOf(1), copiedOf(2, { outcome: "failed" })]),
     differences: [],
@@ -131,13 +131,13 @@ test("a document that an earlier process restored counts, unless this one says o
   expect(rendered(copyOf(datasets, { applied, differences: [] }))).toMatch(/^partial: 2 of 3 documents restored; /);
 });
 
-test("without a proof, it does not say proved, and the same command goes on", () => {
+test("without a proof, it does not say proved, and the same command continues", () => {
   const printed = rendered(copyOf(two, { applied: appliedOf([copiedOf(1), copiedOf(2)]) }));
   expect(printed).toMatch(/^partial: 2 of 2 documents restored; not proved\n/);
   expect(printed).toContain(`\nOnce the cause is gone, go on; nothing is written twice:\n${commandWith("--apply")}\n`);
 });
 
-test("where only a tag, a field or a setting could not be made, the same command tries it again", () => {
+test("if only a tag, a field or a setting could not be created, the same command tries it again", () => {
   const applied = appliedOf([copiedOf(1), copiedOf(2)], { problems: ["the tag internal could not be made: 403"] });
   expect(rendered(copyOf(two, { applied, differences: [] }))).toContain(
     `\nOnce the cause is gone, go on; nothing is written twice:\n${commandWith("--apply")}\n`,
@@ -159,7 +159,7 @@ test("nothing restored: there is no dataset to look at, and nothing to compare",
   expect(printed).not.toMatch(/Dataset|verify/);
 });
 
-test("where nothing was written, it is the plan", () => {
+test("without any writes, it is the plan", () => {
   expect(rendered(copyOf(two))).toMatch(/\nplan: 2 documents into 1 new dataset: .*\n/);
 });
 

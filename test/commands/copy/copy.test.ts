@@ -26,7 +26,7 @@ interface Given {
   readonly openTerminal?: ReturnType<typeof openTerminalHere>["openTerminal"];
 }
 
-/** Runs `restore` with a copy that gives this result; gives what came of it, and the options that it was given. */
+/** Runs `copy` with a fake copy that returns this result; returns the outcome and the options that the copy received. */
 async function copy(args: readonly string[], { result = copyOf(datasets), act, ...environment }: Given = {}) {
   let options: CopyOptions | undefined;
   const copyRun: CopyRun = async (received) => {
@@ -37,7 +37,7 @@ async function copy(args: readonly string[], { result = copyOf(datasets), act, .
   return { ...ended, options };
 }
 
-test("it prints its plan, and the defaults are those of the help", async () => {
+test("it prints its plan, with the defaults from the help", async () => {
   const folder = await runFolder();
   const { code, stdout, options } = await copy([folder, ...to]);
   expect(code).toBe(0);
@@ -104,7 +104,7 @@ test.each<[string, readonly string[], string]>([
   expect(stderr).toContain(`kbdump: ${says}`);
 });
 
-test("without a key of its own, nothing is asked", async () => {
+test("without a separate key, no request is sent", async () => {
   const { code, stderr, options } = await copy([await runFolder(), ...to], { env: { KNOWLEDGE_API_KEY: "read" } });
   expect([code, options]).toEqual([2, undefined]);
   expect(stderr).toContain(
@@ -135,7 +135,7 @@ test.each<[Partial<CopyResult>, number, RegExp]>([
   expect(JSON.parse(json)).toEqual(result);
 });
 
-/** A copy that shows this plan, and is done if the answer is yes. */
+/** A fake copy that shows this plan and is done if the user answers yes. */
 const asking = (planned: CopyResult) => async (options: CopyOptions) =>
   (await options.confirm(planned)).go ? copied : planned;
 
@@ -165,7 +165,7 @@ test("at a terminal, --apply shows the plan and asks once; no is the first answe
   expect(stopped.stderr).toMatch(/\nkbdump: stopped, as you answered no: nothing of this plan was written\n$/);
 });
 
-test("where everything is there, and is only proved, nobody is asked", async () => {
+test("if everything exists and only needs a proof, it asks nothing", async () => {
   const there = [datasetPlanOf([documentPlanOf(1, { earlier: earlierOf("restored") })])];
   const terminal = openTerminalHere([]);
   const { code, stderr } = await copy([await runFolder(), ...to, "--apply"], {

@@ -1,11 +1,11 @@
-/** A copy as a user types it. */
+/** The arguments of a copy, as a user types them. */
 export const invocation = {
   program: "kbdump",
   args: ["copy", "nightly@20261119", "--to", "https://new.example.com/v1"],
 };
 
-/** The command of the copy, with more flags. */
+/** The command line of the copy, with more flags. */
 export const commandWith = (more: string) => `  kbdump copy nightly@20261119 --to https://new.example.com/v1 ${more}`;
 
-/** A text that would move the cursor, and that is too wide for any terminal. */
+/** A text that would move the cursor and is too wide for any terminal. */
 export const nasty = "evil\x1b[2J\r\n\u202etext 从打开阀门开始，永远不要超过四点五巴 ".repeat(10);

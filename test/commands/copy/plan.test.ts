@@ -17,7 +17,7 @@ import { commandWith, invocation, nasty } from "./pages.js";
 
 const rendered = (datasets: readonly DatasetPlan[]) => renderCopyPlan(copyOf(datasets), wide, invocation);
 
-test("a plan shows each dataset with its documents and losses, what is left alone, what it costs, and what never comes", () => {
+test("a plan shows each dataset with its documents and losses, unchanged documents, its cost, and documents it cannot copy", () => {
   expect(
     rendered([everyDataset]),
   ).toBe(`Run 20261119T020000123Z of job nightly, to restore to https://new.example.com/v1.
@@ -58,7 +58,7 @@ Write it:
 ${commandWith("--apply")}`);
 });
 
-test("a document that was begun earlier is gone on with, one without a name has its id, one may end disabled and archived", () => {
+test("continues a document that was begun earlier, shows the id of one without a name, and may end one disabled and archived", () => {
   const ending = documentPlanOf(9, { enabled: false, archived: true, document_name: idOf(9) });
   const printed = rendered([datasetPlanOf([documentPlanOf(6, { earlier: earlierOf("begun") }), ending])]);
   expect(printed).toMatch(/"Manual 6.md" .* 3,456 {2}begun earlier\n/);
@@ -99,7 +99,7 @@ test("a dataset that is split says why, whichever of its forms come", () => {
   expect(rendered([main])).not.toContain("one dataset for each form");
 });
 
-test("where everything is there, nothing is to be known, and it can be proved once more", () => {
+test("if everything exists, nothing is left to do, and it can be proved once more", () => {
   const documents = [documentPlanOf(1, { earlier: earlierOf("restored") })];
   const printed = rendered([datasetPlanOf(documents)]);
   expect(printed).toMatch(
@@ -107,7 +107,7 @@ test("where everything is there, nothing is to be known, and it can be proved on
   );
 });
 
-test("where nothing comes and nothing is there, no command follows", () => {
+test("if nothing can be copied and nothing exists, it suggests no command", () => {
   const printed = rendered([datasetPlanOf([documentPlanOf(1, { refused: "its dump is partial" })])]);
   expect(printed).toContain("\n  → no dataset is made, as no document of it comes\n\nLeft out:\n");
   expect(printed).toMatch(/\nplan: nothing to write\ndocuments that are not written: 1 left out$/);

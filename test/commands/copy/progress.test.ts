@@ -38,7 +38,7 @@ test.each<[Partial<CopyProgress>, string, number | null]>([
   }
 });
 
-test("the time left comes from the pace of the writing alone, without the steps before and the chunks of earlier processes", () => {
+test("the time left comes only from the rate of writing, without earlier steps and earlier processes", () => {
   const progress = { ...emptyCopyProgress() };
   const { lines, facts } = renderCopy(progress);
   lines(60_000);
@@ -55,7 +55,7 @@ test("the time left comes from the pace of the writing alone, without the steps 
   });
 });
 
-test("while files are uploaded, documents are what is counted", () => {
+test("during uploads, documents are counted", () => {
   const progress = { ...writing, chunks: 0 };
   const { lines } = renderCopy(progress);
   lines(0);

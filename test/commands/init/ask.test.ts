@@ -69,7 +69,7 @@ test.runIf(inFull)(
   },
 );
 
-test("every missing answer is named at once, and what there is to choose from", async () => {
+test("every missing answer is named at once, with its choices", async () => {
   const nothing = await runHere(["init", join(folder, "never.yaml"), "--ask"]);
   expect(nothing).toMatchObject({
     code: 2,
@@ -100,7 +100,7 @@ test.each([
   await expect(job()).rejects.toThrow("ENOENT");
 });
 
-test("a file that is there is kept, and nobody is asked anything", async () => {
+test("an existing file is kept, and nothing is asked", async () => {
   const path = join(folder, "there.yaml");
   await writeFile(path, "mine");
   const { code, stderr } = await runHere(["init", path, "--ask", "--base-url", "http://127.0.0.1:1/v1"], env);

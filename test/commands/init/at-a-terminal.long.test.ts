@@ -22,9 +22,9 @@ test.each([80, 40])(
     terminal.type(`kb.example.com${keys.enter}`);
     await terminal.shows("◆  API key");
     terminal.type(`dataset-wrong${keys.enter}`);
-    await terminal.shows(/│ {2}got\s+"kb\.example\.com"[^◆]*◆ {2}Base URL/); // the key is kept
+    await terminal.shows(/│ {2}got\s+"kb\.example\.com"[^◆]*◆ {2}Base URL/); // the command asks for the URL again and keeps the key
     terminal.type(`${service.url}0${keys.enter}`);
-    await terminal.shows(/usually[^◆]*◆ {2}Base URL/); // the answer is 404: the key may be right
+    await terminal.shows(/usually[^◆]*◆ {2}Base URL/); // after a 404 the key may still be right
     terminal.type(`${service.url}${keys.enter}`);
     await terminal.shows(/401[^◆]*the\s+(│\s+)?key\s+(│\s+)?you\s+(│\s+)?typed[^◆]*◆ {2}API key/);
     terminal.type(`${service.key}${keys.enter}`);

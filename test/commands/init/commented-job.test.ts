@@ -29,7 +29,7 @@ test("names the variables that are missing", async () => {
 
 test("is still YAML with all that it offers switched on, and offers every key", () => {
   const text = initialJobFile()
-    .replace("# datasets: all", "#") // stands in the place of the list
+    .replace("# datasets: all", "#") // the line that the example uses instead of the list
     .replace(/^( *)# (\w+: )/gm, "$1$2");
   const { errors } = parseDocument(text);
   expect(errors).toEqual([]);

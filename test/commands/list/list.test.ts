@@ -11,7 +11,7 @@ import { makeRuns } from "../../store/past-run.js";
 const hour = 3_600_000;
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * hour - 60_000);
 
-/** A run that ended so many hours ago, with counts. */
+/** Makes a run that ended `hours` ago, with counts. */
 async function makeRun(place: string, hours: number, status: "complete" | "partial"): Promise<string> {
   const runId = runIdFrom(hoursAgo(hours + 1));
   await makeRuns(place, "test", { [runId]: status });
@@ -33,7 +33,7 @@ async function startPlace() {
   return { folder, dir, place, old, failed, file };
 }
 
-test("the runs of a job file, newest first, with the rules that hold them, and what else lies there", async () => {
+test("the runs of a job file, newest first, with the rules that keep them, and other entries", async () => {
   const { place, old, failed, file } = await startPlace();
   await mkdir(join(place, "runs", "20260101T000000000Z"));
   await mkdir(join(place, ".work"));
@@ -126,7 +126,7 @@ test("--json has everything, with units in the names", async () => {
   });
 });
 
-test("a job without runs is no error; what is no job is", async () => {
+test("a job without runs is not an error; a folder that is not a job is", async () => {
   const { folder, dir, place, failed } = await startPlace();
   const file = await jobFile(folder, { name: "new" });
   expect(await runHere(["list", file])).toMatchObject({ code: 0, stdout: `no run in ${join(dir, "new")} yet\n` });

@@ -60,7 +60,7 @@ test.each([
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
 });
 
-test("the table of all jobs fits a narrow terminal, too", () => {
+test("the table of all jobs also fits a narrow terminal", () => {
   const lists = [list, { ...list, job: "weekly", runs: [] }];
   for (const columns of [80, 40])
     for (const line of renderJobs(lists, "output", at(columns)).split("\n"))

@@ -10,7 +10,7 @@ import { dump, smallStore, useDump } from "../../verify/dumped.js";
 
 const copyOfDump = useDump(["jsonl", "duckdb"]);
 
-/** A partial run of the job `test`, and a complete one before and after it, the later one after a re-index. */
+/** Three runs of the job `test`: a partial one and two complete ones, with a re-index between the last two. */
 async function startRuns() {
   const { base, folder } = await copyOfDump();
   const [partial = ""] = await readdir(join(folder, "runs"));
@@ -22,7 +22,7 @@ async function startRuns() {
   return { folder, dir: join(base, "out"), partial, older, newer };
 }
 
-test("writes the page beside the runs, for its owner alone, and says how to open it", async () => {
+test("writes the page beside the runs, readable only by its owner, and says how to open it", async () => {
   const { run, folder } = await copyOfDump();
   const path = join(folder, "report.html");
   await writeFile(path, "an older report");
@@ -61,7 +61,7 @@ test("--file names the file, or prints the page; --json says the same for progra
 });
 
 test.runIf(inFull)(
-  "--against: a job stands for its newest complete run before this one; a wrong order is a warning",
+  "--against: a job stands for its newest complete run before this one; the wrong order causes a warning",
   async () => {
     const { folder, dir, partial, older, newer } = await startRuns();
     const report = async (...args: readonly string[]) => {
@@ -74,7 +74,7 @@ test.runIf(inFull)(
       await report("test", "--against", "test"),
       await report(join(folder, "latest"), "--against", "test"),
     ];
-    expect(first).toMatchObject({ run: newer, against: older, lost: 15 }); // the child chunks
+    expect(first).toMatchObject({ run: newer, against: older, lost: 15 }); // the child chunks are lost
     expect(first.stderr).toContain(
       `reporting ${join(folder, "runs", newer)}, compared with ${join(folder, "runs", older)}\n`,
     );
@@ -89,7 +89,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("tells what verify finds, and still writes the page", async () => {
+test.runIf(inFull)("includes the findings of verify, and still writes the page", async () => {
   const { run } = await copyOfDump();
   await writeFile(join(run, "more"), "");
   const { code, stdout } = await runHere(["report", run, "--file", join(run, "..", "page.html")]);
@@ -98,7 +98,7 @@ test.runIf(inFull)("tells what verify finds, and still writes the page", async (
 });
 
 test.runIf(inFull)(
-  "1 for rows that are not those of the run, with the command that tells more, and the old page stays",
+  "1 for rows that do not match the run, with a command for details, and the old page stays",
   async () => {
     const { run, folder } = await copyOfDump();
     const path = join(folder, "report.html");
@@ -113,7 +113,7 @@ test.runIf(inFull)(
   },
 );
 
-test("2 for what is no run, no older run, no database and no place", async () => {
+test("2 for a missing run, older run, database or folder", async () => {
   const { run, folder } = await copyOfDump();
   for (const [args, message] of [
     [["report", folder], "test: no complete run, so there is no latest. "],
@@ -157,7 +157,7 @@ test.runIf(inFull)(
     await writeFile(path, "an older report");
     const child = startKbdump(["report", `test@${basename(run)}`, "--out", join(folder, "..")]);
     const ended = finished(child);
-    child.stderr?.once("data", () => child.kill("SIGTERM")); // it begins with the run that it found
+    child.stderr?.once("data", () => child.kill("SIGTERM")); // its first line names the run
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }, stderr).toEqual({ code: 143, stdout: "" });
     expect(stderr).toBe(`reporting ${run}\nkbdump: interrupted by SIGTERM\n`);

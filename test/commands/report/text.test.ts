@@ -19,7 +19,7 @@ const result: ReportResult = {
 const linesOf = (more: Partial<ReportResult>) =>
   renderReportResult({ ...result, ...more }, pageFor({}, {})).split("\n");
 
-test("the verdict, what verify says, what was lost, and how to open the page, safe for a terminal", () => {
+test("the verdict, the result of verify, the losses, and how to open the page, safe for a terminal", () => {
   expect(linesOf({})).toEqual([
     "complete: 1 document, 5,012 chunks, 1 child chunk",
     "sound: every file was read again",
@@ -48,7 +48,7 @@ test.each([
   expect(linesOf(more)[2]).toBe(line);
 });
 
-test("a partial run, a dump that is not sound, and what was not asked for", () => {
+test("a partial run, a dump that is not sound, and parts that were not requested", () => {
   const partial = { status: "partial", documents: 3, incomplete_documents: 2, against: null, lost: null } as const;
   expect(linesOf({ ...partial, verified: "differences", findings: 1 }).slice(0, 3)).toEqual([
     "partial: 2 documents of 3 not complete, 5,012 chunks, 1 child chunk",

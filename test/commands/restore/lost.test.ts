@@ -5,7 +5,10 @@ import { restoreHere, runFolder } from "./restore-here.js";
 
 const lost = documentOf({ restores: [restoreOf(1)], listed: [listedOf(2, { why: "found inside" })] });
 
-/** Runs `restore` with a restore that gives this result, off a terminal; gives what came of it, and the options that it was given. */
+/**
+ * Runs `restore` outside a terminal with a fake restore that returns this result; returns the outcome and the options
+ * that the restore received.
+ */
 async function restore(
   args: readonly string[],
   {
@@ -28,7 +31,7 @@ async function restore(
   return { ...ended, options };
 }
 
-test("without --apply, the plan is printed, and the defaults are those of the help", async () => {
+test("without --apply, the plan is printed, with the defaults from the help", async () => {
   const folder = await runFolder();
   const { code, stdout, options } = await restore([folder]);
   expect(code).toBe(0);
@@ -113,7 +116,7 @@ test("every problem of the line is reported at once, before a run is looked for"
 `);
 });
 
-test("a plan file and the file to write one arrive; what contradicts it is wrong usage", async () => {
+test("the paths of plan files reach the restore; contradictory ones are a usage error", async () => {
   const folder = await runFolder();
   const { options } = await restore([folder, "--plan", "plan.yaml"]);
   expect(options).toMatchObject({ plan: "plan.yaml", planOut: undefined, addManualEdits: false, apply: false });

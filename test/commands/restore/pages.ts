@@ -1,9 +1,9 @@
 import { pageFor } from "../../../src/cli/text.js";
 
-/** A file or a pipe: nothing is cut or wrapped. */
+/** The page for a file or a pipe: nothing is cut or wrapped. */
 export const wide = pageFor({}, {});
 
-/** A terminal with colours. */
+/** The page for a terminal with colours. */
 export const terminalOf = (columns: number) => pageFor({ isTTY: true, columns }, {});
 
 export const invocation = { program: "kbdump", args: ["restore", "nightly@20261119"] };

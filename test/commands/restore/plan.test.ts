@@ -16,7 +16,7 @@ import { invocation, terminalOf, wide } from "./pages.js";
 
 const rendered = (...documents: Parameters<typeof resultOf>[0]) => renderPlan(resultOf(documents), wide, invocation);
 
-test("a plan shows each row with who worked on it and when, the text that goes and the one that comes, and what is left alone", () => {
+test("a plan shows each row with author and time, the old and the new text, and everything that stays unchanged", () => {
   expect(
     rendered(everything),
   ).toBe(`Run 20261119T020000123Z of job nightly, compared with the current documents at https://kb.example.com/v1.
@@ -137,7 +137,7 @@ test("a plan against another run names it, and the command to write asks the ser
   }
 });
 
-test("where the plan is a file, it is named with the command that takes it; a decision begins without an earlier one", () => {
+test("if the plan comes from a file, the file is named with its command; a decision starts without an earlier one", () => {
   const written = renderPlan(resultOf([everything], { plan_file: "my plan.yaml" }), wide, {
     program: "kbdump",
     args: ["restore", "nightly@20261119", "--plan-out", "my plan.yaml", "--manual-edits"],
@@ -213,7 +213,7 @@ test("of long texts, the part around the first difference is shown", () => {
   for (const line of [next, added]) expect(line.length).toBe("      + …".length + 160);
 });
 
-test("the commands that decide on rows are shown where a row waits that can be restored", () => {
+test("if a row can be restored after a decision, the commands for it are shown", () => {
   const isAsked = (more: Parameters<typeof listedOf>[1]) =>
     rendered(documentOf({ listed: [listedOf(1, more)] })).includes("--plan-out");
   expect(isAsked({})).toBe(true);

@@ -14,7 +14,7 @@ import {
   targetOf,
 } from "../../restore/lost/made-result.js";
 
-/** Gives these answers, one after the other, and keeps the notes and questions. */
+/** Answers questions from this list, in order; records the notes and questions. */
 function answering(answers: readonly string[]) {
   const heard: string[] = [];
   let at = 0;
@@ -35,7 +35,7 @@ function answering(answers: readonly string[]) {
   return { dialogue, heard };
 }
 
-/** Two documents: one whose rows have a place, and one of which two rows need a decision. */
+/** Two documents: in the first, every row has a target; in the second, two rows need a decision. */
 const [placed, open] = [
   documentOf({ restores: [restoreOf(1), restoreOf(2, { target: targetOf(102, "Now.") })] }),
   documentOf({
@@ -46,7 +46,7 @@ const [placed, open] = [
   }),
 ];
 const asPlanned = { go: true, decisions: undefined };
-/** The decisions by the numbers of the rows. */
+/** Decisions by row number. */
 const decided = (rows: Readonly<Record<number, Decision>>) => ({
   go: true,
   decisions: new Map(Object.entries(rows).map(([number, decision]) => [idOf(Number(number)), decision])),
@@ -69,7 +69,7 @@ test("each document is asked about, then the whole, with host and number of rows
   ]);
 });
 
-test("ask about each: a row is restored with a yes only, and only while the text that was shown stands there", async () => {
+test("ask about each: a row is restored only after a yes, and only while the text that was shown is still there", async () => {
   const { dialogue, heard } = answering(["planned", "each", "restore", "leave", "yes"]);
   expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(
     decided({
@@ -102,7 +102,7 @@ test("these, and the others, too: all rows of the document", async () => {
   expect(heard.at(-1)).toContain("Yes, restore 5 rows");
 });
 
-test("nothing of a document: its rows are left alone, those of the other are not", async () => {
+test("nothing of a document: its rows stay unchanged, those of the other do not", async () => {
   const { dialogue, heard } = answering(["none", "planned", "yes"]);
   expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(
     decided({ 1: { restore: false }, 2: { restore: false }, 3: { restore: true, now: null, now_answer: null } }),
@@ -121,7 +121,7 @@ test("one document whose rows all have a place needs the last question only; no 
   expect(heard).toEqual(["? Send 2 write requests or more to kb.example.com? No, write nothing / Yes, restore 2 rows"]);
 });
 
-test("the child chunks of a chunk are rows of their own", async () => {
+test("the child chunks of a chunk are separate rows", async () => {
   const { dialogue } = answering(["each", "restore", "yes"]);
   const { go, decisions } = await askAbout(resultOf([everything]), dialogue);
   expect(go).toBe(true);

@@ -12,13 +12,13 @@ import { testFolder } from "../../run/job-for.js";
 const env = { KNOWLEDGE_RESTORE_KEY: "dataset-write" };
 const unasked = () => Promise.reject(new Error("this kind of restore was not asked for"));
 
-/** The work of the two commands that write, made up by a test. */
+/** Fake implementations of `restore` and `copy`. */
 interface Restores {
   readonly lost: () => Promise<RestoreLost>;
   readonly copy: () => Promise<CopyRun>;
 }
 
-/** Runs `restore` or `copy` with restores that a test made up, off a terminal unless one is given; gives what came of it. */
+/** Runs `restore` or `copy` with fake implementations, outside a terminal by default; returns the outcome. */
 export async function restoreHere(
   args: readonly string[],
   restores: Partial<Restores>,
@@ -52,7 +52,7 @@ export async function restoreHere(
   return { code, ...said };
 }
 
-/** A folder that looks like that of a run. */
+/** Makes a folder that looks like a run. */
 export async function runFolder(name = "old"): Promise<string> {
   const folder = join(await testFolder(), name);
   await mkdir(folder);

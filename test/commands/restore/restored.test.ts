@@ -20,7 +20,7 @@ const places = `  ${folder}/before/runs/20261120T020000123Z/  the undo: the docu
 The next re-index loses all of it again. To keep a text for good, put it into the source document.`;
 const lost = documentOf({ restores: [restoreOf(1), restoreOf(2)] });
 
-test("restored and proved: how many, what it cost, and where the undo lies", () => {
+test("restored and proved: how many, the cost, and the path of the undo", () => {
   const applied = { rows: [appliedOf(1), appliedOf(2)], writes: 2 };
   const result = resultOf([lost], { applied, differences: [] });
   expect(renderRestored(result, wide, invocation)).toBe(`restored: 2 of 2; proved
@@ -119,7 +119,7 @@ test("without a proof, it does not say proved", () => {
   );
 });
 
-test("where nothing was written, it is the plan", () => {
+test("without any writes, it is the plan", () => {
   const result = resultOf([documentOf({ listed: [listedOf(1, { why: "left out" })] })], {
     applied: { rows: [], writes: 0 },
   });
@@ -170,7 +170,7 @@ test("of each document, the first ten rows that are missing are shown, failed wr
   expect(shown).toContain("\nDecide on 38 rows: ");
 });
 
-test("findings of a document that is not in the plan are shown, too, up to a hundred", () => {
+test("findings about a document that is not in the plan are also shown, up to a hundred", () => {
   const differences = Array.from({ length: 105 }, (_, at) => {
     return { document_id: idOf(5), level: "chunk", id: idOf(at + 10), position: at, reason: "twice" } as const;
   });

@@ -33,7 +33,7 @@ test.each([
   expect(message(withProgress(error, kept, { fresh }))).toBe(expected);
 });
 
-test("the exit code and the status stay; nothing is promised where nothing was kept", () => {
+test("the exit code and the status stay; without saved progress, nothing is promised", () => {
   expect(withProgress(new InterruptedError("SIGTERM"), kept, { fresh: false })).toMatchObject({ exitCode: 143 });
   expect(withProgress(new StopError("401", { status: 401 }), kept, { fresh: false })).toMatchObject({ status: 401 });
   const error = new InterruptedError("SIGINT");

@@ -32,7 +32,7 @@ function resultOf(more: Partial<Manifest>, facts: Partial<RunResult> = {}): RunR
 
 const summaryOf = (result: RunResult) => renderSummary(result, 1234, { program: "kbdump", args }, page).split("\n");
 
-test("a partial run lists what is missing once, by name and id, and gives the command that reads it", () => {
+test("a partial run lists each missing document once, by name and id, and the command that reads it", () => {
   const documents = [documentRow("a", "complete"), documentRow("b", "failed"), documentRow("c", "unstable")];
   const warnings = [
     'document "Hand\u001b[31mbook" (b) failed: GET …: 500 b is broken',
@@ -94,7 +94,7 @@ test("of many documents that failed, ten are listed", () => {
   expect(lines).toContain("  … and 2 more documents in manifest.json");
 });
 
-test("a run of which all is read, but not all is in place, asks for no retry", () => {
+test("a complete run that could not finish publishing asks for no retry", () => {
   const problems = ["latest could not be moved to this run (EIO); the next run does it"];
   const lines = summaryOf(resultOf({ documents: [documentRow("a", "complete")] }, { status: "partial", problems }));
   expect(lines[0]).toMatch(/^partial: 1 of 1 document complete, /);
@@ -112,7 +112,7 @@ test.each([
   expect(retryCommand({ program: "kbdump", args: given })).toBe(command);
 });
 
-test("what auto would save is said after the first run of a job, and not after a join", () => {
+test("the first run of a job says what auto would save; a join does not", () => {
   const counts = { asked: 4, embedded: 0, skipped: 0, empty: 3, embedding: 0, auto_asks: 2, auto_misses: 0 };
   const lists = [{ dataset_id: "d", document_id: "a", reason: "", ...counts }];
   const ofRun = (more: Partial<Manifest>, isFirst: boolean) => {
@@ -126,7 +126,7 @@ test("what auto would save is said after the first run of a job, and not after a
   expect(ofRun({ joined: { shards: [] } }, true)).not.toContain("auto");
 });
 
-test("the next commands look at the run: its report, or a verification where it has one", () => {
+test("the next commands inspect the run: its report, or a verification if there is a report", () => {
   expect(summaryOf(resultOf({}))).toContain("  kbdump report /out/runs/x");
   expect(summaryOf(resultOf({}, { report: "/out/report.html" }))).toContain("  kbdump verify /out/runs/x");
 });

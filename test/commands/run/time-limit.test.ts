@@ -39,7 +39,7 @@ test.each(["", "4x", "0", "9999h", ["1h", "2h"]])("--max-duration %j is refused"
   expect(() => timeLimitFrom(value)).toThrow(UsageError);
 });
 
-test.runIf(inFull)("--max-duration ends a slow run, and the next one goes on from there", async () => {
+test.runIf(inFull)("--max-duration ends a slow run, and the next one continues from there", async () => {
   const store = new Store();
   const document = makeDocument({ chunks: 200, childrenPerChunk: 1 });
   const dataset = store.addDataset(document);

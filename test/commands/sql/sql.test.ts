@@ -35,7 +35,7 @@ test("a job's name, its folder and the file itself: the same table", async () =>
     expect(await runHere(["sql", source, sql, "--out", dir])).toEqual({ code: 0, stdout: table, stderr: "" });
 });
 
-test("a table has the first 1,000 rows, or as many as --limit says, and tells that there are more", async () => {
+test("a table has the first 1,000 rows, or as many as --limit says, and reports that there are more", async () => {
   const cut = await runHere(["sql", database, "FROM chunks"]);
   expect(cut.stdout.trimEnd().split("\n").slice(-2)).toEqual(["", "1,000 rows; there are more, see --limit"]);
   const whole = await runHere(["sql", database, "FROM chunks", "--limit", "2000"]);
@@ -161,7 +161,7 @@ test.runIf(inFull)("Ctrl-C ends the statement with 130", async () => {
   const endless = "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE (a.range * b.range) % 7 = 3";
   const child = startKbdump(["sql", database, endless], { TMPDIR: temporary });
   const end = finished(child);
-  await expect.poll(() => readdir(temporary), { timeout: 30_000 }).toHaveLength(1); // it opens the database
+  await expect.poll(() => readdir(temporary), { timeout: 30_000 }).toHaveLength(1); // by now it is opening the database
   child.kill("SIGINT");
   expect(await end).toEqual({ code: 130, stdout: "", stderr: "kbdump: interrupted by SIGINT\n" });
   expect(await readdir(temporary)).toEqual([]);

@@ -15,7 +15,7 @@ const rows = [
 ];
 const at = (width: number | undefined) => ({ paint: paintFor({}, {}), columns: width });
 
-test("numbers stand right, NULL can be seen, and no character moves the cursor", () => {
+test("numbers are right-aligned, NULL is visible, and no character moves the cursor", () => {
   expect(renderQuery({ columns, rows, isCut: false }, at(undefined)).split("\n")).toEqual([
     "document_id                                     chunks  content             extra",
     "a8e0e5b5-78c6-4130-a5ce-25feb0e0b4ac                12  one\\ntwo\\u001b[31m  NULL",
@@ -60,7 +60,7 @@ test.each([
   expect(fittedWidths(columns, line)).toEqual(widths);
 });
 
-test("one column is a table, too, and none a number of rows", () => {
+test("one column is also a table; no column is a number of rows", () => {
   const one = { columns: [{ name: "n", type: "BIGINT" }], rows: [[5], [12]], isCut: false };
   expect(renderQuery(one, at(80))).toBe(" n\n 5\n12\n\n2 rows");
   expect(renderQuery({ ...one, rows: [] }, at(80))).toBe("n\n\n0 rows");

@@ -53,7 +53,7 @@ test("a bar for each that is not done: stage, percent and time left, no wider th
   }
 });
 
-test("of more than fit the ones at work come first, and the rest is counted", () => {
+test("if not all documents fit, the ones being indexed come first and the rest is counted", () => {
   const waiting = Array.from({ length: 5_000 }, (_each, n) => ({ document_id: `w${n}`, indexing_status: "waiting" }));
   const lines = renderWatchBlock(tallyOf(now, [...waiting, indexing("busy", 4)]), now, { columns: 80, rows: 8 });
   expect(lines).toHaveLength(6);
@@ -62,7 +62,7 @@ test("of more than fit the ones at work come first, and the rest is counted", ()
   expect(renderWatchBlock(tallyOf(now, [indexing("busy", 4)]), now, { columns: 80, rows: 1 })).toHaveLength(2);
 });
 
-test("what the service says can neither move the cursor nor make a line wider than the terminal", () => {
+test("text from the service can neither move the cursor nor make a line too wide", () => {
   const odd = { ...indexing("\u001b[2J漢字漢字漢字", 4), indexing_status: `\u202e${"進".repeat(40)}` };
   const progress = tallyOf(now, [odd]);
   const [, line = ""] = renderWatchBlock(progress, now, { columns: 60, rows: 24 });
@@ -74,7 +74,7 @@ test("what the service says can neither move the cursor nor make a line wider th
   }
 });
 
-test("a line of its own for a document that reached another stage", () => {
+test("a separate line for a document that reached another stage", () => {
   const progress = tallyOf(now, [indexing("d", 2, 1_200)], [indexing("d", 4, 1_200)]);
   const [document] = progress.documents.values();
   expect(document && renderDocumentLine(document, now)).toBe(
@@ -116,14 +116,14 @@ function open(isTTY: boolean, more: { format?: "text" | "json"; quiet?: boolean 
   };
 }
 
-/** The screen after all that was written. */
+/** The screen after this output. */
 function screenOf(written: readonly string[]): readonly string[] {
   const screen = new Screen(60);
   screen.write(written.join(""));
   return screen.lines;
 }
 
-test("on a terminal a block is drawn over, what is said stands above it, and it is gone at the end", () => {
+test("on a terminal a block is redrawn in place, with messages above it, and cleared at the end", () => {
   const { written, view, stop, poll } = open(true);
   poll(indexing("one", 2), indexing("two", 4));
   expect(screenOf(written)).toEqual([
@@ -146,7 +146,7 @@ test("on a terminal a block is drawn over, what is said stands above it, and it 
   expect(written).toHaveLength(before);
 });
 
-test("elsewhere a line for another stage, and every ten seconds how far it is", () => {
+test("outside a terminal, a line for each new stage, and progress every ten seconds", () => {
   const { written, view, stop, poll } = open(false);
   poll(indexing("one", 2), { document_id: "two", indexing_status: "waiting" });
   poll(indexing("one", 3), { document_id: "two", indexing_status: "waiting" });
@@ -171,7 +171,7 @@ test("of many that come to another stage at once ten are named", () => {
   expect(withoutTimes(written.at(-1) ?? "")).toBe("… and 4,990 more documents reached another stage\n");
 });
 
-test("JSON: a line for every reading that tells something new, and for what is said", () => {
+test("JSON: a line for every reading with news, and for every message", () => {
   const { written, view, stop, poll } = open(true, { format: "json" });
   poll(indexing("one", 2));
   poll(indexing("one", 2));
@@ -236,7 +236,7 @@ test("the verdict, the table, and where the readings are", () => {
   );
 });
 
-test("what has not ended in time, counted", () => {
+test("counts documents that did not finish in time", () => {
   const rows = ["completed", "indexing", "paused", "error"].map((status) => statusRow({ indexing_status: status }));
   expect(timeoutText({ ...base, rows }, 90_000)).toBe(
     "2 of 4 documents have not finished within 1 min 30 s; --timeout sets the limit",

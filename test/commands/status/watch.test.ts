@@ -9,7 +9,7 @@ import { jobFile, testFolder } from "../../run/job-for.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
 import { type Batch, growingBatch, makeDocument, makeStatusEntry, Store } from "../../servers/store.js";
 
-/** A job with one batch of one document, which the built program can watch. */
+/** A job with one batch of one document, for the built program to watch. */
 async function startPlace(batchOf: (id: string) => Batch) {
   const store = new Store();
   const document = makeDocument({ chunks: 3 });
@@ -45,7 +45,7 @@ test.runIf(inFull)("0 when all are completed: stages on stderr, the verdict and 
   expect(code).toBe(0);
   expect(stdout).toMatch(/^completed: 1 document in \d+\.\d s, 5 readings\n\ndocument .*\n.* completed +100 % /);
   expect(stdout).toMatch(/\nadded to .*test\.duckdb\n$/);
-  const lines = stderr.trimEnd().split("\n"); // on a slow machine there are some every 10 s, too
+  const lines = stderr.trimEnd().split("\n"); // on a slow machine there may be a line every 10 s in between
   expect([lines[0], lines.at(-1)]).toEqual([
     `document ${document.id}: indexing`,
     `document ${document.id}: completed · 40 of 40 chunks, 100 %`,
@@ -92,11 +92,11 @@ test.runIf(inFull)("--log-format json: nothing but JSON lines on stderr", async 
   ]);
 });
 
-test.runIf(inFull)("SIGINT: exit 130, and what was read is kept for the next one", async () => {
+test.runIf(inFull)("SIGINT: exit 130, and the readings are kept for the next watch", async () => {
   const { args, env, folder, job } = await startPlace(working);
   const child = startKbdump([...args, "--json"], env, folder);
   const done = finished(child);
-  if (child.stderr) await once(child.stderr, "data"); // the first stage, so the reading is kept
+  if (child.stderr) await once(child.stderr, "data"); // by the first stage, a reading is saved
   child.kill("SIGINT");
   const { code, stdout, stderr } = await done;
   expect(code).toBe(130);

@@ -7,7 +7,7 @@ import {
 } from "../../../src/status/watched-documents.js";
 import { batchReading } from "../../status/reading.js";
 
-/** Puts another reading of batch b into the tally, and gives what changed. */
+/** Adds a reading of batch b to the progress; returns the changes. */
 export function poll(progress: WatchProgress, at: number, ...rows: readonly Row[]): readonly WatchedDocument[] {
   const { documents, changed } = advance(progress.documents, [batchReading(...rows)], at);
   progress.documents = documents;
@@ -16,7 +16,7 @@ export function poll(progress: WatchProgress, at: number, ...rows: readonly Row[
   return changed;
 }
 
-/** A tally after readings one second apart, the last of them now. */
+/** The progress after these readings, one second apart; the last one is now. */
 export function tallyOf(now: number, ...readings: readonly (readonly Row[])[]): WatchProgress {
   const progress = emptyWatchProgress();
   readings.forEach((rows, index) => {
@@ -25,7 +25,7 @@ export function tallyOf(now: number, ...readings: readonly (readonly Row[])[]): 
   return progress;
 }
 
-/** A document that is being indexed. */
+/** A document whose indexing is running. */
 export function indexing(document_id: string, done: number, total = 8): Row {
   return { document_id, indexing_status: "indexing", completed_segments: done, total_segments: total };
 }

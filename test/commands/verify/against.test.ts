@@ -13,7 +13,7 @@ async function verify(run: string, { url, key }: { url: string; key: string }, .
   return runHere(["verify", run, "--against", url, ...more], { KNOWLEDGE_API_KEY: key });
 }
 
-test("0 where the service has the same documents as the run", async () => {
+test("0 if the service has the same documents as the run", async () => {
   const service = await serve(treeOf());
   const { host } = new URL(service.url);
   expect(await verify(await dumped(), service)).toEqual({
@@ -106,7 +106,7 @@ test.runIf(inFull)("a dump that is not sound is not compared", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ status: "differences", against: null });
 });
 
-test.runIf(inFull)("1 where a document cannot be read whole, and where nothing is left to compare", async () => {
+test.runIf(inFull)("1 if a document cannot be read completely, or if nothing is left to compare", async () => {
   const run = await dumped();
   const service = await serve(treeOf([...sketches, { content: "four", id: uuid(101) }]));
   const unread = await verify(run, service);

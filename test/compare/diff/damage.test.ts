@@ -14,13 +14,13 @@ import { writeDump } from "../../verify/write-dump.js";
 const sound = async () => writeDump(await plainFolder(), soundTables);
 const errorOf = (run: string) => diffRuns(run, run).catch((error: unknown) => error);
 
-test("what is no dump is wrong usage", async () => {
+test("a folder that is not a dump is a usage error", async () => {
   const folder = await plainFolder();
   expect(await errorOf(join(folder, "gone"))).toBeInstanceOf(UsageError);
   expect(String(await errorOf(folder))).toContain("no manifest.json in it");
 });
 
-describe("files that are not those of their run are refused, and verify is named", () => {
+describe("files that do not match their run are refused, and verify is suggested", () => {
   const spoiled: readonly [string, (run: string, chunks: string) => Promise<unknown>][] = [
     ["chunks.jsonl: has another SHA-256 than the manifest says", (_run, chunks) => swapByte(chunks)],
     ["chunks.jsonl: has 3 bytes instead of", (_run, chunks) => writeFile(chunks, "abc")],
@@ -68,12 +68,12 @@ describe("files that are not those of their run are refused, and verify is named
   });
 });
 
-/** Changes a byte of a file, and not how many there are. */
+/** Changes one byte of a file and keeps its size. */
 async function swapByte(path: string): Promise<void> {
   await writeFile(path, (await readFile(path, "utf8")).replace("text of", "TEXT of"));
 }
 
-test("a folder without rows is refused with what its run wrote", async () => {
+test("a folder without rows is refused, and the error names what its run wrote", async () => {
   const run = await writeDump(await plainFolder(), soundTables, { formats: [] });
   const output = { formats: ["duckdb"], csv_safe: false, compress: "none", partition: "none" };
   await editManifest(run, ({ options }) => Object.assign(Object(options), { output }));
@@ -95,7 +95,7 @@ test
   expect(await readdir(temporary)).toEqual([]);
 });
 
-test("what DuckDB says of a full disk is not taken for a lack of memory", () => {
+test("DuckDB's error for a full disk is not reported as a lack of memory", () => {
   const offload = new Error(
     "Out of Memory Error: failed to offload data block\nThis limit was set by the 'max_temp_directory_size'",
   );
@@ -104,7 +104,7 @@ test("what DuckDB says of a full disk is not taken for a lack of memory", () => 
   expect(lackOf(new Error("Binder Error"), "800MB")).toBeUndefined();
 });
 
-test("too little memory is said, and nothing is left behind", async () => {
+test("too little memory is reported, and no file is left", async () => {
   const run = await sound();
   const temporary = await ownTemporaryFolder();
   await expect(diffRuns(run, run, { memory: "1MB" })).rejects.toThrow("try again with --memory=2GB or more");

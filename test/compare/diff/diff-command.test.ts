@@ -10,7 +10,7 @@ import { absent, type DumpOptions, dump, smallStore } from "../../verify/dumped.
 import { child, chunk, info, soundTables } from "../../verify/sound-tables.js";
 import { tablesOf, twoDumps } from "./dumps.js";
 
-/** Dumps the store in one format, as most tests of the command need no other. */
+/** Dumps the store as JSONL only, because most tests of the command need no other format. */
 const dumpJsonl = (folder: string, store: ReturnType<typeof smallStore>, options: DumpOptions = {}) =>
   dump(folder, store, { ...options, output: { formats: ["jsonl"] } });
 
@@ -23,7 +23,7 @@ test("the owner of a knowledge base sees what a re-index lost, and what did not 
     Object.assign(made, { position: at + 1, updated_by: null, created_at: 1_741_267_200 + at });
   const [, , edited, , , removed] = text.chunks;
   Object.assign(edited ?? {}, { content: "A sentence that somebody wrote.", updated_by: "someone" });
-  Object.assign(removed ?? {}, { created_at: 1_741_267_200 + 30 * day }); // alone, this says nothing of a person
+  Object.assign(removed ?? {}, { created_at: 1_741_267_200 + 30 * day }); // this alone is no evidence of a manual edit
   const before = await dumpJsonl(folder, store);
 
   Object.assign(edited ?? {}, { content: "A sentence that the parser wrote.", updated_by: null });
@@ -34,7 +34,7 @@ test("the owner of a knowledge base sees what a re-index lost, and what did not 
 
   const table = await runHere(["diff", before.folder, after, "--text"]);
   expect(table.code).toBe(4);
-  expect(table.stderr).toMatch(/^warning: these are dumps of different services: [^\n]*\n$/); // the server's port
+  expect(table.stderr).toMatch(/^warning: these are dumps of different services: [^\n]*\n$/); // the port of the server differs
   const [, manual = "", others = ""] = table.stdout.split(
     /Lost, with manual edits:|Lost, without a fact of a manual edit:/,
   );
@@ -85,7 +85,7 @@ test.runIf(inFull)("--only document: every document and no chunk", async () => {
   ]);
 });
 
-test.runIf(inFull)("CSV can be read by the letter of the standard, and holds no control characters", async () => {
+test.runIf(inFull)("CSV follows the standard and contains no control characters", async () => {
   const evil = '\u001b[31m,"\n\u202e=1';
   const [old, fresh] = await twoDumps(
     tablesOf(
@@ -127,30 +127,33 @@ test.runIf(inFull)("a document that could not be read is named, with the reason"
   expect(stdout).toContain("  only in the new run\n  not compared: it could not be read in the new run (");
 });
 
-test.runIf(inFull)("2 for what is no run or no command line, 1 for a dump that is not sound", async () => {
-  const [old, fresh] = await twoDumps(soundTables, soundTables);
-  const base = dirname(dirname(old));
-  await mkdir(join(base, "empty"));
-  for (const [args, message] of [
-    [[old, fresh, "--format", "csv", "--format", "table"], "--format: given more than once"],
-    [[join(base, "empty"), old], "no manifest.json in it"],
-    [[old, fresh, "--memory", "lots"], '--memory: got "lots", expected a size'],
-  ] as const) {
-    const { code, stdout, stderr } = await runHere(["diff", ...args]);
-    expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(message);
-  }
+test.runIf(inFull)(
+  "2 for something that is not a run or not a command line, 1 for a dump that is not sound",
+  async () => {
+    const [old, fresh] = await twoDumps(soundTables, soundTables);
+    const base = dirname(dirname(old));
+    await mkdir(join(base, "empty"));
+    for (const [args, message] of [
+      [[old, fresh, "--format", "csv", "--format", "table"], "--format: given more than once"],
+      [[join(base, "empty"), old], "no manifest.json in it"],
+      [[old, fresh, "--memory", "lots"], '--memory: got "lots", expected a size'],
+    ] as const) {
+      const { code, stdout, stderr } = await runHere(["diff", ...args]);
+      expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toContain(message);
+    }
 
-  const both = await runHere(["diff", old, fresh, "--json", "--format", "csv"]);
-  expect(both.code).toBe(2);
-  expect(JSON.parse(both.stdout).error).toContain("--json: not together with --format csv");
+    const both = await runHere(["diff", old, fresh, "--json", "--format", "csv"]);
+    expect(both.code).toBe(2);
+    expect(JSON.parse(both.stdout).error).toContain("--json: not together with --format csv");
 
-  await truncate(join(fresh, "chunks.jsonl"), 3);
-  const damaged = await runHere(["diff", old, fresh]);
-  expect(damaged).toMatchObject({ code: 1, stdout: "" });
-  expect(damaged.stderr).toMatch(/^kbdump: .* is not sound, so nothing was compared:\n {2}chunks.jsonl: has 3 bytes/);
-  expect(damaged.stderr).toContain(`kbdump verify ${fresh} shows everything that is wrong with it`);
-});
+    await truncate(join(fresh, "chunks.jsonl"), 3);
+    const damaged = await runHere(["diff", old, fresh]);
+    expect(damaged).toMatchObject({ code: 1, stdout: "" });
+    expect(damaged.stderr).toMatch(/^kbdump: .* is not sound, so nothing was compared:\n {2}chunks.jsonl: has 3 bytes/);
+    expect(damaged.stderr).toContain(`kbdump verify ${fresh} shows everything that is wrong with it`);
+  },
+);
 
 test.runIf(inFull)("--help has examples and the exit codes", async () => {
   const { code, stdout } = await runHere(["diff", "--help"]);

@@ -14,10 +14,10 @@ import { described, diffed, tablesOf, twoDumps } from "./dumps.js";
 
 const at = (position: number, more: Row = {}): Row => ({ position, ...more });
 
-/** The counts of chunks that are not 0. */
+/** The counts that are not 0. */
 const counted = (counts: object) => Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
 
-/** Gives the changes between two versions of one document. */
+/** Returns the changes between two versions of one document. */
 async function between(
   old: readonly Row[],
   fresh: readonly Row[],
@@ -60,7 +60,7 @@ describe("chunks", () => {
     ]);
   });
 
-  test.runIf(inFull)("what moves because something came before it stands in the same order", async () => {
+  test.runIf(inFull)("a chunk that only shifts because of an earlier one keeps its place in the order", async () => {
     const three = (document: string) => ["1", "2", "3"].map((id, index) => chunk(document, id, at(index + 2)));
     const moved = (document: string, positions: readonly number[]) =>
       three(document).map((row, index) => ({ ...row, position: positions[index] }));
@@ -121,7 +121,7 @@ describe("chunks", () => {
     },
   );
 
-  test.runIf(inFull)("an id that stands there twice is counted twice, and no more", async () => {
+  test.runIf(inFull)("an id that occurs twice counts exactly twice", async () => {
     const twice = (id: string) => [chunk(id, "1", at(1)), chunk(id, "1", at(1)), chunk(id, "2", at(2))];
     const changed = twice("b").map((row) => ({ ...row, content: "other" }));
     const [old, fresh] = [tablesOf([...twice("a"), ...twice("b")]), tablesOf([...twice("a"), ...changed])];
@@ -149,7 +149,7 @@ describe("a re-index", () => {
     chunk("a", "x4", at(4, { content: "same" })),
   ];
 
-  test.runIf(inFull)("new ids alone are no difference", async () => {
+  test.runIf(inFull)("only new ids are not a difference", async () => {
     const again = old.map((row) => ({
       ...row,
       id: `x${row.id}`,
@@ -161,7 +161,7 @@ describe("a re-index", () => {
     expect(described).toEqual([]);
   });
 
-  test.runIf(inFull)("what is lost comes first, and of that what has manual edits", async () => {
+  test.runIf(inFull)("lost chunks come first, and among them those with manual edits", async () => {
     const { diff, described, counts } = await between(old, fresh, undefined, indexed);
     expect(described).toEqual([
       "changed chunk 2 → x2: lost edited",
@@ -175,7 +175,7 @@ describe("a re-index", () => {
   });
 
   test.runIf(inFull)(
-    "a chunk is lost where others kept their ids, too; no time but the end of the indexing says that it was added",
+    "a chunk can be lost while others keep their ids; only the end of the indexing shows that it was added",
     async () => {
       const { diff, described } = await between(old, [...fresh, chunk("a", "5", at(5, auto))]);
       expect(described).toEqual(["changed chunk 2 → x2: lost edited", "removed chunk 9 → null: lost"]);
@@ -184,7 +184,7 @@ describe("a re-index", () => {
   );
 
   test.runIf(inFull)(
-    "keywords and a disabled state that a person had set are lost where the text stands; others are not",
+    "manual keywords and a manual disabled state are lost although the text is still there; automatic ones are not",
     async () => {
       const off = { enabled: false, disabled_by: "ann" };
       const rows = [chunk("a", "1", at(1, off)), chunk("a", "2", at(2, { enabled: false })), chunk("a", "3", at(3))];
@@ -205,13 +205,13 @@ describe("a re-index", () => {
     },
   );
 
-  test.runIf(inFull)("a text that stands there once more is lost once where it stood twice", async () => {
+  test.runIf(inFull)("if a text occurs once instead of twice, one is lost", async () => {
     const twice = [chunk("a", "1", at(1, { content: "same" })), chunk("a", "2", at(2, { content: "same" }))];
     const { diff } = await between(twice, [chunk("a", "x", at(1, { content: "same" }))]);
     expect(diff).toMatchObject({ lost: 1, manual_edits: 0 });
   });
 
-  test.runIf(inFull)("what a document had that only the old run has is not counted as lost", async () => {
+  test.runIf(inFull)("rows of a document that only the old run has do not count as lost", async () => {
     const gone = old.map((row) => ({ ...row, document_id: "gone" }));
     const { diff } = await between([...old, ...gone], fresh);
     expect(diff).toMatchObject({ lost: 3, documents: [{ state: "different" }, { state: "removed" }] });
@@ -237,19 +237,22 @@ describe("child chunks", () => {
     expect(counted(diff.counts.child_chunks)).toEqual({ removed: 2, unchanged: 1, lost: 2, manual_edits: 1 });
   });
 
-  test.runIf(inFull)("a parent is lost with its customized children; it has no manual edit of its own", async () => {
-    const kids = [child("a", "1", "k", { type: "customized" })];
-    const { described } = await between(
-      [chunk("a", "1"), chunk("a", "2", at(2))],
-      [chunk("a", "y", { content: "text of 2" })],
-      [kids, []],
-    );
-    expect(described).toEqual([
-      "removed child_chunk k → null: lost customized",
-      "removed chunk 1 → null: lost",
-      "moved chunk 2 → y",
-    ]);
-  });
+  test.runIf(inFull)(
+    "a parent is lost with its customized children, without a manual edit of the parent itself",
+    async () => {
+      const kids = [child("a", "1", "k", { type: "customized" })];
+      const { described } = await between(
+        [chunk("a", "1"), chunk("a", "2", at(2))],
+        [chunk("a", "y", { content: "text of 2" })],
+        [kids, []],
+      );
+      expect(described).toEqual([
+        "removed child_chunk k → null: lost customized",
+        "removed chunk 1 → null: lost",
+        "moved chunk 2 → y",
+      ]);
+    },
+  );
 
   test.runIf(inFull)("that auto did not look for in one of the runs are said to look removed, or added", async () => {
     const parents = [chunk("a", "1"), chunk("b", "2")];
@@ -327,7 +330,7 @@ describe("documents", () => {
     });
   });
 
-  test.runIf(inFull)("what makes a comparison doubtful is said", async () => {
+  test.runIf(inFull)("a doubtful comparison causes a warning", async () => {
     const folders = await twoDumps(one, one);
     await editManifest(folders[0], (manifest) => {
       Object.assign(manifest, {
@@ -356,7 +359,7 @@ describe("formats", () => {
   ] as const;
   let made: string;
 
-  /** A dump in each format serves all tests: it is only read. */
+  /** All tests share one dump per format, because they only read it. */
   beforeAll(async () => {
     made = await mkdtemp(join(tmpdir(), "kbdump-diff-"));
     for (const format of formats) await writeDump(join(made, format), nastyDump, { formats: [format] });

@@ -25,14 +25,14 @@ describe("words", () => {
     expect(text(before, after)).toBe(expected);
   });
 
-  test("nothing for what is the same", () => {
+  test("nothing for equal texts", () => {
     expect(diffText("same", "same")).toBeUndefined();
     expect(diffText(null, null)).toBeUndefined();
     expect(diffText(null, "")).toEqual([]);
   });
 });
 
-test("what is not cut gives both texts back", () => {
+test("an uncut diff contains both texts", () => {
   const words = fc.array(fc.constantFrom("a", "b ", "c\n", "漢字", "仮名", "é", "😀", " ", ", "), { maxLength: 15 });
   fc.assert(
     fc.property(words, words, (one, other) => {
@@ -50,7 +50,7 @@ test("what is not cut gives both texts back", () => {
 describe("long texts", () => {
   const long = Array.from({ length: 20_000 }, (_, at) => `word${at}`).join(" ");
 
-  test("are cut to what stands around the changes", () => {
+  test("are cut to the context of the changes", () => {
     const parts = diffText(long, long.replace("word9000 ", "other ").replace("word9500 ", "another "));
     expect(parts?.map(({ kind }) => kind)).toEqual(["same", "removed", "added", "same", "removed", "added", "same"]);
     for (const part of parts ?? []) expect(part.text.length).toBeLessThan(200);

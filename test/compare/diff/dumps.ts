@@ -8,7 +8,7 @@ import { noRows, type Tables } from "../../dump/formats/stage.js";
 import { document } from "../../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../../verify/write-dump.js";
 
-/** Tables of complete documents, of which there are as many rows as are given. */
+/** The tables of complete documents whose row counts match the given rows. */
 export function tablesOf(chunks: readonly Row[], children: readonly Row[] = [], more: readonly Row[] = []): Tables {
   const ids = [...new Set(chunks.map(({ document_id }) => String(document_id)))];
   const count = (rows: readonly Row[], id: string) => rows.filter(({ document_id }) => document_id === id).length;
@@ -16,7 +16,7 @@ export function tablesOf(chunks: readonly Row[], children: readonly Row[] = [], 
   return { ...noRows, chunks, child_chunks: children, documents: [...documents, ...more] };
 }
 
-/** Writes two dumps; gives their folders. */
+/** Writes two dumps; returns their folders. */
 export async function twoDumps(old: Tables, fresh: Tables, options: readonly [WriteOptions?, WriteOptions?] = []) {
   const base = await plainFolder();
   return [
@@ -25,7 +25,7 @@ export async function twoDumps(old: Tables, fresh: Tables, options: readonly [Wr
   ] as const;
 }
 
-/** Compares two folders with `diffRuns`; gives its result with the changes that it told. */
+/** Compares two folders with `diffRuns`; returns its result and the changes that it reported. */
 export async function diffed(
   [old, fresh]: readonly [string, string],
   options: DiffOptions = {},
@@ -35,7 +35,7 @@ export async function diffed(
   return { diff, changes };
 }
 
-/** A change in a few words: `changed chunk a1 → a1: fields`. */
+/** A short description of a change: `changed chunk a1 → a1: fields`. */
 export function described({ kind, level, old_id, new_id, fields, lost, manual_edit }: ChunkChange): string {
   const remarks = [lost && "lost", manual_edit, ...fields].filter(Boolean);
   return `${kind} ${level} ${old_id} → ${new_id}${remarks.length > 0 ? `: ${remarks.join(" ")}` : ""}`;

@@ -4,7 +4,7 @@ import type { Row } from "../../../src/rows/row.js";
 import { chunk } from "../../verify/sound-tables.js";
 import { diffed, tablesOf, twoDumps } from "./dumps.js";
 
-/** An edit of one chunk of a document. A re-indexed document is edited in one way only, or nobody could say what was done. */
+/** An edit of one chunk. A re-indexed document gets only some kinds of edits, because their mix would be ambiguous. */
 type Edit = "keep" | "change" | "move" | "disable" | "delete" | "insert after";
 interface Edited {
   readonly reindexed: boolean;
@@ -24,7 +24,7 @@ const edited: fc.Arbitrary<Edited> = fc.oneof(
   }),
 );
 
-/** The chunks of a document before and after, and what is to be told of them. */
+/** The chunks of a document before and after the edits, and the changes that the comparison should report. */
 function played(name: string, { reindexed, edits }: Edited) {
   const old = edits.map((_, at) =>
     chunk(name, `${name}${at}`, { position: at + 1, content: `${name} ${at}`, enabled: true }),
@@ -60,12 +60,12 @@ function linesOf({ row, from, edit }: { row: Row; from: Row | undefined; edit: E
   return edit === "disable" ? [`fields ${ids}`] : [];
 }
 
-test("what is reported between two dumps is what was done", async () => {
+test("a comparison of two dumps reports exactly the edits", async () => {
   const documents = fc.array(edited, { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(documents, async (plays) => {
       const all = plays.map((play, at) => played(`d${at}-`, play));
-      const alive = all.filter((each) => each.new.length > 0); // a document of which nothing is left is not re-indexed, but gone
+      const alive = all.filter((each) => each.new.length > 0); // a document without any new chunks is deleted, not re-indexed
       const tables = [tablesOf(alive.flatMap(({ old }) => old)), tablesOf(alive.flatMap((each) => each.new))] as const;
       const { diff, changes } = await diffed(await twoDumps(...tables));
       const found = changes.map(({ kind, old_id, new_id, fields }) =>

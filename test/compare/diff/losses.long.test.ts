@@ -4,7 +4,7 @@ import type { Row } from "../../../src/rows/row.js";
 import { chunk } from "../../verify/sound-tables.js";
 import { diffed, tablesOf, twoDumps } from "./dumps.js";
 
-/** A chunk of either run, by one letter each: few ids and texts, so that many of them meet. */
+/** A chunk with one letter for its id and one for its text: there are so few that many are equal. */
 const sketch = fc.record({
   id: fc.constantFrom(..."abcdefgh"),
   text: fc.constantFrom(..."tuvw"),
@@ -21,7 +21,10 @@ const rowsOf = (document: string, sketches: readonly Sketch[]): readonly Row[] =
     chunk(document, id, { position: at + 1, content: text, answer, updated_by: person ? "ann" : null }),
   );
 
-/** How many chunks are lost by the definition: their ids are gone, and no chunk with a new id, one for each, has their text. */
+/**
+ * Counts the lost chunks by definition: the id is gone, and no chunk with a new id has the same text. Each new chunk
+ * counts for one old chunk.
+ */
 function countLost(old: readonly Sketch[], fresh: readonly Sketch[]): number {
   const without = (rows: readonly Sketch[], others: readonly Sketch[]) =>
     rows.filter(({ id }) => others.every((other) => other.id !== id)).map(({ text, answer }) => text + (answer ?? ""));

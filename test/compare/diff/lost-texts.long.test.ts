@@ -13,7 +13,7 @@ import { tablesOf, twoDumps } from "./dumps.js";
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";
 
-/** Dumps a document of the sample data before and after its re-index. */
+/** Dumps a sample document before and after its re-index. */
 async function dumpTwice(): Promise<readonly [string, string]> {
   let seconds = 0;
   const service = await startService({ key: "demo-key", clock: () => new Date(1_750_000_000_000 + seconds * 1000) });
@@ -32,7 +32,7 @@ async function dumpTwice(): Promise<readonly [string, string]> {
   return [before, await dump()];
 }
 
-test("the table shows the text that a re-index took, beside the one that took its place", async () => {
+test("the table shows the text that a re-index removed beside the one that replaced it", async () => {
   const [before, after] = await dumpTwice();
   const { code, stdout } = await runHere(["diff", before, after, "--quiet"]);
   expect(code).toBe(4);
@@ -55,7 +55,7 @@ test("the table shows the text that a re-index took, beside the one that took it
 });
 
 test("the first lost texts come in their order, however long one of them is", async () => {
-  const long = "word ".repeat(200_000); // so that eight are read at once
+  const long = "word ".repeat(200_000); // long enough that texts are read eight at a time
   const side = (name: string, more: string, updated_by: string | null) =>
     tablesOf(
       Array.from({ length: 20 }, (_, at) => {

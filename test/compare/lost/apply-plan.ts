@@ -2,7 +2,7 @@ import type { ChildRow } from "../../../src/compare/document-rows.js";
 import type { ChunkRestore, DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 import { child, chunk, type MadeDocument } from "./rows.js";
 
-/** The target after a plan was carried out, by the plainest reading of it: what is added comes last. */
+/** Applies a plan to the target in the simplest way; added chunks go to the end. */
 export function applyPlan(target: MadeDocument, plan: DocumentPlan | undefined): MadeDocument {
   return (plan?.restores ?? []).reduce(applyRestore, target);
 }

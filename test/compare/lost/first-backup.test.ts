@@ -6,34 +6,34 @@ import { rounds } from "../../rounds.js";
 import { planAll } from "./planned.js";
 import { child, chunk, document, type MadeDocument } from "./rows.js";
 
-/** When the first indexing and the second one were completed. */
+/** The times at which the first and the second indexing completed. */
 const [first, second] = [2_000, 5_000];
 
 const works = ["nothing", "edit", "say the same", "disable", "edit and disable", "delete"] as const;
 type Work = (typeof works)[number];
-/** Most chunks stay as they are: an edit has a place between two of them. */
+/** Most chunks stay unchanged, so that edits have unchanged neighbours. */
 const anyWork = fc.oneof(
   { weight: 3, arbitrary: fc.constant("nothing" as const) },
   { weight: 2, arbitrary: fc.constantFrom(...works) },
 );
 const anyWorks = fc.array(anyWork, { minLength: 12, maxLength: 12 });
-/** Chunks that a person adds at the end, and whether they are disabled then. */
+/** The chunks that a person adds at the end; true: disabled afterwards. */
 const additions = fc.array(fc.boolean(), { maxLength: 3 });
 
-/** A document that people worked on before its first backup, and after it was indexed again. */
+/** A document with manual edits before its first backup, which is then indexed again and edited again. */
 const stories = fc.record({
   source: fc.array(fc.constantFrom("a", "b", "c", "d", "e", "f", "g"), { minLength: 1, maxLength: 12 }),
   sizes: fc.oneof(
     fc.constantFrom([1, 1] as const, [2, 2] as const),
     fc.constantFrom([1, 2] as const, [2, 1] as const, [2, 3] as const),
   ),
-  /** Whether the second indexing took the same file. */
+  /** Whether the second indexing used the same file. */
   sameFile: fc.nat({ max: 5 }).map((number) => number > 0),
   before: anyWorks,
   after: anyWorks,
   added: additions,
   addedSince: additions,
-  /** Which chunks got a child chunk by hand. */
+  /** Whether a chunk gets a manual child chunk. */
   kids: fc.array(
     fc.nat({ max: 3 }).map((number) => number === 0),
     { minLength: 16, maxLength: 16 },
@@ -92,13 +92,13 @@ function worked(row: ChunkRow, work: Work, name: string): readonly ChunkRow[] {
   }
 }
 
-/** What is to become of the rows of a document, by the definitions and by trying everything. */
+/** The expected result for the rows of a document, found by definition and brute force. */
 interface Expected {
   readonly lost: number;
   readonly manual_edits: number;
-  /** Each row that comes back, and where: over or below a chunk of the target, or as a new one. */
+  /** Each restored row and its target: over a chunk, below a chunk, or as a new chunk. */
   readonly restored: readonly string[];
-  /** Ids of the other manual edits. */
+  /** The ids of the other manual edits. */
   readonly listed: readonly string[];
 }
 
@@ -145,13 +145,13 @@ function expectedOf({ old, target }: Told): Expected {
   return expected;
 }
 
-/** When the indexing was completed, unless the clock is wrong by the chunks. */
+/** The time at which the indexing completed; null if most chunks are newer, so that the clock must be wrong. */
 function timeOf({ chunks, indexed_at }: MadeDocument): number | null {
   const younger = chunks.filter(({ created_at }) => (created_at ?? 0) > (indexed_at ?? 0)).length;
   return younger * 2 <= chunks.length ? indexed_at : null;
 }
 
-/** The same of a plan. */
+/** The same facts, taken from a plan. */
 function foundIn(plan: DocumentPlan | undefined): Expected {
   if (!plan) return { lost: 0, manual_edits: 0, restored: [], listed: [] };
   const { lost, manual_edits, restores, listed } = plan;
@@ -165,7 +165,7 @@ function foundIn(plan: DocumentPlan | undefined): Expected {
   return { lost, manual_edits, restored: restored.sort(), listed: listed.map(({ id }) => id).sort() };
 }
 
-/** Writes over nothing that the others touched after the re-index. */
+/** Checks that the plan overwrites no text that a person edited after the re-index. */
 function checkUntouched(plan: DocumentPlan | undefined, target: readonly ChunkRow[]): void {
   for (const { texts, target: home } of plan?.restores ?? []) {
     const now = target.find(({ id }) => id === home?.id);
@@ -174,7 +174,7 @@ function checkUntouched(plan: DocumentPlan | undefined, target: readonly ChunkRo
   }
 }
 
-it("brings back, from a first backup, the edits whose place is known, and lists every other one once", async () => {
+it("restores, from a first backup, the edits whose place is known, and lists every other one once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stories, { minLength: 80, maxLength: 80 }), async (all) => {
       const documents = all.map(told);
@@ -190,7 +190,7 @@ it("brings back, from a first backup, the edits whose place is known, and lists 
   );
 }, 600_000);
 
-/** A row that the model leaves without an owner would be a gap in it. */
+/** Without these cases, the random stories would leave rules untested. */
 it("tells stories in which edits come back, are added, and need a decision", () => {
   const expected = fc.sample(stories, { numRuns: 300, seed: 7 }).map((story) => expectedOf(told(story)));
   const restored = expected.flatMap((each) => each.restored);

@@ -8,7 +8,10 @@ interface ReadRows {
   readonly children?: readonly Row[];
 }
 
-/** The histories of documents up to a run that read these rows, as the database has them, and the warning if it has none. */
+/**
+ * Returns the histories that the database has for these documents up to a run that read these rows, and a warning if it
+ * has none.
+ */
 export function historiesAt(
   database: string,
   run_id: string,
@@ -41,12 +44,12 @@ export function historiesAt(
   });
 }
 
-/** The values of the columns that `had` names. */
+/** The values of the columns in `had`. */
 function firstValues(row: FirstValues & { readonly had: readonly (keyof FirstValues)[] }): FirstValues {
   return Object.fromEntries(row.had.map((name) => [name, row[name]]));
 }
 
-/** The same of one document. */
+/** The history of one document. */
 export async function historyAt(database: string, run_id: string, rows: ReadRows, document_id: string) {
   const { histories, warning } = await historiesAt(database, run_id, rows, [document_id]);
   return { history: histories[0], warning };

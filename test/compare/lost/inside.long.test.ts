@@ -14,11 +14,11 @@ const textsOf = (...contents: readonly string[]) => contents.map((content) => te
 
 /** The texts of a document before and after a re-index. */
 interface Scene {
-  /** Texts of people that may be lost. */
+  /** Manual texts that may be lost. */
   readonly manual: readonly Text[];
-  /** Texts that the indexing made. */
+  /** Texts from the indexing. */
   readonly automatic?: readonly Text[];
-  /** Texts of the indexing that people replaced. */
+  /** Texts from the indexing that a person replaced. */
   readonly replaced?: readonly Text[];
   readonly targets: readonly Text[];
 }
@@ -43,7 +43,7 @@ function comparedOf({ manual, automatic = [], replaced = [], targets }: Scene) {
   };
 }
 
-/** The texts that a plan lists as found inside a chunk, of every scene. */
+/** For every scene, the texts that the plan lists as found inside a chunk. */
 async function foundIn(scenes: readonly Scene[]): Promise<readonly (readonly Text[])[]> {
   const plans = await planAll(scenes.map(comparedOf));
   return plans.map((plan, at) => {
@@ -52,7 +52,7 @@ async function foundIn(scenes: readonly Scene[]): Promise<readonly (readonly Tex
   });
 }
 
-it("finds a part of a text, however long and wherever it stands, and nothing else", async () => {
+it("finds a part of a text of any length at any position, and nothing else", async () => {
   const letters = (minLength: number, maxLength: number) =>
     fc.string({ unit: fc.constantFrom("a", "a", "b", "b", "é", "\u0301", "😀", "\0", "%"), minLength, maxLength });
   const scene = fc
@@ -76,7 +76,7 @@ it("finds a part of a text, however long and wherever it stands, and nothing els
   );
 });
 
-it("finds a lost text only where the target has it more often than the rest of the older run", async () => {
+it("finds a lost text only if the target has it more often than the rest of the older run", async () => {
   const scenes: [what: string, scene: Scene, found: readonly Text[]][] = [];
   for (const text of ["Closed on Sundays.", "Closed on Sundays, and on the days of the fair. ".repeat(4)]) {
     const around = `Open 9 to 5. ${text}`;

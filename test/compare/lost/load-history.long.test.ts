@@ -10,7 +10,7 @@ import { historyAt } from "./history-at.js";
 import { type DocumentHistory, noHistory } from "./planned.js";
 
 const at = (hour: number) => `2025-03-06T${String(hour).padStart(2, "0")}:00:00Z`;
-/** A chunk that the indexer made at 1 o'clock. */
+/** A chunk that the indexer created at 1 o'clock. */
 const chunk = (id: string, more: Row = {}) =>
   rows.chunk("doc", id, { content: `text of ${id}`, enabled: true, status: "completed", created_at: at(1), ...more });
 const child = (segment: string, id: string, content: string) => ({ ...rows.child("doc", segment, id), content });
@@ -21,13 +21,16 @@ interface Run {
   readonly status?: string;
 }
 
-/** Rows of a document of that id. */
+/** The rows of a document with this id. */
 function within(document_id: string, { chunks, children = [] }: Run) {
   const moved = (rows: readonly Row[]) => rows.map((row) => ({ ...row, document_id }));
   return { chunks: moved(chunks), children: moved(children) };
 }
 
-/** A database of the runs of some documents. Each run begins an hour after the one before, the first at 2 o'clock. */
+/**
+ * A database of several runs of some documents. The first run starts at 2 o'clock, each later one an hour after the one
+ * before.
+ */
 async function databaseOf(documents: readonly (readonly Run[])[]): Promise<JobDatabase> {
   const made = await JobDatabase.create();
   const longest = Math.max(...documents.map(({ length }) => length));
@@ -58,7 +61,7 @@ const editedTwice = [
   { chunks: [chunk("b", { content: "mine again" })] },
 ];
 
-/** Documents, each as some runs read it, and the history of the document up to the last of them. */
+/** Documents: the rows that each run read, and the history expected after the last run. */
 const scenes: readonly (readonly [title: string, runs: readonly Run[], history: Partial<DocumentHistory>])[] = [
   [
     "an edit: what stood there first, however often it was made",
@@ -174,7 +177,7 @@ describe("a database", () => {
     );
   });
 
-  it("that another program writes to gives a warning and no history", async () => {
+  it("that another program is writing to causes a warning and no history", async () => {
     const { path } = await made();
     const script = `const { DuckDBInstance } = await import("@duckdb/node-api");
       const instance = await DuckDBInstance.create(${JSON.stringify(path)}); console.log("open"); setInterval(() => instance, 1000);`;
@@ -194,7 +197,7 @@ describe("a database", () => {
     }
   });
 
-  it("is not changed, and gives its history", async () => {
+  it("is not changed, and its history is read", async () => {
     const { path } = await made();
     expect(await historyAt(path, "r2", last, "doc1")).toEqual({
       history: { ...noHistory, chunks: new Map([["a", { content: "before" }]]) },

@@ -9,13 +9,13 @@ import * as sound from "../../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../../verify/write-dump.js";
 
 const made = { enabled: true, status: "completed", created_at: "2025-03-06T01:00:00Z" };
-/** A chunk as the indexer makes it. */
+/** A chunk as the indexer creates it. */
 export const chunk = (document: string, id: string, position: number, content: string, more: Row = {}) =>
   sound.chunk(document, id, { ...made, position, content, ...more });
 export const child = (document: string, segment: string, id: string, content: string, type = "automatic") =>
   sound.child(document, segment, id, { content, type });
 
-/** Tables of documents, each of which has the rows that are given, and may not be complete. */
+/** The tables of some documents with the given rows; a document may be incomplete. */
 export function tablesOf(
   chunks: readonly Row[],
   children: readonly Row[] = [],
@@ -27,7 +27,7 @@ export function tablesOf(
   return { ...noRows, chunks, child_chunks: children, documents };
 }
 
-/** Writes a dump. `database`: of its job, which is put beside its runs. */
+/** Writes a dump. `database`: the database of its job, stored beside its runs. */
 export async function dumpOf(
   tables: Tables,
   run_id: string,
@@ -41,7 +41,7 @@ export async function dumpOf(
   return openDump(folder, "nothing was planned");
 }
 
-/** The plan for all documents, or for those that are named; without wishes. */
+/** The plan for all documents, or for the named ones. */
 export function lostOf(old: Dump, target: Dump, options: Partial<LostOptions> = {}): Promise<LostPlan> {
   const { signal } = new AbortController();
   const wishes = { decisions: undefined, addManualEdits: false, documents: [], refusals: new Map() };

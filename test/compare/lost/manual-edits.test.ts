@@ -24,7 +24,10 @@ const bare = tablesOf(
   [child("children", "p1", "k1", "x", "customized"), child("untouched", "u1", "k2", "x")],
   { ill: { status: "unstable" } },
 );
-/** The indexing of one document ended before its last chunk was made, that of another one then. One document is switched off. */
+/**
+ * One document's indexing ended before its last chunk was created, another one's at the same time. The third document is
+ * disabled.
+ */
 const tables = {
   ...bare,
   datasets: [sound.settings("d")],
@@ -36,7 +39,7 @@ const tables = {
 };
 const run = "20250306T060000000Z";
 
-/** The documents that a plan against the dump itself names, with their rows that have manual edits. */
+/** Compares the dump with itself; returns the documents of the plan and their rows with manual edits. */
 async function worked(dump: Dump, documents: readonly string[] = []) {
   const { plan, warnings } = await lostOf(dump, dump, { documents });
   expect(warnings).toEqual([]);
@@ -55,7 +58,7 @@ it.runIf(inFull)("finds the documents that people worked on, in the order of the
   expect(await worked(await dumpOf(bare, run))).toEqual([...people, ill, ["off", 1]]);
 });
 
-it.runIf(inFull)("finds those that the history alone knows, too, as of that run", async () => {
+it.runIf(inFull)("also finds those that only the history has, as of that run", async () => {
   const database = await JobDatabase.create();
   await database.run("20250306T050000000Z", tablesOf([chunk("history", "h1", 1, "a", { keywords: ["machine"] })]));
   await database.run(run, tables);
@@ -65,7 +68,7 @@ it.runIf(inFull)("finds those that the history alone knows, too, as of that run"
   expect(found.map(([id]) => id)).toEqual(["edited", "disabled", "children", "late", "ill", "history"]);
 });
 
-it("takes the documents that the owner names, and no others", async () => {
+it("includes only the documents that the user names", async () => {
   expect(await worked(await dumpOf(tables, run), ["failed", "edited"])).toEqual([
     ["edited", 1],
     ["failed", 0],

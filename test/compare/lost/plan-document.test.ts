@@ -6,9 +6,9 @@ const planned = planning();
 
 const by = { updated_by: "ann" };
 const off = { enabled: false, disabled_by: "ann" };
-/** A history in which one chunk said something else before. */
+/** A history in which one chunk had another content. */
 const was = (id: string, content: string): Wishes => ({ history: { chunks: new Map([[id, { content }]]) } });
-/** The owner's decision to bring these rows back, and no others. */
+/** The user's decision to restore these rows only. */
 const yes = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: true }]));
 const added = (...ids: readonly string[]) => ({ history: { added: new Set(ids) } });
 
@@ -137,7 +137,7 @@ describe("an edited chunk", () => {
   });
 });
 
-describe("a chunk that nobody touched", () => {
+describe("a chunk without manual edits", () => {
   planned("is no loss if it stands in the target", (plans) => {
     plans([document([chunk("c1", "a"), chunk("c2", "b")]), document([chunk("t1", "b"), chunk("t2", "a")])], []);
   });
@@ -223,7 +223,7 @@ describe("an edit that no run has seen from before, in a document whose details 
   const provenance = { source: "file 1, rule 1", indexed_at: 2_000 };
   const made = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
     document(chunks, [], "text_model", { ...provenance, ...more });
-  /** The same document, indexed again. */
+  /** The same document after a re-index. */
   const again = (chunks: readonly ReturnType<typeof chunk>[], more = {}) =>
     made(chunks, { indexed_at: 5_000, ...more });
   const old = made([chunk("c1", "intro"), chunk("c2", "edited", by), chunk("c3", "end")]);
@@ -342,7 +342,7 @@ describe("an edit that no run has seen from before, in a document whose details 
   });
 });
 
-describe("a chunk that was added by hand", () => {
+describe("a chunk that was added manually", () => {
   const old = document([chunk("c1", "a"), chunk("c2", "mine"), chunk("c3", "hidden", off)]);
   const target = document([chunk("t1", "a")]);
   planned("is added again", (plans) => {
@@ -363,7 +363,7 @@ describe("a chunk that was added by hand", () => {
   });
 });
 
-describe("a chunk that was disabled by hand", () => {
+describe("a chunk that was disabled manually", () => {
   const old = document([chunk("c1", "a", off), chunk("c2", "b")]);
   planned("is disabled again", (plans) => {
     plans([old, document([chunk("t1", "b"), chunk("t2", "a")])], ["disable t2 for c1 [disabled_by]"]);
@@ -452,7 +452,7 @@ describe("a document of questions and answers", () => {
   });
 });
 
-describe("a document that was not indexed anew", () => {
+describe("a document that was not re-indexed", () => {
   planned("lists what a person deleted since, and writes it only if its owner wants it", (plans) => {
     const old = document([
       chunk("c1", "a"),

@@ -19,7 +19,7 @@ const anew = tablesOf(
   [chunk("b", "b1", 1, "b"), chunk("a", "t2", 1, "before"), chunk("a", "t1", 2, "same")],
   [child("a", "t1", "u1", "x")],
 );
-/** The job's database after the run before the edits and the one after them. */
+/** The database of the job after the run before the edits and the run after them. */
 const history = madeOnce(async () => {
   const database = await JobDatabase.create();
   await database.run(before, indexed, { run: { started_at: "2025-03-06T02:00:00.000Z" } });
@@ -48,7 +48,7 @@ it.runIf(inFull).each(["jsonl", "csv", "parquet"] as const)(
   },
 );
 
-it.runIf(inFull)("lists, without a history, what it cannot place, and says so", async () => {
+it.runIf(inFull)("without a history, lists what it cannot place, and says so", async () => {
   const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
   const lines = ["child k1 below t1: y [customized]", "needs your decision: c2, add", "1 lost"];
   const { plan, warnings } = await lostOf(from, to);
@@ -61,7 +61,7 @@ it.runIf(inFull)("lists, without a history, what it cannot place, and says so", 
 });
 
 it.runIf(inFull)(
-  "refuses a document that cannot be read whole or written to, and goes on with the others",
+  "refuses a document that is incomplete or cannot be written to, and continues with the others",
   async () => {
     const edited = (id: string) => chunk(id, `${id}1`, 1, "edited", { updated_by: "ann" });
     const ids = ["half", "moves", "gone", "off", "busy", "fine"];
@@ -90,7 +90,7 @@ it.runIf(inFull)(
   },
 );
 
-it.runIf(inFull)("brings back what was chosen, and says which of it is not lost", async () => {
+it.runIf(inFull)("restores the chosen rows, and says which of them are not lost", async () => {
   const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
   const decisions = new Map(["c1", "c3", "\u001b[2J"].map((id) => [id, { restore: true }]));
   const { plan, warnings } = await lostOf(from, to, { decisions });

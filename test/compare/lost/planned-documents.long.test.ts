@@ -9,13 +9,13 @@ import type { MadeDocument } from "./rows.js";
 
 type Plan = DocumentPlan | undefined;
 
-/** Checks many documents, of which one comparison makes the plans. */
+/** Checks many documents with a single comparison. */
 async function checkPlans(
   texts: "unique" | "few",
   check: (given: Reindexed, plan: Plan, at: number) => void,
   further?: (all: readonly Reindexed[], plans: readonly Plan[]) => Promise<void>,
 ): Promise<void> {
-  const many = 500; // a comparison of more documents takes little longer
+  const many = 500; // comparing more documents at once takes little longer
   const documents = fc.array(reindexedDocuments(texts), { minLength: many, maxLength: many });
   const numRuns = rounds(1, 10, "KBDUMP_PLANNED_DOCUMENTS");
   await fc.assert(
@@ -33,7 +33,7 @@ const listedOf = (plan: Plan) => plan?.listed ?? [];
 const contents = ({ chunks }: MadeDocument) => chunks.map(({ content }) => content);
 const count = (texts: readonly string[], text: string) => texts.filter((each) => each === text).length;
 
-it("brings every text with hard evidence back once if the text before it is there, and lists it otherwise", async () => {
+it("restores every text with hard evidence once if the text before the edit exists, and lists it otherwise", async () => {
   await checkPlans("unique", (given, plan) => {
     const { old, history, target } = given;
     const after = contents(applyPlan(target, plan));
@@ -53,7 +53,7 @@ it("brings every text with hard evidence back once if the text before it is ther
   });
 });
 
-it("brings every child chunk made by hand back once if its parent is there, and lists it otherwise", async () => {
+it("restores every manual child chunk once if its parent exists, and lists it otherwise", async () => {
   await checkPlans("unique", (given, plan) => {
     const after = applyPlan(given.target, plan).children.map(({ content }) => content);
     const listed = new Set(listedOf(plan).map(({ id }) => id));
@@ -67,7 +67,7 @@ it("brings every child chunk made by hand back once if its parent is there, and 
   });
 });
 
-it("disables what was disabled by hand, and nothing else", async () => {
+it("disables manually disabled chunks, and nothing else", async () => {
   await checkPlans("unique", (given, plan) => {
     const { old, history, target } = given;
     const after = applyPlan(target, plan).chunks;
@@ -100,7 +100,7 @@ it("changes nothing that it does not plan, and plans nothing more once it is don
   );
 });
 
-/** Checks the rules that hold for all texts. */
+/** Checks the rules that hold for every text. */
 function checkSafety({ old, history, target }: Reindexed, plan: Plan): void {
   const targets = restoresOf(plan).flatMap((restore) => (restore.target ? [restore.target.id] : []));
   expect(new Set(targets).size).toBe(targets.length);
@@ -125,7 +125,7 @@ function checkSafety({ old, history, target }: Reindexed, plan: Plan): void {
   }
 }
 
-it("writes nothing without hard evidence, and over nothing but the text before or the same text, whatever texts stand twice", async () => {
+it("writes nothing without hard evidence, and replaces only the text before the edit or the same text, even with repeated texts", async () => {
   await checkPlans("few", checkSafety);
 });
 

@@ -14,18 +14,18 @@ import { described, type MadeDocument } from "./rows.js";
 /** The values of a chunk before an edit. */
 export type FirstValues = Partial<Pick<ChunkRow, "content" | "answer" | "keywords" | "enabled">>;
 
-/** What earlier runs knew of the rows of a document, by their ids. */
+/** The facts about the rows of a document that earlier runs recorded, by row id. */
 export interface DocumentHistory {
   readonly chunks: ReadonlyMap<string, FirstValues>;
   /** The contents of child chunks before an edit. */
   readonly children: ReadonlyMap<string, string>;
-  /** Chunks that a person added. */
+  /** The chunks that a person added. */
   readonly added: ReadonlySet<string>;
 }
 
 export const noHistory: DocumentHistory = { chunks: new Map(), children: new Map(), added: new Set() };
 
-/** A document in the older run and in the newer one. */
+/** A document in the older and in the newer run. */
 export interface Compared {
   readonly old: MadeDocument;
   readonly target: MadeDocument;
@@ -42,8 +42,8 @@ const runs = {
 };
 
 /**
- * Plans for documents that are all compared at once, as those of one job: writes two dumps and, where there is a history, the database
- * of the job. Undefined for a document that the plan does not name. The ids of rows are those of the documents.
+ * Plans for several documents with one comparison: writes two dumps and, if any document has a history, the database of
+ * the job. Returns undefined for a document that the plan does not contain. Row ids are those of the original documents.
  */
 export async function planAll(
   compared: readonly Compared[],
@@ -59,10 +59,10 @@ export async function planAll(
   return compared.map((_, at) => withOwnIds(plans.get(`doc${at}`), at));
 }
 
-/** Ids stand in one dump once only. */
+/** Makes an id unique in the dump. */
 const idIn = (at: number, id: string) => `doc${at}~${id}`;
 
-/** The plan with the ids that its document had before `idIn`. */
+/** The plan with the original row ids, from before `idIn`. */
 function withOwnIds(plan: DocumentPlan | undefined, at: number): DocumentPlan | undefined {
   return plan && JSON.parse(JSON.stringify(plan).replaceAll(`"doc${at}~`, '"'));
 }
@@ -118,7 +118,7 @@ function inDump<T extends Pick<ChunkRow, "created_at" | "updated_at">>(row: T) {
   return { ...row, created_at: timeOf(row.created_at), updated_at: timeOf(row.updated_at) };
 }
 
-/** Writes the database of the job, in which the second run saw the work of people; undefined where nothing is known. */
+/** Writes the database of the job, in which the second run recorded the manual edits; undefined without any history. */
 async function historyOf(compared: readonly Compared[]): Promise<string | undefined> {
   if (compared.every(({ history }) => history === undefined)) return undefined;
   const job = await JobDatabase.create();
@@ -159,20 +159,20 @@ function insertSql(table: keyof typeof types, rows: readonly object[]): string {
   return `INSERT INTO ${table} BY NAME SELECT unnest(from_json(${quoted(jsonText(rows))}::JSON, ${type}), recursive := true)`;
 }
 
-/** A document before and after, and the wishes of its owner. */
+/** A document before and after, and the options of the restore. */
 type Given = readonly [old: MadeDocument, target: MadeDocument, wishes?: Wishes];
 
 interface Case {
   readonly given: Given;
-  /** The lines of the plan: see `described`. */
+  /** The expected lines of the plan: see `described`. */
   readonly lines: readonly string[];
 }
 
 type Collect = (plans: (given: Given, lines: readonly string[]) => void) => void;
 
 /**
- * Gives the function that makes a test of some documents and the lines of their plans. The plans of all tests of a file are made together
- * when the first of them asks for one.
+ * Returns a function that declares a test for some documents and the expected lines of their plans. One comparison plans
+ * the documents of all tests in a file, when the first test runs.
  */
 export function planning(): (title: string, collect: Collect) => void {
   const all: Case[] = [];
@@ -189,7 +189,7 @@ export function planning(): (title: string, collect: Collect) => void {
   };
 }
 
-/** Of cases whose owners wish the same kind of thing, one comparison makes the plans. */
+/** Makes the plans with one comparison for each combination of options. */
 async function linesOf(cases: readonly Case[]): Promise<ReadonlyMap<Case, readonly string[]>> {
   const lines = new Map<Case, readonly string[]>();
   const wishesOf = ({ given: [, , wishes = {}] }: Case) => wishes;

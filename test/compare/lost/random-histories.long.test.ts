@@ -33,7 +33,7 @@ async function checkHistories(all: readonly Nights[]): Promise<void> {
   }
 }
 
-it("knows of random work what the runs saw of it, up to every run", async () => {
+it("contains exactly the random edits that the runs saw, up to every run", async () => {
   const documents = fc.array(nights, { minLength: 40, maxLength: 40 });
   await fc.assert(fc.asyncProperty(documents, checkHistories), {
     numRuns: rounds(1, 10, "KBDUMP_RANDOM_HISTORIES"),

@@ -3,10 +3,10 @@ import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
 import type { DocumentHistory, FirstValues } from "./planned.js";
 import { child, chunk, document, type MadeDocument } from "./rows.js";
 
-/** A chunk of the source, the work of people on it, and its fate at the re-index. */
+/** A source chunk, the manual edits on it, and what the re-index does with it. */
 const fates = fc.record({
   edit: fc.boolean(),
-  /** The history knows the edits. */
+  /** Whether the history contains the edits. */
   known: fc.boolean(),
   author: fc.boolean(),
   disable: fc.boolean(),
@@ -14,21 +14,21 @@ const fates = fc.record({
   childEdit: fc.boolean(),
   childAdd: fc.boolean(),
   fate: fc.constantFrom("kept", "kept", "kept", "dropped", "changed", "merged", "split"),
-  /** Somebody disables the new chunk before the restore. */
+  /** Whether a person disables the new chunk before the restore. */
   disabledSince: fc.nat({ max: 9 }).map((number) => number === 0),
 });
 
-/** A chunk that somebody added; the history knows of it or not. */
+/** A chunk that a person added; `known` if the history contains it. */
 const additions = fc.record({ known: fc.boolean(), disable: fc.boolean(), children: fc.boolean() });
 
-/** One document before and after a re-index, and the history of the work of people on it. */
+/** One document before and after a re-index, and the history of its manual edits. */
 export interface Reindexed {
   readonly old: MadeDocument;
   readonly history: DocumentHistory;
   readonly target: MadeDocument;
 }
 
-/** `texts`: how many texts there are to choose from; few of them stand more than once, and inside each other. */
+/** `texts`: `few` chooses from a few texts, so that some repeat or contain each other. */
 export function reindexedDocuments(texts: "unique" | "few"): fc.Arbitrary<Reindexed> {
   const text = texts === "few" ? fc.constantFrom("a", "b", "c", "ab", "a b", " ") : fc.constant(undefined);
   const chosen = fc.array(text, { minLength: 80, maxLength: 80 });
@@ -39,7 +39,7 @@ export function reindexedDocuments(texts: "unique" | "few"): fc.Arbitrary<Reinde
   };
   return fc.record(parts).map(({ sources, added, chosen }) => {
     let used = 0;
-    // A mark at both ends: no unique text stands inside another.
+    // The brackets keep a unique text from being part of another.
     const nextText = (what: string) => chosen[used++] ?? `<${what} ${used}>`;
     const made = sources.map((source, index) => reindex(source, index + 1, nextText));
     const extra = added.map((each, index) => addition(each, 50 + index, nextText));

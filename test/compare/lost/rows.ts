@@ -1,7 +1,7 @@
 import type { ChildRow, ChunkRow, DocumentId } from "../../../src/compare/document-rows.js";
 import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 
-/** A chunk as the indexer makes it; its position is the number in its id. */
+/** A chunk as the indexer creates it; the number in its id is its position. */
 export function chunk(id: string, content: string, more: Partial<ChunkRow> = {}): ChunkRow {
   return {
     id,
@@ -34,18 +34,18 @@ export function child(
   return { id, segment_id, position: Number(id.replace(/\D/g, "")), content, type, created_at, updated_at: null };
 }
 
-/** The rows of one document in the order of its dump. */
+/** The rows of one document, in dump order. */
 export interface DocumentRows extends DocumentId {
   readonly doc_form: string | null;
   readonly chunks: readonly ChunkRow[];
   readonly children: readonly ChildRow[];
 }
 
-/** A document of a dump, and what its details tell of it. */
+/** A document in a dump, with facts from its details. */
 export interface MadeDocument extends DocumentRows {
-  /** The uploaded file and the process rule, in one word; null: no details say it. */
+  /** Identifies the uploaded file and the process rule; null without details. */
   readonly source: string | null;
-  /** When its indexing was completed, in Unix seconds. */
+  /** When its indexing completed, in Unix seconds. */
   readonly indexed_at: number | null;
   readonly enabled: boolean;
   readonly archived: boolean;
@@ -61,7 +61,7 @@ export function document(
   return { dataset_id: "d", document_id: "doc", doc_form, ...made, chunks, children };
 }
 
-/** A plan in a line for each thing that it does or tells; none for a document that no plan names. */
+/** Describes a plan, one line for each action or finding; no lines if there is no plan for the document. */
 export function described(plan: DocumentPlan | undefined): readonly string[] {
   if (!plan) return [];
   const automatic = plan.lost - plan.manual_edits;

@@ -3,7 +3,7 @@ import type { Row } from "../../../src/rows/row.js";
 import * as rows from "../../database/job-database.js";
 import type { DocumentHistory, FirstValues } from "./planned.js";
 
-/** A chunk of the service, with one child chunk. */
+/** A chunk in the service, with one child chunk. */
 interface Held {
   readonly id: string;
   readonly content: string;
@@ -20,15 +20,15 @@ const night = fc.record({
   read: fc.nat({ max: 4 }).map((number) => number > 0),
 });
 
-/** The nights of one document: what people and the indexer did, and whether the run could read it then. */
+/** For each night of one document: what people and the indexer did, and whether the run could read it. */
 export const nights = fc.array(night, { minLength: 4, maxLength: 4 });
 export type Nights = typeof nights extends fc.Arbitrary<infer Value> ? Value : never;
 
 export const startOf = (run: number) => `2025-03-06T${String(run + 10)}:00:00.000Z`;
-/** A time of the day before a run. */
+/** A time in the hour before a run. */
 const dayBefore = (run: number) => `2025-03-06T${String(run + 9)}:30:00Z`;
 
-/** The chunks of a document at every run; undefined where the run could not read it. */
+/** The chunks of a document at each run; undefined if the run could not read it. */
 export function readings(document: string, all: Nights): readonly (readonly Held[] | undefined)[] {
   let ids = 0;
   const fresh = (content: string, run: number): Held => {
@@ -52,7 +52,7 @@ export function readings(document: string, all: Nights): readonly (readonly Held
   });
 }
 
-/** The rows of a document as a run reads them. */
+/** The rows that a run reads from a document. */
 export function rowsOf(
   document: string,
   held: readonly Held[],
@@ -65,7 +65,10 @@ export function rowsOf(
   };
 }
 
-/** The history that follows from what the runs saw: the first of values that differed, and who came beside older chunks. */
+/**
+ * The history that follows from these readings: the first value of each field that changed, and the chunks that appeared
+ * beside older ones.
+ */
 export function historyFrom(seen: readonly (readonly Held[] | undefined)[]): DocumentHistory {
   const good = seen.filter((each) => each !== undefined);
   const now = good.at(-1) ?? [];

@@ -8,7 +8,7 @@ import { makeDocument } from "../../servers/store.js";
 
 const isList = (path: string) => path.endsWith("/documents");
 
-/** Two documents of a dataset that is read whole; `edit` is done once, when all of the first was read. */
+/** A dataset with two documents; `edit` runs once, before the list is read a second time. */
 async function startListed(
   edit: () => void,
   documents = [makeDocument({ chunks: 20, seed: 1 }), makeDocument({ chunks: 20, seed: 2 })],
@@ -55,7 +55,7 @@ test.runIf(inFull)(
   },
 );
 
-test("a list that cannot be had again is a warning, and the run is complete", async () => {
+test("a second list that cannot be read is a warning, and the run is complete", async () => {
   const { runAll, server } = await startListed(() => {});
   server.behaviour.faults = ({ path }, nth) =>
     isList(path) && nth > 0 ? { kind: "status", status: 403, body: "json" } : undefined;
@@ -72,7 +72,7 @@ test("documents that the job names are not listed", async () => {
   expect(server.requests.filter(({ path }) => isList(path))).toEqual([]);
 });
 
-test("a list that repeats itself and counts too many comes to an end", async () => {
+test("reading a list that repeats itself and counts too many ends", async () => {
   let asked = 0;
   const documents = async () => {
     asked++;
@@ -113,7 +113,7 @@ test.runIf(inFull)(
     server.behaviour.onRequest = ({ path, query }) => {
       if (isList(path)) lists++;
       const isFirst = path.includes(`/documents/${first?.id}/`) && query.startsWith("page=2&");
-      if (isFirst && lists === 1 && first) first.chunks.splice(0, 0, ...first.chunks.splice(-1)); // never the same twice
+      if (isFirst && lists === 1 && first) first.chunks.splice(0, 0, ...first.chunks.splice(-1)); // the order differs in every reading
       if (isFirst && lists === 1 && first) deleteChunks(first, 0, 1);
     };
     server.behaviour.faults = ({ path }) =>
@@ -131,7 +131,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("a run that breaks off while it reads a changed document again goes on with that", async () => {
+test.runIf(inFull)("a run interrupted while it rereads a changed document resumes there", async () => {
   const documents = [makeDocument({ chunks: 20, seed: 1 }), makeDocument({ chunks: 320, seed: 2 })];
   const [, second] = documents;
   const { runAll, server } = await startListed(() => second && addChunks(second, 1, { seed: 9 }), documents);

@@ -52,7 +52,7 @@ const details = (id: string): JsonObject => ({
   dataset_process_rule_id: null,
 });
 
-/** A service that knows the details of its one dataset and of its documents. */
+/** A service with details for its one dataset and for its documents. */
 async function detailedPlace(documents = 2): Promise<Place> {
   const place = await startPlace([documents]);
   const [dataset] = place.datasets;
@@ -256,7 +256,7 @@ test("a record without an id, or none at all, is a broken answer", async () => {
   const [document] = dataset?.documents.values() ?? [];
   if (document) document.details = { name: "no id" };
   if (dataset) dataset.tags = { data: "none" };
-  await place.client.datasets(1); // as the first answer, it would be another service's
+  await place.client.datasets(1); // the first answer must be valid, or the client would report the wrong service
   await expect(place.client.document(dataset?.id ?? "", document?.id ?? "")).rejects.toThrow('the answer has no "id"');
   await expect(place.client.datasetTags(dataset?.id ?? "")).rejects.toThrow('no list of objects "data"');
 });

@@ -27,7 +27,7 @@ test("a job that names every id asks nothing", async () => {
   expect(askedOf(place)).toEqual([]);
 });
 
-test("all documents of a dataset: newest first, each with what the service lists of it, every page read twice", async () => {
+test("all documents of a dataset: newest first, each with its listed facts, every page read twice", async () => {
   const place = await startPlace([205, 1]);
   const [first, second] = place.datasets;
   const { datasets, found } = await discoverDocuments(
@@ -97,7 +97,7 @@ test("an upload between two pages: the list is read again, and is whole", async 
   expect(datasets[0]?.documents[0]).toBe(uploaded);
 });
 
-test("a list that never holds still is taken as it was seen the third time, each id once, and is a failure", async () => {
+test("a list that keeps changing is used as read the third time, each id once, and is a failure", async () => {
   const place = await startPlace([250], {
     onRequest: ({ query }, store) => {
       if (query.startsWith("page=2")) upload([...store.datasets.values()][0]);
@@ -123,10 +123,10 @@ test("as many documents added as removed between two pages are found by a second
     onRequest: ({ query, nth }, store) => {
       const [only] = store.datasets.values();
       if (!query.startsWith("page=2") || nth > 0 || !only) return;
-      only.documents.delete(idsOf(only)[0] ?? ""); // page 1 had it
+      only.documents.delete(idsOf(only)[0] ?? ""); // page 1 listed it
       const others = [...only.documents.values()];
       only.documents.clear();
-      for (const document of [smallDocument(), ...others]) upload(only, document); // the oldest is new
+      for (const document of [smallDocument(), ...others]) upload(only, document); // the new document is the oldest
     },
   });
   const [only] = place.datasets;
@@ -138,7 +138,7 @@ test("as many documents added as removed between two pages are found by a second
   expect([...listed].sort()).toEqual([...right].sort());
 });
 
-test("a list of datasets that never holds still is a failure, and nothing is taken for gone by it", async () => {
+test("a list of datasets that keeps changing is a failure, and nothing counts as removed because of it", async () => {
   const place = await startPlace(
     Array.from({ length: 101 }, () => 0),
     {
@@ -196,7 +196,7 @@ test("a dataset whose documents cannot be listed does not stop the others", asyn
   expect(found?.listings.map(({ state }) => state)).toEqual(["failed", "listed"]);
 });
 
-test("where no dataset can be listed, the run stops, unless other documents are named", async () => {
+test("if no dataset can be listed, the run stops, unless other documents are named", async () => {
   const place = await startPlace([1, 2], { faults: refusing("/documents", 404, "not_found", "Dataset not found.") });
   const [first, second] = place.datasets;
   await expect(discoverDocuments(place.client, everything)).rejects.toThrow(
@@ -209,7 +209,7 @@ test("where no dataset can be listed, the run stops, unless other documents are 
   expect(mixed.datasets.map(({ documents }) => documents)).toEqual([[], ["x"]]);
 });
 
-test("no datasets, and none that can be read, are an error; a dataset without documents is worth a word", async () => {
+test("no dataset, or no readable one, is an error; a dataset without documents causes a message", async () => {
   const none = await startPlace([]);
   await expect(discoverDocuments(none.client, everything)).rejects.toThrow("the service lists no datasets");
   const place = await startPlace([0]);

@@ -30,7 +30,7 @@ function discovery(datasets: Datasets, allDatasets?: boolean): Discovery {
   };
 }
 
-/** Runs, newest first; `read` counts how many of them were looked at. */
+/** Yields runs, newest first; `read` records the ones that were opened. */
 function runs(...earlier: Datasets[]) {
   const read: string[] = [];
   async function* each(): AsyncGenerator<EarlierListings> {
@@ -56,7 +56,7 @@ async function compare(now: Datasets, allDatasets: boolean | undefined, ...earli
   return { new: ids.new, vanished: ids.vanished, since: ids.datasets.map(({ since }) => since), read, all: ids };
 }
 
-test("where nothing was asked, there is nothing to compare", async () => {
+test("if nothing was listed, there is nothing to compare", async () => {
   expect(await compareDiscovery({ datasets: [], found: undefined }, runs({}).each)).toBeUndefined();
 });
 

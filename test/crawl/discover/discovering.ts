@@ -9,18 +9,21 @@ export interface Place {
   readonly store: Store;
   readonly server: RealisticServer;
   readonly client: Client;
-  /** In the order of the service. */
+  /** In the order in which the service lists them. */
   readonly datasets: readonly TestDataset[];
 }
 
 let seeds = 1000;
 
-/** A document of one chunk, unlike all others. */
+/** A document with one chunk, different from all others. */
 export function smallDocument(listed: NonNullable<TestDocument["listed"]> = {}, seed = ++seeds): TestDocument {
   return { ...makeDocument({ chunks: 1, seed }), listed };
 }
 
-/** A server with datasets of so many documents of one chunk each, and a client of it that does not retry. */
+/**
+ * A server with datasets of one-chunk documents, and a client for it without retries. `documents` gives the size of each
+ * dataset.
+ */
 export async function startPlace(documents: readonly number[], behaviour: Behaviour = {}): Promise<Place> {
   const store = new Store();
   const datasets = documents.map((count) => store.addDataset(...Array.from({ length: count }, () => smallDocument())));
@@ -33,7 +36,7 @@ export async function startPlace(documents: readonly number[], behaviour: Behavi
   return { store, server, client, datasets };
 }
 
-/** The ids of a dataset's documents as the service lists them: newest first. */
+/** The ids of the documents in a dataset, newest first, as the service lists them. */
 export function idsOf(dataset: TestDataset | undefined): string[] {
   return [...(dataset?.documents.keys() ?? [])].reverse();
 }
@@ -44,12 +47,12 @@ export function upload(dataset: TestDataset | undefined, document = smallDocumen
   return document.id;
 }
 
-/** Gives the paths asked for, behind `/v1`. */
+/** Returns the requested paths after `/v1`. */
 export function askedOf({ server }: Place): string[] {
   return server.requests.map(({ path, query }) => `${path.replace("/v1", "")}?${query}`);
 }
 
-/** A refusal, as the service words it, of every request whose path ends so. */
+/** Answers every request whose path has this ending with an error, worded as by the service. */
 export function refusing(ending: string, status: number, code: string, message: string) {
   return ({ path }: RequestRecord): Fault | undefined =>
     path.endsWith(ending) ? { kind: "status", status, code, message } : undefined;

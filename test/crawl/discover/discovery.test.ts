@@ -15,7 +15,7 @@ import { makeDocument, makeStatusEntry } from "../../servers/store.js";
 import { change } from "../../verify/forge.js";
 import { askedOf, idsOf, refusing, smallDocument, startPlace, upload } from "./discovering.js";
 
-/** Runs the job `name` of the folder: everything of the service, unless `more` says otherwise. */
+/** Runs the job `name` in the folder. It covers everything in the service, unless `more` overrides this. */
 async function jobOf(folder: string, server: RealisticServer, name: string, formats: string, more: object = {}) {
   const service = { base_url: server.url, concurrency: 4, retries: 0 };
   const output = { dir: join(folder, "out"), formats: formats.split(" ") };
@@ -82,7 +82,7 @@ test("two runs over unchanged data give the same files, document_info among them
 });
 
 test.runIf(inFull)(
-  "new and vanished documents are reported from run to run, and what was read of a vanished one stays",
+  "new and vanished documents are reported from run to run, and the rows of a vanished one stay",
   async () => {
     const { server, datasets } = await startPlace([2, 1]);
     const [dataset, other] = datasets;
@@ -118,7 +118,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("in the database alone: later runs, failed documents and vanished ones leave it sound", async () => {
+test.runIf(inFull)("in the database only: later runs, failed documents and vanished ones leave it sound", async () => {
   const { server, datasets } = await startPlace([3]);
   const [first = "", second = "", third = ""] = idsOf(datasets[0]);
   const job = await jobOf(await testFolder(), server, "test", "duckdb");
@@ -137,7 +137,7 @@ test.runIf(inFull)("in the database alone: later runs, failed documents and vani
   }
 });
 
-test("what lies among the runs and is none does not disturb", async () => {
+test("other entries among the runs are ignored", async () => {
   const { server } = await startPlace([1]);
   const folder = await testFolder();
   const job = await jobOf(folder, server, "test", "jsonl csv");
@@ -155,7 +155,7 @@ test("what lies among the runs and is none does not disturb", async () => {
 });
 
 test.runIf(inFull)(
-  "a run that breaks off goes on with the documents that it found, in their order, whatever came since",
+  "an interrupted run resumes with the documents that it found, in their order, even if others were added since",
   async () => {
     const { server, datasets, ...place } = await startPlace([0]);
     const [dataset] = datasets;
@@ -173,7 +173,7 @@ test.runIf(inFull)(
     server.reset();
     const resumed = await run(job, server);
     const lists = askedOf({ server, datasets, ...place }).filter((target) => /\/datasets\?|\/documents\?/.test(target));
-    expect(lists).toHaveLength(1); // after the documents, to see which of them changed
+    expect(lists).toHaveLength(1); // after the documents were read, to see which of them changed
     const files = [...dumped, "documents.jsonl", "document_info.jsonl", "document_info.csv"];
     expect(await contents(resumed, files)).toEqual(await contents(undisturbed, files));
     expect(resumed.manifest.documents).toHaveLength(3);
@@ -181,7 +181,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a dataset that cannot be listed makes the run partial; --retry-failed lists anew and reads only what is missing",
+  "a dataset that cannot be listed makes the run partial; --retry-failed lists it again and reads only the missing documents",
   async () => {
     const { server, datasets, ...place } = await startPlace([1, 2]);
     const [first, second] = datasets;
@@ -242,10 +242,10 @@ test("documents that are still being indexed, or are switched off, are read like
   expect(rows.get(failed)).toMatchObject({ indexing_status: "error", error: "no embedding model" });
 });
 
-test("a field that nobody described, or of an unexpected type, is kept and counted", async () => {
+test("an unknown field, or one of an unexpected type, is kept and counted", async () => {
   const { server, datasets } = await startPlace([0]);
   const listed = { name: 7, doc_metadata: [{ a: 1 }], tokens: null, created_at: 1_700_000_000.5 };
-  upload(datasets[0], smallDocument(listed, 6)); // the chunk of other seeds may drift, too
+  upload(datasets[0], smallDocument(listed, 6)); // with another seed, the chunk may have unexpected fields, too
   const { manifest, folder } = await run(await jobOf(await testFolder(), server, "test", "jsonl csv"), server);
   const [row] = await readJsonl(folder, "document_info");
   expect(row).toMatchObject({ name: null, tokens: null, created_at: "2023-11-14T22:13:20.500Z" });

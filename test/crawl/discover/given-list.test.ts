@@ -30,7 +30,7 @@ const listed = {
 };
 const every = { ...base, datasets: "all" };
 
-/** The discovery of such a job: dataset a holds c, then b. */
+/** The discovery of a job whose dataset a lists document c, then b. */
 function discoveryOf({ datasets }: Job): Discovery {
   const rows = [c, b].map((document_id) => ({ dataset_id: a, document_id, tokens: parseJson("12345678901234567890") }));
   const found = { rows, allDatasets: undefined, failures: [], notes: ["a note"], drift: { x: 1 }, pages: 2 };
@@ -190,7 +190,7 @@ test("a list that would be longer than a run reads is not written", async () => 
   const { found } = discovery;
   const tooLong = {
     toJSON() {
-      throw new RangeError("Invalid string length"); // as V8 does it, in less time
+      throw new RangeError("Invalid string length"); // V8's error, without the time to build such a string
     },
   };
   const long = { ...discovery, found: found && { ...found, rows: [{ dataset_id: a, extra: tooLong }] } };

@@ -24,7 +24,7 @@ test("documents are spread evenly", () => {
   for (const size of sizes.values()) expect(Math.abs(size - 1_000)).toBeLessThan(150);
 });
 
-/** Discoveries of some datasets, which were listed or are named by the job. */
+/** Random discoveries: the service lists all documents, or the job names them all. */
 const discoveries = fc
   .record({
     datasets: fc.uniqueArray(fc.record({ id: fc.uuid(), documents: fc.uniqueArray(fc.uuid(), { maxLength: 12 }) }), {

@@ -1,6 +1,6 @@
 import type { operations } from "./violations.js";
 
-/** An answer as any client sees it; nothing of it is checked. */
+/** An unchecked answer, as any client sees it. */
 export interface Body {
   readonly data?: readonly { readonly id: string }[];
   readonly fields?: readonly object[];
@@ -16,12 +16,12 @@ export interface Read {
 
 type Get = (path: string) => Promise<string>;
 
-/** Chunks of a page whose child lists are read. */
+/** The number of chunks per page whose child lists are read. */
 const parents = 15;
 
 /**
- * The answers of a service, found as a stranger finds them: the datasets, their documents and metadata fields, the chunks,
- * the child chunks of some, page by page as `has_more` and `total_pages` tell; the batches are given, by dataset.
+ * Reads everything in a service as a new client would: the datasets, their documents and metadata fields, the chunks,
+ * and some child chunks; pages by `has_more` and `total_pages`. The batches are passed in, by dataset.
  */
 export async function* readEverything(
   get: Get,

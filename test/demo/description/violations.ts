@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 
-/** The answers that the public description describes, by the path of the operation. */
+/** The operations in the public API description, by path. */
 export const operations = {
   datasets: "/datasets",
   documents: "/datasets/{dataset_id}/documents",
@@ -11,7 +11,7 @@ export const operations = {
   metadataFields: "/datasets/{dataset_id}/metadata/built-in",
 } as const;
 
-/** The deviations of real deployments from the description, which the sample data has on purpose. */
+/** Ways in which real deployments, and therefore the sample data, deviate from the description. */
 export const inPractice: readonly string[] = [
   "chunks /data/*/answer must be string",
   "chunks /data/*/error must be string",
@@ -30,8 +30,8 @@ const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, keyw
 ajv.addSchema(Object.assign({}, description, { $id: "description" }));
 
 /**
- * The deviations of an answer from the public description of its operation: `/data/3/keywords must be array`. The
- * description requires no field; every member of the envelope is required here.
+ * Lists how an answer deviates from the public API description of its operation, such as `/data/3/keywords must be
+ * array`. The description has no required fields; here every member of the envelope is required.
  */
 export function violations(operation: keyof typeof operations, answer: unknown): readonly string[] {
   const pointer = operations[operation].replaceAll("/", "~1").replaceAll("{", "%7B").replaceAll("}", "%7D");

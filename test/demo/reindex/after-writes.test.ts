@@ -19,7 +19,7 @@ const contents = (writing: Writing) => present(writing).map(({ row }) => row.con
 const children = (writing: Writing) => present(writing).map((chunk) => chunk.children.map(({ content }) => content));
 
 describe("a re-index", () => {
-  it("takes every write: edits, additions, deletions, disabled states and child chunks", async () => {
+  it("undoes every write: edits, additions, deletions, disabled states and child chunks", async () => {
     const writing = await startWriting(sketches, hierarchical);
     const { send } = writing;
     await send("POST", `/${uuid(101)}`, { segment: { content: "edited", keywords: ["x"] } });
@@ -62,7 +62,7 @@ describe("a re-index", () => {
 });
 
 describe("other chunk sizes", () => {
-  it("cut the source anew, and make children anew", async () => {
+  it("split the source again, and recreate children", async () => {
     const writing = await startWriting(sketches, hierarchical);
     reindex(writing, 100);
     expect(contents(writing)).toEqual(["One. Two.\n\nThree."]);

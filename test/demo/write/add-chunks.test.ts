@@ -6,7 +6,7 @@ import { documentRow, refused, send, start, startWriting } from "./writing.js";
 
 const qa = { form: "qa_model", technique: "high_quality" };
 
-test("chunks are added at the end, behind the greatest position, word for word", async () => {
+test("chunks are added unchanged after the highest position", async () => {
   const { send, list } = await startWriting([{ position: 3 }, { position: 9 }, { position: 4 }]);
   const content = " \t= Ünï\r\n<|cödé|> 😀 ";
   const { status, body } = await send("POST", "", {
@@ -24,7 +24,7 @@ test("chunks are added at the end, behind the greatest position, word for word",
   expect(new Set((await list()).map(({ id }) => id)).size).toBe(5);
 });
 
-test("a chunk that is added is completed, enabled and never hit, and says who made it and when", async () => {
+test("an added chunk is completed, enabled and never hit, with author and time", async () => {
   const { send } = await startWriting([]);
   const { body } = await send("POST", "", { segments: [{ content: "first", keywords: null }] });
   expect(body.data).toMatchObject([
@@ -53,7 +53,7 @@ test("tokens are counted in high-quality datasets only, and the rows of the docu
   }
 });
 
-test("the same request twice gives the chunks twice", async () => {
+test("sending the same request twice adds the chunks twice", async () => {
   const { send, list } = await startWriting([]);
   for (let times = 0; times < 2; times++) await send("POST", "", { segments: [{ content: "again" }] });
   expect((await list()).map(({ content, position }) => [content, position])).toEqual([
@@ -62,7 +62,7 @@ test("the same request twice gives the chunks twice", async () => {
   ]);
 });
 
-test("files named in an addition are ignored, and the answer counts in questions and answers alone", async () => {
+test("files named in an addition are ignored, and the answer counts only in qa_model documents", async () => {
   const { send } = await startWriting([]);
   const { body } = await send("POST", "", { segments: [{ content: "x", answer: "y", attachment_ids: [uuid(7)] }] });
   expect(body.data).toMatchObject([{ attachments: [], answer: "" }]);
@@ -108,7 +108,7 @@ describe("a refused addition", () => {
     expect(await list()).toEqual([]);
   });
 
-  it("is for a dataset or document that nobody knows", async () => {
+  it("is for an unknown dataset or document", async () => {
     const { service } = await startWriting([]);
     const body = { segments: [good] };
     for (const [path, message] of [
@@ -119,7 +119,7 @@ describe("a refused addition", () => {
   });
 });
 
-test("where indexing fails the answer is 200: all chunks of the request are stored, disabled, with the error", async () => {
+test("if indexing fails, the answer is 200: all chunks of the request are stored, disabled, with the error", async () => {
   const { send, list } = await startWriting([{}], {}, { embeddingFails: (content) => content === "bad" });
   const { status, body } = await send("POST", "", { segments: [{ content: "good" }, { content: "bad" }] });
   const failed = {
@@ -138,7 +138,7 @@ describe("a new parent", () => {
   const body = { segments: [{ content: "First sentence. Second one!\nThird" }] };
   const contents = ["First sentence.", "Second one!", "Third"];
 
-  it("gets children in a high-quality dataset, and embeds them where its document does so", async () => {
+  it("gets children in a high-quality dataset, and embeds them if its document does", async () => {
     for (const embedsChildren of [true, false]) {
       const shape = { form: "hierarchical_model", technique: "high_quality", embedsChildren };
       const { send, list } = await startWriting([], shape);
@@ -161,7 +161,7 @@ describe("a new parent", () => {
   });
 });
 
-test("the chunks are there before a slow answer is", async () => {
+test("the chunks exist before a slow answer arrives", async () => {
   const { send, list } = await startWriting([], {}, { delay: 200 });
   let isAnswered = false;
   const answer = send("POST", "", { segments: [{ content: "slow" }] }).then(() => {

@@ -22,7 +22,7 @@ const dataOf = async (sent: ReturnType<typeof change>) => {
 };
 const stored = ({ demo }: Writing) => demo.store.read(documentId).chunks[0]?.row;
 
-test("a changed content says who changed it and when, and its counts and hash follow", async () => {
+test("changed content has author and time, and new counts and a new hash", async () => {
   const writing = await startWriting([whole, whole], highQuality);
   const data = await dataOf(change(writing, { content: "afterwards" }));
   expect(data).toEqual({
@@ -35,7 +35,7 @@ test("a changed content says who changed it and when, and its counts and hash fo
   expect(documentRow(writing)).toMatchObject({ word_count: 16, tokens: 6, segment_count: 2 });
 });
 
-test("content that is the same, empty or left out changes no content, and nobody has changed it", async () => {
+test("content that is equal, empty or missing changes no content and sets no author", async () => {
   const writing = await startWriting([whole]);
   for (const content of ["before", "", null, undefined])
     expect(await dataOf(change(writing, { content }))).toMatchObject({
@@ -79,7 +79,7 @@ describe("keywords", () => {
   });
 });
 
-test("a summary is changed where one is sent", async () => {
+test("a summary is changed if the request contains one", async () => {
   const writing = await startWriting([{ ...whole, summary: "old" }]);
   expect(await dataOf(change(writing, { content: "after" }))).toMatchObject({ summary: "old" });
   expect(await dataOf(change(writing, { summary: "new" }))).toMatchObject({ summary: "new" });
@@ -93,7 +93,7 @@ describe("enabled: false", () => {
     expect(data).toEqual({ ...whole, id: first, position: 1, status: "completed", ...disabled });
   });
 
-  it("lets no other change pass for 600 s, and then only one that enables", async () => {
+  it("permits no other change for 600 s, and then only enabling", async () => {
     const writing = await startWriting([whole, whole]);
     await change(writing, { enabled: false });
     for (const segment of [{ content: "after" }, { enabled: true }, { enabled: false }])
@@ -130,7 +130,7 @@ describe("a change that cannot be indexed", () => {
     expect(await change(writing, { content: "good" })).toMatchObject(stillDisabled);
     expect(await dataOf(change(writing, { content: "good", enabled: true }))).toMatchObject({
       ...{ content: "good", status: "completed", enabled: true },
-      error, // the service never clears it
+      error, // the service keeps an old error
     });
   });
 
@@ -150,7 +150,7 @@ describe("the children of a changed parent", () => {
   const contents = (writing: Writing) =>
     writing.demo.store.read(documentId).chunks[0]?.children.map(({ content }) => content);
 
-  it("stay, unless they are to be made anew", async () => {
+  it("stay, unless they are to be recreated", async () => {
     const writing = await startWriting([parent], hierarchical);
     await change(writing, { content: "Three. Four." });
     expect(contents(writing)).toEqual(["One.", "Two."]);
@@ -159,7 +159,7 @@ describe("the children of a changed parent", () => {
     expect(stored(writing)?.child_chunks).toEqual(writing.demo.store.read(documentId).chunks[0]?.children);
   });
 
-  it("stay where the service makes none", async () => {
+  it("stay if the service makes none", async () => {
     const writing = await startWriting([parent], highQuality);
     await change(writing, { content: "Three.", regenerate_child_chunks: true });
     expect(contents(writing)).toEqual(["One.", "Two."]);
@@ -184,7 +184,7 @@ test("a deleted chunk is gone, with its children, and the counts follow", async 
   expect((await writing.send("GET", `/${first}/child_chunks`)).status).toBe(404);
 });
 
-test("a change of what nobody knows is refused", async () => {
+test("a change to something unknown is refused", async () => {
   const { send } = await startWriting([whole]);
   const body = { segment: { content: "x" } };
   expect(await send("POST", `/${uuid(9)}`, body)).toMatchObject(refused("Segment not found.", 404, "not_found"));

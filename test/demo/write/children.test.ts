@@ -11,7 +11,7 @@ const children = `/${parent}/child_chunks`;
 
 const listed = async ({ send }: Writing) => rowsFrom((await send("GET", children)).body.data);
 
-/** The child list, which the chunk must embed. */
+/** Returns the child list and checks that the chunk embeds the same children. */
 async function embedded(writing: Writing) {
   const rows = await listed(writing);
   const [chunk] = await writing.list();
@@ -47,7 +47,7 @@ test("a deleted child chunk is gone", async () => {
   expect(await embedded(writing)).toEqual([]);
 });
 
-test("a document that does not embed children keeps them in their list alone", async () => {
+test("a document that does not embed children keeps them only in their list", async () => {
   const writing = await startWriting(sketches);
   await writing.send("POST", children, { content: "by hand" });
   expect(await listed(writing)).toHaveLength(3);
@@ -68,7 +68,7 @@ test("nothing is stored of a child chunk that cannot be indexed", async () => {
   expect(await listed(writing)).toEqual(before);
 });
 
-test("a request to what nobody knows is 404", async () => {
+test("a request for something unknown is 404", async () => {
   const { send } = await startWriting(sketches, hierarchical);
   const unknown: [string, string, string][] = [
     ["POST", `/${uuid(9)}/child_chunks`, "Segment not found."],

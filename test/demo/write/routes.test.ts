@@ -20,7 +20,7 @@ test("another method is 405, and names those that may be used", async () => {
   }
 });
 
-test("a knowledge that is served read-only takes no write", async () => {
+test("a read-only knowledge base accepts no writes", async () => {
   const service = await started({ knowledge: smallKnowledge([{ childContents: ["One."] }]) });
   const body = JSON.stringify({ segments: [{ content: "x" }] });
   for (const [method, path, status] of [
@@ -66,7 +66,7 @@ test("links in a chunk that is answered are signed, and stored without", async (
   expect(demo.store.read(uuid(2)).chunks).toMatchObject([{ row: { sign_content: link } }]);
 });
 
-test("the sample data takes writes; a chunk is found below any document", async () => {
+test("the sample data accepts writes; a chunk is found below any document", async () => {
   const service = await started();
   const [product, handbook] = sampleDatasets();
   const path = (dataset: typeof product, document: number) =>

@@ -4,17 +4,17 @@ import { type WritableKnowledge, writableKnowledge } from "../../servers/writabl
 import { ask, type Row, rowFrom, rowsFrom, started } from "../ask.js";
 import { type ChunkSketch, documentId, type SmallShape, segments, smallDatasets } from "../small-knowledge.js";
 
-/** The time at which a small service starts. */
+/** The start time of a small service, in Unix seconds. */
 export const start = 1_750_000_000;
 
 export interface Writing {
   readonly service: RunningService;
   readonly demo: WritableKnowledge;
-  /** So many seconds pass. */
+  /** Moves the clock forward. */
   readonly pass: (seconds: number) => void;
-  /** Sends a JSON body to a path below the segments of the document; none for a method without one. */
+  /** Sends JSON to a path below the document's segments; omit `body` for methods without one. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<Sent>;
-  /** The chunks of the document as they are listed. */
+  /** The chunks of the document, as the service lists them. */
   readonly list: () => Promise<readonly Row[]>;
 }
 
@@ -24,7 +24,7 @@ export interface Sent {
   readonly headers: Headers;
 }
 
-/** A service of a small knowledge that takes writes. Its clock stands still until time passes. */
+/** A small, writable service whose clock moves only when a test moves it. */
 export async function startWriting(
   sketches: readonly ChunkSketch[],
   shape: SmallShape = {},
@@ -52,7 +52,7 @@ export async function send(service: RunningService, method: string, path: string
   return { ...answer, body: answer.text === "" ? {} : rowFrom(JSON.parse(answer.text)) };
 }
 
-/** The row of the document, and the number of its chunks. */
+/** The row of the document, with the number of its chunks as `segment_count`. */
 export function documentRow({ demo }: Writing): Row {
   const { row, chunks } = demo.store.read(documentId);
   return { ...row, segment_count: chunks.length };

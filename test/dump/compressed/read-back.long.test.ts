@@ -28,7 +28,7 @@ type Format = (typeof formats)[number];
 let base: string;
 const dumps = new Map<string, string>();
 
-/** A dump of each format and compression serves all tests, which only read it. */
+/** All tests share one dump per format and compression, because they only read it. */
 beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), "kbdump-compressed-"));
   for (const format of formats)
@@ -44,7 +44,7 @@ const folderOf = (format: Format, compress: Compression) => dumps.get(`${format}
 const signal = new AbortController().signal;
 const columns = "COLUMNS(*)::VARCHAR";
 
-/** The ways to read a dump, each with all that it finds in the dump's chunks and child chunks. */
+/** Every way to read a dump; each returns everything that it finds in chunks and child chunks. */
 const ways: readonly (readonly [string, (folder: string) => Promise<unknown>])[] = [
   ["dump.lines", async (folder) => JSON.stringify(await linesOf(folder))],
   ["dump.select", selectedFrom],
@@ -55,7 +55,7 @@ const ways: readonly (readonly [string, (folder: string) => Promise<unknown>])[]
   ["restore", restoredFrom],
 ];
 
-/** Of the page, only what its sections say: the files of the dump are others. */
+/** Only the sections of the page: its list of files differs by design. */
 async function reportedFrom(folder: string): Promise<string | undefined> {
   const { html } = await renderReport({ folder, verify: false });
   return /<section id="errors"[\s\S]*/.exec(html)?.[0].replace(/<summary>\d+ files, [\s\S]*?<\/table>/, "");

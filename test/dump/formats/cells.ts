@@ -3,7 +3,7 @@ import { type ColumnType, columns, type Kind } from "../../../src/rows/columns.j
 import { ExactNumber, parseJson } from "../../../src/rows/exact-json.js";
 import type { Row } from "../../../src/rows/row.js";
 
-/** The value with every string, names included, made well-formed: what UTF-8 can hold. */
+/** Replaces lone surrogates in all strings and member names, because UTF-8 cannot hold them. */
 function wellFormed(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -11,10 +11,10 @@ function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name.toWellFormed(), wellFormed(item)]));
 }
 
-/** Microseconds since 1970 of an ISO time of milliseconds. */
+/** Converts an ISO time in milliseconds to microseconds since 1970. */
 const micros = (iso: unknown) => String(BigInt(Date.parse(String(iso))) * 1000n);
 
-/** Gives the cell that a reader must find for a value of a row. Integers are text, times microseconds, JSON is parsed to the last digit. */
+/** The cell that a reader must find for a value. Integers become text, times microseconds; JSON is parsed without rounding. */
 function expectedCell(type: ColumnType, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (type === "integer") return value instanceof ExactNumber ? value.text : String(value);
@@ -22,7 +22,10 @@ function expectedCell(type: ColumnType, value: unknown): unknown {
   return wellFormed(value);
 }
 
-/** The same for what a reader found, as text or parsed already; `sent` tells whether a column of any type held a string or JSON. */
+/**
+ * Converts a cell from a reader, as text or already parsed, to the same form. For a column of any type, `sent` decides
+ * between string and JSON.
+ */
 function foundCell(type: ColumnType, text: unknown, sent: unknown): unknown {
   if (text === null) return null;
   if (typeof text === "object" && "json" in text) return text.json;
@@ -37,7 +40,7 @@ function element(list: unknown): unknown {
   return Array.isArray(list) && list.length === 1 ? list[0] : list;
 }
 
-/** Fails unless the cells, as text, are those of the rows, one by one and in the same order. */
+/** Expects the cells, as text, to equal the rows, one by one and in order. */
 export function expectCells(kind: Kind, found: readonly (readonly unknown[])[], rows: readonly Row[]): void {
   expect(found.length, kind).toBe(rows.length);
   for (const [at, row] of rows.entries()) {

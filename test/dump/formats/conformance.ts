@@ -15,7 +15,7 @@ import { nastyTables, shortNumberTables } from "./nasty-rows.js";
 import { readColumns } from "./read-back.js";
 import { noRows, stageOf, type Tables } from "./stage.js";
 
-/** The tests that every format passes: what its writer writes, its own SQL and its own reader give back. */
+/** The tests that every format must pass: its SQL and its reader return what its writer wrote. */
 export function testFormat(name: string, format: () => Format | Promise<Format>, compress: Compression = "none"): void {
   const bases: string[] = [];
   afterAll(() => Promise.all(bases.map((base) => rm(base, { recursive: true, force: true }))));
@@ -28,7 +28,7 @@ export function testFormat(name: string, format: () => Format | Promise<Format>,
     return { base, folder: staged.folder, files };
   };
   const written = new Map<Tables, ReturnType<typeof write>>();
-  /** The files of the tables, written once for all tests of the format: they are only read. */
+  /** The files of these tables. All tests of the format share them, because they only read them. */
   const filesOf = (tables: Tables) => {
     const files = written.get(tables) ?? write(tables);
     written.set(tables, files);
@@ -43,7 +43,7 @@ export function testFormat(name: string, format: () => Format | Promise<Format>,
     ["tables without rows", noRows],
   ] as const;
 
-  it.each(given)(`${name}: SQL gives back %s`, async (_what, tables) => {
+  it.each(given)(`${name}: SQL returns %s`, async (_what, tables) => {
     const { folder } = await filesOf(tables);
     const { selectRows } = await (await format()).load();
     for (const kind of kindsOf(tables)) {
@@ -52,7 +52,7 @@ export function testFormat(name: string, format: () => Format | Promise<Format>,
     }
   });
 
-  it.each(given)(`${name}: the reader gives back %s`, async (_what, tables) => {
+  it.each(given)(`${name}: the reader returns %s`, async (_what, tables) => {
     const { base, folder } = await filesOf(tables);
     const { readRows } = await (await format()).load();
     for (const kind of kindsOf(tables)) {
@@ -81,7 +81,7 @@ export function testFormat(name: string, format: () => Format | Promise<Format>,
   });
 }
 
-/** The size and the hash of a text, decompressed by the functions that take it whole. */
+/** Size and hash of a decompressed text; decompresses all of it with one call. */
 function plainText(bytes: Buffer, compression: Exclude<Compression, "none">): unknown {
   const { gunzipSync, zstdDecompressSync = gunzipSync }: WholeFunctions = zlib;
   const text = compression === "gzip" ? gunzipSync(bytes) : zstdDecompressSync(bytes);
@@ -94,7 +94,7 @@ type WholeFunctions = Record<"gunzipSync", (bytes: Buffer) => Buffer> & {
 
 const kindIn = (path: string): Kind => allKinds.find((kind) => path.startsWith(`${kind}.`)) ?? "chunks";
 
-/** The cells of a line of JSON, in the form of expectCells. */
+/** The cells of a line of JSON, in the form that expectCells takes. */
 function cellsOf(kind: Kind, line: string): readonly unknown[] {
   const row = parseJson(line);
   if (!isMapping(row)) throw new Error(`${line} is no object`);

@@ -7,7 +7,7 @@ import { chunk } from "../../verify/sound-tables.js";
 import { plainFolder } from "./folder.js";
 import { duckDbOptions } from "./formats.js";
 
-/** The rows that the reader finds in a CSV of chunks with this text below its header. */
+/** Reads a CSV file of chunks with this text below the header. */
 async function read(text: string): Promise<readonly Record<string, unknown>[]> {
   const base = await plainFolder();
   const path = join(base, "chunks.csv");
@@ -21,7 +21,7 @@ async function read(text: string): Promise<readonly Record<string, unknown>[]> {
 
 const textOf = (...rows: readonly ReturnType<typeof chunk>[]) => `${csvText(false).texts("chunks", rows).join("\n")}\n`;
 
-test.runIf(inFull)("long rows need no more memory than one of them, and stand across many pieces", async () => {
+test.runIf(inFull)("long rows need no more memory than one of them, even if they span many pieces", async () => {
   const long = `"a",\n${"漢字 ".repeat(1_500_000)}`;
   const rows = [chunk("a", "1", { content: long }), chunk("a", "2", { content: "" }), chunk("b", "3")];
   expect(await read(textOf(...rows))).toEqual(rows);

@@ -6,7 +6,7 @@ import { ExactNumber } from "../../../src/rows/exact-json.js";
 import type { Row } from "../../../src/rows/row.js";
 import { readCsv } from "./rfc4180.js";
 
-/** A row of child_chunks as text, with these values; `cells` are all of it up to `content`. */
+/** The rows as CSV text. */
 const text = (safe: boolean, kind: Kind, rows: readonly Row[]) =>
   encodeLines(csvText(safe).texts(kind, rows)).toString();
 const line = (row: Row, safe = false) => text(safe, "child_chunks", [row]);
@@ -20,7 +20,7 @@ describe("csv", () => {
     expect(csvText(false).head(kind)).toBe(`${columns[kind].map(({ name }) => name).join(",")}\n`);
   });
 
-  it("is a line per row, ended by LF alone", () => {
+  it("is one line per row, ended only by LF", () => {
     const row = {
       dataset_id: "d",
       position: 3,
@@ -92,7 +92,7 @@ describe("csv for spreadsheets", () => {
     expect(text(true, "documents", [numbers])).toBe(text(false, "documents", [numbers]));
   });
 
-  it("guards whatever column the text stands in", () => {
+  it("guards the text in any column", () => {
     const row = Object.fromEntries(
       columns.chunks.filter(({ type }) => type === "text").map(({ name }) => [name, "=1"]),
     );

@@ -17,7 +17,7 @@ test.each([
   expect(partsOfName(path)).toEqual({ ...none, dataset });
 });
 
-test("every name gives back its parts, and leads out of no folder", () => {
+test("every name can be decoded into its parts and never leaves the folder", () => {
   const segments = fc.record({
     kind: fc.constantFrom("chunks", "child_chunks"),
     format: fc.constantFrom("jsonl", "csv", "parquet"),

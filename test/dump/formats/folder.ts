@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { kinds } from "../../../src/rows/columns.js";
 
-/** A folder for one test, gone when it has run. */
+/** A folder for one test, removed after it. */
 export async function plainFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-sinks-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -12,8 +12,8 @@ export async function plainFolder(): Promise<string> {
 }
 
 /**
- * The same, with all in its name that a glob, SQL, a URL or a partitioned path gives a meaning to. Beside it lies a folder
- * that the name would mean as a glob, with other rows in it.
+ * A folder whose name contains every character that is special in a glob, SQL, a URL or a partitioned path. Beside it is
+ * a folder that this name would match as a glob, with other rows in it.
  */
 export async function oddFolder(): Promise<string> {
   const base = await plainFolder();

@@ -6,19 +6,19 @@ import { allKinds, type Kind } from "../../../src/rows/columns.js";
 import { type Cells, readCsvFile, readParquetFile, readRowFile, readTable } from "./read-back.js";
 import type { Stage } from "./stage.js";
 
-/** A format as the contract suite sees it; `base` is the folder of a stage. */
+/** A format in the contract tests; `base` is the folder of a stage. */
 export interface Subject {
   readonly format: string;
   readonly write: (stage: Stage, base: string) => Promise<readonly StagedFile[]>;
-  /** The files that it leaves in the run folder. */
+  /** The files that it writes to the run folder. */
   readonly files: readonly string[];
-  /** The cells of a kind as text, read by a reader of the test's own; their types are checked on the way. */
+  /** The cells of a kind as text, from an independent reader that also checks their types. */
   readonly read: (base: string, kind: Kind) => Promise<Cells>;
 }
 
 export const duckDbOptions = (base: string) => ({ memory: "800MB", temporary: join(base, "scratch", "spill") });
 
-/** The database that is built from a stage. */
+/** The path of the database that is built from a stage. */
 export const databaseOf = (base: string) => join(base, "scratch", "new.duckdb");
 
 const stageFolder = (base: string) => join(base, "stage");

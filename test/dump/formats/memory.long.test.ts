@@ -15,7 +15,7 @@ import { type Stage, stageOf } from "./stage.js";
 const memory = "200MB";
 const count = 6000;
 
-/** A stage of many chunks of 25 KB each: contents of whole documents, as full-document parents have. */
+/** A stage of many chunks of 25 KB each, like parent chunks that contain whole documents. */
 async function largeChunks(
   base: string,
   run_id: string,
@@ -47,7 +47,7 @@ async function largeChunks(
 const checked =
   "SELECT count(*)::INTEGER, count(DISTINCT content)::INTEGER, bool_and(starts_with(content, position::VARCHAR)), min(strlen(content))::INTEGER > 12000";
 
-it("rows of many kilobytes need no more memory than there is, nor do their changes when all have new ids and texts", {
+it("rows of many kilobytes fit into memory, and so do their changes when all have new ids and texts", {
   timeout: 120_000,
 }, async () => {
   const base = await plainFolder();

@@ -72,7 +72,7 @@ const nested = {
   "\ud800": ["\udc00"],
 };
 
-/** Values that a column of a type can hold; without long numbers, DuckDB reads the rows another way. */
+/** Test values for each column type. DuckDB reads rows without long numbers in a different way. */
 function valuesOf(long: boolean): Readonly<Record<ColumnType, readonly unknown[]>> {
   const numbers = [...shortNumbers, ...(long ? longNumbers : [])];
   const someStrings = strings.slice(0, -1);
@@ -106,7 +106,7 @@ function valuesOf(long: boolean): Readonly<Record<ColumnType, readonly unknown[]
   };
 }
 
-/** As many rows as it takes for every column to hold every value of its type, each row a different mixture. */
+/** Enough rows for every column to have every value of its type, in changing combinations. */
 function nastyRows(kind: Kind, values: ReturnType<typeof valuesOf>): readonly Row[] {
   const count = Math.max(...columns[kind].map(({ type }) => values[type].length));
   return Array.from({ length: count }, (_row, index) =>
@@ -129,8 +129,8 @@ function tablesOf(values: ReturnType<typeof valuesOf>): Tables {
   };
 }
 
-/** Rows of every kind with everything that breaks a reader or a writer. */
+/** Rows of every kind with all values that break readers or writers. */
 export const nastyTables = tablesOf(valuesOf(true));
 
-/** The same without numbers of more digits than a double holds. */
+/** The same rows without numbers that are too long for a double. */
 export const shortNumberTables = tablesOf(valuesOf(false));

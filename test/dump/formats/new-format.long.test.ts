@@ -12,7 +12,7 @@ import { testFormat } from "./conformance.js";
 const line = '  toy: { load: () => import("./toy.js") },\n';
 let place: string;
 
-/** Builds kbdump with one more format: a file beside the others, and a line in formats.ts. */
+/** Builds kbdump with a new format: one more file, and a line in formats.ts. */
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), "kbdump-toy-"));
   for (const name of ["src", "package.json", "tsconfig.json"]) await cp(name, join(place, name), { recursive: true });

@@ -10,16 +10,16 @@ import { duckDbOptions } from "./formats.js";
 
 interface Amounts {
   readonly documents: number;
-  /** Of each document. */
+  /** The number of chunks in each document. */
   readonly chunks: number;
-  /** The start of each content. */
+  /** The text at the start of each content. */
   readonly text: string;
 }
 
-/** The id of a document, by its number; the ids stand in the order of the numbers. */
+/** The id of a document by its number; ids sort like the numbers. */
 export const documentId = (at: number) => `document-${String(at).padStart(3, "0")}`;
 
-/** Writes the chunks of one dataset as Parquet; gives the file and its hash. */
+/** Writes the chunks of one dataset as Parquet; returns the file and its hash. */
 export async function writePartition({ documents, chunks, text: content }: Amounts) {
   const folder = await plainFolder();
   const empty = Object.fromEntries(columns.chunks.map(({ name }) => [name, null]));

@@ -24,18 +24,18 @@ const largeLines = "maximum_object_size = 80000000";
 const namesOf = (kind: Kind) => columns[kind].map(({ name }) => name);
 const isJson = (type: ColumnType) => type === "list" || type === "object" || type === "any";
 
-/** A copy of a file of the run folder where no reader takes its path for a pattern. */
+/** Copies a file of the run folder to a path without glob characters. */
 async function plainCopy(folder: string, name: string): Promise<string> {
   const copy = join(await plainFolder(), name);
   await copyFile(join(folder, name), copy);
   return copy;
 }
 
-/** The columns of a kind as text: a time in microseconds, a list as JSON. */
+/** The columns of a kind as text: times in microseconds, lists as JSON. */
 export async function readColumns(kind: Kind, source: string, file?: string): Promise<Cells> {
   const expressions = columns[kind].map(({ name, type }) => {
     const value = type === "time" ? `epoch_us("${name}")` : type === "strings" ? `to_json("${name}")` : `"${name}"`;
-    return `'=' || ${value}::VARCHAR`; // its JavaScript client takes a byte order mark off the start of a text
+    return `'=' || ${value}::VARCHAR`; // DuckDB's JavaScript client drops a byte order mark at the start of a text
   });
   const rows = await query(`SELECT ${expressions.join(", ")} FROM ${source}`, file);
   return rows.map((cells) => cells.map((cell) => (cell === null ? null : String(cell).slice(1))));
@@ -48,7 +48,7 @@ async function expectTypes(kind: Kind, source: string, json: "JSON" | "VARCHAR",
   expect(described.slice(0, expected.length)).toEqual(expected);
 }
 
-/** Columns of JSON are parsed out of the lines as they stand: what read_json makes of them is rendered anew. */
+/** Takes JSON columns from the lines themselves, because read_json formats them differently. */
 export async function readRowFile(folder: string, kind: Kind): Promise<Cells> {
   const copy = quoted(await plainCopy(folder, `${kind}.jsonl`));
   const fields = columns[kind].map(({ name, type }) => `"${name}": '${isJson(type) ? "JSON" : sqlTypes[type]}'`);
@@ -65,7 +65,7 @@ export async function readRowFile(folder: string, kind: Kind): Promise<Cells> {
   });
 }
 
-/** By DuckDB and by the letter of the standard: both have to find the same. */
+/** Reads a CSV file with DuckDB and with a strict RFC 4180 parser, and expects the same cells. */
 export async function readCsvFile(folder: string, kind: Kind): Promise<Cells> {
   const copy = await plainCopy(folder, `${kind}.csv`);
   const [header, ...rows] = readCsv(await readFile(copy, "utf8"));
@@ -93,7 +93,7 @@ export async function readTable(database: string, kind: Kind): Promise<Cells> {
   return readColumns(kind, `(FROM ${kind} ORDER BY rowid)`, copy);
 }
 
-/** Rows of a file of the run folder. */
+/** The number of rows in a file of the run folder. */
 export async function countRows(folder: string, path: string): Promise<number> {
   const copy = await plainCopy(folder, path);
   if (path.endsWith(".csv")) return readCsv(await readFile(copy, "utf8")).length - 1;

@@ -1,4 +1,4 @@
-/** A CSV file by the letter of RFC 4180, with LF: throws on what is not. An empty cell without quotes is null. */
+/** Reads CSV strictly by RFC 4180, with LF line ends; throws for anything else. An empty cell without quotes is null. */
 export function readCsv(text: string): readonly (readonly (string | null)[])[] {
   const rows: (string | null)[][] = [];
   let row: (string | null)[] = [];

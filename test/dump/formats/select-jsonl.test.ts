@@ -8,7 +8,7 @@ import { query } from "../../database/query.js";
 import { jsonValues } from "../../rows/json-arbitrary.js";
 import { plainFolder } from "./folder.js";
 
-/** A column of the lines of child_chunks as DuckDB reads them, with or without a look at long numbers. */
+/** Reads one column of these lines of child_chunks with DuckDB; `longNumbers`: whether to handle long numbers. */
 async function readLines(lines: string, column = "extra", longNumbers?: boolean): Promise<readonly unknown[]> {
   const path = join(await plainFolder(), "lines.jsonl");
   await writeFile(path, lines);
@@ -42,7 +42,7 @@ describe("JSON that DuckDB would round", () => {
     expect(found).toEqual([null, ...values.slice(1)]);
   });
 
-  it("leaves the text of other columns alone", async () => {
+  it("does not change the text of other columns", async () => {
     expect(await readLines(lineOf("[0.10000000000000000001]"), "content")).toEqual(["1.5, 0.10000000000000000001"]);
   });
 
@@ -68,7 +68,7 @@ describe.each([[true], [false]])("lines, long numbers looked for: %s", (longNumb
     expect(await readLines('{"id":"a"}\n{"id":"b"}', "id", longNumbers)).toEqual(["a", "b"]);
   });
 
-  it("of a file that is not there are an error", async () => {
+  it("of a missing file are an error", async () => {
     const file = { paths: [join(await plainFolder(), "none.jsonl")], longestLine: 0, longNumbers };
     await expect(query(selectRows("chunks", file, "JSON"))).rejects.toThrow("none.jsonl");
   });

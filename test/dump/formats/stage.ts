@@ -11,7 +11,7 @@ import { encodeLines } from "../../../src/files/lines.js";
 import { allKinds, type Kind, type PerKind } from "../../../src/rows/columns.js";
 import type { Row } from "../../../src/rows/row.js";
 
-/** Rows of every table that a dump always has, and of those that it may have. */
+/** The rows of all tables, including the optional ones. */
 export type Tables = PerKind<readonly Row[]>;
 
 export const noRows: Tables = { chunks: [], child_chunks: [], documents: [], indexing_status: [], metadata_fields: [] };
@@ -33,18 +33,18 @@ export const someRun: RunRow = {
 
 export interface StageOptions {
   readonly run?: Partial<RunRow>;
-  /** Whether there are parts of CSV beside those of JSONL; `safe` for csv_safe. */
+  /** Whether to write CSV segments in addition to JSONL; `safe` for csv_safe. */
   readonly csv?: boolean | "safe";
   readonly rowsPerPart?: number;
-  /** False: the JSONL is made for the other formats only, and lies outside the run folder. */
+  /** False: the JSONL is only an input for other formats and stays outside the run folder. */
   readonly publishJsonl?: boolean;
   readonly compress?: Compression;
 }
 
-/** Rows as a run gives them to the writers, and to the database. */
+/** The staged rows and facts that a run passes to the writers and the database. */
 export type Stage = StagedRows & RunFacts;
 
-/** Makes the stage that a run gives to its writers: parts of a few rows each and the joined JSONL, below `base`. */
+/** Makes a stage below `base`, like a run does for its writers: segments of a few rows each, and the joined JSONL. */
 export async function stageOf(base: string, tables: Partial<Tables>, options: StageOptions = {}): Promise<Stage> {
   const { run = {}, csv = false, rowsPerPart = 7, publishJsonl = false, compress = "none" } = options;
   const all: Tables = { ...noRows, ...tables };
@@ -80,7 +80,7 @@ export async function stageOf(base: string, tables: Partial<Tables>, options: St
 
 const encoded = new WeakMap<readonly Row[], Map<string, readonly Uint8Array[]>>();
 
-/** Keeps the parts of rows, because most tests of the formats write the same nasty ones. */
+/** Caches encoded segments, because most format tests write the same rows. */
 function remember(rows: readonly Row[], name: string, encode: () => readonly Uint8Array[]): readonly Uint8Array[] {
   const known = encoded.get(rows) ?? new Map<string, readonly Uint8Array[]>();
   const segments = known.get(name) ?? encode();
@@ -97,7 +97,7 @@ function encodedParts(
   return Array.from({ length: count }, (_, at) => encode(rows.slice(at * rowsPerPart, (at + 1) * rowsPerPart)));
 }
 
-/** Writes a part, as the crawl leaves one. */
+/** Writes a segment like the crawl does. */
 export async function writtenPart(path: string, kind: Kind, format: string, bytes: Uint8Array): Promise<SegmentFile> {
   await writeFile(path, bytes);
   const counted = new ByteFacts();

@@ -5,7 +5,7 @@ import type { ReadRows, StagedFile, Writer } from "./format.js";
 
 export { selectRows } from "./jsonl.js";
 
-/** A format of a test: JSONL with a blank before each line. */
+/** A format for tests: JSONL with a blank before each line. */
 export function openWriter(): Writer {
   return {
     format: "toy",

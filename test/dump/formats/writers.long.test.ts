@@ -10,7 +10,7 @@ import { nastyTables, shortNumberTables } from "./nasty-rows.js";
 import { countRows } from "./read-back.js";
 import { noRows, type StageOptions, stageOf, type Tables } from "./stage.js";
 
-/** Writes the rows with the writer; gives the run folder and what the manifest would say of its files. */
+/** Writes the rows with the writer; returns the run folder and the files for the manifest. */
 async function write(subject: Subject, tables: Tables, base: string, options: StageOptions = {}) {
   const [publishJsonl, csv] = [subject.format === "jsonl", subject.format === "csv"];
   const stage = await stageOf(base, tables, { publishJsonl, csv, ...options });
@@ -26,11 +26,11 @@ async function expectSame(subject: Subject, tables: Tables, base: string): Promi
 }
 
 describe.each(subjects)("the $format writer", (subject) => {
-  it("gives back every value with its type, in order, whatever it holds", async () => {
+  it("returns every value with its type, in order", async () => {
     await expectSame(subject, nastyTables, await plainFolder());
   });
 
-  it("gives back the same without long numbers, which DuckDB reads another way", async () => {
+  it("returns the same without long numbers, which DuckDB reads in a different way", async () => {
     await expectSame(subject, shortNumberTables, await plainFolder());
   });
 
@@ -38,11 +38,12 @@ describe.each(subjects)("the $format writer", (subject) => {
     await expectSame(subject, noRows, await plainFolder());
   });
 
-  it("takes a row that is longer than what is read at once", async () => {
-    // Longer than DuckDB's buffer for the formats that it loads; for the others, than a piece of a file and DuckDB's line of CSV.
+  it("accepts a row that is longer than a read buffer", async () => {
+    // Longer than DuckDB's buffer for formats that DuckDB loads; for the others, longer than a read chunk and than DuckDB's limit
+    // for a CSV line.
     const loaded = subject.format === "parquet" || subject.format === "duckdb";
     const content = `"\n漢${"x".repeat(loaded ? 33_600_000 : 3_000_000)}é\r\n`;
-    // Lines with long numbers and lines without are loaded by other SQL, which both formats share.
+    // Long numbers need other SQL, which both formats share.
     const [first = {}, second = {}] = (subject.format === "parquet" ? shortNumberTables : nastyTables).chunks;
     await expectSame(subject, { ...noRows, chunks: [first, { ...second, content }, first] }, await plainFolder());
   });
@@ -62,7 +63,7 @@ describe.each(subjects)("the $format writer", (subject) => {
     }
   });
 
-  it("tells the manifest what the files are, and leaves nothing else", async () => {
+  it("returns the files for the manifest, and leaves nothing else", async () => {
     const base = await oddFolder();
     const { folder, files } = await write(subject, { ...nastyTables, child_chunks: [] }, base);
     expect(files.map(({ path }) => path)).toEqual(subject.files);

@@ -43,6 +43,6 @@ test.each([
   expect((await readManifest(folder))?.problems).toHaveLength(1);
 });
 
-test("a folder that cannot be looked into stops nobody who looks at other runs", async () => {
+test("an unreadable folder does not stop a command that reads other runs", async () => {
   expect(await readRunFacts(join(await testFolder(), "\0"))).toBeUndefined();
 });

@@ -12,7 +12,10 @@ const later = { now: () => new Date("2026-11-21T02:00:00.123Z") };
 const output = { formats: [...fileFormats, "duckdb"] };
 const compressed = { ...output, compress: "gzip" };
 
-/** Runs before and after a re-index of the first document took an edit, in whole files and in divided ones, which are compressed. */
+/**
+ * Runs before and after a re-index of the first document that loses an edit; once with whole files, once partitioned and
+ * compressed.
+ */
 async function startRuns() {
   const { store, documents } = threeDatasets();
   const place = await startDatasets(store);
@@ -30,13 +33,13 @@ async function startRuns() {
   return { ...place, old, fresh };
 }
 
-/** A report without the list of files, their number and their size. */
+/** A report without the list, number and sizes of files. */
 function withoutFiles(page: string): string {
   const [before = "", after = ""] = page.split(/<summary>\d+ files, .*?<\/table>/s);
   return `${before}${after}`.replace(/<dd>[\d.]+ kB<\/dd>|all \d+ files/g, "…");
 }
 
-/** Checks that a command prints the same for divided files as for whole ones; gives that. */
+/** Checks that a command prints the same for partitioned and whole files; returns the output. */
 async function expectAlike(command: (partition: Partition) => readonly string[], code: number): Promise<string> {
   const printed = async (partition: Partition) => {
     const { stdout, stderr, code } = await runHere(command(partition), { KNOWLEDGE_RESTORE_KEY: "dataset-x" });
@@ -98,7 +101,7 @@ test.each(fileFormats)(
     const whole = await run("none", { output: { formats: ["jsonl", "csv"] } });
     const divided = await run("dataset", { output: { formats: [format] } });
     const again = await dumpAgain(await served(divided.folder), whole.folder, ["jsonl", "csv"], { datasets: "all" });
-    // Other formats hold an object in a column of any type as a text.
+    // Other formats write an object in a column of any type as text.
     await expectSame(whole.folder, again.folder, format === "jsonl" ? ["jsonl", "csv"] : ["csv"]);
   },
 );

@@ -6,7 +6,7 @@ import { fileFormats, startDatasets, threeDatasets } from "./datasets.js";
 
 const all = { output: { formats: [...fileFormats, "duckdb"] } };
 
-/** Every row of every table of a database, sorted. */
+/** All rows in all tables of a database, sorted. */
 async function contentsOf(database: string): Promise<Readonly<Record<string, unknown>>> {
   const tables = await query("SELECT table_name FROM duckdb_tables() WHERE database_name = 'own' ORDER BY 1", database);
   const contents: Record<string, unknown> = {};
@@ -14,7 +14,7 @@ async function contentsOf(database: string): Promise<Readonly<Record<string, unk
   return contents;
 }
 
-test("the database is that of whole files, also where it is made again from the published runs", async () => {
+test("the database equals that of whole files, also when it is rebuilt from the published runs", async () => {
   const { store, documents } = threeDatasets();
   const { run, place } = await startDatasets(store);
   const database = (partition: "none" | "dataset") => join(place(partition), "test.duckdb");

@@ -11,30 +11,30 @@ import { makeDocument, Store, type TestDataset } from "../../servers/store.js";
 export type Partition = "none" | "dataset";
 export const fileFormats = ["jsonl", "csv", "parquet"] as const;
 
-/** A server of several datasets, and runs over all of them. */
+/** A server with several datasets, and a function to dump them. */
 export interface DatasetsPlace {
   readonly server: RealisticServer;
   readonly folder: string;
-  /** Runs a job of its own for each kind of partition, below `<folder>/<partition>`, always at one moment unless told otherwise. */
+  /** Runs a job for this kind of partition in `<folder>/<partition>`, by default with a fixed time. */
   readonly run: (
     partition: Partition,
     more?: Readonly<Record<string, unknown>>,
     options?: RunOptions,
   ) => Promise<RunResult>;
-  /** The job folder of such a run. */
+  /** The job folder of these runs. */
   readonly place: (partition: Partition) => string;
 }
 
 const moment = new Date("2026-11-20T02:00:00.123Z");
 
-/** Starts it over a store, until the test ends. */
+/** Starts the server for this store; closes it when the test ends. */
 export async function startDatasets(store: Store, behaviour: Behaviour = {}): Promise<DatasetsPlace> {
   const place = await openDatasets(store, behaviour, await testFolder());
   onTestFinished(() => place.server.close());
   return place;
 }
 
-/** The same in a folder that is there, until its server is closed. */
+/** Starts the server with an existing folder; the caller closes it. */
 export async function openDatasets(store: Store, behaviour: Behaviour, folder: string): Promise<DatasetsPlace> {
   const server = await startRealisticServer(store, behaviour);
   const run: DatasetsPlace["run"] = async (partition, { output, ...more } = {}, options = {}) => {
@@ -50,7 +50,7 @@ export async function openDatasets(store: Store, behaviour: Behaviour, folder: s
   return { server, folder, run, place: (partition) => join(folder, partition, "test") };
 }
 
-/** A dataset with an id of its own. */
+/** Adds a dataset with this id. */
 export function addDataset(store: Store, id: string, ...documents: ReturnType<typeof makeDocument>[]): TestDataset {
   const held = new Map(documents.map((document) => [document.id, document]));
   const dataset = { id, name: `Dataset ${id}`, documents: held, batches: new Map() };
@@ -58,14 +58,14 @@ export function addDataset(store: Store, id: string, ...documents: ReturnType<ty
   return dataset;
 }
 
-/** The ids of the datasets of `threeDatasets`. */
+/** The ids of the datasets in `threeDatasets`. */
 export const ids = {
   full: "0b7f9d1e-52ab-4c3d-9e8f-0a1b2c3d4e5f",
   empty: "1c7f9d1e-52ab-4c3d-9e8f-0a1b2c3d4e5f",
   odd: "a b=ü%'[*]",
 };
 
-/** Three documents, one of them with child chunks; one document without chunks; a dataset whose id is no UUID. */
+/** Three documents, one of them with child chunks; one document without chunks; a dataset whose id is not a UUID. */
 export function threeDatasets() {
   const store = new Store();
   const documents = [

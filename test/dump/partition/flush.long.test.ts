@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { expect, test, vi } from "vitest";
 import { ids, startDatasets, threeDatasets } from "./datasets.js";
 
-/** The paths that are flushed, in their order. */
+/** The flushed paths, in order. */
 const flushed = vi.hoisted((): string[] => []);
 vi.mock("../../../src/files/flush.js", async (original) => {
   const { flush } = await original<typeof import("../../../src/files/flush.js")>();

@@ -16,7 +16,7 @@ function bytesOf({ manifest }: RunResult): readonly string[] {
   return manifest.files.filter(isRow).map(({ path, sha256 }) => `${sha256} ${path}`);
 }
 
-test("two runs, and one that broke off and was continued, give the same bytes; the second shares them with the first", async () => {
+test("two runs and an interrupted, resumed one have the same bytes; the second shares them with the first", async () => {
   const behaviour: Behaviour = {};
   const { run, place } = await startDatasets(threeDatasets().store, behaviour);
   const first = await run("dataset");
@@ -57,7 +57,7 @@ test("a dataset without chunks and one whose document failed have files without 
     [`dataset_id=${ids.empty}`, 0],
     ["dataset_id=a%20b%3Dü%25%27%5B%2A%5D", 3],
   ];
-  expect(rowsOf(partial)).toEqual([...others, [`dataset_id=${id}`, 0]]); // none of the dataset that has no documents
+  expect(rowsOf(partial)).toEqual([...others, [`dataset_id=${id}`, 0]]); // the file of the dataset whose document failed has no rows
   expect((await verifyRun(partial.folder)).findings).toEqual([]);
   delete behaviour.documentError;
   const complete = await run("dataset", {}, { retryFailed: true });

@@ -9,7 +9,7 @@ import { makeDocument, Store } from "../../servers/store.js";
 import { duckDbOptions } from "../formats/formats.js";
 import { addDataset, startDatasets } from "./datasets.js";
 
-/** Rounds, each with two runs; KBDUMP_PARTITION_ROUNDS chooses others. */
+/** The number of rounds of two runs each; KBDUMP_PARTITION_ROUNDS overrides it. */
 const numRuns = rounds(1, 40, "KBDUMP_PARTITION_ROUNDS");
 const kinds = ["chunks", "child_chunks"] as const;
 
@@ -47,7 +47,7 @@ test(`the same rows as in whole files, in every format, with documents by their 
       }
       const { run } = await startDatasets(store, { documentError: failures });
       const all = datasets.flatMap(({ documents }) => documents);
-      if (all.length > 0 && failures.size === all.length) return; // such a run fails
+      if (all.length > 0 && failures.size === all.length) return; // a run without any complete document fails
       const [whole, divided] = [await run("none"), await run("dataset", { output: { compress } })];
       expect(divided.manifest.documents).toEqual(whole.manifest.documents);
       for (const format of fileFormats) {
@@ -95,7 +95,7 @@ function byDocument(lines: readonly string[]): ReadonlyMap<string, readonly stri
   return rows;
 }
 
-/** The documents of the rows in their order, each once where its rows stand together. */
+/** The documents of the rows in order; consecutive rows of one document count once. */
 function placesOf(lines: readonly string[]): readonly (readonly [string, string])[] {
   const places = lines.map(placeOf);
   return places.filter((place, at) => place.join() !== places[at - 1]?.join());

@@ -17,7 +17,7 @@ test.each([
   expect(nearestName(name, ["run", "plan", "status", "verify", "diff", "serve", "prune", "init"])).toBe(nearest);
 });
 
-test("a part that several names share stands for none of them", () => {
+test("a part that several names share suggests none of them", () => {
   expect(nearestName("keep", ["keep_signatures", "keep_everything"])).toBeUndefined();
   expect(nearestName("base", ["base_url", "timeout"])).toBe("base_url");
 });

@@ -50,7 +50,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const { attempt, files } = await readInto(await (await openWorker("worker")).of(runId), "1", { "1.a": "rows" });
     await attempt.submit(files, "{}");
     const ahead = await startStoreProxy(store);
-    ahead.ageBy(125_000); // no sign of life for two minutes
+    ahead.ageBy(125_000); // no heartbeat for two minutes
     const { job } = await machine("successor");
     const after = await ownExchange((await holdJob(job, ahead.env)).leased, runId);
     const keys = await keysBelow(bucket, "exchange/");
@@ -94,7 +94,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     const proxy = await startCuttingProxy(store.port);
     const worker = await openWorker("worker", envFor(proxy.url), 30);
     const { attempt } = await readInto(await worker.of(runId), "1", {});
-    proxy.cutAnswers("PUT", 3); // the SDK sends a request no more often
+    proxy.cutAnswers("PUT", 3); // the SDK sends a request at most three times
     expect(await attempt.submit([], "{}")).toBe("first");
     expect(proxy.cuts()).toBe(3);
     expect(await own.read("results/1.json")).toBe("{}");
@@ -113,14 +113,14 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
       const reached = frozen.holdAt(at);
       const submitting = one.attempt.submit(one.files, "slow");
       const name = await Promise.race([reached, submitting]);
-      if (name === "first") return expect(at).toBeGreaterThan(3); // it has no request with this number
+      if (name === "first") return expect(at).toBeGreaterThan(3); // there is no request with this number
       expect(await two.attempt.submit(two.files, "quick"), name).toBe("first");
       const before = await own.read("results/1.json");
       await own.remove();
       frozen.letGo();
       const outcome = await submitting;
       expect(before).toBe("quick");
-      // It had looked before the run ended: the next coordinator removes it, and no reader ever looks at it.
+      // The worker checked before the run ended, so its result arrives late. The next coordinator removes it, and no reader uses it.
       if (outcome === "first") expect(name).toMatch(/^PUT .*\/results\/1\.json|^PUT .*\/1\.a/);
       expect(await beginAttempt(await slow.of(runId), "2")).toBeUndefined();
       await removeOtherExchanges(leased, undefined);
@@ -128,7 +128,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     }
   });
 
-  test("what something else wrote among the results counts for nothing", async () => {
+  test("files that another program wrote among the results are ignored", async () => {
     const { bucket, leased, openWorker } = await holdBucket(store);
     const own = await ownPlanned(leased);
     const keys = ["results/1.json", "results/a b.json", "results/x/y.json", "results/.json"];
@@ -170,7 +170,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     expect(await keysBelow(bucket, "")).toEqual(["head.json"]);
   });
 
-  test("no command stumbles over an exchange or takes it for a dump; readers leave it alone, the next run of the job removes it", async () => {
+  test("every command ignores an exchange; readers leave it, the next run of the job removes it", async () => {
     const environment = await openJobWorld(store);
     const [one, two] = [await environment.machine("pod-1"), await environment.machine("pod-2")];
     const stale = ["plan.json", "results/1.json", `attempts/1.${token}/manifest.json`, "head.json"];
@@ -200,7 +200,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     expect(await left()).toEqual(keys.filter((key) => key.startsWith("shards/")).sort());
   });
 
-  test("a bucket that is not there is named, with what to do", async () => {
+  test("a missing bucket is named, with what to do", async () => {
     const { machine } = await holdBucket(store);
     const { job } = await machine("worker");
     const nowhere = { ...job, output: { ...job.output, bucket: "s3://no-such-bucket-here/team" } };

@@ -32,7 +32,7 @@ test.skipIf(!hasS3)(
       await own.remove();
       expect(await keysBelow(bucket, "exchange/")).toEqual([]);
       expect(await read[0].attempt.submit(files, "{}")).toBe("late");
-      await bucket.put(`exchange/${runId}/results/2.json`, Buffer.from("late")); // it had looked before the run ended
+      await bucket.put(`exchange/${runId}/results/2.json`, Buffer.from("late")); // from a worker that checked before the run ended
       await removeOtherExchanges(leased, "20261121T020000000Z");
       expect(await keysBelow(bucket, "exchange/")).toEqual([]);
       const closed = await one.of(runId);

@@ -8,9 +8,9 @@ import { type ExchangeWorld, factsOf, readInto, take } from "./exchanges.js";
 
 const texts = { "1.chunks.jsonl": "one\ntwo\n", "1.child_chunks.jsonl": "" };
 
-/** The rules that hold whatever the output of a job is. `many`: rounds of two workers that hand over at once. */
+/** The rules for every kind of output. `many`: the number of rounds in which two workers submit at the same time. */
 export function testExchange(open: () => Promise<ExchangeWorld>, many: number): void {
-  test("a worker reads what the coordinator wrote beside the results, and undefined before it did", async () => {
+  test("a worker reads what the coordinator wrote beside the results, and undefined before", async () => {
     const { own, worker } = await open();
     const exchange = await worker();
     expect(await exchange.read("other.json")).toBeUndefined();

@@ -21,15 +21,15 @@ import { underJobLease } from "../../under-lease.js";
 
 export const runId = "20261120T020000000Z";
 
-/** A coordinator and its workers, as they share the output of a job. */
+/** A coordinator and its workers that share the output of a job. */
 export interface ExchangeWorld {
   readonly own: OwnExchange;
   readonly worker: () => Promise<Exchange>;
-  /** The coordinator of the same run again, after it was killed. */
+  /** Restarts the coordinator of the run, as after a kill. */
   readonly restart: () => Promise<OwnExchange>;
-  /** Changes the bytes of a file that was submitted. */
+  /** Changes the bytes of a submitted file. */
   readonly damage: (name: string, token: string, file: string, bytes: string) => Promise<void>;
-  /** A path for a file that is taken. */
+  /** A path to which a test copies a submitted file. */
   readonly target: string;
 }
 
@@ -40,7 +40,7 @@ export const exchangeOptions: ExchangeOptions = {
   log: () => {},
 };
 
-/** The exchange of the run for its coordinator, with a plan. */
+/** Opens the exchange of the run as its coordinator and writes a plan. */
 export async function ownPlanned(leased: LeasedJob): Promise<OwnExchange> {
   const own = await ownExchange(leased, runId);
   await own.write("plan.json", "{}");
@@ -59,14 +59,14 @@ export async function take(
   return own.take(`attempts/${attemptOf(name, token)}/${file}`, path, facts);
 }
 
-/** A job whose output is a folder, held until the test is over or `release` is called. */
+/** A job with a folder as output, leased until the test ends or calls `release`. */
 export async function holdFolder() {
   const folder = await testFolder();
   const job = await jobFor(folder, { service: { demo: true }, datasets: [{ id: dataset, documents: [document] }] });
   return { folder, job, folders: foldersOf(job), ...(await holdJob(job)) };
 }
 
-/** Holds a job until the test is over or `release` is called. */
+/** Leases a job until the test ends or calls `release`. */
 export async function holdJob(
   job: Job,
   env: NodeJS.ProcessEnv = {},
@@ -92,7 +92,7 @@ export async function holdJob(
   return { leased, release };
 }
 
-/** The exchange of a job whose output is a folder. */
+/** The exchange of a job with a folder as output. */
 export async function openFolderWorld(): Promise<ExchangeWorld> {
   const { folder, job, folders, leased, release } = await holdFolder();
   return {
@@ -110,7 +110,7 @@ export async function openFolderWorld(): Promise<ExchangeWorld> {
 
 let count = 0;
 
-/** A job whose output is a bucket, held until the test is over or `release` is called; each machine has a work folder of its own. */
+/** A job with a bucket as output, leased until the test ends or calls `release`. Each machine has its own work folder. */
 export async function holdBucket(store: TestStore, more: object = {}) {
   const folder = await testFolder();
   const name = `kb-exchange-${++count}-${process.pid}`;
@@ -123,7 +123,7 @@ export async function holdBucket(store: TestStore, more: object = {}) {
   };
   const { job } = await machine("coordinator");
   const bucket = await openAt(store, `s3://${name}/team/test`);
-  /** The exchanges as a worker on a machine opens them. */
+  /** Opens the exchanges as a worker on a machine does. */
   const openWorker = async (host: string, env = store.env, outage = 0) => {
     const exchanges = await openExchanges((await machine(host, env, outage)).job, { ...exchangeOptions, env });
     onTestFinished(() => exchanges[Symbol.asyncDispose]());
@@ -132,7 +132,7 @@ export async function holdBucket(store: TestStore, more: object = {}) {
   return { folder, job, bucket, machine, openWorker, ...(await holdJob(job, store.env)) };
 }
 
-/** The exchange of a job whose output is a bucket. */
+/** The exchange of a job with a bucket as output. */
 export async function openBucketWorld(store: TestStore): Promise<ExchangeWorld> {
   const { folder, job, bucket, openWorker, leased, release } = await holdBucket(store);
   return {
@@ -148,7 +148,7 @@ export async function openBucketWorld(store: TestStore): Promise<ExchangeWorld> 
   };
 }
 
-/** Begins an attempt, and writes files into its folder as a worker that reads a document does. */
+/** Starts an attempt and writes files into its folder, like a worker that reads a document. */
 export async function readInto(
   exchange: Exchange,
   name: string,

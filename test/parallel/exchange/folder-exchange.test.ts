@@ -45,7 +45,7 @@ test("a coordinator that was fenced changes nothing when it wakes, and its succe
   await own.write("plan.json", "old");
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   await attempt.submit(files, "{}");
-  await rm(join(folders.private, "lock")); // as if no sign of life had come for two minutes
+  await rm(join(folders.private, "lock")); // as after two minutes without a heartbeat
   await underLease(job, { now: () => new Date(), log: () => {} }, async (successor) => {
     const after = await ownFolderExchange(successor, runId);
     for (const act of [
@@ -62,7 +62,7 @@ test("a coordinator that was fenced changes nothing when it wakes, and its succe
   });
 });
 
-test("a run that is over leaves nothing behind, and other runs of the job are removed on request alone", async () => {
+test("a run that has ended leaves no files, and other runs of the job are removed only on request", async () => {
   const { own, leased, folders } = await openPlace();
   const other = await ownFolderExchange(leased, "20261121T020000000Z");
   await other.write("plan.json", "{}");
@@ -85,7 +85,7 @@ test.each([
   const { job, folders, leased, place, worker, release } = await openPlace();
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   await attempt.submit(files, "{}");
-  await rename(join(place, from), join(leased.own, to)); // and then it was killed
+  await rename(join(place, from), join(leased.own, to)); // the state in which the kill leaves the folder
   await release();
   await underLease(job, { now: () => new Date(), log: () => {} }, async (successor) => {
     const after = await ownFolderExchange(successor, runId);
@@ -96,7 +96,7 @@ test.each([
   expect(await readdir(join(place, ".."))).toEqual([]);
 });
 
-test("a worker that still has a file open when the run ends brings nothing back", async () => {
+test("a worker that still has a file open when the run ends does not recreate anything", async () => {
   const { own, place, worker } = await openPlace();
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   const late = await openFile(join(attempt.folder, "1.a"), "a");

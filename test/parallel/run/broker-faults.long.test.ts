@@ -8,7 +8,7 @@ import { queueName } from "../../../src/parallel/queue.js";
 import { startPlace } from "../../run/shards/sharding.js";
 import { hasRedis, startRedis } from "../../servers/start-redis.js";
 
-/** A run that waits 10 s for workers, which never come, and a broker of its own. */
+/** A run with its own broker that waits 10 s for workers, which never come. */
 async function startLonely(documents: number) {
   const place = await startPlace(documents);
   const broker = await startRedis();
@@ -26,7 +26,7 @@ async function startLonely(documents: number) {
 }
 
 describe.skipIf(!hasRedis)("a broker that fails its run", () => {
-  test("it is gone before the first document is queued: the run comes to its end by itself", async () => {
+  test("fails before the first document is queued: the run finishes by itself", async () => {
     const { broker, said, progress, start, behaviour } = await startLonely(4);
     behaviour.latency = 100;
     const result = start();
@@ -59,7 +59,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
     expect(performance.now() - before).toBeLessThan(4_000);
   });
 
-  test("a worker hangs, and only tells that it is there: the run does not wait for it for good", async () => {
+  test("a worker hangs and sends only heartbeats: the run does not wait for it forever", async () => {
     const { broker, said, start, job, hears } = await startLonely(4);
     const result = start();
     await hears("to workers");
@@ -73,7 +73,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
       },
       { connection, concurrency: 4 },
     );
-    hung.on("error", () => {}); // its batches are gone
+    hung.on("error", () => {}); // its batches no longer exist
     onTestFinished(() => {
       ends.abort();
       return hung.close(true);
@@ -82,7 +82,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
     expect(said.join("\n")).toMatch(/no worker gave a sign of life for 10 s/);
   });
 
-  test("another run takes its queue while documents come back: it says so, and leaves what is there alone", async () => {
+  test("another run takes over the queue while documents are returned: the run says so, and does not touch it", async () => {
     const { broker, said, start, job } = await startLonely(4);
     const connection = { host: "127.0.0.1", port: broker.port, maxRetriesPerRequest: null };
     const redis = new Redis(broker.url);
@@ -92,7 +92,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
       async () => {
         await redis.hset(refusing.toKey("meta"), "kbdump", "another run");
         await redis.set(refusing.toKey("batch"), "of another run");
-        await delay(200); // so that the run hears of the end
+        await delay(200); // gives the run time to notice the new owner
         throw new UnrecoverableError("refused: by a test");
       },
       { connection },

@@ -17,7 +17,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
   });
   afterAll(() => store.stop());
 
-  test("each on a machine of its own, they make the run that one machine makes, and leave nothing", async () => {
+  test("on separate machines, they produce the same run as one machine, and leave nothing", async () => {
     const environment = await openBucketWorld(store);
     const broker = brokerOfAll();
     const [one, two, three] = [
@@ -42,7 +42,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
     }
   });
 
-  test("a coordinator that was fenced removes the whole exchange: workers go on all the same", async () => {
+  test("a fenced coordinator removes the whole exchange: workers still continue", async () => {
     const environment = await openBucketWorld(store);
     const broker = brokerOfAll();
     const [one, two] = [await environment.machine("one", {}, store.env, 60), await environment.machine("two")];
@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
     const shared = one.run({ workers: broker.url, log, signal: ends.signal });
     while (!said.some((text) => text.includes("to workers"))) await delay(20);
     for (const key of await keysBelow(environment.bucket, "exchange/")) await environment.bucket.remove([key]);
-    await delay(2_500); // the coordinator looks every 2 s
+    await delay(2_500); // the coordinator polls every 2 s
     startWorker(two.job, broker.url, two.env, { name: "worker-1" });
     const { manifest } = await shared;
     expect(said.join("\n")).toMatch(/workers have read: worker-1 2 documents/);

@@ -18,7 +18,7 @@ import { tool } from "../../../src/tool.js";
 const placed = (names: readonly string[]): readonly DocumentToRead[] =>
   names.map((name) => ({ name, ref: { datasetId: "d", documentId: name, status: [], keyword: undefined } }));
 
-/** Open documents of which those whose names begin with `large` are known to be large. */
+/** Open documents; those with a name that starts with `large` are known to be large. */
 const openOf = (names: readonly string[], concurrency: number) =>
   new OpenDocuments(placed(names), concurrency, ({ name }) => (name.startsWith("large") ? 1_000_000 : undefined));
 const nothing = { submitted: [], large: [] };
@@ -51,7 +51,7 @@ describe("open documents", () => {
     expect([sizes[0], sizes.at(-1)]).toEqual([20, 1]);
   });
 
-  test("a round has no more batches than the queue is to hold", () => {
+  test("a round has at most as many batches as the queue may contain", () => {
     const names = Array.from({ length: 30_000 }, (_, at) => `n${at}`);
     const open = openOf(names, 4);
     const first = open.nextRound(0);
@@ -71,7 +71,7 @@ describe("open documents", () => {
     expect(batchesOf(second)).toEqual([["a"], ["b"]]);
   });
 
-  test("a document that workers do not end three times is left to the coordinator; refusals do not count", () => {
+  test("a document that workers fail to finish three times is left to the coordinator; refusals do not count", () => {
     const open = openOf(["a"], 8);
     for (const isTry of [false, true, false, true, true]) {
       const round = open.nextRound(0);
@@ -139,7 +139,7 @@ describe("open documents", () => {
   });
 });
 
-test("the size of a document: characters that the service tells, or chunks of the run before", () => {
+test("the size of a document: the characters that the service reports, or the chunks of the run before", () => {
   const rows = [
     { dataset_id: "d", document_id: "small", word_count: 10 },
     { dataset_id: "d", document_id: "silent", word_count: null },
@@ -168,7 +168,7 @@ describe("documents in the queue", () => {
       expect(refusal({}, planText({ ...run, ...other }))).toMatch(/is not the one that its exchange is of/);
   });
 
-  test("a worker takes only documents that its job asks for, with the filter of the job", () => {
+  test("a worker accepts only documents that its job requests, with the filter of the job", () => {
     const wanted = { dataset_id: "d", document_id: "1" };
     const ref = { datasetId: "d", documentId: "1", status: ["completed"], keyword: "x" };
     expect(documentsOf(job("all"))(wanted)).toEqual(ref);
@@ -178,7 +178,7 @@ describe("documents in the queue", () => {
     expect(documentsOf(job("all"))({ ...wanted, dataset_id: "e" })).toBeUndefined();
   });
 
-  test("the name of the queue tells the job and the service, and shows no URL", () => {
+  test("the name of the queue identifies the job and the service, and contains no URL", () => {
     const service = { baseUrl: "https://kb.example.com/v1", demo: false };
     const queue = queueName({ name: "nightly", service } as never);
     expect(queue).toMatch(/^kbdump-nightly-[0-9a-f]{8}$/);
@@ -186,7 +186,7 @@ describe("documents in the queue", () => {
   });
 });
 
-test("the progress of workers is that of the run, whatever is reported twice, read again or taken back", () => {
+test("the progress of workers adds up to that of the run, even if a document is reported twice, read again or taken back", () => {
   const progress = emptyRunProgress();
   const closed = new Set(["closed"]);
   const workersProgress = new WorkersProgress(progress, (name) => !closed.has(name));
@@ -214,7 +214,7 @@ test("the progress of workers is that of the run, whatever is reported twice, re
   workersProgress.ended();
   expect(progress).toMatchObject({ chunks: 50, child_chunks: 3, documentsBegun: 1 });
   workersProgress.takeBack();
-  const accepted = { documentsBegun: 1, pagesExpected: 6, pagesDone: 6 }; // so that the share that is read stays
+  const accepted = { documentsBegun: 1, pagesExpected: 6, pagesDone: 6 }; // keeps the progress of accepted documents
   expect(progress).toEqual({ ...emptyRunProgress(), ...accepted, documentsFound: -1, requests: progress.requests });
 });
 
@@ -258,7 +258,7 @@ test("a broker that is gone is reported once, in plain words, and so is its retu
   ]);
 });
 
-test("the workers that are there are named when they change, and with what they read", () => {
+test("the connected workers are listed when they change, with their documents", () => {
   const said: string[] = [];
   const names = new WorkerNames((text) => said.push(text), "start one");
   for (const present of [[], [], ["a", "b"], ["a", "b"], ["b"], []]) names.see(present);

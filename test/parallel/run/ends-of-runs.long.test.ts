@@ -9,7 +9,7 @@ import { expectSameBytes, startWorker, useBroker } from "./working.js";
 
 const brokerOfAll = useBroker();
 
-/** The paths that the parts of the first result in the exchange of an interrupted run will have. */
+/** The paths that the segments of the first result get when a coordinator accepts it. */
 async function partsOfFirst(folder: string): Promise<readonly string[]> {
   const work = join(folder, "out", "test", ".work");
   const entries = await readdir(work, { recursive: true });
@@ -27,14 +27,14 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
     }));
     let begun = 0;
     const log = () => {
-      begun = performance.now(); // the last line is on the queue, which may take some seconds
+      begun = performance.now(); // the last log line is about the queue, which may take some seconds
     };
     const env = { KNOWLEDGE_API_KEY: "dataset-wrong" };
     await expect(run({ datasets }, { workers: brokerOfAll().url, env, log })).rejects.toThrow(/401 unauthorized/);
     expect(performance.now() - begun).toBeLessThan(9_000);
   });
 
-  test("interrupted before any document was taken over: the next run takes over what workers read meanwhile", async () => {
+  test("interrupted before any document was accepted: the next run accepts what workers read meanwhile", async () => {
     const { run, job, env, behaviour, server, folder } = await startPlace(2);
     const broker = brokerOfAll();
     const single = await run();
@@ -52,16 +52,16 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
     for (let last = -1; last !== chunksAsked(); await delay(2_500)) last = chunksAsked();
     const before = chunksAsked();
     await reader.stop();
-    for (const path of await partsOfFirst(folder)) await writeFile(path, "half"); // killed while it took over a document
+    for (const path of await partsOfFirst(folder)) await writeFile(path, "half"); // as if the run was killed while it copied them
     await expectSameBytes(single, await run({}, { workers: broker.url }));
     expect(chunksAsked()).toBe(before);
   });
 
-  test("an exchange was removed and made anew while a worker read: the worker goes on with what it is asked for now", async () => {
+  test("the exchange is removed and recreated while a worker reads: the worker continues with the new requests", async () => {
     const { run, job, env, behaviour, folder } = await startPlace(2);
     const broker = brokerOfAll();
     const single = await run();
-    behaviour.latency = 1_500; // so that an attempt is under way when the worker tells of it first
+    behaviour.latency = 1_500; // slow enough that the attempt still runs when the worker first reports it
     const reader = startWorker(job, broker.url, env);
     const progress = emptyRunProgress();
     const result = run({}, { workers: broker.url, progress });

@@ -14,7 +14,7 @@ import { expectSameBytes, startWorker, useBroker } from "./working.js";
 
 const brokerOfAll = useBroker();
 
-/** Starts a run that waits for workers, and opens its exchange. */
+/** Starts a run that waits for workers and opens its exchange. */
 async function startWaiting() {
   const place = await startPlace(4);
   const broker = brokerOfAll();

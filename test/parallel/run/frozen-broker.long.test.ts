@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startPlace } from "../../run/shards/sharding.js";
 import { hasRedis, startRedis } from "../../servers/start-redis.js";
 
-/** Waits until something was said, for so many milliseconds at the most. */
+/** Waits for a message, at most this many milliseconds. */
 async function hear(said: readonly string[], text: string, milliseconds: number): Promise<void> {
   const end = performance.now() + milliseconds;
   while (!said.some((line) => line.includes(text)) && performance.now() < end) await delay(50);

@@ -16,24 +16,24 @@ import { startWorker, useBroker } from "./working.js";
 
 const brokerOfAll = useBroker();
 
-/** The most of these moments, in milliseconds, that lie within one second. */
+/** The largest number of these times (in milliseconds) within any one second. */
 function mostInASecond(moments: readonly number[]): number {
   return Math.max(...moments.map((at) => moments.filter((other) => other >= at && other < at + 1_000).length));
 }
 
 describe.skipIf(!hasRedis)("the limits that a coordinator and its workers share", () => {
-  test("max_rps holds for all of them together, and is used", async () => {
+  test("max_rps applies to all of them together, and is used up", async () => {
     const { job, run, env, server } = await startPlace(16);
     const service = { ...job.service, maxRps: 20 };
     for (const name of ["one", "two"]) startWorker({ ...job, service }, brokerOfAll().url, env, { name });
     const { manifest } = await run({ service }, { workers: brokerOfAll().url });
     expect(manifest.status).toBe("complete");
     const moments = server.requests.filter(({ path }) => path.includes("/segments")).map(({ at }) => at);
-    expect(mostInASecond(moments)).toBeLessThanOrEqual(23); // each process sends its first request at once
+    expect(mostInASecond(moments)).toBeLessThanOrEqual(23); // 20, and one more for the first request of each process
     expect(mostInASecond(moments)).toBeGreaterThan(10);
   });
 
-  test("max_rps and concurrency are those of the run, whatever the job files of its workers say", async () => {
+  test("max_rps and concurrency of the run apply, not those in the job files of its workers", async () => {
     const { job, run, env, server } = await startPlace(16);
     const service = { ...job.service, maxRps: 20 };
     startWorker({ ...job, service: { ...service, concurrency: 2 } }, brokerOfAll().url, env, { name: "one" });
@@ -61,7 +61,7 @@ describe.skipIf(!hasRedis)("the limits that a coordinator and its workers share"
     expect(since.filter((at) => at > 300 && at < 1_900)).toEqual([]);
   });
 
-  test("a Retry-After is told to all also where a batch of its worker is gone from the queue", async () => {
+  test("all workers learn of a Retry-After, even if the batch of the reporting worker is gone from the queue", async () => {
     const { job, run, env, behaviour } = await startPlace(16);
     behaviour.latency = 100;
     const broker = brokerOfAll();

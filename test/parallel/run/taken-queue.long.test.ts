@@ -5,7 +5,7 @@ import { DocumentQueue, queueName } from "../../../src/parallel/queue.js";
 import { startPlace } from "../../run/shards/sharding.js";
 import { hasRedis, startRedis } from "../../servers/start-redis.js";
 
-/** A queue that an earlier run left with one batch that no worker has begun, and a worker that takes it when it is told to. */
+/** A queue from an earlier run with one waiting batch, and a worker that takes it on demand. */
 async function startLeftQueue() {
   const { job } = await startPlace(1);
   const server = await startRedis();
@@ -26,7 +26,7 @@ async function startLeftQueue() {
 const options = { log: () => {}, signal: new AbortController().signal };
 
 test.skipIf(!hasRedis)(
-  "a worker takes a batch right when a new run takes the queue: the run waits for its end",
+  "a worker takes a batch just when a new run takes over the queue: the run waits for its end",
   async () => {
     const { job, broker, queue, take } = await startLeftQueue();
     const taken: Awaited<ReturnType<typeof take>>[] = [];
@@ -47,7 +47,7 @@ test.skipIf(!hasRedis)(
   },
 );
 
-test.skipIf(!hasRedis)("batches that no worker has begun are no reason to wait", async () => {
+test.skipIf(!hasRedis)("batches that no worker has started are no reason to wait", async () => {
   const { job, broker, queue } = await startLeftQueue();
   const begun = performance.now();
   const opened = await DocumentQueue.open(broker, job, options);

@@ -10,7 +10,7 @@ import { startPlace } from "../../run/shards/sharding.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { expectSameBytes, startWorker, useBroker } from "./working.js";
 
-/** The entries that are left of an exchange. */
+/** The remaining entries in the exchange folder. */
 const exchangeOf = (folder: string) => readdir(join(folder, "out", "test", ".work", "exchange")).catch(() => []);
 
 const brokerOfAll = useBroker();
@@ -27,7 +27,7 @@ async function startShared(more: Record<string, unknown> = {}) {
 }
 
 describe.skipIf(!hasRedis)("workers over a real broker", () => {
-  test("two workers read what one run reads, byte for byte, and nothing is left of the exchange", async () => {
+  test("two workers read the same as one run, byte for byte, and leave nothing of the exchange", async () => {
     const { run, shared, worker, said, folder } = await startShared();
     const single = await run();
     const workers = [worker(), worker()];
@@ -82,7 +82,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     expect(attempts[0]).toMatch(/found it failed: .*404.*; this run reads it itself later$/);
   });
 
-  test("a worker of another job file gives its documents back, and the others read them", async () => {
+  test("a worker with another job file returns its documents, and other workers read them", async () => {
     const { run, shared, worker, said, job } = await startShared();
     const single = await run();
     const stranger = worker({ ...job, childChunks: "none" });
@@ -94,7 +94,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     expect(right.said.join("\n")).not.toContain(sentence);
   });
 
-  test("an interrupted run leaves the exchange to the next one, which asks for nothing that is there", async () => {
+  test("an interrupted run leaves the exchange to the next one, which requests nothing again", async () => {
     const { run, shared, worker, server, behaviour, folder } = await startShared();
     const single = await run();
     behaviour.latency = 10;
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     while (progress.documentsDone < 4) await delay(5);
     ends.abort(new Error("interrupted"));
     expect(await first).toEqual(new Error("interrupted"));
-    expect(progress.documentsDone).toBeGreaterThanOrEqual(4); // the error says how many are read
+    expect(progress.documentsDone).toBeGreaterThanOrEqual(4); // the error reports this number
     expect(await exchangeOf(folder)).toHaveLength(1);
     const before = server.requests.length;
     const second = await shared();
@@ -115,7 +115,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     await reader.stop();
   });
 
-  test("the broker forgets everything in the middle: the run puts back what is open", async () => {
+  test("the broker loses all data in the middle: the run puts back the open documents", async () => {
     const { run, shared, worker, broker, behaviour } = await startShared();
     const single = await run();
     behaviour.latency = 20;
@@ -129,7 +129,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     await expectSameBytes(single, await result);
   });
 
-  test("a document that was put into the queue by somebody else is refused", async () => {
+  test("a document that another program put into the queue is refused", async () => {
     const { shared, worker, broker, job } = await startShared();
     const reader = worker();
     await shared();
@@ -141,7 +141,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     expect(reader.said.at(-1)).toMatch(/documents were given back: these are no documents of a run/);
   });
 
-  test("a second run of the job that uses the same queue takes it, and the first reads the rest itself", async () => {
+  test("a second run of the job with the same queue takes it over, and the first reads the rest itself", async () => {
     const { run, shared, worker, job, folder, said, behaviour } = await startShared();
     const single = await run();
     behaviour.latency = 50;

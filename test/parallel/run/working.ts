@@ -22,7 +22,7 @@ export function useBroker(): () => TestBroker {
   };
 }
 
-/** Lets a worker work in this process until it is stopped; what it says is kept. */
+/** Runs a worker in this process until it is stopped; keeps its log. */
 export function startWorker(job: Job, broker: string, env: NodeJS.ProcessEnv, more: Partial<WorkerOptions> = {}) {
   const ends = new AbortController();
   const said: string[] = [];
@@ -50,7 +50,10 @@ export function startWorker(job: Job, broker: string, env: NodeJS.ProcessEnv, mo
   return { ended, stop, said };
 }
 
-/** The rows of documents of two runs are the same bytes. Few documents may have none that looks edited. */
+/**
+ * Expects both runs to have the same document rows, byte by byte. document_details.jsonl may be empty: only edited
+ * documents have details.
+ */
 export async function expectSameBytes(one: RunResult, other: RunResult): Promise<void> {
   for (const file of ["chunks.jsonl", "child_chunks.jsonl", "documents.jsonl", "document_details.jsonl"]) {
     const [first, second] = await Promise.all([one, other].map(({ folder }) => readFile(join(folder, file), "utf8")));

@@ -6,7 +6,7 @@ import { hasBrowser, openAll, useBrowser } from "./open-report.js";
 
 const browser = useBrowser();
 
-/** Rules of axe-core that the page breaks, with the first elements that do. */
+/** The axe-core rules that the page breaks, each with its first affected elements. */
 async function brokenRules(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
   const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
   return page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>

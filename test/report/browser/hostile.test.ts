@@ -9,7 +9,7 @@ import { hasBrowser, openAll, useBrowser } from "./open-report.js";
 
 const browser = useBrowser();
 
-/** Names of elements and of their attributes, without repetition. */
+/** The different elements of the page, by name and attribute names. */
 const markup = (page: Page) =>
   page.evaluate<{ elements: string[]; attributes: string[] }>(`(() => {
     const all = [...document.querySelectorAll("*")];
@@ -19,7 +19,7 @@ const markup = (page: Page) =>
 
 describe.skipIf(!hasBrowser)("texts of a hostile service stay texts", () => {
   test.runIf(inFull)(
-    "they bring no element and no attribute that the page has not",
+    "they add no element and no attribute to the page",
     async () => {
       const [sample, hostile] = [await browser.open("sample"), await browser.open("hostile")];
       const [expected, found] = [await markup(sample.page), await markup(hostile.page)];
@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)("texts of a hostile service stay texts", () => {
     180_000,
   );
 
-  test.runIf(inFull)("a name does not turn the direction of what follows it", async () => {
+  test.runIf(inFull)("a name does not change the text direction of what follows it", async () => {
     const name = html`${foreign("\u202e\u2067 دليل name")}`.toString();
     const text = (await reports.sample()).replace(/<bdi>[^<]*<\/bdi>/g, () => name);
     const { page, close } = await browser.openText(text);
@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)("texts of a hostile service stay texts", () => {
     await close();
   });
 
-  test("what gets into the page in spite of all does not run", async () => {
+  test("injected code does not run even if it gets into the page", async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url ?? "");

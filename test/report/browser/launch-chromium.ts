@@ -3,7 +3,7 @@ import { findChromium } from "./find-chromium.js";
 
 const quiet = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-/** Starts the Chromium that is installed, without a window. Fails if there is none. */
+/** Starts the installed Chromium without a window; fails if there is none. */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined)
@@ -13,5 +13,5 @@ export async function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath, args: [...quiet, "--no-first-run"], chromiumSandbox: !isRoot() });
 }
 
-/** Chromium refuses to start in a sandbox for root, who runs the tests in containers. */
+/** As root (as in containers), Chromium does not start with its sandbox. */
 const isRoot = () => process.getuid?.() === 0;

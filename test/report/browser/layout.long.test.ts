@@ -5,7 +5,7 @@ import { hasBrowser, openAll, useBrowser } from "./open-report.js";
 
 const browser = useBrowser();
 
-/** How bright the ground of the page is, and its text, from 0 to 255. */
+/** The brightness of background and text, from 0 to 255. */
 async function brightness(page: Page): Promise<{ ground: number; text: number }> {
   const [ground, text] = await page.evaluate<[string, string]>(
     `[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('main p')).color]`,
@@ -18,7 +18,7 @@ function meanOfColor(color: string): number {
   return ((parts[0] ?? 0) + (parts[1] ?? 0) + (parts[2] ?? 0)) / 3;
 }
 
-describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
+describe.skipIf(!hasBrowser)("the page fits every screen", () => {
   test.each(reportNames)(
     "nothing of the %s report is cut or scrolls sideways, on a phone or a screen",
     async (name) => {
@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
     },
   );
 
-  test("the answers are on the first screen, and the page is short until somebody opens more of it", async () => {
+  test("the answers are on the first screen, and the page is short until sections are opened", async () => {
     const { page, close } = await browser.open("sample");
     for (const [width, first, whole] of [
       [1280, 800, 6_000],
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
     await close();
   });
 
-  test("it is dark where the reader wants it dark, and light on paper", async () => {
+  test("it is dark if the reader prefers a dark page, and light on paper", async () => {
     const { page, close } = await browser.open("sample", { colorScheme: "light" });
     const light = await brightness(page);
     expect(light.ground).toBeGreaterThan(230);
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
   });
 
   test.each([true, false])(
-    "on paper, everything is there and nothing to click, with a script: %s",
+    "on paper, every row is visible and nothing can be clicked, with a script: %s",
     async (javaScriptEnabled) => {
       const { page, close } = await browser.open("sample", { javaScriptEnabled });
       await page.emulateMedia({ media: "print" });
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
     },
   );
 
-  test("without a script, every row is there, and nothing that needs one", async () => {
+  test("without a script, every row is visible, and no control that needs one", async () => {
     const scripted = await browser.open("sample");
     const rows = await scripted.page.locator("tbody tr").count();
     await scripted.close();
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)("the page fits where it is shown", () => {
   });
 });
 
-/** The first elements that take no space on the page. */
+/** The first elements that have no size on the page. */
 async function hidden(page: Page, selector: string): Promise<readonly string[]> {
   const found = await page.evaluate<string[]>(
     `[...document.querySelectorAll(${JSON.stringify(selector)})].filter((element) => !element.checkVisibility() && element.textContent !== "").map((element) => element.outerHTML.slice(0, 200))`,

@@ -8,27 +8,27 @@ import { type ReportName, reports } from "../reports.js";
 import { findChromium } from "./find-chromium.js";
 import { launchChromium } from "./launch-chromium.js";
 
-/** Whether there is a browser to test in; `test/say-what-was-skipped.ts` says it where there is none. */
+/** Whether a browser is installed. If not, `test/say-what-was-skipped.ts` reports the skipped tests. */
 export const hasBrowser = findChromium() !== undefined;
 
-/** A report in a page of the browser. */
+/** A report, opened in a browser. */
 export interface OpenReport {
   readonly page: Page;
-  /** Messages, errors, questions and requests of the page: none, if all is well. */
+  /** Console messages, errors, dialogs and requests of the page; empty if all is well. */
   readonly complaints: readonly string[];
   readonly close: () => Promise<void>;
 }
 
 export interface ReportBrowser {
-  /** Opens one of the reports, from disk, as its owner does. */
+  /** Opens a report from disk, like a user. */
   readonly open: (name: ReportName, options?: BrowserContextOptions) => Promise<OpenReport>;
-  /** The same with the text of any page. */
+  /** Opens a page with this text. */
   readonly openText: (text: string, options?: BrowserContextOptions) => Promise<OpenReport>;
-  /** The same with a file. */
+  /** Opens a file. */
   readonly openFile: (path: string, options?: BrowserContextOptions) => Promise<OpenReport>;
 }
 
-/** Starts a browser for the tests of a file, and ends it after the last of them. */
+/** Starts a browser for the tests of a file and ends it after the last one. */
 export function useBrowser(): ReportBrowser {
   let browser: Browser | undefined;
   let folder = "";
@@ -77,7 +77,7 @@ async function openIn(browser: Browser, path: string, options: BrowserContextOpt
   return { page, complaints, close: () => context.close() };
 }
 
-/** Opens everything that is folded. */
+/** Opens every collapsed section. */
 export async function openAll(page: Page): Promise<void> {
   await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
 }

@@ -8,9 +8,12 @@ import { hasBrowser, useBrowser } from "./open-report.js";
 const kept = join(import.meta.dirname, "screen.png");
 const isUpdate = process.env.UPDATE_SCREEN === "1";
 
-/** Pixels in a row that become one: the layout stays, and letters become a grey that is much the same in every font. */
+/**
+ * The width of a block in pixels. Averaging a block keeps the layout and turns letters into a grey that hardly depends
+ * on the font.
+ */
 const block = 32;
-/** Measured: another font changes 3 % of the blocks at the most, and a part that is missing 8 % at least. */
+/** Measured: another font changes at most 3 % of the blocks, a missing part at least 8 %. */
 const tolerance = 0.06;
 
 const browser = useBrowser();
@@ -41,7 +44,7 @@ function shareOfDifferentBlocks(one: PNG, other: PNG): number {
   return pixelmatch(data, scaledDown(other).data, undefined, width, height, options) / (width * height);
 }
 
-/** The picture with the mean of every block in place of its pixels. */
+/** Replaces each block of the picture by its average. */
 function scaledDown({ data, width, height }: PNG): PNG {
   const small = new PNG({ width: Math.floor(width / block), height: Math.floor(height / block) });
   for (let at = 0; at < small.data.length; at++) {

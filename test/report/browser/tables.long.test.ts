@@ -6,13 +6,13 @@ const browser = useBrowser();
 
 type Values = readonly (number | string | null)[];
 
-/** A column as it stands after each of three clicks on its header, and the order that the header names. */
+/** A column before and after each of three clicks on its header, with the sort order that the header reports. */
 interface Clicked {
   readonly before: Values;
   readonly after: readonly { readonly order: string | null; readonly values: Values }[];
 }
 
-/** Clicks on the headers of every table. A value is the number that the script sorts by, null where there is none, else the text. */
+/** Clicks the headers of all tables. A value is the sort number of a cell, null if the cell has no value, or else the text. */
 const clickHeaders = (page: Page) =>
   page.evaluate<
     Clicked[]
@@ -29,7 +29,7 @@ const clickHeaders = (page: Page) =>
 
 const numbers = (values: Values) => values.filter((value) => typeof value === "number");
 
-/** The rows that are shown. */
+/** The number of visible rows. */
 const shownRows = (table: Locator) => table.locator("tbody tr:visible").count();
 
 describe.skipIf(!hasBrowser)("the tables of the page", () => {
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)("the tables of the page", () => {
     await close();
   });
 
-  test("a keyboard alone reaches the sections, sorts a table and scrolls it", async () => {
+  test("the keyboard is enough to reach the sections, sort a table and scroll it", async () => {
     const { page, close } = await browser.open("sample");
     const focused = <Value>(expression: string) => page.evaluate<Value>(`document.activeElement.${expression}`);
     const tabTo = async (selector: string) => {

@@ -14,7 +14,7 @@ import { reported } from "./reported.js";
 const dumpOf = async (tables: Partial<Tables>, options: WriteOptions = {}) =>
   writeDump(await plainFolder(), { ...noRows, ...tables }, options);
 
-/** Some columns of the rows of a table, numbers as numbers. */
+/** Some columns of a table, with numbers as numbers. */
 function cells({ rows }: Table, ...names: readonly string[]): readonly unknown[] {
   const value = (cell: unknown) => (typeof cell === "string" && /^-?\d+$/.test(cell) ? Number(cell) : cell);
   return rows.map((row) => names.map((name) => value(row[name])));
@@ -97,7 +97,7 @@ describe("chunks that are never found", () => {
 
 describe("flaws", () => {
   it.runIf(inFull)(
-    "are contents that stand in several chunks, those that cost the most first; blank ones are none",
+    "are contents that several chunks share, those with the most waste first; blank ones do not count",
     async () => {
       const chunks = [
         chunk("a", "a1", { content: "same", answer: "" }),
@@ -153,7 +153,7 @@ describe("flaws", () => {
 });
 
 describe("freshness", () => {
-  /** What a run finds of a document: two chunks where it is complete or unstable. */
+  /** The result of a run per document; complete and unstable documents have two chunks. */
   type Found = Readonly<Record<string, "complete" | "unstable" | "failed">>;
   const found = (states: Found): Tables => ({
     ...tablesOf(
@@ -209,7 +209,7 @@ describe("freshness", () => {
   );
 });
 
-test.runIf(inFull)("lengths are those of all chunks and of each document; the unusual ones are named", async () => {
+test.runIf(inFull)("lengths cover all chunks and each document; the unusual ones are named", async () => {
   const lengths = [5, 100, 110, 120, 1_000];
   const chunks = lengths.map((word_count, at) => chunk(at < 2 ? "a" : "b", `c${at}`, { word_count, tokens: 2 }));
   const facts = await reported(
@@ -262,7 +262,7 @@ describe("what is stuck", () => {
   const manifest = { run_id: second, ...run };
   const documents = ["done", "slow", "stuck"].map((id) => document(id, 0, 0));
 
-  it("is what the newest reading says; the one that has not moved for the longest time is named", async () => {
+  it("comes from the newest reading; the document that has not moved for the longest time is named", async () => {
     const indexing_status = [
       reading(11, "done", "indexing"),
       reading(11, "stuck", "indexing", { completed_segments: 3, processing_started_at: time(5) }),
@@ -336,7 +336,7 @@ describe("the verdict", () => {
     ]);
   });
 
-  it.runIf(inFull)("says what a complete dump holds, and when it is empty", async () => {
+  it.runIf(inFull)("says what a complete dump contains, and when it is empty", async () => {
     const facts = await reported(await dumpOf(tablesOf([chunk("a", "a1")])));
     expect(facts.short("verdict")).toBe("Yes, complete");
     expect(facts.lead("verdict")).toBe(

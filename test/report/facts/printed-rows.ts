@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Finished } from "../../cli/run-kbdump.js";
 
-/** Runs a command as a shell takes it, only with JSON in place of CSV; gives the number of rows that it prints. */
+/** Runs a shell command with JSON instead of CSV; returns the number of rows that it prints. */
 export async function printedRows(
   command: string,
   run: (args: readonly string[]) => Promise<Finished>,
@@ -13,7 +13,7 @@ export async function printedRows(
   return code === 0 ? JSON.parse(stdout).length : `exit ${code}: ${stderr}`;
 }
 
-/** The arguments that a shell hands to kbdump. */
+/** The arguments that a shell passes to kbdump. */
 async function wordsOf(command: string): Promise<readonly string[]> {
   const script = `kbdump() { printf '%s\\0' "$@"; }\n${command}`;
   const { stdout } = await promisify(execFile)("/bin/sh", ["-c", script]);

@@ -16,7 +16,7 @@ import { type Reported, reported } from "./reported.js";
 const [first, second] = ["20250306T010000000Z", "20250306T020000000Z"];
 const on = { enabled: true, hit_count: 0 };
 
-/** Chunks of three documents; a later run finds `a` indexed anew, `gone` no more, and cannot read `failed`. */
+/** Chunks of three documents. In a later run, `a` is re-indexed, `gone` is missing, and `failed` cannot be read. */
 const before = tablesOf([
   chunk("a", "a1", { ...on, content: "it's hit", hit_count: 3 }),
   chunk("a", "a2", { ...on, content: "never hit" }),
@@ -51,7 +51,7 @@ const history = madeOnce(async () => {
   return database;
 });
 
-/** The second run of a job in its folder, with the database of the job. */
+/** Makes the second run of a job, and the job's database; returns the run folder. */
 async function jobWithHistory(options: WriteOptions = {}, tables = now): Promise<string> {
   const base = await plainFolder();
   const runs = join(base, "test", "runs");
@@ -62,7 +62,7 @@ async function jobWithHistory(options: WriteOptions = {}, tables = now): Promise
   return join(runs, second);
 }
 
-/** Runs the command of every table; gives the rows that each table has, and those that its command printed. */
+/** Runs the command of every table; returns the row count of each table and of its command. */
 async function compared({ tables }: Reported, run: Parameters<typeof printedRows>[1]) {
   const turn = pLimit(2);
   const asked = tables.flatMap(({ caption, total, query }) => (query === null ? [] : [{ caption, total, query }]));
@@ -115,10 +115,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)(
-  "no command prints the chunks that were never hit where only the history knows some hits",
-  async () => {
-    const { total, query } = (await reported(await jobWithHistory())).table("Chunks that were never");
-    expect([total, query]).toEqual([4, null]);
-  },
-);
+test.runIf(inFull)("no command prints the chunks that were never hit if only the history has some hits", async () => {
+  const { total, query } = (await reported(await jobWithHistory())).table("Chunks that were never");
+  expect([total, query]).toEqual([4, null]);
+});

@@ -14,7 +14,7 @@ import type { Answered, Section } from "../../../src/report/sections/section.js"
 import { verdictSection } from "../../../src/report/sections/verdict.js";
 import { Source } from "../../../src/report/source.js";
 
-/** Keeps the tables that it reads. */
+/** A source that keeps the tables that it reads. */
 class KeepingSource extends Source {
   readonly tables: Table[] = [];
 
@@ -26,10 +26,10 @@ class KeepingSource extends Source {
 }
 
 export interface Reported {
-  /** The tables by the beginnings of their captions, even those that the page leaves out. */
+  /** Finds a table by the start of its caption, even if the page omits it. */
   readonly table: (caption: string) => Table;
   readonly tables: readonly Table[];
-  /** The answer to a question, or the lead of a section, without tags. */
+  /** The answer to a question, or the first paragraph of a section, without tags. */
   readonly lead: (id: string) => string;
   readonly short: (id: "verdict" | "stuck" | "hits") => string;
 }
@@ -39,7 +39,7 @@ interface ReadOptions {
   readonly content?: boolean;
 }
 
-/** Loads a run folder as a report does, and makes every section of it. */
+/** Loads a run folder and makes every section, like a report. */
 export async function reported(folder: string, { database, content = true }: ReadOptions = {}): Promise<Reported> {
   const dump = await openDump(folder, "nothing was reported");
   const signal = new AbortController().signal;

@@ -7,14 +7,14 @@ import { groupWords } from "../../../src/report/sections/lost.js";
 const grouped = (old: string, fresh: string) =>
   groupWords(diffText(old, fresh) ?? []).map(({ kind, text }) => `${kind} ${text}`);
 
-test("two sentences with a word or two in common stand one after the other", () => {
+test("two sentences with a word or two in common are shown one after the other", () => {
   expect(grouped("The last page is number 9.", 'She asked: "Is this the last page?" He said: "No."')).toEqual([
     "removed The last page is number 9.",
     'added She asked: "Is this the last page?" He said: "No."',
   ]);
 });
 
-test("a sentence of which some words changed is shown word by word", () => {
+test("a sentence with some changed words is shown word by word", () => {
   expect(grouped("The office closes at six.", "The office closes at five.")).toEqual([
     "same The office closes at ",
     ...["removed six", "added five", "same ."],

@@ -24,21 +24,21 @@ const [early, work] = [
   ],
 ] as const;
 
-/** A card in a line. */
+/** Describes a card in one line. */
 function described({ change, edit, reason }: LostCard): string {
   const { kind, level, old_position, manual_edit } = change;
   const who = `${edit?.by ? "somebody" : "nobody"} ${edit?.at ? "then" : "never"}`;
   return `${kind} ${level} ${old_position}: ${manual_edit} by ${who}; ${reason}`;
 }
 
-/** The words of a command as a shell takes them. */
+/** Splits a command into words like a shell. */
 function wordsOf(command: string): readonly string[] {
   const script = `kbdump() { printf '%s\\0' "$@"; }; ${command}`;
   return execFileSync("sh", ["-c", script], { encoding: "utf8" }).split("\0").slice(0, -1);
 }
 
 test.runIf(inFull)(
-  "the cards say what a re-index took of the work of people, and the commands bring back what they say",
+  "the cards show the manual edits that a re-index removed, and the commands restore them",
   async () => {
     const { older, newer, database } = await runsAroundReindex(early, work);
     const facts = await gathered(older, newer, { database });

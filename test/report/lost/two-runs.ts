@@ -8,15 +8,15 @@ import { datasetId, documentId, KnowledgeBase } from "../../restore/random/knowl
 import type { ManualEdit } from "../../restore/random/scenario.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 
-/** Two runs of a job: one after the work of people, and one after the re-index that took it. */
+/** Two runs of a job: after the manual edits, and after the re-index that removed them. */
 export interface TwoRuns {
   readonly older: string;
   readonly newer: string;
-  /** The database of the job. */
+  /** The path of the job's database. */
   readonly database: string;
 }
 
-/** Dumps a document that people worked on, some of it before the first run, and dumps it once more after its re-index. */
+/** Dumps a document with manual edits, some of them from before the first run; re-indexes it; dumps it again. */
 export async function runsAroundReindex(
   before: readonly ManualEdit[],
   edits: readonly ManualEdit[],
@@ -41,7 +41,7 @@ export async function runsAroundReindex(
   return { older, newer, database: older.replace(/runs\/[^/]+$/, "test.duckdb") };
 }
 
-/** What a re-index took, with texts and without a database unless told otherwise. */
+/** The losses of a re-index; by default with texts and without a database. */
 export async function gathered(older: string, newer: string, more: Partial<LostOptions> = {}): Promise<LostFacts> {
   const signal = new AbortController().signal;
   const given = { database: undefined, content: true, memory: "400MB", nameFolder: undefined };

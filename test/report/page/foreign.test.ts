@@ -42,7 +42,7 @@ test("no text, whatever it holds, keeps a mark of direction or grows beyond its 
   );
 });
 
-test("a document goes by its name, with its dataset and its id; by its id where nobody told a name", () => {
+test("a document is shown with name, dataset and id; without a known name, with its id", () => {
   const named = { document_id: "d-1", document_name: "A & B.md", dataset_id: "s-1", dataset_name: "Support" };
   const id = '<code class="id" dir="auto" title="d-1">d-1</code>';
   expect(markup(column.document.cell(named))).toBe(
@@ -52,13 +52,13 @@ test("a document goes by its name, with its dataset and its id; by its id where 
   expect(nameless).toBe(`<div class="document">${id}<small>${idText("s-1")}</small></div>`);
 });
 
-test("times stand in UTC to the minute; what is no time is a dash", () => {
+test("times are in UTC to the minute; anything else is a dash", () => {
   const time = Date.UTC(2026, 10, 20, 2, 0, 0, 123);
   expect(markup(timeText(time))).toBe('<time datetime="2026-11-20T02:00:00.123Z">2026-11-20 02:00</time>');
   for (const none of [null, Number.NaN, 1e300, Number.POSITIVE_INFINITY]) expect(markup(timeText(none))).toContain("–");
 });
 
-test("0 % and 100 % stand for none and all alone", () => {
+test("0 % and 100 % appear only for none and all", () => {
   expect([shareText(0, 9), shareText(1, 900), shareText(1, 2), shareText(899, 900), shareText(9, 9)]).toEqual([
     "0 %",
     "<1 %",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Texts that a service could send to break out of their place, to hide what surrounds them, or to burst the page. */
+/** Texts that try to break out of their element, hide what surrounds them, or overflow the page. */
 export const hostileTexts: readonly string[] = [
   "</script><script>alert(1)</script>",
   `"><img src=x onerror=alert(1)>`,
@@ -26,10 +26,10 @@ export const hostileTexts: readonly string[] = [
   "==== $(rm -rf /) `id` ; | & > < *",
 ];
 
-/** Those among them that take no time to look at again and again. */
+/** Hostile texts that are short enough for many rounds. */
 const shortHostileTexts = hostileTexts.filter(({ length }) => length < 10_000);
 
-/** Any text: hostile ones, signs of markup, and units of UTF-16 at random, halves of characters among them. */
+/** Any text: hostile texts, markup characters, and random UTF-16 units, including lone surrogates. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...shortHostileTexts),
   fc.constantFrom("<", ">", '"', "'", "&", "<!--", "]]>", "=", "`", "\0", "\ud800", "\u202e", "onload=x"),

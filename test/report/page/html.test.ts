@@ -5,7 +5,7 @@ import { anyText } from "./hostile-texts.js";
 
 const signs: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
 
-test("an escaped text reads as it was, with U+FFFD for what no document may hold", () => {
+test("an escaped text reads the same, with U+FFFD for characters that no document may contain", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const escaped = escapeHtml(text);
@@ -25,6 +25,6 @@ test("values are escaped, markup and lists stay, nothing stays nothing", () => {
   );
 });
 
-test("nobody makes markup of a text", () => {
+test("no text turns into markup", () => {
   expect(() => new Html("<b>", Symbol("html") as never)).toThrow(TypeError);
 });

@@ -40,7 +40,7 @@ test("the answers come first, then what to do, then the sections with something 
   );
 });
 
-test("what to do next are commands that follow from the answers", async () => {
+test("the next steps are commands that follow from the answers", async () => {
   const commands = async (page: Promise<string>) => {
     const next = /<div class="next">([\s\S]*?)<\/header>/.exec(await page)?.[1] ?? "";
     return [...next.matchAll(/<code>(.*?)<\/code>/g)].map(([, command]) =>
@@ -108,7 +108,7 @@ test("without content, a text of digits is not shown, either", async () => {
   expect(bare.html).not.toContain(error);
 });
 
-/** What of a page is neither a tag that a template could have written nor text without angle brackets. */
+/** Markup on the page that no template could have written. */
 function strangeMarkup(page: string): readonly string[] {
   const rest = page
     .replace(assets.style, "")

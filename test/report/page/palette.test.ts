@@ -8,7 +8,7 @@ const themes = [
   ["dark", colorsOf(2)],
 ] as const;
 
-test.for(themes)("%s: texts have 4.5:1 to the grounds that they stand on", ([, colors]) => {
+test.for(themes)("%s: texts have a contrast of 4.5:1 to their background", ([, colors]) => {
   for (const ground of ["ground", "raised"]) {
     for (const text of ["ink", "quiet", "accent", "good", "warn", "bad"]) {
       expect(contrast(colors, text, ground), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5);
@@ -26,13 +26,13 @@ test.for(themes)("%s: marks have 3:1 to the ground", ([, colors]) => {
   }
 });
 
-/** Names and colours of the custom properties, in the light (1) or in the dark (2). */
+/** The custom properties and their colours in the light (1) or the dark (2) theme. */
 function colorsOf(theme: 1 | 2): ReadonlyMap<string, string> {
   const colors = style.matchAll(/--([\w-]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);/g);
   return new Map([...colors].map((found) => [found[1] ?? "", found[theme + 1] ?? ""]));
 }
 
-/** The contrast of two colours, as WCAG 2 defines it. */
+/** The contrast of two colours by WCAG 2. */
 function contrast(colors: ReadonlyMap<string, string>, one: string, other: string): number {
   const luminance = (name: string) => {
     const color = colors.get(name);

@@ -1,4 +1,4 @@
-// Takes the pictures of docs/pictures anew: `npm run pictures`. vite, which comes with the test runner, runs it without a build step.
+// Takes the pictures in docs/pictures: `npm run pictures`. Runs without a build step, because vite comes with the test runner.
 import { runnerImport } from "vite";
 
 const { module } = await runnerImport(`${import.meta.dirname}/take-pictures.ts`, {

@@ -19,7 +19,7 @@ const job = (base_url: string) => ({
 
 type Send = (path: string, body: unknown) => Promise<void>;
 
-/** The work of people on a document of the sample data, a list for each day. */
+/** Manual edits of a sample document, one list per day. */
 const workOfDays: readonly (readonly ((send: Send) => Promise<void>)[])[] = [
   [
     (send) => send("/ccad34a6-dae3-48d0-879a-89340a264176", { segment: { content: "The last page is number 9." } }),
@@ -34,8 +34,8 @@ const workOfDays: readonly (readonly ((send: Send) => Promise<void>)[])[] = [
 ];
 
 /**
- * Makes a report of the sample data in this folder, with the built program: nightly runs between which people edit chunks, then a re-index
- * that takes their work. Gives the path of the page.
+ * Makes a report on the sample data in this folder, with the built program: several nightly runs with manual edits in
+ * between, then a re-index that removes the edits. Returns the path of the page.
  */
 export async function makeSampleReport(folder: string): Promise<string> {
   const service = await startService();

@@ -10,7 +10,7 @@ const target = "docs/pictures";
 
 interface Picture {
   readonly name: string;
-  /** The part of the page that it shows from its beginning; the top of the page without one. */
+  /** The section at which the picture starts; the top of the page by default. */
   readonly part?: string;
 }
 
@@ -18,7 +18,7 @@ const screen = { viewport: { width: 1280, height: 800 } };
 
 const pictures: readonly Picture[] = [{ name: "report" }, { name: "report-lost", part: "#lost" }];
 
-/** Takes the pictures of the documentation, of a real report on the sample data, and prints where they are. */
+/** Takes the pictures for the documentation from a real report on the sample data and prints their paths. */
 export async function takePictures(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-pictures-"));
   const browser = await launchChromium();

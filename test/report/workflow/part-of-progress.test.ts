@@ -15,7 +15,7 @@ test("a part moves the whole from one end of its span to the other, and shows it
   expect([whole.step, shareOf(whole)]).toEqual(["hashing chunks.jsonl", 0.5625]);
   part.expected = 800;
   expect(shareOf(whole)).toBe(0.5625);
-  part.done = 900; // more than it knew of
+  part.done = 900; // more than expected
   expect(shareOf(whole)).toBe(0.75);
   partOf(whole, 0.75, 1);
   expect(shareOf(whole)).toBe(0.75);

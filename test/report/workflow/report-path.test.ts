@@ -8,28 +8,28 @@ import { useDump } from "../../verify/dumped.js";
 
 const copyOfDump = useDump(["jsonl"]);
 
-/** A run with a link to it beside the runs. */
+/** A run, and a link to it beside the runs. */
 async function startPlace() {
   const { run, folder } = await copyOfDump();
   await symlink(run, join(folder, "latest"));
   return { run, folder };
 }
 
-test("the report of a run lies beside the runs of its job, whatever leads to the run", async () => {
+test("the report of a run is beside the runs of its job, however the run is named", async () => {
   const { run, folder } = await startPlace();
   const place = relative(".", join(folder, "report.html"));
   expect(await usualPath(run)).toBe(place);
   expect(await usualPath(join(folder, "latest"))).toBe(place);
 });
 
-test("the report of a run that lies elsewhere goes to the current folder", async () => {
+test("the report of a run outside of a job goes to the current folder", async () => {
   const { run } = await copyOfDump();
   const moved = join(await testFolder(), "moved");
   await rename(run, moved);
   expect(await usualPath(moved)).toBe("report.html");
 });
 
-test("refuses the folder of a run, also by a link or deeper, a folder that is not there, and what is no file", async () => {
+test("refuses the folder of a run, also through a link or deeper, a missing folder, and a path that is not a file", async () => {
   const { run, folder } = await startPlace();
   await mkdir(join(run, "originals"));
   await writeFile(join(folder, "old.html"), "");

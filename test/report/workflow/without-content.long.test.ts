@@ -9,10 +9,10 @@ import { jobFor, testFolder } from "../../run/job-for.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store, type TestDocument } from "../../servers/store.js";
 
-/** A word that no template, number or id has, to be found in whatever becomes of the text around it. */
+/** A word that appears in no template, number or id. It shows whether a text got into the page, even in changed form. */
 const mark = "qxzwq";
 
-/** Texts of a service, hostile ones among them, each with the mark. */
+/** Random texts, including hostile ones, that all contain the mark. */
 const texts = fc
   .array(
     fc.oneof(
@@ -30,7 +30,7 @@ const texts = fc
   )
   .map((pieces) => `${mark} ${pieces.join("").toWellFormed()} ${mark}`);
 
-/** Puts a text wherever a service may send one. */
+/** Puts the text into every field that a service may fill. */
 function spoil(document: TestDocument, text: string): void {
   document.name = `${text}.md`;
   for (const [at, chunk] of document.chunks.entries()) {
@@ -54,7 +54,7 @@ function spoil(document: TestDocument, text: string): void {
     for (const child of children) Object.assign(child, { content: text, type: "customized" });
 }
 
-/** Two runs of a knowledge base that says the text everywhere; between them a re-index takes what was edited by hand. */
+/** Two runs of a knowledge base with this text in every field; a re-index in between removes the manual edits. */
 async function startRuns(text: string) {
   const document = makeDocument({ chunks: 9, childrenPerChunk: 1 });
   const failing = makeDocument({ chunks: 3, seed: 2 });

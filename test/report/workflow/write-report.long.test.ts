@@ -9,7 +9,7 @@ import { abortAt, ownTemporaryFolder } from "../../verify/interrupting.js";
 
 const copyOfDump = useDump(["jsonl", "duckdb"]);
 
-test("the same run gives the same bytes, also after later runs, at another time and in another zone", async () => {
+test("the same run produces the same bytes, also after later runs, at another time and in another time zone", async () => {
   const { base, run, folder } = await copyOfDump();
   const render = async () => (await renderReport({ folder: run })).html;
   const before = await render();
@@ -61,7 +61,7 @@ test.each(["reading chunks.jsonl", "verifying", "writing the page"])(
   },
 );
 
-test("a dump that was copied elsewhere has a report, without the database of its job", async () => {
+test("a copied dump has a report, without the database of its job", async () => {
   const { run } = await copyOfDump();
   const copy = join(await testFolder(), "copy");
   await cp(run, copy, { recursive: true });

@@ -17,12 +17,12 @@ test("the additions to a document are known by their places, with their ids once
   const lost = { first: 2, rows: 3, ids: null };
   expect(journal.additions("doc")).toEqual([{ first: 0, rows: 2, ids: ["a", "b"] }, lost]);
   await journal.conclude(open, "not done");
-  expect(journal.additions("doc")).toHaveLength(2); // it may arrive yet
+  expect(journal.additions("doc")).toHaveLength(2); // it may still arrive
   await journal.conclude(open, "refused");
   expect(journal.additions("doc")).toEqual([{ first: 0, rows: 2, ids: ["a", "b"] }]);
 });
 
-test("the additions to an earlier copy of a document count no more", async () => {
+test("additions to an earlier copy of a document no longer count", async () => {
   const { journal } = memoryJournal();
   await journal.conclude(await journal.intend(adding("doc", 0, 1), request), "done", { ids: ["a"] });
   const facts = { dataset_id: "set", write: "create document", document_id: "doc" } as const;

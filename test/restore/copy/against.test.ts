@@ -15,7 +15,7 @@ async function emptyService() {
   return service;
 }
 
-test.runIf(inFull)("a real restore compares as equal, and what somebody changes afterwards is found", async () => {
+test.runIf(inFull)("a real restore compares as equal, and later changes are found", async () => {
   const form = { process_rule: null, document_process_rule: { mode: "automatic" }, doc_language: "English" };
   const run = await dumped(treeOf(sketches, { ...form, doc_metadata: [] }));
   const service = await emptyService();
@@ -40,7 +40,7 @@ test.runIf(inFull)("a real restore compares as equal, and what somebody changes 
   ]);
 });
 
-test.runIf(inFull)("rows that the service refuses are not counted as rows that are there", async () => {
+test.runIf(inFull)("rows that the service refuses do not count as existing rows", async () => {
   const blank = { content: " ", enabled: true, keywords: [], answer: null, childContents: ["orphan"] };
   const run = await dumped(treeOf([...sketches, blank], { doc_metadata: [] }));
   const service = await emptyService();

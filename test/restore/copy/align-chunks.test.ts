@@ -13,12 +13,12 @@ const rows = (hashes: string) => [...hashes];
 const added = (first: number, ...ids: readonly string[]): Addition => ({ first, rows: ids.length, ids });
 const lost = (first: number, rows: number): Addition => ({ first, rows, ids: null });
 
-/** The ids of what was found. */
+/** The ids in the result. */
 function idsOf({ copies, surplus, stranger }: ReturnType<typeof alignChunks<Chunk>>) {
   return { copies: copies.map((chunk) => chunk?.id), surplus: surplus.map(({ id }) => id), stranger: stranger?.id };
 }
 
-test("chunks that the journal knows are copies by their ids, and one that is gone leaves its place empty", () => {
+test("chunks in the journal are matched by their ids, and a missing one leaves its place empty", () => {
   const there = [said("a", "1"), said("c", "3")];
   const found = alignChunks(rows("abcd"), there, [added(0, "1", "2"), added(2, "3")]);
   expect(idsOf(found)).toEqual({ copies: ["1", undefined, "3", undefined], surplus: [], stranger: undefined });
@@ -54,7 +54,7 @@ test("surplus is no copy of a later chunk with the same texts, whose request was
   });
 });
 
-test("a chunk that nobody of this copy added is a stranger, even with the texts of the dump, and so is one that was changed", () => {
+test("a chunk that this copy did not add is foreign, even with the texts of the dump, and so is a changed one", () => {
   expect(idsOf(alignChunks(rows("ab"), [said("a", "1"), said("b", "x")], [added(0, "1")])).stranger).toBe("x");
   expect(idsOf(alignChunks(rows("ab"), [said("a", "1"), said("?", "x")], [added(0, "1"), lost(1, 1)])).stranger).toBe(
     "x",
@@ -62,7 +62,10 @@ test("a chunk that nobody of this copy added is a stranger, even with the texts 
   expect(idsOf(alignChunks(rows("ab"), [said("changed", "1")], [added(0, "1")])).stranger).toBe("1");
 });
 
-/** The fate of one request: `late`: it arrives so many requests later. `ended`: it was stored, and the process ended before the answer. */
+/**
+ * What happens to a request: `late` arrives this many requests later; `ended` was stored, but the process ended before
+ * the answer.
+ */
 const fate = fc.oneof(
   { weight: 4, arbitrary: fc.constant("answered" as const) },
   fc.constant("never" as const),
@@ -70,7 +73,7 @@ const fate = fc.oneof(
   fc.record({ late: fc.nat(3) }),
 );
 
-test("whatever answers get lost, what stands there without the surplus are the chunks of the dump, in order", () => {
+test("whatever answers get lost, the chunks without the surplus are those of the dump, in order", () => {
   const requests = fc.array(fc.record({ size: fc.integer({ min: 1, max: 3 }), fate }), { maxLength: 12 });
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 20 }), requests, (texts, sent) => {
@@ -100,7 +103,7 @@ test("whatever answers get lost, what stands there without the surplus are the c
         additions.push(fate === "answered" ? added(next, ...chunks.map(({ id }) => id)) : lost(next, chunks.length));
         if (fate === "answered") next += chunks.length;
         if (fate !== "ended") continue;
-        arrive(10); // the next process waits until nothing can arrive any more
+        arrive(10); // before it starts, the next process waits until nothing can arrive
         take();
       }
       arrive(10);

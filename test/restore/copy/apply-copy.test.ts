@@ -8,7 +8,7 @@ const add = "POST /datasets/*/documents/*/segments";
 const drop = "DELETE /datasets/*/documents/*/segments/*";
 
 test.runIf(inFull)(
-  "makes the dataset, then each document: a stub, its chunks in place of that, and its state last",
+  "creates the dataset, then each document: a stub, its chunks instead of the stub, and its state last",
   async () => {
     const place = await startCopyRun(two);
     const progress = emptyCopyProgress();
@@ -24,7 +24,7 @@ test.runIf(inFull)(
   },
 );
 
-test("tells which document of the target is the copy of which", async () => {
+test("reports which document of the target is the copy of which", async () => {
   const place = await startCopyRun(two);
   const { documents } = await place.copy();
   for (const { target_dataset_id, target_id, document_name } of documents) {
@@ -33,7 +33,7 @@ test("tells which document of the target is the copy of which", async () => {
   }
 });
 
-test("a second process sends nothing, and tells the same", async () => {
+test("a second process sends nothing and reports the same", async () => {
   const place = await startCopyRun(two);
   const first = await place.copy();
   const sent = place.sent().length;
@@ -71,8 +71,8 @@ test("a document that is left out of the plan is not made", async () => {
   expect(outcomesOf(await place.copy())).toEqual(["two.txt: restored"]);
 });
 
-describe("a copy that somebody deleted", () => {
-  test.runIf(inFull)("is made anew, where it was not whole yet", async () => {
+describe("a copy that a user deleted", () => {
+  test.runIf(inFull)("is created again if it was not complete yet", async () => {
     const place = await startCopyRun(two, {
       faultOf: (_, write) => (write === 3 ? { status: 400, message: "no" } : undefined),
     });

@@ -10,7 +10,7 @@ import { rowsFrom, startCopy, uuid } from "./start-copy.js";
 const nothing = { failed: [], reason: null };
 const [one, two] = [uuid(901), uuid(902)];
 
-/** Attachments with files, as a plan has them. */
+/** Attachments with files, as in a plan. */
 async function filesOf(...ids: readonly string[]): Promise<readonly AttachmentPlan[]> {
   const folder = await testFolder();
   return Promise.all(
@@ -24,11 +24,11 @@ async function filesOf(...ids: readonly string[]): Promise<readonly AttachmentPl
 
 type Copy = Awaited<ReturnType<typeof startCopy>>;
 
-/** The names of the attachments of each chunk, without their endings. */
+/** The attachment names of each chunk, without file extensions. */
 const attached = (copy: Copy) =>
   copy.chunks().map(({ attachments = [] }) => attachments.map(({ name }) => String(name).replace(".txt", "")));
 
-/** Writes so far, by the kinds of the journal. */
+/** The kinds of the writes so far, from the journal. */
 const kinds = (copy: Copy) => copy.noted.flatMap((line) => (line.kind === "intent" ? [line.write] : []));
 
 test("attachments are uploaded once, and bound before their chunk is disabled", async () => {
@@ -95,7 +95,7 @@ test("a file that cannot be read is named for each chunk, and the others are bou
   expect(attached(copy)).toEqual([[one], []]);
 });
 
-test.runIf(inFull)("a process that ends at any write is gone on with, and every attachment is bound", async () => {
+test.runIf(inFull)("a process that ends at any write can be continued, and every attachment is bound", async () => {
   const attachments = await filesOf(one);
   const rows = rowsFrom([{ attachment_ids: [one], enabled: false }, { attachment_ids: [one] }]);
   for (const fault of ["lost", "cut"] as const) {
@@ -119,7 +119,7 @@ test.runIf(inFull)("a process that ends at any write is gone on with, and every 
 });
 
 test.runIf(inFull)(
-  "attachments that a disabled chunk lacks are bound later, and it is disabled again as soon as it can be",
+  "missing attachments of a disabled chunk are bound later, and it is disabled again as soon as possible",
   async () => {
     let isRefusing = true;
     const copy = await startCopy({

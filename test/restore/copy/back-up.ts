@@ -9,7 +9,7 @@ import type { Scenario } from "./random/scenario.js";
 
 export const key = "restore-key";
 
-/** A run of the drawn knowledge base, an empty service, and a wire before it that decides on writes. */
+/** A run of the drawn knowledge base, an empty service, and a proxy in front of the service that decides the fate of writes. */
 export async function backUp(drawn: Scenario) {
   const clock = () => new Date();
   const source = await startService({ demo: writableKnowledge([storedDataset(drawn)], clock), key });
@@ -38,7 +38,7 @@ export async function backUp(drawn: Scenario) {
   return { target, wire: decider, folder, kinds };
 }
 
-/** The last word of a path that is no id. */
+/** The last path segment that is not an id. */
 function kindOf(path: string): string {
   const words = path.split("/").filter((word) => /^[a-z_-]+$/.test(word));
   return words.at(-1) === "datasets" ? "/datasets" : (words.at(-1) ?? "");

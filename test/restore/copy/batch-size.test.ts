@@ -12,7 +12,7 @@ test("the size doubles while full requests are quick, up to the largest", () => 
   expect(sizes).toEqual([20, 40, 80, 160, 200, 200]);
 });
 
-test("a request that is neither quick nor slow, or not full, changes nothing", () => {
+test("a request that is neither fast nor slow, or not full, changes nothing", () => {
   const batch = new BatchSize();
   batch.answered(20, 2_000);
   batch.answered(20, 20_000);
@@ -24,7 +24,7 @@ test("a slow request halves the size, and so does one without an answer, by the 
   const batch = new BatchSize();
   batch.answered(20, 20_001);
   expect(batch.size).toBe(10);
-  batch.lost(20); // it was under way when the size shrank
+  batch.lost(20); // a request from before the size shrank
   expect(batch.size).toBe(10);
   batch.lost(10);
   expect(batch.size).toBe(5);

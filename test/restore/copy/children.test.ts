@@ -7,7 +7,7 @@ const nothing = { failed: [], reason: null };
 const parents = (...sketches: readonly Sketch[]) => rowsFrom(sketches, "hierarchical_model");
 const start = (options: Parameters<typeof startCopy>[0] = {}) => startCopy({ form: "hierarchical_model", ...options });
 
-/** The content of a parent, of which the service makes one child for each sentence. */
+/** The content of a parent; the service splits it into one child per sentence. */
 const content = "One. Two. Three.";
 const made = [{ content: "One." }, { content: "Two." }, { content: "Three." }];
 
@@ -18,7 +18,7 @@ test("children that the service makes as the dump has them need no write", async
   expect(copy.children()).toEqual(Array(2).fill(["One. automatic", "Two. automatic", "Three. automatic"]));
 });
 
-test("those that differ are deleted from the last on, and those of the dump are added behind", async () => {
+test("children that differ are deleted from the last one on, and those of the dump are added after the rest", async () => {
   const copy = await start();
   const [one, two, three] = made;
   const children = [{ ...one, type: "customized" }, { content: "by hand", type: "customized" }, { ...three }].flat();
@@ -41,7 +41,7 @@ test("those that differ are deleted from the last on, and those of the dump are 
   expect(bodies).toEqual([{ content: "One." }, { content: "by hand" }, { content: "Three." }, { content: "Two." }]);
 });
 
-test("children of documents that are not hierarchical come too, and no list is read where there are none", async () => {
+test("children of documents that are not hierarchical are copied too, and no list is read if there are none", async () => {
   const copy = await startCopy();
   expect(await copy.run(rowsFrom([{ children: [{ content: "a" }] }, {}]))).toEqual(nothing);
   expect(copy.children()).toEqual([["a customized"], []]);
@@ -105,7 +105,7 @@ test.runIf(inFull).each(["lost", "cut"] as const)("children are there once, whic
   }
 });
 
-test("a child that arrives after the document was given up is there once, and the others follow it", async () => {
+test("a child that arrives after the document was given up exists once, and the others follow it", async () => {
   const copy = await start({ faultOf: (_, write) => (write === 3 ? { late: 3 } : undefined) });
   const rows = parents({ content: "x", children: [{ content: "a" }, { content: "b" }] });
   const { reason } = await copy.run(rows, {}, { settle: 0 });
@@ -118,7 +118,7 @@ test("a child that arrives after the document was given up is there once, and th
   expect(copy.sent()).toHaveLength(4);
 });
 
-test("children that somebody else wrote stay, and the chunk is named", async () => {
+test("children by another user stay, and the chunk is named", async () => {
   const copy = await start();
   const rows = parents({ content, children: made });
   await copy.run(rows);
@@ -132,7 +132,7 @@ test("children that somebody else wrote stay, and the chunk is named", async () 
 });
 
 test.runIf(inFull)(
-  "whatever the dump has and the service makes, the children are those of the dump, and no write is needed again",
+  "the children are always those of the dump, and a second process needs no write",
   async () => {
     const sentence = fc.constantFrom("A.", "B.", "C.");
     const child = fc.record({ content: sentence, type: fc.constantFrom("automatic", "customized") });

@@ -32,7 +32,7 @@ test.runIf(inFull)(
   },
 );
 
-test("a shard is warned of, because it lacks documents and settings that the other shards read", async () => {
+test("a shard causes a warning, because it lacks documents and settings that the other shards read", async () => {
   const shard = { plan: "p", list: { documents: 1, bytes: 1, sha256: "0".repeat(64) } };
   const warningsOf = async (index: number, count: number) =>
     listingWarnings(

@@ -24,7 +24,7 @@ test.runIf(inFull)("a service that is as the run has no difference", async () =>
   expect(await differencesOf(change)).toEqual([]);
 });
 
-test.runIf(inFull)("everything that is broken is one difference of its own", async () => {
+test.runIf(inFull)("each damage is a separate difference", async () => {
   const change = (live: Draft) => {
     const set = (kind: keyof Draft, id: string, values: object) => Object.assign(rowOf(live, kind, id), values);
     set("chunks", "a1", { content: "One", position: 3 });

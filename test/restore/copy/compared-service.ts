@@ -9,7 +9,7 @@ import { datasetId, documentId, smallDatasets } from "../../demo/small-knowledge
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 
-/** A dataset with one document of three chunks, the first of which has two children. */
+/** The chunks of a document: three, the first with two children. */
 export const sketches = [
   { content: "one", enabled: true, keywords: ["red"], answer: null, childContents: ["o", "ne"] },
   { content: "two", enabled: true, keywords: [], answer: null },
@@ -18,7 +18,7 @@ export const sketches = [
 
 const settings = { name: "one.txt", enabled: true, archived: false, indexing_status: "completed" };
 
-/** The tree of these; `fields` change the row of the document. */
+/** The dataset tree with these chunks; `fields` override the document row. */
 export function treeOf(
   rows: Parameters<typeof smallDatasets>[0] = sketches,
   fields: object = {},
@@ -31,19 +31,19 @@ export function treeOf(
 
 const copiedId = (id: string) => id.replace("-4000-", "-4fff-");
 
-/** The same tree with other ids, as a restore makes it. */
+/** The same tree with new ids, like a restored copy. */
 export function copyOf(tree: readonly StoredDataset[]): readonly StoredDataset[] {
   return JSON.parse(JSON.stringify(tree).replaceAll(/-4000-/g, "-4fff-"));
 }
 
-/** Serves a tree. */
+/** Starts a service with this tree. */
 export async function serve(tree: readonly StoredDataset[]) {
   const service = await startService({ demo: writableKnowledge(tree, () => new Date()) });
   onTestFinished(service.close);
   return service;
 }
 
-/** Dumps the document of a tree; gives the run folder. */
+/** Dumps the document of a tree; returns the run folder. */
 export async function dumped(
   tree: readonly StoredDataset[] = treeOf(),
   more: Record<string, unknown> = {},
@@ -60,7 +60,7 @@ export async function dumped(
   return (await runJob(job, { env: { KNOWLEDGE_API_KEY: key } })).folder;
 }
 
-/** Writes the journal of a copy of the document, which is finished or not. */
+/** Writes the journal of a finished or unfinished copy of the document. */
 export async function noteCopy(run: string, url: string, isFinished = true): Promise<void> {
   const journal = await openJournal(copyFolderOf(run, url), {
     ...{ runId: basename(run), baseUrl: url, now: () => new Date() },

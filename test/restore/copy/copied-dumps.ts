@@ -11,7 +11,7 @@ import { type WriteOptions, writeDump } from "../../verify/write-dump.js";
 
 type Row = Record<string, unknown>;
 
-/** Tables that a test may change. */
+/** Tables that a test can change. */
 export type Draft = { -readonly [Kind in keyof Tables]-?: Row[] };
 
 const stands = { enabled: true, status: "completed", keywords: [], attachments: [], answer: null };
@@ -24,7 +24,7 @@ const details = {
   process_rule: { mode: "custom", rules: { segmentation: { max_tokens: 500, separator: "\n" } } },
 };
 
-/** A run with the documents `a` of chunks with children, and `q` of questions. Some rows say nothing: they cannot come. */
+/** A run with document `a` (chunks with children) and document `q` (questions). Some rows are blank, so a copy must skip them. */
 export function oldTables(): Draft {
   const chunks = [
     sound.chunk("a", "a1", { ...stands, position: 1, content: "one", keywords: ["red", "blue"] }),
@@ -70,10 +70,10 @@ export function oldTables(): Draft {
   });
 }
 
-/** As an older release shows them. */
+/** The model fields, as an older release reports them. */
 const models = { embedding_model: "small", embedding_model_provider: "openai" };
 
-/** The sound copy of that run in a service that shows some things in other words. */
+/** A correct copy of that run in a service that formats some values differently. */
 export function liveTables(): Draft {
   const here = { dataset_id: "D" };
   const chunks = [
@@ -157,7 +157,7 @@ interface Given {
   readonly live?: WriteOptions;
 }
 
-/** Compares two dumps of these tables; `copies` by default. */
+/** Compares two dumps with these tables; `given` overrides the recorded copies. */
 export async function compareTables(old: Draft, live: Draft, given: Given = {}): Promise<readonly CopyDifference[]> {
   return compareDumps({
     old: await dumpOf("old", old, given.old),
@@ -169,7 +169,7 @@ export async function compareTables(old: Draft, live: Draft, given: Given = {}):
   });
 }
 
-/** Compares many copies at once, each with a run of its own; gives the differences of each. */
+/** Compares many copies at once, each with its own run; returns the differences of each. */
 export async function compareEach(lives: readonly Draft[]): Promise<readonly (readonly string[])[]> {
   const ends = lives.map((_, at) => `/${at}`);
   const all = (tables: readonly Draft[]) => joined(tables.map((each, at) => withEnd(each, `/${at}`)));
@@ -184,7 +184,7 @@ export async function compareEach(lives: readonly Draft[]): Promise<readonly (re
   );
 }
 
-/** The same rows with other ids. */
+/** The same rows, with `end` appended to all ids. */
 function withEnd(tables: Draft, end: string): Draft {
   const names = ["dataset_id", "document_id", "segment_id", "id"];
   const renamed = (row: Row) =>
@@ -197,7 +197,7 @@ function joined(all: readonly Draft[]): Draft {
   return draftOf(Object.fromEntries(kinds.map((kind) => [kind, all.flatMap((each) => each[kind])])));
 }
 
-/** A dump of these tables, with as many rows of each document as they have. */
+/** A dump of these tables with matching row counts. */
 async function dumpOf(name: string, { document_info: _, ...tables }: Draft, options: WriteOptions = {}): Promise<Dump> {
   const rowsOf = (kind: "chunks" | "child_chunks", { document_id }: Row) =>
     tables[kind].filter((row) => row.document_id === document_id).length;

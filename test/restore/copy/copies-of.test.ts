@@ -15,7 +15,7 @@ const facts = {
 };
 const loss = (part: LossPart) => ({ part, rows: 1, reason: "" });
 
-test("a journal tells names and uploads; a dataset that it adopted has its own settings", () => {
+test("a journal has the names and uploads; an existing dataset keeps its own settings", () => {
   const copies = copiesOfJournal(facts, false);
   expect(copies.datasets).toEqual(
     new Map([
@@ -29,7 +29,7 @@ test("a journal tells names and uploads; a dataset that it adopted has its own s
   expect(["uploaded", "other"].map(copiesOfJournal(facts, true).attachmentOf)).toEqual(["U", "other"]);
 });
 
-test("a plan tells its losses, and attachments that stay as they are; rows that failed were reported", () => {
+test("a plan has its losses and unchanged attachments; failed rows were already reported", () => {
   const file = { path: "/f", name: "f", mime_type: null, bytes: 1, sha256: "" };
   const document = {
     ...{ document_id: "a", losses: [loss("metadata"), loss("process rule")] },

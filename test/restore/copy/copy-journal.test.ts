@@ -15,12 +15,12 @@ const addChunks = (id: string, first: number, rows: number): WriteFacts => ({
   ...{ write: "add chunks", first, rows },
 });
 
-/** Executes a write, as far as the journal knows. */
+/** Records a completed write in the journal. */
 async function done(journal: Journal, facts: WriteFacts, ids: readonly string[], batch: string | null = null) {
   await journal.conclude(await journal.intend(facts, request), "done", { ids, batch });
 }
 
-/** A journal of two documents, the first of which is complete. */
+/** A journal with two documents; the first is complete. */
 async function usualJournal() {
   const made = memoryJournal();
   const { journal } = made;
@@ -33,7 +33,7 @@ async function usualJournal() {
 }
 
 describe("the journal of a copy", () => {
-  test("begins with the copy that it belongs to, once for every process", async () => {
+  test("starts with the copy that it belongs to, once for every process", async () => {
     const { noted } = await usualJournal();
     expect(noted.map(({ kind }) => kind)).toEqual([
       ...["begun", "intent", "outcome", "intent", "outcome", "intent", "outcome", "restored"],
@@ -44,7 +44,7 @@ describe("the journal of a copy", () => {
     expect(next.noted.slice(noted.length)).toMatchObject([{ kind: "begun", undo: null }, { kind: "restored" }]);
   });
 
-  test("knows what was made of what, and how far it is", async () => {
+  test("maps every source to its copy, and knows the progress of each", async () => {
     const { journal } = await usualJournal();
     expect(journal.facts.isBegun).toBe(true);
     expect([...journal.facts.datasets]).toEqual([["set", { id: "new set", name: "Copy" }]]);
@@ -57,14 +57,14 @@ describe("the journal of a copy", () => {
     expect(journal.writes).toBe(4);
   });
 
-  test("gives numbers of their own to writes that are noted at once, and notes them in that order", async () => {
+  test("numbers simultaneous writes in the order in which it logs them", async () => {
     const { journal, noted } = memoryJournal();
     const intents = await Promise.all(["one", "two", "three"].map((id) => journal.intend(createDocument(id), request)));
     expect(intents.map(({ number }) => number)).toEqual([1, 2, 3]);
     expect(noted.map((line) => (line.kind === "intent" ? line.number : line.kind))).toEqual(["begun", 1, 2, 3]);
   });
 
-  test("a write without an outcome is open; one that was not done changes nothing, until it shows up", async () => {
+  test("a write without an outcome is open; one that was not done changes nothing, unless it arrives later", async () => {
     const { journal } = memoryJournal();
     const intent = await journal.intend(createDataset, request);
     expect(journal.open).toEqual([intent]);
@@ -74,7 +74,7 @@ describe("the journal of a copy", () => {
     expect(journal.facts.datasets.get("set")?.id).toBe("late");
   });
 
-  test("a document that is made anew has neither the chunks nor the batch of the one before", async () => {
+  test("a recreated document has neither the chunks nor the batch of the one before", async () => {
     const { journal } = await usualJournal();
     await journal.forget("one");
     expect(journal.facts.documents.has("one")).toBe(false);
@@ -89,7 +89,7 @@ describe("the journal of a copy", () => {
     expect([...journal.facts.documents.keys()]).toEqual(["two"]);
   });
 
-  test("the documents of a dataset that is gone are gone, too; those of others stay", async () => {
+  test("the documents of a missing dataset are missing too; those of others stay", async () => {
     const { journal } = await usualJournal();
     await journal.noteDataset("other", { id: "named", name: "Named" });
     await done(journal, { ...createDocument("three"), dataset_id: "other" }, ["new three"]);
@@ -104,7 +104,7 @@ describe("the journal of a copy", () => {
   });
 });
 
-/** Something that a process does with one of three documents of two datasets. */
+/** A step of a process on one of three documents in two datasets. */
 const step = fc.record({
   act: fc.constantFrom("create dataset", "create", "add", "finish", "forget document", "forget dataset"),
   outcome: fc.constantFrom("done", "refused", "not done", "unknown"),
@@ -133,7 +133,7 @@ function stateOf({ facts, open, writes }: Journal) {
   return structuredClone({ open, writes, ...{ ...facts }, documents: facts.documents, datasets: facts.datasets });
 }
 
-test("a journal that is cut after any line tells the state of that moment, and it is sound", async () => {
+test("a journal that is cut after any line has the state of that moment, and is sound", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const { journal, noted } = memoryJournal();

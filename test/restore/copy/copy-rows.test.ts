@@ -90,7 +90,7 @@ test("slow answers make requests smaller", async () => {
   expect(copy.sent()).toEqual(["add 20", "add 10", "add 5", "add 10", "add 10"]);
 });
 
-test("the time that the pace takes makes no request smaller", async () => {
+test("waits of the pace make no request smaller", async () => {
   let refusals = 2;
   const copy = await startCopy({
     faultOf: ({ method }) =>
@@ -210,7 +210,7 @@ test("chunks that the service stored and could not index are sent again, and the
   expect(copy.chunks().map(({ status, enabled }) => [status, enabled])).toEqual(Array(4).fill(["completed", true]));
 });
 
-test("a chunk that cannot be indexed three times alone is deleted again and named, and the others come", async () => {
+test("a chunk that cannot be indexed three times by itself is deleted again and named, and the others are copied", async () => {
   const copy = await startCopy({ embeddingFails: (content) => content === "chunk 2" });
   const { failed, reason } = await copy.run(plain(3));
   expect(reason).toBeNull();
@@ -222,7 +222,7 @@ test("a chunk that cannot be indexed three times alone is deleted again and name
   expect(copy.clock.waits).toEqual([2_000, 2_000]);
 });
 
-test("a chunk that takes no change yet is disabled later, and does not hold up the others", async () => {
+test("a chunk that accepts no change yet is disabled later, and does not delay the others", async () => {
   let refusals = 2;
   const copy = await startCopy({
     faultOf: ({ body }) =>
@@ -243,7 +243,7 @@ test("a chunk that takes no change yet is disabled later, and does not hold up t
   expect(copy.progress.chunksDone).toBe(21);
 });
 
-test("a chunk that never can be disabled is named as such", async () => {
+test("a chunk that can never be disabled is named", async () => {
   const copy = await startCopy({
     faultOf: ({ body }) =>
       body.includes('"enabled":false')

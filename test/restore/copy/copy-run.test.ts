@@ -18,7 +18,7 @@ const drawn: Scenario = {
   ],
 };
 
-test("a dataset whose creation got no answer is the one that the next process goes on with", async () => {
+test("the next process continues with a dataset whose creation got no answer", async () => {
   const { target, wire, folder } = await backUp(drawn);
   const broken = new AbortController();
   wire.decide = () => {
@@ -87,7 +87,10 @@ test.runIf(inFull)(
   },
 );
 
-/** A service as release 1.12.1, until it is updated: it makes a tag but answers 400, and lists no tags from then on. */
+/**
+ * A service that behaves like release 1.12.1 until it is updated: creating a tag works but answers 400, and the tag list
+ * then fails.
+ */
 async function startRelease1121(service: string) {
   let hasTag = false;
   let isUpdated = false;
@@ -104,7 +107,7 @@ async function startRelease1121(service: string) {
   return { url, update };
 }
 
-test.runIf(inFull)("whoever answers no has written nothing", async () => {
+test.runIf(inFull)("after the answer no, nothing is written", async () => {
   const { wire, folder, kinds } = await backUp(drawn);
   const result = await copyRun(copying(folder, { url: wire.url, key }, { confirm: async () => ({ go: false }) }));
   expect(result).toMatchObject({ status: "planned", applied: null, journal: null });

@@ -1,6 +1,6 @@
 import { type CopyOptions, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 
-/** The options of a copy of the run in a folder, that writes without a question and waits little. */
+/** Options to copy the run in a folder: writes without asking and waits only briefly. */
 export function copying(
   folder: string,
   { url, key }: { readonly url: string; readonly key: string },

@@ -46,13 +46,13 @@ test("a new dataset is made, and then its fields and tags", () => {
   expect(count([], { equipping: 5 })).toMatchObject({ datasets: 1, writes: 6 });
 });
 
-test("what a dataset lacks that is there is made, even if all documents came earlier; not if none of them comes", () => {
+test("missing settings of an existing dataset are created even if all documents were copied earlier; not if none is copied", () => {
   const lacking = { equipping: 2, target: there };
   expect(count([documentOf({ earlier: earlier("restored") })], lacking)).toMatchObject({ datasets: 0, writes: 2 });
   expect(count([documentOf({ refused: "It is not complete." })], lacking)).toMatchObject({ datasets: 0, writes: 0 });
 });
 
-test("documents that do not come count in their own member only, and begun ones in full", () => {
+test("documents that are not copied count only in their own member, and begun ones in full", () => {
   const rows = { chunks: 20, children: 3, characters: 100 };
   const counts = count([
     documentOf({ ...rows, refused: "It is not complete." }),

@@ -14,7 +14,7 @@ import { detailedDump } from "./detailed-dumps.js";
 
 const options = { memory: "200MB", signal: new AbortController().signal };
 
-/** The counts and attachments of every document, its chunks, and those that its writes bring. */
+/** For every document: the counts and attachments that `readDump` found, all chunks, and the chunks that a copy would write. */
 async function readBoth(dump: Dump) {
   const { counts } = await readDump(dump, { ...options, isSameService: true, canUpload: true });
   return withSpill(":memory:", options, async (connection) => {
@@ -35,10 +35,10 @@ async function readBoth(dump: Dump) {
 
 type Both = Awaited<ReturnType<typeof readBoth>>[number];
 
-/** What the service refuses. */
+/** The service refuses such a text. */
 const isBlank = (text: string | null) => (text ?? "").trim() === "";
 
-/** The same rows and counts, from all chunks. */
+/** The same rows and counts, computed from all chunks. */
 function expected({ document: { doc_form, child_chunk_count }, chunks }: Both) {
   const coming = chunks.filter(
     ({ content, answer }) => !isBlank(content) && (doc_form !== "qa_model" || !isBlank(answer)),
@@ -113,7 +113,7 @@ const documentsOfRows = fc.array(fc.tuple(chunkFields, fc.array(text, { maxLengt
   maxLength: 120,
 });
 
-test("the plan counts what the writes bring, for any blanks", async () => {
+test("the plan counts what the copy writes, for all kinds of blanks", async () => {
   await fc.assert(
     fc.asyncProperty(documentsOfRows, async (rows) => {
       const forms = ["text_model", "qa_model", "hierarchical_model"];
@@ -132,7 +132,7 @@ test("the plan counts what the writes bring, for any blanks", async () => {
   );
 });
 
-test("a chunk of a document that is no qa_model needs no answer, and a child chunk comes with its chunk only", async () => {
+test("only a chunk of a qa_model document needs an answer, and a child chunk is copied only with its chunk", async () => {
   const chunks = [
     chunk("text", "t1", 1, "a", { answer: " " }),
     chunk("qa", "q1", 1, "a question", { answer: "an answer" }),

@@ -17,7 +17,7 @@ const metadata = [
 ];
 const sketch = { contents: ["x"], metadata };
 
-/** The fields, tags and values of the only dataset and its only document. */
+/** The metadata fields, tags and values of the only dataset and its only document. */
 async function detailsOf({ api }: Started) {
   const [{ id = "" } = {}, ...others] = (await api.datasets(1)).rows;
   expect(others).toEqual([]);
@@ -80,7 +80,7 @@ describe("metadata fields and tags", () => {
     expect((await place.api.tags()).map(({ name }) => name).toSorted()).toEqual(["handbooks", "old"]);
   });
 
-  test("that are there already are used: tags of other datasets, and fields of a dataset that is adopted", async () => {
+  test("that already exist are used: tags of other datasets, and fields of an existing dataset", async () => {
     const place = await startCopyRun([sketch], { dataset: settings });
     await place.byOthers("POST", "/datasets/tags", { name: "old" });
     await place.byOthers("POST", "/datasets", { name: "Mine", indexing_technique: "economy" });
@@ -99,7 +99,7 @@ describe("metadata fields and tags", () => {
     expect(place.lines().filter(({ kind }) => kind === "adopted")).toHaveLength(1);
   });
 
-  test("that cannot be made are problems: the rest comes, and the document says which value it lacks", async () => {
+  test("that cannot be created are problems: the rest is copied, and the document says which value is missing", async () => {
     const place = await startCopyRun([sketch], {
       dataset: settings,
       faultOf: ({ body }, write) =>
@@ -168,7 +168,7 @@ describe("values of metadata", () => {
 });
 
 describe("a dataset that cannot be made", () => {
-  test("because the name was taken meanwhile fails its documents, and says to plan again", async () => {
+  test("because the name was taken meanwhile fails its documents, and suggests a new plan", async () => {
     const place = await startCopyRun([{}, { document_name: "two.txt" }]);
     await place.byOthers("POST", "/datasets", { name: "Copy" });
     const copied = await place.copy();
@@ -201,7 +201,7 @@ describe("a dataset that cannot be made", () => {
   });
 });
 
-test("a dataset whose name is that of a lost answer, and that holds documents, is not taken for the new one", async () => {
+test("a dataset with the name of a lost answer, and with documents, does not count as the new one", async () => {
   const place = await startCopyRun([{}], {
     faultOf: async (_, write) => {
       if (write !== 1) return undefined;

@@ -9,7 +9,7 @@ import { jobFor, testFolder } from "../../run/job-for.js";
 import * as sound from "../../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../../verify/write-dump.js";
 
-/** Dumps all that a service has, with details. */
+/** Dumps a whole service, with details. */
 export async function dumpWithDetails(
   { url, key }: Pick<RunningService, "url" | "key">,
   more: Record<string, unknown> = {},
@@ -25,7 +25,7 @@ export async function dumpWithDetails(
   return openDump(folder, "nothing was planned");
 }
 
-/** A dump of documents of the dataset `d`, with details of all of them, from rows that a test makes. `ill`: more of documents. */
+/** A dump of dataset `d` from these rows, with details of every document. `ill` overrides document rows. */
 export async function detailedDump(
   chunks: readonly Row[],
   children: readonly Row[] = [],

@@ -6,7 +6,7 @@ import {
 } from "../../../src/restore/copy/details.js";
 import { type DocumentFacts, noAttachments, noRows } from "../../../src/restore/copy/plan-document.js";
 
-/** The settings of a dataset: what is given, and nothing else. */
+/** The settings of a dataset; only the given ones are set. */
 export function datasetDetails(more: Partial<DatasetDetails> = {}): DatasetDetails {
   return { ...datasetFrom({ dataset_id: "d", doc_metadata: "[]", tags: "[]" }), name: "Handbook", ...more };
 }
@@ -16,7 +16,7 @@ export function documentDetails(more: Partial<DocumentDetails> = {}): DocumentDe
   return { ...known, process_rule: { mode: "automatic" }, ...more };
 }
 
-/** A document of the form `text_model`, complete and without rows. */
+/** A complete document of the form `text_model` without rows. */
 export function documentFacts(more: Partial<DocumentFacts> = {}): DocumentFacts {
   return {
     document: {

@@ -15,7 +15,7 @@ describe("a target that is slow to index", () => {
     expect(place.seen.filter(({ path }) => path.endsWith("/indexing-status")).length).toBeGreaterThan(20);
   });
 
-  test("is given up after 30 minutes without any progress, and the next process goes on", async () => {
+  test("is given up after 30 minutes without progress, and the next process continues", async () => {
     const place = await startCopyRun([{ contents: ["one"] }], { indexingTime: 100_000 });
     const reason = "the service does not index it: nothing moved for 30 minutes (waiting)";
     const sleep = (milliseconds: number) => place.clock.sleep(milliseconds * 20);
@@ -27,7 +27,7 @@ describe("a target that is slow to index", () => {
   });
 });
 
-test("a batch that the service has forgotten is no obstacle: the document itself tells how far it is", async () => {
+test("a batch that the service has forgotten is no obstacle: the document itself reports its progress", async () => {
   const notFound = { status: 404, code: "not_found", message: "Documents not found." };
   const place = await startCopyRun(two, {
     faultOf: ({ path }) => (path.endsWith("/indexing-status") ? notFound : undefined),
@@ -47,7 +47,7 @@ test("a change of state that the service does not take yet is tried again, until
   expect(place.clock.waits.slice(-4)).toEqual([1_000, 2_000, 4_000, 8_000]);
 });
 
-test("a change of state that the service never takes leaves the document partial", async () => {
+test("a change of state that the service never accepts leaves the document partial", async () => {
   const refusal = { status: 400, message: "Document:two.txt is being indexed, please try again later" };
   const place = await startCopyRun(two, { faultOf: ({ path }) => (path.endsWith("/archive") ? refusal : undefined) });
   expect(outcomesOf(await place.copy())).toEqual([
@@ -76,7 +76,7 @@ test.runIf(inFull)(
 
 describe("documents that fail", () => {
   test.runIf(inFull)(
-    "do not stop the others, and are tried again the next time: what was never indexed is made anew",
+    "do not stop the others and are tried again next time: a document that was never indexed is created again",
     async () => {
       let fails = true;
       const place = await startCopyRun(two, { indexingFails: (name) => fails && name === "one.txt" });
@@ -144,7 +144,7 @@ describe("documents that fail", () => {
   });
 });
 
-test("a dataset of which every document is left out is not made", async () => {
+test("a dataset is not created if every document is left out", async () => {
   const place = await startCopyRun([{ refused: "The run did not read all of it." }], { dataset: { tags: ["old"] } });
   expect(await place.copy()).toEqual({ documents: [], problems: [], writes: 0 });
   expect(place.sent()).toEqual([]);

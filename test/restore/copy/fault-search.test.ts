@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FaultSearch } from "../../../src/restore/copy/add-chunks.js";
 
-/** Sends chunks to a service that fails every request with a faulty one in it. Gives what became of them, and the sizes of the requests. */
+/**
+ * Sends chunks to a service that fails every request with a faulty chunk in it. Returns the added and the given-up
+ * chunks and the request sizes.
+ */
 function play(chunks: number, faulty: ReadonlySet<number>, size: number, mayPass = false) {
   const search = new FaultSearch();
   const added: number[] = [];
@@ -27,7 +30,7 @@ test("one faulty chunk of many is found by halving, and then the requests are la
   expect(requests).toEqual([32, 16, 8, 4, 2, 1, 1, 32, 32, 10]);
 });
 
-test("a chunk that may pass another time is sent three times, alone", () => {
+test("a chunk that may succeed later is sent three times, by itself", () => {
   expect(play(3, new Set([1]), 1, true).requests).toEqual([1, 1, 1, 1, 1]);
   expect(play(3, new Set([1]), 1, false).requests).toEqual([1, 1, 1]);
 });

@@ -9,7 +9,7 @@ const wish = (key: string, name: string, form = "text_model") => ({ key, dataset
 const wished = (...names: readonly string[]) => names.map((name, at) => wish(`old${at + 1}`, name));
 const [first, second] = ["11111111-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000002"];
 
-/** A journal that knows copies of datasets, and documents in the first of them. */
+/** A journal with copies of these datasets, and of these documents in the first dataset. */
 function factsOf(datasets: Readonly<Record<string, string>>, documents: readonly string[] = []): JournalFacts {
   const known = { target_dataset_id: first, state: "begun" } as const;
   return {
@@ -36,7 +36,7 @@ test("new datasets get names that are free at the target and in the plan, on wha
   ]);
 });
 
-test("datasets of the journal are taken as long as they are there; --dataset new makes others", async () => {
+test("datasets of the journal are used as long as they exist; --dataset new creates others", async () => {
   const target = await startTarget(targetDataset(first, "Handbook", ["d1"]));
   const facts = factsOf({ old1: first, old2: second });
   const found = await findTargets(target, wished("Handbook", "Manual"), { dataset: undefined, facts });
@@ -52,7 +52,7 @@ test("datasets of the journal are taken as long as they are there; --dataset new
   expect(anew.targets.get("old1")?.target).toEqual({ kind: "new", name: "Handbook (2)" });
 });
 
-test("--dataset: one that is empty, or that has nothing but documents of this journal", async () => {
+test("--dataset: an empty dataset, or one with documents of this journal only", async () => {
   const target = await startTarget(targetDataset(first, "Mine", ["d1"]), targetDataset(second, "Empty"));
   const taken = async (dataset: string, facts: JournalFacts) =>
     targetsOf(target, wished("Handbook"), { dataset, facts }).catch((error: unknown) => error);
@@ -95,7 +95,7 @@ test.each<[string, Parameters<typeof findTargets>[2], readonly string[], string]
 describe("one form in a dataset", () => {
   const forms = [wish("old1", "Handbook"), wish("old1/qa_model", "Handbook (qa_model)", "qa_model")];
 
-  test("each has a dataset of its own: that of the journal, or a new one", async () => {
+  test("each has its own dataset: the one in the journal, or a new one", async () => {
     const target = await startTarget(targetDataset(first, "Handbook (qa_model)"));
     const found = await findTargets(target, forms, { dataset: undefined, facts: factsOf({ "old1/qa_model": first }) });
     expect(found.gone).toEqual([]);
@@ -160,7 +160,7 @@ test("a target that does not tell ends the plan: no copy is made a second time f
   );
 });
 
-test("a list that moves while it is read is warned of, and tells of no document that it is gone", async () => {
+test("a list that changes during the read causes a warning, and no document counts as missing because of it", async () => {
   const { server, client, datasets } = await startPlace([101]);
   const [dataset] = datasets;
   server.behaviour.onRequest = ({ path, query }) => {

@@ -20,7 +20,10 @@ const allRestored = productKnowledge.documents.map(() => "restored");
 const names = ["Product knowledge (2)", "Product knowledge (qa_model)", "Product knowledge (text_model)"];
 const forms = ["hierarchical_model", "qa_model", "text_model"];
 
-/** A run of the dataset of the sample data that has documents of three forms, and a wire before its service that decides on writes. `copy` restores the run into the same service. */
+/**
+ * A run of the sample dataset whose documents have three forms, and a proxy in front of its service that decides the
+ * fate of writes. `copy` copies the run into the same service.
+ */
 async function backedUp(most: number) {
   const clock = () => new Date();
   const options = { indexingTime: 0, indexingSeconds: 0 };
@@ -49,7 +52,7 @@ async function backedUp(most: number) {
     const progress = { step: "", expected: 0, done: 0, dump: undefined };
     return compareWithService({ ...copying(folder, { url: wire.url, key }), progress });
   };
-  /** The datasets that a copy made, by name, each with the forms of its documents. */
+  /** The datasets that the copy created, by name, with the forms of their documents. */
   const copies = async () => {
     const datasets = (await readRows(service, "/datasets?limit=100")).filter(({ id }) => id !== handbook);
     const made = datasets.map(async ({ id, name }) => {

@@ -10,7 +10,7 @@ import type { DrawnChild, DrawnChunk, Scenario } from "./random/scenario.js";
 
 const env = { KNOWLEDGE_RESTORE_KEY: key };
 
-/** One document that takes a write of every kind. */
+/** One document that needs every kind of write. */
 const drawn: Scenario = {
   technique: "high_quality",
   tags: ["blue"],
@@ -27,7 +27,7 @@ const drawn: Scenario = {
   ...{ cap: 2, fates: [], breaks: [], frozenAt: null, planted: null, unindexed: 0 },
 };
 
-/** Writes of the copy when nothing breaks it off, by path and method, in their order. */
+/** The writes of an uninterrupted copy, by method and path, in order. */
 const writes = [
   "POST /datasets",
   "POST metadata",
@@ -40,7 +40,7 @@ const writes = [
   "POST child_chunks",
 ];
 
-/** The write at which the process is killed, from 1, and whether the service sees that write. */
+/** The number of the write at which the process is killed, from 1, and whether the service receives that write. */
 const moments: readonly (readonly [number, Fate])[] = [
   [7, "lose answer"],
   ...Array.from({ length: 18 }, (_, at) => [
@@ -50,7 +50,7 @@ const moments: readonly (readonly [number, Fate])[] = [
 ];
 
 test.runIf(inFull).each(moments.slice(0, rounds(1, moments.length)))(
-  "kill -9 at write %d (%s): the same command again brings the rest, and nothing twice",
+  "kill -9 at write %d (%s): the same command copies the rest, and nothing twice",
   async (number, fate) => {
     const { target, wire, folder } = await backUp(drawn);
     const args = ["copy", folder, "--to", wire.url, "--apply", "--yes", "--settle", "1", "--lock-time", "1"];
@@ -63,7 +63,7 @@ test.runIf(inFull).each(moments.slice(0, rounds(1, moments.length)))(
     };
     const first = await finished(child);
     if (seen < number) {
-      expect(first.code).toBe(0); // there are no more writes than that
+      expect(first.code).toBe(0); // the copy has fewer writes
       return;
     }
     expect(first.code).toBeNull();
@@ -72,8 +72,8 @@ test.runIf(inFull).each(moments.slice(0, rounds(1, moments.length)))(
     expect(JSON.parse(stdout)).toMatchObject({ status: "proved", differences: [] });
     const whole = await untouched();
     expect(withoutIds(await readCopies(target.url, key))).toEqual(withoutIds(whole.copies));
-    // The second process learns again how many chunks one request may add. The write is sent again, too, if the service did not see
-    // it, or if it set the state of the document, which the second process sets anew.
+    // The second process tests again how many chunks a request may add. It repeats the interrupted write if the service did not
+    // receive it, or if the write set the state of the document.
     expect(seen - whole.seen, stderr).toBeLessThanOrEqual(2);
   },
   60_000,
@@ -85,7 +85,7 @@ test.runIf(inFull)("the moments of the kill cover every kind of write", async ()
   expect(kinds.length).toBeLessThanOrEqual(18);
 });
 
-/** The copies that a copy makes when nothing breaks it off, and its writes. */
+/** The result of an uninterrupted copy, and its writes. */
 async function untouched() {
   const { target, wire, folder, kinds } = await backUp(drawn);
   const { status } = await copyRun(copying(folder, { url: wire.url, key }));

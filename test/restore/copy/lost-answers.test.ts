@@ -4,7 +4,7 @@ import type { Fault, Seen } from "../lost/flaky-service.js";
 import { chunksOf } from "./start-copy.js";
 import { type Given, outcomesOf, rowsOf, type Started, startCopyRun } from "./start-copy-of-run.js";
 
-/** Two documents of one name, so that it matters which is which. */
+/** Two documents with the same name, so that mixing them up shows. */
 const two = [
   { document_name: "one.txt", document_id: "a", contents: ["of a"] },
   { document_name: "one.txt", document_id: "b", contents: ["of b", "more of b"], enabled: false, archived: true },
@@ -32,13 +32,13 @@ const deaths: readonly (readonly [string, Fault | undefined])[] = [
   ["is noted with its answer", undefined],
 ];
 
-/** Gives true for each request that was not seen before. */
+/** Returns a function that is true for each request seen for the first time. */
 function firstOfEach() {
   const before = new Set<string>();
   return ({ method, path, body }: Seen) => before.size < before.add(`${method} ${path} ${body}`).size;
 }
 
-test.each(faults)("every write is %s: everything is there once", async (_what, fault) => {
+test.each(faults)("every write is %s: every row exists once", async (_what, fault) => {
   const isFirst = firstOfEach();
   const place = await startCopyRun(two, { faultOf: (seen, write) => (write > 0 && isFirst(seen) ? fault : undefined) });
   expect(outcomesOf(await place.copyToEnd())).toEqual(restored);
@@ -49,7 +49,7 @@ test.each(faults)("every write is %s: everything is there once", async (_what, f
 });
 
 test.runIf(inFull).each(deaths)(
-  "processes are killed at every write when it %s: the last goes on to the same end",
+  "processes are killed at every write when it %s: the last one gets the same result",
   async (_what, fault) => {
     const isFirst = firstOfEach();
     let stop = new AbortController();
@@ -72,33 +72,30 @@ test.runIf(inFull).each(deaths)(
   },
 );
 
-/** Each alone, so that nothing hides behind another one. */
+/** One fault per test, so that no fault hides another. */
 describe.each(writes.slice(0, rounds(0, writes.length)))("the %s, write %i", (kind, number) => {
-  test.each(faults)("%s: everything is there once", async (_what, fault) => {
+  test.each(faults)("%s: every row exists once", async (_what, fault) => {
     const place = await startCopyRun(two, { faultOf: (_, write) => (write === number ? fault : undefined) });
-    // Only a later command may add chunks or make a document again after an answer that never came.
+    // After a missing answer, only a later command may add chunks or create a document again.
     const isLater = kind === "chunks" || kind === "document";
     expect(outcomesOf(await (isLater ? place.copyToEnd() : place.copy()))).toEqual(restored);
     expect(await place.standing()).toEqual(copies);
   });
 
-  test.each(deaths)(
-    "where a process is killed when it %s, the next one goes on to the same end",
-    async (_what, fault) => {
-      const stop = new AbortController();
-      const place = await startCopyRun(two, {
-        faultOf: (_, write) => {
-          if (write !== number) return undefined;
-          stop.abort(new Error("killed"));
-          return fault;
-        },
-      });
-      await place.copy({ signal: stop.signal }).catch(() => {});
-      expect(place.sent()).toHaveLength(number);
-      expect(outcomesOf(await place.copy())).toEqual(restored);
-      expect(await place.standing()).toEqual(copies);
-    },
-  );
+  test.each(deaths)("if a process is killed when it %s, the next one gets the same result", async (_what, fault) => {
+    const stop = new AbortController();
+    const place = await startCopyRun(two, {
+      faultOf: (_, write) => {
+        if (write !== number) return undefined;
+        stop.abort(new Error("killed"));
+        return fault;
+      },
+    });
+    await place.copy({ signal: stop.signal }).catch(() => {});
+    expect(place.sent()).toHaveLength(number);
+    expect(outcomesOf(await place.copy())).toEqual(restored);
+    expect(await place.standing()).toEqual(copies);
+  });
 });
 
 const parentWithChild: Given["readChunks"] = () => {
@@ -108,14 +105,14 @@ const parentWithChild: Given["readChunks"] = () => {
   return chunksOf({ ...rows, children: [{ ...child, created_at: 1, updated_at: 1 }] });
 };
 
-/** The children that stand in the service. */
+/** The children in the service. */
 const childrenIn = ({ store }: Started) =>
   store
     .datasets()
     .flatMap(({ id }) => store.documents(id))
     .flatMap(({ chunks }) => chunks.flatMap(({ children }) => children.map(({ content }) => content)));
 
-test("a child that comes after all the time for it, together with the one that took its place, is there once", async () => {
+test("a child that arrives after its time limit, like the one that replaced it, exists once", async () => {
   const adds: Seen[] = [];
   const place: Started = await startCopyRun([{ contents: ["parent"], children: 1 }], {
     faultOf: async (seen, write) => {
@@ -170,7 +167,7 @@ test("a process that is killed before it noted that a document is done sends not
   ).toEqual([...["un_archive", "enable", "disable", "archive"]]);
 });
 
-test("a write that never gets through is tried three times, and the next process goes on", async () => {
+test("a write that never gets through is tried three times, and the next process continues", async () => {
   let isDown = true;
   const place = await startCopyRun(two, {
     faultOf: ({ path }, write) => (isDown && write > 0 && path.endsWith("/archive") ? "cut" : undefined),
@@ -184,7 +181,7 @@ test("a write that never gets through is tried three times, and the next process
 });
 
 test.runIf(inFull)(
-  "a document of which nobody knows whether it was made is not made again until that is known",
+  "a document that may have been created is not created again until its outcome is known",
   async () => {
     let [isDown, tries] = [false, 0];
     const place = await startCopyRun([{ contents: ["x"] }], {
@@ -209,7 +206,7 @@ describe("a document whose answer was lost", () => {
   const made = (place: Awaited<ReturnType<typeof startCopyRun>>) =>
     place.sent().filter((line) => line.endsWith("create-by-text")).length;
 
-  test("is made again by a later command only, and is there once if the service makes it long after", async () => {
+  test("is created again only by a later command, and exists once even if the service creates it long after", async () => {
     const place = await startCopyRun([{ contents: ["x"] }], {
       faultOf: (_, write) => (write === 2 ? { late: 8 } : undefined),
     });
@@ -223,7 +220,7 @@ describe("a document whose answer was lost", () => {
     expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 x"]);
   });
 
-  test("is there once, even if the process that sent it was killed", async () => {
+  test("exists once, even if the process that sent it was killed", async () => {
     const stop = new AbortController();
     const place = await startCopyRun([{ contents: ["x"] }], {
       faultOf: (_, write) => {
@@ -237,13 +234,13 @@ describe("a document whose answer was lost", () => {
     expect(await place.standing()).toEqual(["dataset Copy", "  one.txt completed", "    1 x"]);
   });
 
-  test("is not confused with another one of its name: that is made once it is known what became of the first", async () => {
+  test("is not confused with another one of the same name, which is created when the outcome of the first is known", async () => {
     let tries = 0;
     const place = await startCopyRun(two, {
       faultOf: async ({ method, path, body }) => {
         if (body.includes("from document a ") && tries++ === 0) return "cut";
         if (!body.includes("from document b ")) return undefined;
-        await place.byOthers(method, path.replace("/v1", ""), JSON.parse(body)); // it is done
+        await place.byOthers(method, path.replace("/v1", ""), JSON.parse(body)); // the write succeeds, but its answer is lost
         return "cut";
       },
     });
@@ -255,7 +252,7 @@ describe("a document whose answer was lost", () => {
     expect(await place.standing()).toEqual(copies);
   });
 
-  test("is not taken for one of its name that somebody else made: nothing of that is deleted", async () => {
+  test("is not confused with another user's document of the same name: nothing of that is deleted", async () => {
     const place = await startCopyRun([{ contents: ["x"] }], {
       faultOf: async ({ path }, write) => {
         const dataset = path.split("/")[3];

@@ -12,7 +12,7 @@ import { idOf } from "../lost/made-result.js";
 export const handbook = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 export const folder = "output/nightly/runs/20261119T020000123Z";
 
-/** A document of the handbook, with an id and a name of its number. */
+/** A document of the handbook; its id and name contain the number. */
 export function documentPlanOf(number: number, more: Partial<DocumentPlan> = {}): DocumentPlan {
   return {
     dataset_id: handbook,
@@ -64,7 +64,7 @@ export function datasetPlanOf(documents: readonly DocumentPlan[], more: Partial<
   };
 }
 
-/** The state in which an earlier process left a document. */
+/** The state that an earlier process left for a document. */
 export function earlierOf(state: "begun" | "restored") {
   return { target_id: idOf(500), state };
 }
@@ -95,7 +95,7 @@ export function differenceOf(number: number, more: Partial<CopyDifference> = {})
   return { level: "chunk", document_id: idOf(1), id: idOf(number), position: number, reason: "is missing", ...more };
 }
 
-/** A result of these datasets, whose counts and status are as they must be. */
+/** A result for these datasets, with matching counts and status. */
 export function copyOf(datasets: readonly DatasetPlan[], more: Partial<CopyResult> = {}): CopyResult {
   const { applied = null, differences = null } = more;
   const plan = more.plan ?? { datasets };
@@ -114,7 +114,7 @@ export function copyOf(datasets: readonly DatasetPlan[], more: Partial<CopyResul
   };
 }
 
-/** Something of everything that a plan can hold. */
+/** A plan that covers every case. */
 export const everyDataset: DatasetPlan = datasetPlanOf(
   [
     documentPlanOf(1, { chunks: 1_234, disabled: 3, characters: 900_123 }),

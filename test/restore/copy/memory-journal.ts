@@ -1,7 +1,7 @@
 import { Journal, type JournalOptions } from "../../../src/restore/journal.js";
 import type { JournalLine } from "../../../src/restore/journal-lines.js";
 
-/** A journal on no disk, and the lines that it has noted. */
+/** A journal in memory, and the lines that it recorded. */
 export function memoryJournal(lines: readonly JournalLine[] = [], options: Partial<JournalOptions> = {}) {
   const noted: JournalLine[] = [...lines];
   const file = {

@@ -4,7 +4,7 @@ import { ofOneRequest } from "../../../src/restore/copy/add-chunks.js";
 
 const chunk = (bytes: number, answer: string | null = null) => ({ content: "x".repeat(bytes), answer });
 
-test("a request has 1 MB of content and answers at the most, in bytes, unless one chunk alone is longer", () => {
+test("a request has at most 1 MB of content and answers, in bytes, unless a single chunk is longer", () => {
   expect(ofOneRequest([chunk(500_000), chunk(500_000), chunk(1)])).toHaveLength(2);
   expect(ofOneRequest([chunk(500_000), chunk(1, "x".repeat(500_000))])).toHaveLength(1);
   expect(ofOneRequest([{ content: "語".repeat(300_000), answer: null }, chunk(200_000)])).toHaveLength(1);

@@ -18,7 +18,7 @@ async function openIn(folder: string, options: Partial<Parameters<typeof openJou
   return journal;
 }
 
-/** A folder whose journal says that a dataset was adopted, and its path. */
+/** A folder with a journal that lists one copied dataset, and the path of the journal. */
 async function begunFolder() {
   const folder = join(await testFolder(), "to", "kb.example.com");
   const journal = await openIn(folder);
@@ -26,7 +26,7 @@ async function begunFolder() {
   return { folder, path: join(folder, "journal.jsonl") };
 }
 
-test("a folder without a journal tells nothing, and gets one with the first line", async () => {
+test("a folder without a journal has no facts, and gets a journal with the first line", async () => {
   const folder = join(await testFolder(), "to", "kb.example.com");
   expect(await readJournalFacts(folder, usual)).toEqual(noFacts);
   const journal = await openIn(folder);
@@ -35,7 +35,7 @@ test("a folder without a journal tells nothing, and gets one with the first line
   expect(await readdir(folder)).toEqual(["journal.jsonl"]);
 });
 
-test("the next process knows what the one before did, and goes on in the same file", async () => {
+test("the next process knows what the previous one did, and continues in the same file", async () => {
   const { folder, path } = await begunFolder();
   const next = await openIn(folder);
   expect([...next.facts.datasets]).toEqual([["set", { id: "there", name: "There", existed: true }]]);
@@ -44,7 +44,7 @@ test("the next process knows what the one before did, and goes on in the same fi
   expect((await readFile(path, "utf8")).split("\n")).toHaveLength(5);
 });
 
-test("a torn last line is cut off by whoever goes on, and left alone by whoever reads", async () => {
+test("a torn last line is cut off by a process that continues, and left unchanged by a reader", async () => {
   const { folder, path } = await begunFolder();
   const whole = await readFile(path, "utf8");
   await writeFile(path, `${whole}{"kind":"forgot`);
@@ -78,19 +78,19 @@ test.each([{ runId: "20260401T000000000Z" }, { baseUrl: "http://kb.example.com/v
   },
 );
 
-test("another copy sets the journal aside under the time that it began, and begins one of its own", async () => {
+test("another copy sets the journal aside under its start time, and starts a new one", async () => {
   const { folder, path } = await begunFolder();
   const before = await readFile(path, "utf8");
   const journal = await openIn(folder, { another: true });
   expect(journal.facts.datasets.size).toBe(0);
-  expect(await readdir(folder)).toEqual(["journal.jsonl"]); // nothing was written yet that another copy is made of
+  expect(await readdir(folder)).toEqual(["journal.jsonl"]); // the old journal stays until the new copy writes something
   await journal.noteDataset("set", { id: "other", name: "Other" });
   expect(await readdir(folder)).toEqual(["journal-20260301T020000123Z.jsonl", "journal.jsonl"]);
   expect(await readFile(join(folder, "journal-20260301T020000123Z.jsonl"), "utf8")).toBe(before);
   expect((await readJournalFacts(folder, usual)).datasets.get("set")?.id).toBe("other");
 });
 
-test("another copy where there is no journal is as the first", async () => {
+test("another copy without a journal is like the first", async () => {
   const folder = await testFolder();
   await openIn(folder, { another: true });
   expect(await readdir(folder)).toEqual([]);
@@ -107,7 +107,7 @@ test("a process that another one replaced notes nothing more, so that it sends n
 test("a write is not sent that was noted while another process took over", async () => {
   let looks = 0;
   const checkOwn = async () => {
-    if (++looks === 3) throw new LostError("replaced"); // after the lines begun and intent
+    if (++looks === 3) throw new LostError("replaced"); // the lines `begun` and `intent` are already written
   };
   const journal = await openIn(await testFolder(), { checkOwn });
   const request = { method: "POST", path: "/x", sha256: "a" };

@@ -13,7 +13,7 @@ import { shortOutline } from "./short-outline.js";
 const clock = () => new Date();
 const key = "restore-key";
 
-/** A service with the datasets of the sample, whose documents have three chunks at the most, or with nothing. */
+/** A service with the sample datasets, cut to three chunks per document; or an empty service. */
 async function startShort(datasets = outlines) {
   const stored = datasets.map((outline) => buildDataset(shortOutline(outline, 3), clock));
   const demo = writableKnowledge(stored, clock, { indexingTime: 0, indexingSeconds: 0 });
@@ -22,7 +22,10 @@ async function startShort(datasets = outlines) {
   return service;
 }
 
-/** Two datasets: `dump` gives a run folder of them, and `restore` brings it into an empty service; it gives the result, and that service. */
+/**
+ * Two functions: `dump` dumps two datasets and returns the run folder; `restore` copies it to an empty service and
+ * returns the result and that service.
+ */
 async function startRestores() {
   const { url } = await startShort();
   const dump = async (output: Readonly<Record<string, unknown>>): Promise<string> => {
@@ -56,7 +59,7 @@ test("restore --to plans the same from compressed and divided files of any forma
     expect(await plan({ formats: [format], compress, partition: "dataset" }), format).toEqual(plain);
 });
 
-test("restore --to brings the same into a service from compressed and divided files as from plain ones", async () => {
+test("restore --to restores the same from compressed and partitioned files as from plain ones", async () => {
   const { dump, restore } = await startRestores();
   const copied = async (output: Readonly<Record<string, unknown>>) => {
     const { result, target } = await restore(await dump(output));
@@ -65,6 +68,6 @@ test("restore --to brings the same into a service from compressed and divided fi
     return JSON.parse(text.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, "an id"));
   };
   const plain = await copied({ formats: ["jsonl"] });
-  expect(plain).toHaveLength(4); // one for each form of each dataset
+  expect(plain).toHaveLength(4); // one for each form in each dataset
   expect(await copied({ formats: ["jsonl"], compress: "gzip", partition: "dataset" })).toEqual(plain);
 }, 120_000);

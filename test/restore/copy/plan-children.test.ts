@@ -18,12 +18,12 @@ test("children that the service made as the dump has them need no write", () => 
   });
 });
 
-test("everything behind the first that differs goes, from the last on, and those of the dump follow", () => {
+test("everything after the first difference is deleted, from the last one on, and those of the dump follow", () => {
   const fix = planChildren([wanted("a"), wanted("b"), wanted("c")], [there("a"), there("x"), there("c")]);
   expect(fix).toEqual({ remove: [there("c"), there("x")], customize: [], add: [wanted("b"), wanted("c")] });
 });
 
-test("a child that was written by hand counts so again, and one that already does is left alone", () => {
+test("a manual child chunk becomes manual again, and one that already is stays unchanged", () => {
   const rows = [wanted("a", "customized"), wanted("b", "customized"), wanted("c", null)];
   const fix = planChildren(rows, [there("a"), there("b", "customized"), there("c", "customized")]);
   expect(fix).toEqual({ remove: [], customize: [{ wanted: rows[0], there: there("a") }], add: [] });

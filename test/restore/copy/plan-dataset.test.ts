@@ -69,7 +69,7 @@ test("a dataset that the restore did not make keeps its settings: a loss names b
   ]);
 });
 
-test("metadata fields are those of the dataset's own, and tags have names", () => {
+test("only the dataset's own metadata fields are copied, and tags by name", () => {
   const details = datasetFrom({
     dataset_id: "d",
     name: "Handbook",

@@ -20,7 +20,7 @@ test.each([
   expect(planDocument(documentFacts({ details }))).toMatchObject({ process_rule: planned, losses });
 });
 
-test("the form is that of the document, else of its details, else of the dataset", () => {
+test("the form comes from the document, or else from its details, or else from the dataset", () => {
   const dataset = datasetDetails({ doc_form: "hierarchical_model" });
   const document = { ...documentFacts().document, doc_form: null };
   expect(planWith({ doc_form: "qa_model" }, { dataset }).doc_form).toBe("text_model");
@@ -29,7 +29,7 @@ test("the form is that of the document, else of its details, else of the dataset
   expect(planWith({}, { document }).doc_form).toBe("text_model");
 });
 
-test("metadata: values of built-in fields stay out, and those that no field takes are a loss", () => {
+test("metadata: values of built-in fields are skipped, and those without a field are a loss", () => {
   const dataset = datasetDetails({
     fields: [
       { name: "author", type: "string" },

@@ -3,7 +3,7 @@ import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { type PlannedCopy, type PlanOptions, planCopy } from "../../../src/restore/copy/plan-copy.js";
 import { noFacts } from "../../../src/restore/journal-facts.js";
 
-/** Plans a copy of all of a dump into new datasets, unless something else is asked for. */
+/** Plans a copy of a whole dump into new datasets; options override this. */
 export function planOf(
   dump: Dump,
   target: Parameters<typeof planCopy>[0],

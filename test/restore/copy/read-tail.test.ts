@@ -5,7 +5,7 @@ import { readTail } from "../../../src/restore/copy/document-copy.js";
 
 const place = { datasetId: "set", documentId: "doc" };
 
-/** Reads the tail of a document of so many chunks; `isPaged`: whether the service takes page and limit at all. */
+/** Reads the tail of a document with `total` chunks; `isPaged`: whether the service supports page and limit. */
 async function tailOf(total: number, from: number, isPaged: boolean) {
   const rows = Array.from({ length: total }, (_, at) => ({ id: `${at}`, content: `${at}` }));
   let requests = 0;
@@ -18,7 +18,7 @@ async function tailOf(total: number, from: number, isPaged: boolean) {
   return { ids: tail.map(({ id }) => Number(id)), requests };
 }
 
-test("the tail has every chunk behind the first so many, and no page before it is asked for", async () => {
+test("the tail has every chunk after the first ones, and no page before it is requested", async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(450), fc.nat(450), fc.boolean(), async (total, from, isPaged) => {
       const { ids, requests } = await tailOf(total, from, isPaged);

@@ -7,7 +7,7 @@ const nothing = { failed: [], reason: null };
 const textsOf = (count: number) => plain(count).chunks.map(({ content }) => content);
 const segments = `/datasets/${uuid(1)}/documents/${uuid(2)}/segments`;
 
-test("a document that is there needs no write", async () => {
+test("a document that already exists needs no write", async () => {
   const copy = await startCopy();
   const rows = rowsFrom([{ enabled: false }, { children: [{ content: "x" }] }, {}]);
   await copy.run(rows);
@@ -16,7 +16,7 @@ test("a document that is there needs no write", async () => {
   expect(copy.sent()).toHaveLength(writes);
 });
 
-test("a process that ends at any write is gone on with, and the end is the same", async () => {
+test("a process that ends at any write can be continued, with the same result", async () => {
   const parent = { content: "parent", children: [{ content: "x" }] };
   const rows = rowsFrom([{ content: "a", enabled: false }, { content: "a" }, parent]);
   for (const fault of ["lost", "cut"] as const) {
@@ -51,7 +51,7 @@ test.each(["lost", "cut"] as const)("chunks are there once, whichever answer is 
   }
 });
 
-test("chunks that arrive after they were sent again are deleted at the end, and those of others never", async () => {
+test("chunks that arrive after they were sent again are deleted at the end, and those of other users never", async () => {
   const copy = await startCopy({ faultOf: (_, write) => (write === 2 ? { late: 3 } : undefined) });
   expect(await copy.runToEnd(plain(50), {}, { settle: 0 })).toEqual(nothing);
   expect(copy.texts()).toEqual(textsOf(50));
@@ -76,7 +76,7 @@ test("chunks that arrive after the process ended are deleted by the next", async
   const copy = await startCopy({ faultOf: (_, write) => (write === 1 ? { late: 9 } : undefined) });
   expect(await copy.runToEnd(plain(10), {}, { settle: 0 })).toEqual(nothing);
   expect(copy.texts()).toHaveLength(10);
-  for (let request = 0; request < 9; request++) await fetch(copy.url); // it arrives meanwhile
+  for (let request = 0; request < 9; request++) await fetch(copy.url); // meanwhile, the late write arrives
   expect(copy.texts()).toHaveLength(20);
   expect(await copy.runToEnd(plain(10))).toEqual(nothing);
   expect(copy.texts()).toEqual(textsOf(10));
@@ -116,7 +116,7 @@ test.each([
   },
 );
 
-test("a chunk that somebody else added while answers got lost is not deleted either", async () => {
+test("a chunk that another user added while answers got lost is not deleted either", async () => {
   const copy = await startCopy({
     faultOf: async (_, write) => {
       if (write === 2) await copy.byOthers("POST", segments, { segments: [{ content: "of others" }] });
@@ -128,7 +128,7 @@ test("a chunk that somebody else added while answers got lost is not deleted eit
   expect(copy.texts()).toContain("of others");
 });
 
-test("a chunk that failed earlier has no place behind the others, and says so", async () => {
+test("a chunk that failed earlier cannot be added after the others, and the reason says so", async () => {
   let isRefusing = true;
   const copy = await startCopy({
     faultOf: ({ body }) => (isRefusing && body.includes("chunk 2") ? { status: 400, message: "No" } : undefined),
@@ -146,7 +146,7 @@ test("a chunk that failed earlier has no place behind the others, and says so", 
   expect(copy.texts()).toEqual(["chunk 1", "chunk 3", "chunk 4"]);
 });
 
-test("chunks that an earlier process left unindexed come again, with those behind them, in order", async () => {
+test("chunks that an earlier process left unindexed are added again, with those after them, in order", async () => {
   const stop = new AbortController();
   let isFailing = true;
   const copy = await startCopy({
@@ -165,7 +165,7 @@ test("chunks that an earlier process left unindexed come again, with those behin
   expect(copy.chunks().every(({ status }) => status === "completed")).toBe(true);
 });
 
-test("an unindexed chunk is named, and stays, where too many stand behind it to add them again", async () => {
+test("an unindexed chunk is named, and stays, if too many follow it to add them again", async () => {
   let isFailing = false;
   const copy = await startCopy({ embeddingFails: () => isFailing });
   await copy.run(plain(201));
@@ -181,7 +181,7 @@ test("an unindexed chunk is named, and stays, where too many stand behind it to 
   expect(copy.sent()).toHaveLength(writes);
 });
 
-test("chunks that arrive late, before others with the same texts, are not taken for these", async () => {
+test("chunks that arrive late, before others with the same texts, are not confused with them", async () => {
   const fates = [{ late: 2 }, undefined, { late: 1 }];
   const copy = await startCopy({ faultOf: (_, write) => (write === 0 ? undefined : fates[write - 1]) });
   const rows = rowsFrom([{ content: "a" }, { content: "a", enabled: false }]);
@@ -189,7 +189,7 @@ test("chunks that arrive late, before others with the same texts, are not taken 
   expect(copy.chunks().map(({ enabled }) => enabled)).toEqual([true, false]);
 });
 
-test("whatever answers get lost, and wherever processes end, every chunk is there once, in order", async () => {
+test("whatever answers get lost, and wherever processes end, every chunk exists once, in order", async () => {
   const fate = fc.oneof(
     { weight: 5, arbitrary: fc.constant(undefined) },
     fc.constantFrom("lost" as const, "cut" as const, "end" as const, "lost and end" as const),
@@ -212,7 +212,7 @@ test("whatever answers get lost, and wherever processes end, every chunk is ther
       for (let processes = 0; processes <= ends.length; processes++) {
         stop = new AbortController();
         await copy.runToEnd(rows, {}, { signal: stop.signal, settle: 0 }).catch((error: Error) => error.message);
-        for (let request = 0; request < 9; request++) await fetch(copy.url); // all that is late arrives
+        for (let request = 0; request < 9; request++) await fetch(copy.url); // all late writes arrive
       }
       expect(await copy.runToEnd(rows)).toEqual(nothing);
       expect(copy.chunks().map(({ content, enabled }) => [content, enabled])).toEqual(

@@ -12,7 +12,7 @@ import { type FlakyOptions, startFlaky } from "../lost/flaky-service.js";
 import { memoryJournal } from "./memory-journal.js";
 import { chunksOf } from "./start-copy.js";
 
-/** A document of the dump: the contents of its chunks, and whatever else is not as usual. */
+/** A document of the dump: the contents of its chunks, and everything that differs from the defaults. */
 export interface Sketch extends Partial<DocumentPlan> {
   readonly contents?: readonly string[];
 }
@@ -25,7 +25,7 @@ export const customRule = {
   },
 };
 
-/** Two documents, and what stands in the service once they are copied. */
+/** Two documents, and the expected state of the service after the copy. */
 export const two = [
   { document_name: "one.txt", contents: ["# first", "second"] },
   { document_name: "two.txt", contents: ["third"], enabled: false, archived: true },
@@ -36,7 +36,7 @@ export const copyOfTwo = [
   ...["  two.txt completed disabled archived", "    1 third"],
 ];
 
-/** The plan of one document. Its id in the dump is `old <name>`, unless said otherwise. */
+/** The plan of one document; its default id in the dump is `old <name>`. */
 export function documentPlan(
   { contents = [], ...fields }: Sketch,
   dataset_id = "old set",
@@ -52,7 +52,7 @@ export function documentPlan(
   };
 }
 
-/** The plan of a dataset that is made with the name `Copy`, unless said otherwise. */
+/** The plan of a new dataset; its default name is `Copy`. */
 export function datasetPlan(documents: readonly Sketch[], fields: Partial<DatasetPlan> = {}): DatasetPlan {
   const id = fields.dataset_id ?? "old set";
   const key = fields.key ?? id;
@@ -69,11 +69,11 @@ export function datasetPlan(documents: readonly Sketch[], fields: Partial<Datase
 }
 
 export type Given = Partial<ApplyCopyOptions> & {
-  /** Lines of the journal that the process begins with; those of the process before by default. */
+  /** The journal lines at the start of the process; by default those that the process before left. */
   readonly lines?: readonly JournalLine[];
 };
 
-/** An empty service, and a journal. `copy` is a process: each goes on where the journal ends. */
+/** An empty service and a journal. Each call of `copy` acts as a new process that continues from the journal. */
 export async function startCopyRun(
   sketches: readonly Sketch[],
   { dataset = {}, ...options }: Omit<FlakyOptions, "clock"> & { readonly dataset?: Partial<DatasetPlan> } = {},
@@ -106,7 +106,7 @@ export async function startCopyRun(
       lines = made.noted;
     }
   };
-  /** Processes, one after the other, as long as the last one says to run the same command again. */
+  /** Runs processes until one no longer asks to run the same command again. */
   const copyToEnd = async (given: Given = {}, copied = plan): Promise<Copied> => {
     let end = await copy(given, copied);
     while (end.documents.some(({ reason }) => reason?.includes("run the same command again")))
@@ -128,7 +128,7 @@ export async function startCopyRun(
 
 export type Started = Awaited<ReturnType<typeof startCopyRun>>;
 
-/** The rows of a document of the dump. */
+/** The rows of a document in the dump. */
 export function rowsOf(sketch: Sketch): DocumentRows {
   const { dataset_id, document_id, doc_form } = documentPlan(sketch);
   const answer = doc_form === "qa_model" ? "an answer" : null;
@@ -140,7 +140,7 @@ export function rowsOf(sketch: Sketch): DocumentRows {
   return { dataset_id, document_id, doc_form, chunks, children: [] };
 }
 
-/** The writes that the service saw, without its ids. */
+/** The writes that the service received, without its ids. */
 function sentIn({ seen }: Pick<Awaited<ReturnType<typeof startFlaky>>, "seen">): readonly string[] {
   const writes = seen.filter(({ method }) => method !== "GET");
   return writes.map(
@@ -148,7 +148,7 @@ function sentIn({ seen }: Pick<Awaited<ReturnType<typeof startFlaky>>, "seen">):
   );
 }
 
-/** Everything that stands in the service, as a text for each dataset, document and chunk; documents in the order of their making. */
+/** Everything in the service, as one text per dataset, document and chunk; documents in order of creation. */
 async function readAll(api: KnowledgeApi): Promise<readonly string[]> {
   const all: string[] = [];
   for (const { id, name } of (await api.datasets(1)).rows) {
@@ -167,7 +167,7 @@ async function readAll(api: KnowledgeApi): Promise<readonly string[]> {
   return all;
 }
 
-/** The outcomes of the documents, with the reason where there is one. */
+/** The outcome of each document, with its reason if there is one. */
 export function outcomesOf({ documents }: Copied): readonly string[] {
   return documents.map(({ document_name, outcome, reason }) =>
     [document_name, outcome, ...(reason ? [reason] : [])].join(": "),

@@ -11,7 +11,7 @@ import type { DocumentRows } from "../../compare/lost/rows.js";
 import { type FlakyOptions, startFlaky } from "../lost/flaky-service.js";
 import { memoryJournal } from "./memory-journal.js";
 
-/** A UUID that ends in the number. */
+/** A UUID that ends with the number. */
 export const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 const datasetId = uuid(1);
@@ -19,7 +19,7 @@ const documentId = uuid(2);
 
 export type Sketch = Partial<ChunkRow> & { readonly children?: readonly Partial<ChildRow>[] };
 
-/** The rows of a document of a dump: chunks from uuid(101) on, and their children from uuid(1001) on, ten for each chunk. */
+/** The rows of a document in a dump. Chunk ids start at uuid(101), child chunk ids at uuid(1001), ten for each chunk. */
 export function rowsFrom(sketches: readonly Sketch[], doc_form = "text_model") {
   const chunks: ChunkRow[] = [];
   const children: ChildRow[] = [];
@@ -40,10 +40,10 @@ export function rowsFrom(sketches: readonly Sketch[], doc_form = "text_model") {
 
 export type Rows = ReturnType<typeof rowsFrom>;
 
-/** So many plain chunks. */
+/** `count` plain chunks. */
 export const plain = (count: number): Rows => rowsFrom(Array.from({ length: count }, () => ({})));
 
-/** Gives the chunks of a document of a dump one after the other, as DuckDB does. */
+/** Yields the chunks of a document in a dump, like DuckDB. */
 export async function* chunksOf({ chunks, children }: Pick<DocumentRows, "chunks" | "children">) {
   for (const chunk of chunks)
     yield { ...chunk, children: children.filter(({ segment_id }) => segment_id === chunk.id) };
@@ -70,9 +70,7 @@ interface StartOptions extends Omit<FlakyOptions, "clock"> {
   readonly form?: string;
 }
 
-/**
- * A service with one empty document, and a journal. `run` is a process: one after the other goes on where the journal ends.
- */
+/** A service with one empty document, and a journal. Each call of `run` acts as a new process that continues from the journal. */
 export async function startCopy({ form = "text_model", ...options }: StartOptions = {}) {
   const clock = new JumpingClock(Date.parse("2026-03-01T12:00:00Z"));
   const row = { id: documentId, name: "one.txt", doc_form: form, created_at: 1, word_count: 0, tokens: 0 };
@@ -118,7 +116,7 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
       noted.splice(0, noted.length, ...lines.noted);
     }
   };
-  /** Processes, one after the other, as long as the last one says to run the same command again. */
+  /** Runs processes until one no longer asks to run the same command again. */
   const runToEnd = async (...given: Parameters<typeof run>) => {
     let copied = await run(...given);
     while (copied.reason?.includes("run the same command again")) copied = await run(...given);
@@ -129,9 +127,9 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
     ...{ ...service, clock, noted, progress, batchSize, run, runToEnd, documentId },
     texts: () => stored().map(({ row }) => row.content),
     chunks: () => stored().map(({ row }) => row),
-    /** The contents and types of the children of each chunk, in order. */
+    /** The contents and types of each chunk's children, in order. */
     children: () => stored().map(({ children }) => children.map(({ content, type }) => `${content} ${type}`)),
-    /** The writes so far, the ids of the service left out, with the numbers of chunks in additions. */
+    /** The writes so far, without the service's ids; additions show their number of chunks. */
     sent: () => service.writes().map(({ what, body }) => sentText(what, body)),
   };
 }

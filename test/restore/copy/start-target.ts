@@ -5,7 +5,7 @@ import { startService } from "../../../src/demo/start-service.js";
 import type { Row } from "../../../src/rows/row.js";
 import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 
-/** A dataset of a target, with documents of these ids. */
+/** A dataset in a target, with documents that have these ids. */
 export function targetDataset(
   id: string,
   name: string,
@@ -20,7 +20,7 @@ export function targetDataset(
   return { row: { id, name, ...more }, documents: made, batches: [] };
 }
 
-/** A client of a service with these datasets, until the test ends. */
+/** A client for a service with these datasets; closed when the test ends. */
 export async function startTarget(...datasets: readonly StoredDataset[]): Promise<Client> {
   const service = await startService({ demo: writableKnowledge(datasets, () => new Date()) });
   const client = openClient({ baseUrl: service.url, key: service.key, retries: 0 });

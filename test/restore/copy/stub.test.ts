@@ -5,7 +5,7 @@ import { customRule, outcomesOf, startCopyRun } from "./start-copy-of-run.js";
 const drop = "DELETE /datasets/*/documents/*/segments/*";
 
 describe("the stub", () => {
-  test("says where the document came from, and leaves nothing else in a document that is indexed again", async () => {
+  test("names the origin of the document, and leaves nothing in a document that is indexed again", async () => {
     const place = await startCopyRun([{ contents: ["x"] }]);
     await place.copy();
     const text = JSON.parse(place.seen.find(({ path }) => path.endsWith("create-by-text"))?.body ?? "").text;
@@ -29,7 +29,7 @@ describe("the stub", () => {
     },
   );
 
-  test.runIf(inFull)("is gone where the rule cuts it into pieces", async () => {
+  test.runIf(inFull)("is removed even if the rule splits it into pieces", async () => {
     const segmentation = { separator: " ", max_tokens: 50, chunk_overlap: 0 };
     const process_rule = { mode: "custom", rules: { pre_processing_rules: [], segmentation } };
     const place = await startCopyRun([{ process_rule, contents: ["one"] }]);
@@ -38,7 +38,7 @@ describe("the stub", () => {
     expect(place.sent().filter((line) => line === drop).length).toBeGreaterThan(10);
   });
 
-  test("is not taken for gone where somebody else wrote before it was: nothing of theirs is deleted", async () => {
+  test("is not reported as removed if another user wrote to it first: nothing of theirs is deleted", async () => {
     const stop = new AbortController();
     const place = await startCopyRun([{ contents: ["one"] }], {
       faultOf: async ({ path }, write) => {

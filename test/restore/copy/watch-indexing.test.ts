@@ -9,7 +9,7 @@ import { serve } from "../../client/serve.js";
 const place = { datasetId: "set", documentId: "doc" };
 const usual = { id: "doc", indexing_status: "indexing", completed_segments: 0, total_segments: 100 };
 
-/** Watches a batch that shows these states one after the other, and then the last one for good. */
+/** Watches a batch that goes through these states and stays in the last one. */
 async function watch(states: readonly object[], batch: string | null = "batch", slowness = 1) {
   const clock = new JumpingClock();
   let at = 0;
@@ -43,7 +43,7 @@ test.each([
   }
 });
 
-test("a document that moves is waited for, however long it takes; one that does not for 30 minutes", async () => {
+test("it waits as long as a document makes progress, and 30 minutes for one that does not", async () => {
   const states = Array.from({ length: 20 }, (_, done) => ({ completed_segments: done }));
   const { clock, watching } = await watch(states, "batch", 200);
   await expect(watching).rejects.toThrow("the service does not index it: nothing moved for 30 minutes (indexing)");

@@ -66,7 +66,7 @@ describe("texts", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("keywords alone are one request", async () => {
+  test("only keywords take one request", async () => {
     const place = await startTarget([{}]);
     const texts = { content: "chunk 1", answer: null, keywords: ["old"] };
     expect(outcomesOf(await place.apply([restoring(1, { texts })]))).toEqual(["chunk 501: written"]);
@@ -84,11 +84,11 @@ describe("texts", () => {
     expect(place.texts()).toEqual(["chunk 1", "chunk 2", "added 1", "added 2", "added 3"]);
     expect(place.writes()).toHaveLength(3);
     const lists = place.seen.filter(({ method, path }) => method === "GET" && /\/segments\?/.test(path));
-    expect(lists).toHaveLength(1); // equal texts are counted once for the document
+    expect(lists).toHaveLength(1); // the restore counts equal texts only once per document
     expect(await place.prove()).toEqual([]);
   });
 
-  test("a chunk that is disabled takes texts together with being enabled", async () => {
+  test("a disabled chunk is enabled together with its new texts", async () => {
     const place = await startTarget([{ enabled: false }]);
     expect(outcomesOf(await place.apply([restoring(1, { target: target(1, { enabled: false }) })]))).toEqual([
       "chunk 501: written",
@@ -121,7 +121,7 @@ describe("child chunks", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("below an added chunk come behind those that the service makes", async () => {
+  test("below an added chunk come after those that the service creates", async () => {
     const shape = { form: "hierarchical_model", technique: "high_quality" };
     const place = await startTarget([{ children: ["one"] }], shape);
     const restore = { ...added(1, "parent"), children: [restoringChild(1, "by hand")] };
@@ -131,7 +131,7 @@ describe("child chunks", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("are not written where their chunk was not", async () => {
+  test("are not written if their chunk was not", async () => {
     const place = await startTarget([{ content: "other", children: ["one"] }]);
     const children = [restoringChild(1, "by hand")];
     const applied = await place.apply([restoring(1, { children }), restoring(1, { texts: null, children })]);
@@ -146,7 +146,7 @@ describe("child chunks", () => {
 });
 
 describe("disabling", () => {
-  test("comes last, and sends what the chunk says", async () => {
+  test("comes last, and repeats the content of the chunk", async () => {
     const place = await startTarget([{ answer: "yes" }], { form: "qa_model" });
     const texts = { content: "lost?", answer: "no", keywords: null };
     const restore = restoring(1, { target: target(1, { answer: "yes" }), texts, disable: true });
@@ -157,7 +157,7 @@ describe("disabling", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("alone leaves the text as it is", async () => {
+  test("without other changes keeps the text", async () => {
     const place = await startTarget([{}, { enabled: false }]);
     const disable = (number: number) => restoring(number, { texts: null, disable: true });
     expect(outcomesOf(await place.apply([disable(1), disable(2)]))).toEqual(["chunk 501: written", "chunk 502: there"]);
@@ -166,7 +166,7 @@ describe("disabling", () => {
   });
 
   test.runIf(inFull)(
-    "waits until the service takes it; the waits of many chunks overlap, and others go on meanwhile",
+    "waits until the service accepts it; the waits of many chunks overlap, and others continue meanwhile",
     async () => {
       const disabled = Array.from({ length: 20 }, () => ({ enabled: false }));
       const place = await startTarget([...disabled, {}]);
@@ -179,7 +179,7 @@ describe("disabling", () => {
       expect(place.rows().chunks.map(({ enabled }) => enabled)).toEqual([...disabled.map(() => false), true]);
       expect(place.clock.now() - begun).toBeLessThan(700_000);
       const at = place.writes().findIndex(({ what }) => what.endsWith("#121"));
-      expect(at).toBeLessThan(45); // before anybody was come back to
+      expect(at).toBeLessThan(45); // the other row does not wait for the retries
       expect(await place.prove()).toEqual([]);
     },
   );
@@ -196,7 +196,7 @@ describe("disabling", () => {
     ]);
     expect(place.clock.now() - begun).toBeGreaterThanOrEqual(660_000);
     expect(place.clock.now() - begun).toBeLessThan(800_000);
-    expect(await place.prove()).toEqual([]); // what is announced is no difference
+    expect(await place.prove()).toEqual([]); // a reported failure is not a difference
   });
 });
 
@@ -212,14 +212,14 @@ test("a chunk that is only to be disabled, and is left enabled, was not written"
   expect(await place.prove()).toEqual([]);
 });
 
-describe("a target that somebody changed after the plan was made", () => {
+describe("a target that was changed after the plan was made", () => {
   const byOthers: [string, Readonly<Record<string, unknown>>, string][] = [
     ["its text", { content: "theirs" }, "differs in text from"],
     ["its keywords", { keywords: ["theirs"] }, "differs in keywords from"],
     ["its state", { enabled: false }, "differs in state from"],
   ];
 
-  test.each(byOthers)("is left alone: %s", async (_, change, reason) => {
+  test.each(byOthers)("stays unchanged: %s", async (_, change, reason) => {
     const place = await startTarget([{}]);
     await place.byOthers("POST", `${segments}/${uuid(101)}`, { segment: change });
     const { rows } = await place.apply([restoring(1)]);
@@ -228,7 +228,7 @@ describe("a target that somebody changed after the plan was made", () => {
     expect(place.writes()).toEqual([]);
   });
 
-  test("is left alone where it is gone, or belongs to another document", async () => {
+  test("stays unchanged if it is gone, or belongs to another document", async () => {
     const place = await startTarget([{}, { document_id: uuid(77) }]);
     const { rows } = await place.apply([restoring(9), restoring(2)]);
     expect(rows.map(({ outcome }) => outcome)).toEqual(["changed meanwhile", "changed meanwhile"]);
@@ -236,7 +236,7 @@ describe("a target that somebody changed after the plan was made", () => {
     expect(place.writes()).toEqual([]);
   });
 
-  test("is there where it says the lost text already", async () => {
+  test("is already restored if it has the lost text", async () => {
     const place = await startTarget([{ content: "lost 1", keywords: ["k"], children: ["by hand"] }]);
     const restore = restoring(1, {
       texts: { content: "lost 1", answer: "", keywords: ["k"] },
@@ -246,7 +246,7 @@ describe("a target that somebody changed after the plan was made", () => {
     expect(place.writes()).toEqual([]);
   });
 
-  test("a twin with another text, or none, is left alone", async () => {
+  test("a twin with another text, or none, stays unchanged", async () => {
     const place = await startTarget([{ children: ["theirs"] }]);
     const twins = [uuid(1001), uuid(1002)].map((id, at) => restoringChild(at, "by hand", { id, content: "one" }));
     const { rows } = await place.apply([restoring(1, { texts: null, children: twins })]);
@@ -254,7 +254,7 @@ describe("a target that somebody changed after the plan was made", () => {
     expect(place.writes()).toEqual([]);
   });
 
-  test("a chunk to disable with another text is left alone", async () => {
+  test("a chunk to disable with another text stays unchanged", async () => {
     const place = await startTarget([{ content: "theirs" }]);
     expect(outcomesOf(await place.apply([restoring(1, { texts: null, disable: true })]))).toEqual([
       "chunk 501: changed meanwhile",
@@ -264,7 +264,7 @@ describe("a target that somebody changed after the plan was made", () => {
 });
 
 describe("refusals", () => {
-  test("of one row name the service's words, and the others go on", async () => {
+  test("of one row contain the text from the service, and the others continue", async () => {
     const place = await startTarget([{}, {}]);
     const { rows } = await place.apply([added(1, "   "), restoring(2)]);
     expect(rows).toMatchObject([{ outcome: "failed", target_id: null }, { outcome: "written" }]);
@@ -280,7 +280,7 @@ describe("refusals", () => {
     expect(place.writes()).toHaveLength(1);
   });
 
-  test("of the key end everything; what is done stays in the journal", async () => {
+  test("of the key end everything; finished writes stay in the journal", async () => {
     const faultOf = (_: unknown, write: number) =>
       write === 2 ? { status: 403, message: "You don't have the permission" } : undefined;
     const place = await startTarget([{}, {}, {}], {}, { faultOf });
@@ -318,7 +318,7 @@ describe("several documents", () => {
     expect(place.most).toEqual({ all: 2, document: 1 });
   });
 
-  test("go on where one is refused", async () => {
+  test("continue after one is refused", async () => {
     const place = await startTarget([{}], { documents: [{ enabled: false }, {}, {}] });
     const { rows } = await place.applyAll(plans, { concurrency: 1 });
     const [failed, ...others] = rows.map(({ outcome }) => outcome);
@@ -326,7 +326,7 @@ describe("several documents", () => {
     expect(rows[1]?.reason).toMatch(/takes no writes to this document: .*Document is disabled\.$/);
   });
 
-  test("end together where the key is refused", async () => {
+  test("end together if the key is refused", async () => {
     const faultOf = (_: unknown, write: number) => (write === 1 ? { status: 401, message: "No." } : undefined);
     const place = await startTarget([{}], { documents: [{}, {}, {}] }, { faultOf, delay: 30 });
     await expect(place.applyAll(plans, { concurrency: 2 })).rejects.toThrow(/401/);

@@ -12,7 +12,7 @@ import { datasetId, smallDatasets, uuid } from "./small-target.js";
 
 const [open, closed] = [uuid(2), uuid(3)];
 
-/** Two documents with an edited and a disabled chunk each; one of them is then closed, and the other one indexed again. */
+/** Two documents with an edited and a disabled chunk each. Then one is disabled or archived, and the other is indexed again. */
 async function lostBeside(status: "disable" | "archive") {
   const folder = await testFolder();
   const state = { indexing_status: "completed", enabled: true, archived: false };

@@ -10,7 +10,7 @@ import { datasetId, smallDatasets, uuid } from "./small-target.js";
 
 const [one, other] = [uuid(2), uuid(3)];
 
-/** Two documents, of each of which a re-index took two edits; and a restore of the one that broke off after its first write. */
+/** Two documents that lost two edits each in a re-index, and a restore of one that was interrupted after its first write. */
 async function brokenOff() {
   const folder = await testFolder();
   let faultOf: (seen: Seen) => Fault | undefined = () => undefined;
@@ -49,7 +49,7 @@ async function brokenOff() {
   return { restore, texts, failWith };
 }
 
-test("a restore goes on with other documents, each with an undo from before its first write", async () => {
+test("a restore continues with other documents, each with an undo from before its first write", async () => {
   const { restore, texts } = await brokenOff();
   const result = await restore([other]);
   expect([result.status, result.differences]).toEqual(["proved", []]);
@@ -62,7 +62,7 @@ test("a restore goes on with other documents, each with an undo from before its 
   ]);
 });
 
-test("a restore whose document is deleted meanwhile comes to its end, and the next one begins anew", async () => {
+test("a restore finishes although its document is deleted meanwhile, and the next one starts fresh", async () => {
   const { restore, texts, failWith } = await brokenOff();
   const missing = { status: 404, code: "not_found", message: "Document not found." };
   failWith(({ path }) => (path.includes(one) ? missing : undefined));
@@ -84,7 +84,7 @@ test("reads and writes together keep to the rate that was asked for", async () =
   });
   expect((await restore([other], { maxRps: 40 })).status).toBe("proved");
   const [first = 0, second = 0] = writes;
-  expect(second - first).toBeGreaterThan(37); // a read is between them: two steps of 25 ms, and one without a pace of writes
+  expect(second - first).toBeGreaterThan(37); // a read comes between them: two steps of 25 ms; without a shared rate it would be one
 });
 
 test("a write to a URL that the service does not know says to check --to", async () => {

@@ -10,7 +10,7 @@ const seeds = rounds(2, 40, "KBDUMP_SEEDS");
 const firstSeed = Number(process.env.KBDUMP_FIRST_SEED ?? 1);
 const mostProcesses = 40;
 
-/** The losses: text, keywords, state and children of some chunks; and chunks that are gone, two with the same text among them. */
+/** Draws the losses: text, keywords, state and children of some chunks, and missing chunks, two of them with the same text. */
 function drawLosses(random: Random): readonly ChunkRestore[] {
   const isDrawn = (share: number) => random() < share;
   const edited = [1, 2, 3, 4].map((number) => {
@@ -36,7 +36,7 @@ function drawLosses(random: Random): readonly ChunkRestore[] {
   return [...edited, ...added];
 }
 
-/** The losses that are left, as a new plan has them: what stands there already is lost no more. */
+/** The losses that a new plan would still contain, without the chunks that are already restored. */
 function stillLost(losses: readonly ChunkRestore[], place: Target): readonly ChunkRestore[] {
   const chunks = place.rows().chunks;
   const children = place.rows().children;
@@ -71,7 +71,7 @@ function drawFault(random: Random): Fault {
   ]);
 }
 
-/** Restores until nothing is lost any more: processes are killed, and answers lost, as the seed says. */
+/** Restores until nothing is lost; the seed decides which processes are killed and which answers get lost. */
 async function restoreAll(seed: number) {
   const random = randomFrom(seed);
   const losses = drawLosses(random);
@@ -115,7 +115,7 @@ async function restoreAll(seed: number) {
 describe("whatever gets lost on the wire, and whenever the process is killed", () => {
   const all = Array.from({ length: seeds }, (_, at) => firstSeed + at);
 
-  test.each(all)("every loss comes back once, and nothing else changes: seed %i", async (seed) => {
+  test.each(all)("every loss is restored once, and nothing else changes: seed %i", async (seed) => {
     const { place, losses } = await restoreAll(seed);
     const added = losses.filter(({ target }) => target === null).map(({ texts }) => texts?.content);
     const kept = [1, 2, 3, 4, 5].map((number) => {

@@ -13,7 +13,7 @@ import { restoring } from "../restoring.js";
 const [datasetId, documentId] = ["be707760-4d1d-4f33-b3ad-f9bace31e975", "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0"];
 const segments = `datasets/${datasetId}/documents/${documentId}/segments`;
 
-/** A document that people worked on before its first backup ever, which has JSONL files only; then it is indexed again. */
+/** A document with manual edits before its first backup (JSONL only), which is then indexed again. */
 async function worked(settings: { readonly details: "auto" | boolean; readonly maxCharacters?: number }) {
   const folder = await testFolder();
   const clock = () => new Date();

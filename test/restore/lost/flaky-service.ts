@@ -5,18 +5,19 @@ import { startService } from "../../../src/demo/start-service.js";
 import type { WriteOptions } from "../../servers/writable/writable-knowledge.js";
 import { writableKnowledge } from "../../servers/writable/writable-knowledge.js";
 
-/** A request as it came. */
+/** A request as received. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
   readonly body: string;
-  /** Its content type; empty where it has none. */
+  /** The content type; empty if there is none. */
   readonly type: string;
 }
 
 /**
- * `lost`: done, and the connection closed instead of an answer. `cut`: closed, and never done. `late`: closed, and done before so many
- * more requests are answered. A status and a message: refused without being looked at, or although it is done.
+ * `lost`: executed, but the connection closes without an answer. `cut`: the connection closes, never executed. `late`:
+ * the connection closes, executed this many requests later. A status: refused; with `isDone`, executed although it is
+ * refused.
  */
 export type Fault =
   | "lost"
@@ -32,11 +33,11 @@ export type Fault =
 
 export interface FlakyOptions extends WriteOptions {
   readonly clock: () => Date;
-  /** Decides about every request, in the order in which they come. */
+  /** Called for every request, in order of arrival. */
   readonly faultOf?: (seen: Seen, write: number) => Fault | undefined | Promise<Fault | undefined>;
 }
 
-/** The embedded service behind a line on which answers get lost. */
+/** The embedded service behind a proxy that loses answers. */
 export async function startFlaky(datasets: readonly StoredDataset[], options: FlakyOptions) {
   const { clock, faultOf = () => undefined, ...writes } = options;
   const demo = writableKnowledge(datasets, clock, writes);
@@ -86,7 +87,7 @@ export async function startFlaky(datasets: readonly StoredDataset[], options: Fl
     response.writeHead(answered.status, { "content-type": "application/json" }).end(await answered.text());
   };
   const server = createServer((request, response) => {
-    answer(request, response).catch(() => request.socket.destroy()); // the test is over
+    answer(request, response).catch(() => request.socket.destroy()); // the test has ended
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(async () => {
@@ -100,14 +101,14 @@ export async function startFlaky(datasets: readonly StoredDataset[], options: Fl
     url: `http://127.0.0.1:${port}/v1`,
     key: service.key,
     store: demo.store,
-    /** Every request so far. */
+    /** All requests so far. */
     seen,
-    /** Writes that were under way at once, and in one document, at the most. */
+    /** The largest number of simultaneous writes, in total and in one document. */
     most,
-    /** Those that were no GET, as `POST …/segments`, with their bodies. */
+    /** All requests except GET, such as `POST …/segments`, with their bodies. */
     writes: () =>
       writesOf(seen).map(({ method, path, body }) => ({ what: `${method} ${shortOf(path)}`, body: jsonOf(body) })),
-    /** Sends a write that nobody journals: somebody else is at work. */
+    /** Sends a write that is in no journal, as from another user. */
     byOthers: async (method: string, path: string, body?: unknown) => {
       const text = body === undefined ? "" : JSON.stringify(body);
       const { ok, status } = await forward({ method, path: `/v1${path}`, body: text, type: "" });
@@ -122,12 +123,12 @@ function writesOf(seen: readonly Seen[]): readonly Seen[] {
   return seen.filter(({ method }) => method !== "GET");
 }
 
-/** The path behind the document. */
+/** The part of the path after the document. */
 function shortOf(path: string): string {
   return path.replace(/^.*?\/documents\/[^/]+/, "…").replace(/00000000-0000-4000-8000-0*/g, "#");
 }
 
-/** A JSON body; null for any other, or none. */
+/** The parsed JSON body; null if there is none. */
 function jsonOf(body: string) {
   return body.startsWith("{") ? JSON.parse(body) : null;
 }

@@ -33,7 +33,7 @@ async function openIn(folder: string, given: JournalOptions) {
   return journal;
 }
 
-/** A journal that has begun, with one write of which nobody knows what became. */
+/** A journal that has started, with one write whose outcome is unknown. */
 async function beganIn(folder: string) {
   const journal = await openIn(folder, options);
   journal.beginWith("before/runs/1");
@@ -88,7 +88,7 @@ test("a write is on disk before it may be sent, and the next process knows it", 
   expect([next.undo, next.open, next.writes]).toEqual(["before/runs/1", [lines[1]], 1]);
 });
 
-test("a journal that goes on counts on, and keeps the undo of every document that was written", async () => {
+test("a continued journal keeps counting, and keeps the undo of every document that was written", async () => {
   const folder = await testFolder();
   const { journal } = await beganIn(folder);
   await journal.conclude(await journal.intend({ ...facts, document_id: "refused" }, request), "refused");
@@ -102,12 +102,12 @@ test("a journal that goes on counts on, and keeps the undo of every document tha
   expect(["doc", "refused"].map((id) => last.undoOf(id))).toEqual(["before/runs/1", "before/runs/2"]);
 });
 
-test("outcomes are kept: later ones hold, and several writes to a row are one row", async () => {
+test("outcomes are kept: the latest one counts, and several writes to a row are one row", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);
   await journal.conclude(intent, "not done");
   expect([journal.open, journal.written]).toEqual([[], []]);
-  await journal.conclude(intent, "done", { ids: ["new"], isIndexed: false }); // it showed up late
+  await journal.conclude(intent, "done", { ids: ["new"], isIndexed: false }); // the write arrived late
   const disabling = { ...facts, write: "disable chunk", target_id: "new", texts_sha256: null } as const;
   await journal.conclude(await journal.intend(disabling, request), "refused");
   const row = {
@@ -132,7 +132,7 @@ test("outcomes are kept: later ones hold, and several writes to a row are one ro
       isIndexed: true,
     },
   );
-  expect(journal.unindexed).toEqual([row]); // it has the text of a touched chunk
+  expect(journal.unindexed).toEqual([row]); // the row has the text of the touched chunk
   await journal.conclude(
     await journal.intend({ ...disabling, write: "repair chunk", texts_sha256: "bb" }, request),
     "done",
@@ -149,7 +149,7 @@ test("outcomes are kept: later ones hold, and several writes to a row are one ro
   expect([next.written, next.open]).toEqual([[end], []]);
 });
 
-test("a torn last line was never acted on, and what is noted next stands on a line of its own", async () => {
+test("a torn last line was never acted on, and the next entry starts on a new line", async () => {
   const folder = await testFolder();
   const { journal } = await beganIn(folder);
   await journal.close();
@@ -162,7 +162,7 @@ test("a torn last line was never acted on, and what is noted next stands on a li
   expect((await openIn(folder, options)).writes).toBe(2);
 });
 
-test("a journal whose first line is torn begins anew", async () => {
+test("a journal whose first line is torn starts fresh", async () => {
   const folder = await testFolder();
   await writeFile(join(folder, "journal.jsonl"), '{"kind":"beg');
   const journal = await openIn(folder, options);
@@ -183,13 +183,13 @@ test.each([
   await expect(openIn(folder, options)).rejects.toThrow(message);
 });
 
-test("one that ended is kept under another name, and a new one begins", async () => {
+test("a finished journal is kept under another name, and a new one starts", async () => {
   const folder = await testFolder();
   const { journal, intent } = await beganIn(folder);
-  await journal.end(); // nobody knows what became of the write
+  await journal.end(); // the outcome of the write is unknown
   expect(await textOf(folder)).not.toContain('"end"');
   await journal.conclude(intent, "done", { ids: ["new"], isIndexed: false });
-  await journal.end(); // the chunk is to be repaired
+  await journal.end(); // the chunk still needs a repair
   expect(await textOf(folder)).not.toContain('"end"');
   await journal.conclude(intent, "refused");
   await journal.end();
@@ -216,7 +216,7 @@ test.each([
   await expect(openIn(folder, { ...options, ...other })).rejects.toThrow(message);
 });
 
-test("nothing is written before it begins", async () => {
+test("nothing is written before the first entry", async () => {
   const folder = await testFolder();
   const journal = await openIn(folder, options);
   await journal.end();

@@ -15,7 +15,7 @@ import {
 
 const added = (number: number, content = `added ${number}`) =>
   restoring(number, { target: null, texts: { content, answer: null, keywords: null } });
-/** One fault for the first write, none for the others. */
+/** The fault for the first write; later writes succeed. */
 const first = (fault: Fault) => (_: Seen, write: number) => (write === 1 ? fault : undefined);
 
 const kinds = [
@@ -35,7 +35,7 @@ const found: readonly (readonly [string, Fault, number])[] = [
   ["done, and the answer lost: it is found and not sent again", "lost", 1],
   ["lost, and done while it is looked for: it is found and not sent again", { late: 3 }, 1],
 ];
-/** Not for what is added: that is sent once by one command. */
+/** Except for added chunks: a command sends those only once. */
 const sentAgain: typeof found = [
   ["never done: it is sent again once all the time has passed", "cut", 2],
   ["answered by a proxy that lost the service: it is sent again", { status: 502, message: "Bad Gateway" }, 2],
@@ -50,7 +50,7 @@ describe.each(kinds)("%s", (what, restore, name) => {
     expect(outcomesOf(applied)).toEqual([`${name}: written`]);
     expect([place.writes().length, applied.writes]).toEqual([writes, writes]);
     expect(place.clock.now() - begun >= 60_000).toBe(writes === 2);
-    expect(await place.prove()).toEqual([]); // it is there once
+    expect(await place.prove()).toEqual([]); // the row exists exactly once
     expect((await place.open()).open).toEqual([]);
   });
 
@@ -81,7 +81,7 @@ test("a write that takes longer than the timeout is looked for, and found", asyn
 });
 
 test("a write that shows up after it was given up is not sent again", async () => {
-  // done right before the look that comes before the second try
+  // the write completes just before the check that precedes the second try
   const looks = (seen: Seen) => seen.method === "GET" && /\/segments\?/.test(seen.path);
   let count = 0;
   const place = await startTarget(
@@ -111,7 +111,7 @@ test("equal texts differ by their ids: a lost answer is found beside the equal c
 });
 
 test.runIf(inFull)(
-  "an equal text that stood there before, or that the restore added itself, is not taken for a write that was never done",
+  "an equal text from before, or one that the restore added, does not count as a write that was never done",
   async () => {
     const cut = (_: Seen, write: number) => (write === 1 || write === 3 ? "cut" : undefined);
     const place = await startTarget([{ content: "same" }], {}, { faultOf: cut });
@@ -128,8 +128,8 @@ test.runIf(inFull)(
   },
 );
 
-describe("an add that a lock of the service holds back for longer than it is looked for", () => {
-  /** Carried out in the second restore, or between the two. */
+describe("an add that waits for a lock of the service longer than the restore looks for it", () => {
+  /** The write completes during the second restore, or between the two. */
   test.runIf(inFull).each([16, 40])(
     "is sent once, and recognized by the journal: after %d more requests",
     async (late) => {
@@ -156,12 +156,12 @@ describe("an add that a lock of the service holds back for longer than it is loo
   });
 });
 
-describe("an add of a child chunk that a proxy gives up while the service goes on", () => {
+describe("an add of a child chunk that a proxy gives up while the service continues", () => {
   const below = (number: number, ...children: readonly ChildRestore[]) => restoring(number, { texts: null, children });
   const proved = () => startTarget([{}, {}], {}, { faultOf: first({ late: 40 }) });
   const children = (place: Target) => place.rows().children.map(({ content }) => content);
 
-  test("is sent once, and recognized by the journal; its chunk takes no more children meanwhile, and others do", async () => {
+  test("is sent once, and recognized by the journal; its chunk accepts no more children meanwhile, other chunks do", async () => {
     const place = await proved();
     const lost = [restoringChild(1, "a"), restoringChild(2, "b")];
     const applied = await place.apply([below(1, ...lost), below(2, restoringChild(3, "c"))]);
@@ -194,7 +194,7 @@ describe("an add of a child chunk that a proxy gives up while the service goes o
   });
 });
 
-test("an equal child chunk that stood there before is not taken for a write that was never done", async () => {
+test("an equal child chunk from before does not count as a write that was never done", async () => {
   const place = await startTarget([{ children: ["same"] }], {}, { faultOf: first("cut") });
   const restore = restoring(1, { texts: null, children: [restoringChild(1, "same")] });
   expect(outcomesOf(await place.apply([restore]))).toEqual(["child_chunk 601: failed"]);
@@ -203,7 +203,7 @@ test("an equal child chunk that stood there before is not taken for a write that
   expect([place.writes().length, place.rows().children.map(({ content }) => content)]).toEqual([2, ["same", "same"]]);
 });
 
-test("a lost answer whose equal chunk is deleted meanwhile is found all the same", async () => {
+test("a lost answer is found although its equal chunk is deleted meanwhile", async () => {
   let place: Target | undefined;
   place = await startTarget(
     [{ content: "same" }, {}],
@@ -256,7 +256,7 @@ describe("a chunk that was stored and could not be indexed", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("and cannot be repaired fails, with the service's words and the text that it shall say", async () => {
+  test("and cannot be repaired fails, with the text from the service and the text to write", async () => {
     const place = await startTarget([{}], {}, { embeddingFails: () => true, indexingSeconds: 0 });
     const applied = await place.apply([added(1)]);
     const id = place.rows().chunks.at(-1)?.id;
@@ -264,7 +264,7 @@ describe("a chunk that was stored and could not be indexed", () => {
     expect(applied.rows).toMatchObject([{ outcome: "failed", target_id: id, reason }]);
     expect(place.writes()).toHaveLength(5);
     expect(place.texts()).toEqual(["chunk 1", "added 1"]);
-    expect(await place.prove()).toEqual([]); // it is reported as failed
+    expect(await place.prove()).toEqual([]); // a reported failure is not a difference
   });
 
   test("is repaired, and not added, by the next restore that finds its text lost", async () => {
@@ -277,7 +277,7 @@ describe("a chunk that was stored and could not be indexed", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("is left alone once somebody changed it", async () => {
+  test("stays unchanged after another user changed it", async () => {
     const place: Target = await startTarget(
       [{}],
       {},
@@ -305,7 +305,7 @@ test("a service that is away for a moment gets the write when it is back", async
   expect(await place.prove()).toEqual([]);
 });
 
-test("a text that comes to stand there after the plan was made is not added once more", async () => {
+test("a text that appears after the plan was made is not added again", async () => {
   const place = await startTarget([{ content: "chunk 1" }]);
   const plan = added(1, "by hand");
   await place.byOthers("POST", segments, { segments: [{ content: "by hand" }] });
@@ -313,7 +313,7 @@ test("a text that comes to stand there after the plan was made is not added once
   expect([place.writes().length, place.texts()]).toEqual([0, ["chunk 1", "by hand"]]);
 });
 
-test("a text that comes to stand there after the plan was made stands for one of two equal rows", async () => {
+test("a text that appears after the plan was made counts for one of two equal rows", async () => {
   const place = await startTarget([{ content: "chunk 1" }]);
   const plan = planOf([added(1, "by hand"), added(2, "by hand")]);
   await place.byOthers("POST", segments, { segments: [{ content: "by hand" }] });

@@ -8,12 +8,12 @@ import {
 } from "../../../src/compare/lost/restore-plan.js";
 import { type AppliedRow, type RestoreResult, statusOf } from "../../../src/restore/lost/restore-options.js";
 
-/** Ids that sort by their number. */
+/** Ids that sort by number. */
 export const idOf = (number: number) => `1e63378f-0ff6-41a4-8f48-${String(number).padStart(12, "0")}`;
 
 export const manual = "3c78b355-02b2-493f-8fdf-c51cba3a53a5";
 
-/** What the owner of the knowledge base did. */
+/** A manual edit by the user. */
 export function editOf(kind: ManualEdit["kind"] = "edited"): ManualEdit {
   return { kind, by: kind === "customized" ? null : "ann", at: "2026-11-18T14:02:03.000Z" };
 }
@@ -93,7 +93,7 @@ export function appliedOf(number: number, more: Partial<AppliedRow> = {}): Appli
   };
 }
 
-/** A result of these documents, whose counts and status are as they must be; what a document lost, its plan has. */
+/** A result for these documents with matching counts and status; the plan of each document lists its losses. */
 export function resultOf(documents: readonly DocumentPlan[], more: Partial<RestoreResult> = {}): RestoreResult {
   const plan = { documents: documents.map(withNumbers) };
   const { applied = null, differences = null } = more;
@@ -125,7 +125,7 @@ function sumOf(documents: readonly DocumentPlan[], name: "lost" | "manual_edits"
   return documents.reduce((sum, document) => sum + document[name], 0);
 }
 
-/** Something of everything that a plan can hold. */
+/** A plan that covers every case. */
 export const everything: DocumentPlan = documentOf({
   lost: 14,
   manual_edits: 10,

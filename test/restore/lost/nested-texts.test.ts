@@ -10,7 +10,7 @@ import { datasetId, documentId, segments, smallDatasets } from "./small-target.j
 
 const [long, short] = ["Open 9 to 5. Closed on Sundays.", "Closed on Sundays."];
 
-/** A document to which a person added these texts before a re-index took them. */
+/** A document to which a person added these texts; a re-index then removed them. */
 async function lostTexts(sources: readonly string[], added: readonly string[]) {
   const folder = await testFolder();
   let faultOf: (seen: Seen) => Fault | undefined = () => undefined;
@@ -31,7 +31,7 @@ async function lostTexts(sources: readonly string[], added: readonly string[]) {
   return {
     texts: () => service.store.read(documentId).chunks.map(({ row }) => row.content),
     restore: () => restoreLost(restoring(backedUp, service.key)),
-    /** Restores, and ends as a killed process does: with the first write done and its answer not read. */
+    /** Restores and ends like a killed process: the first write is done, but its answer is not read. */
     restoreBrokenOff: async () => {
       const broken = new AbortController();
       faultOf = ({ method }) => {
@@ -53,7 +53,7 @@ const additions = [
 ] as const;
 
 describe.each(additions.slice(0, rounds(1, additions.length)))("texts that a person added, %s", (_, added) => {
-  test.runIf(inFull)("come back when a restore continues one that was broken off after its first write", async () => {
+  test.runIf(inFull)("come back when a restore continues one that was interrupted after its first write", async () => {
     const { texts, restore, restoreBrokenOff } = await lostTexts(["Hours"], added);
     await restoreBrokenOff();
     expect(texts()).toHaveLength(2);
@@ -63,7 +63,7 @@ describe.each(additions.slice(0, rounds(1, additions.length)))("texts that a per
     expect(texts()).toHaveLength(1 + added.length);
   });
 
-  test.runIf(inFull)("come back although a chunk of the source has the shorter one, too", async () => {
+  test.runIf(inFull)("come back although a chunk of the source also contains the shorter one", async () => {
     const source = `Hours. ${short}`;
     const { texts, restore } = await lostTexts([source], added);
     expect((await restore()).status).toBe("proved");

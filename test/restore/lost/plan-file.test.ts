@@ -27,7 +27,7 @@ interface PlanRow {
   readonly now: string | null;
 }
 
-/** A run of a document that people worked on, which was indexed again since. */
+/** A run of a document with manual edits, which was re-indexed afterwards. */
 async function reindexed(
   early: readonly ManualEdit[],
   edits: readonly ManualEdit[],
@@ -64,7 +64,7 @@ const edits = [
   { do: "edit child", at: 2 } as const,
 ] as const;
 
-/** Answers yes to these rows of a plan file, and no to all others. */
+/** Sets these rows of a plan file to yes and all others to no. */
 async function decide(file: string, isYes: (row: PlanRow) => boolean): Promise<void> {
   const lines = (await readFile(file, "utf8")).split("\n").map((line) => {
     if (!line.startsWith("- {")) return line;
@@ -153,7 +153,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a plan file that nobody changed restores what the command restores without it",
+  "an unchanged plan file restores the same as the command without it",
   async () => {
     const { base, worked, file, restore } = await reindexed([], edits);
     await restore("--plan-out", file);
@@ -167,7 +167,7 @@ test.runIf(inFull)(
   90_000,
 );
 
-test("an automatic row comes back where its line says yes", async () => {
+test("an automatic row comes back if its line says yes", async () => {
   const { base, worked, file, restore, plan } = await reindexed([], [{ do: "edit", at: 0 }], 40);
   await restore("--plan-out", file);
   const automatic = (await plan()).rows?.find(({ edit, level }) => edit === null && level === "chunk");
@@ -180,7 +180,7 @@ test("an automatic row comes back where its line says yes", async () => {
 }, 90_000);
 
 test.runIf(inFull)(
-  "an automatic row comes back as its line says, also where the source has another text in its place",
+  "an automatic row comes back as its line says, even if the source has another text in its place",
   async () => {
     const { base, worked, file, restore, plan } = await reindexed([], [{ do: "edit", at: 0 }], undefined, 3);
     const before = base.chunks.map(({ content }) => content);
@@ -195,7 +195,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a row whose place changed since the plan was written needs a decision, and is left alone",
+  "a row whose place changed since the plan was written needs a decision, and stays unchanged",
   async () => {
     const { base, worked, file, restore } = await reindexed(early, edits);
     await restore("--plan-out", file);
@@ -213,7 +213,7 @@ test.runIf(inFull)(
     const { code, stdout, stderr } = await restore("--plan", file, "--apply", "--yes");
     expect(code, stderr).toBe(3);
     expect(stdout).toContain("partial: 1 of 3 restored");
-    expect(stdout).toMatch(/restore \S+ --plan-out plan\.yaml\n.*\n {2}\S.* restore \S+ --manual-edits\n/); // each without --plan
+    expect(stdout).toMatch(/restore \S+ --plan-out plan\.yaml\n.*\n {2}\S.* restore \S+ --manual-edits\n/); // neither hint repeats --plan
     expect(base.chunks.map(({ content }) => content)).toEqual([...standing, worked[6]?.content]);
   },
   90_000,

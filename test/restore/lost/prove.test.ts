@@ -59,7 +59,7 @@ const before = {
   children: [child("x"), child("y")],
 };
 
-/** What the proof finds where these rows stand in place of those of `before`. */
+/** The findings of the proof if these rows replace those in `before`. */
 function proved(after: Record<"chunks" | "children", readonly Row[]>, writes: readonly WrittenRow[]) {
   const pairs = {
     chunks: paired(before.chunks.map(standingChunk), after.chunks.map(standingChunk)),
@@ -68,7 +68,7 @@ function proved(after: Record<"chunks" | "children", readonly Row[]>, writes: re
   return allOf(proveRestore({ documentId: "doc", pairs, written: writes }));
 }
 
-/** The differences between `before` and a document with these rows in place of, or beside, its own. */
+/** The findings of the proof if these rows replace, or are added to, the rows in `before`. */
 async function differences(
   changed: Partial<Record<"chunks" | "children", readonly Row[]>>,
   writes: readonly WrittenRow[] = [],

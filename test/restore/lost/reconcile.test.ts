@@ -19,7 +19,7 @@ const added = (number: number, content = `added ${number}`) =>
   restoring(number, { target: null, texts: { content, answer: null, keywords: null } });
 const child = restoring(1, { texts: null, children: [restoringChild(1, "by hand")] });
 
-/** The journal of a process that was killed as soon as it had sent its first write: the answer never comes. */
+/** The journal of a process that was killed as soon as it sent its first write; it never received the answer. */
 async function killedAfter(fault: Fault, restore = added(1), sketch = {}) {
   const ended = new AbortController();
   const faultOf = (_: Seen, write: number) => {
@@ -164,7 +164,7 @@ describe("a chunk that the service could not index", () => {
   });
 });
 
-/** Somebody gives the last chunk another text. */
+/** Replaces the text of the last chunk, like another user. */
 function changeLast(store: Target["store"], content: string): void {
   const document = store.read(documentId);
   const last = document.chunks.length - 1;
@@ -172,7 +172,7 @@ function changeLast(store: Target["store"], content: string): void {
   store.write({ ...document, chunks });
 }
 
-/** The API of a service that refuses everything. */
+/** The API of a service that refuses every request. */
 async function refusingApi(status: number) {
   const { url, key } = await startTarget([], {}, { faultOf: () => ({ status, message: "No." }) });
   return openTestClient(url, { key });
@@ -209,7 +209,7 @@ describe("the signal", () => {
     expect([place.texts(), (await place.open()).open]).toEqual([["lost 1", "chunk 2"], []]);
   });
 
-  test("ends a wait for a chunk that takes no change yet", async () => {
+  test("ends a wait for a chunk that accepts no change yet", async () => {
     const ended = new AbortController();
     const place = await startTarget([{ enabled: false }]);
     const restore = restoring(1, { target: target(1, { enabled: false }), disable: true });
@@ -219,7 +219,7 @@ describe("the signal", () => {
   });
 });
 
-test("neither the key nor a text is in the journal", async () => {
+test("the journal contains neither the key nor any text", async () => {
   const place = await startTarget([{ children: ["one"] }]);
   const secret = "a text that nobody else shall read";
   const texts = { content: secret, answer: null, keywords: ["keyword of it"] };

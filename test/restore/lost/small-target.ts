@@ -20,7 +20,7 @@ import { testFolder } from "../../run/job-for.js";
 import { allOf, paired } from "../paired.js";
 import { type Flaky, type FlakyOptions, startFlaky } from "./flaky-service.js";
 
-/** A UUID that ends in the number. */
+/** A UUID that ends with the number. */
 export const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 export const datasetId = uuid(1);
@@ -32,13 +32,14 @@ type Sketch = Partial<Chunk> & { readonly children?: readonly string[] };
 export interface Shape {
   readonly form?: string;
   readonly technique?: string;
-  /** Further fields of the rows of the documents; the first by default has none. */
+  /** Additional fields for the document rows; by default there is one document without any. */
   readonly documents?: readonly Readonly<Record<string, unknown>>[];
 }
 
 /**
- * A dataset with one document, or several with the same texts: chunks `chunk 1` and so on, from uuid(101) on, their children from
- * uuid(1001) on, ten for each chunk. The ids of a further document are uuid(3) and so on, 100,000 higher for its rows.
+ * A dataset with one document, or several with the same texts. Chunks are named `chunk 1` and so on; chunk ids start at
+ * uuid(101), child chunk ids at uuid(1001), ten for each chunk. Further documents have ids from uuid(3); the ids of
+ * their rows are 100,000 higher for each document.
  */
 export function smallDatasets(sketches: readonly Sketch[], shape: Shape = {}): readonly StoredDataset[] {
   const { form = "text_model", technique = "economy", documents = [{}] } = shape;
@@ -68,7 +69,7 @@ function chunkFrom({ children = [], ...fields }: Sketch, index: number, document
   };
 }
 
-/** A plan that restores one chunk of an older run; by default `lost 1` is written over `chunk 1`. */
+/** A plan that restores one chunk of an older run; by default `lost 1` replaces `chunk 1`. */
 export function restoring(number: number, fields: Partial<ChunkRestore> = {}): ChunkRestore {
   return {
     chunk_id: uuid(500 + number),
@@ -111,7 +112,7 @@ export function planOf(restores: readonly ChunkRestore[], fields: Partial<Docume
   };
 }
 
-/** A service, and a folder for the journal; `apply` and `settle` are processes that begin anew each time. */
+/** A service and a folder for the journal. Each call of `apply` or `reconcile` acts as a new process. */
 export async function startTarget(
   sketches: readonly Sketch[],
   shape: Shape = {},
@@ -181,12 +182,12 @@ type Given = Partial<ApplyOptions> & { readonly writeTimeout?: number };
 
 export type Target = Awaited<ReturnType<typeof startTarget>>;
 
-/** The outcomes of rows, each with the id in the target and the reason. */
+/** The outcomes of all rows, each with the id in the target and the reason. */
 export function outcomesOf({ rows }: Awaited<ReturnType<Target["apply"]>>) {
   return rows.map(({ level, id, outcome }) => `${level} ${Number(id.slice(-12))}: ${outcome}`);
 }
 
-/** With the number of equal texts, as a plan has it that is made now. */
+/** Adds the number of equal texts, as a new plan would. */
 function countedIn({ chunks }: ReturnType<typeof rowsOf>): (restore: ChunkRestore) => ChunkRestore {
   return (restore) => {
     const { texts } = restore;

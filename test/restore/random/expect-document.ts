@@ -1,28 +1,28 @@
 import type { Standing, StandingChild, Texts } from "./knowledge-base.js";
 
-/** The states of a document that say what a restore has to do. */
+/** The states of a document that determine what a restore must do. */
 export interface Story {
-  /** At the first run: from then on, the history knows what stood there before an edit. */
+  /** At the first run: the history keeps these values from before later edits. */
   readonly first: readonly Standing[];
-  /** At the run that is restored from. */
+  /** At the run that is restored. */
   readonly backup: readonly Standing[];
-  /** Right before the restore. */
+  /** Just before the restore. */
   readonly target: readonly Standing[];
 }
 
 type ExpectedChild = Pick<StandingChild, "content" | "isCustomized">;
 
-/** A chunk as it has to stand: without ids, which the service gives to what is added. */
+/** The expected chunk, without ids, because the service assigns ids to added chunks. */
 export interface Expected extends Texts {
   readonly isEnabled: boolean;
-  /** Null: the service may choose them. */
+  /** Null: the service may choose any. */
   readonly keywords: readonly string[] | null;
   readonly children: readonly ExpectedChild[];
 }
 
 /**
- * Says how the document has to stand after a restore, by the rule of evidence: an edit comes back where the target says what stood
- * there before, an added chunk where a run saw it come, and the rest stays as it is. Of equal texts, each stands for one chunk.
+ * The expected document after a restore, by evidence: an edit comes back where the target has the text from before the
+ * edit; an added chunk, if a run saw it appear; everything else stays. Equal texts are matched one to one.
  */
 export function expectDocument(story: Story): readonly Expected[] {
   const homes = homesOf(story);
@@ -42,8 +42,8 @@ export function expectDocument(story: Story): readonly Expected[] {
 }
 
 /**
- * The chunk of the target that takes back each old one: that with its text, else that with the text from before its edit, if there are as
- * many of these as edits of that text; enabled ones come first.
+ * The target chunk for each old chunk: the chunk with the same text, or else one with the text from before the edit, if
+ * there are as many of these as edits of that text. Enabled chunks come first.
  */
 function homesOf({ first, backup, target }: Story): ReadonlyMap<Standing, Standing> {
   const homes = new Map<Standing, Standing>();
@@ -83,7 +83,7 @@ function restored(old: Standing, home: Standing | undefined, { first }: Story): 
   };
 }
 
-/** Children that people made or edited take the places of their twins, or come last. */
+/** Manual children replace their automatic counterparts, or come last. */
 function childrenOf(
   old: Standing,
   home: readonly StandingChild[],

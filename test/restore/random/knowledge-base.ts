@@ -5,10 +5,10 @@ import type { ManualEdit, Scenario } from "./scenario.js";
 export const datasetId = "00000000-0000-4000-8000-000000000001";
 export const documentId = "00000000-0000-4000-8000-000000000002";
 
-/** The texts of a chunk, which tell it from all others here. */
+/** The texts of a chunk; they identify it in these tests. */
 export interface Texts {
   readonly content: string;
-  /** Null but in qa_model documents. */
+  /** Null except in qa_model documents. */
   readonly answer: string | null;
 }
 
@@ -18,7 +18,7 @@ export interface StandingChild {
   readonly isCustomized: boolean;
 }
 
-/** A chunk of the document as it stands. */
+/** A chunk as it currently is in the document. */
 export interface Standing extends Texts {
   readonly id: string;
   readonly keywords: readonly string[];
@@ -32,13 +32,13 @@ const details = {
   document_process_rule: { mode: "custom", rules: { segmentation: { separator: "\n", max_tokens: 500 } } },
 };
 
-/** A service with one document, and the work of persons on it. No two texts that they write are equal, but for parts and twins. */
+/** A service with one document, and manual edits on it. All manual texts differ, except for parts and twins. */
 export class KnowledgeBase {
   readonly demo: WritableKnowledge;
   readonly #form: Scenario["form"];
   #texts = 0;
 
-  /** `withDetails`: the document tells the file and the rule that it was made by, and when. */
+  /** `withDetails`: the document reports its source file, its process rule and the time of its indexing. */
   constructor({ form, chunks }: Pick<Scenario, "form" | "chunks">, withDetails = false) {
     this.#form = form;
     const row = {
@@ -61,7 +61,7 @@ export class KnowledgeBase {
     return this.demo.store.read(documentId).chunks.map(standing);
   }
 
-  /** Does the work of a person, through the writes of the service. That on a chunk that is not there does nothing. */
+  /** Makes a manual edit through the API of the service; does nothing if the chunk is missing or disabled. */
   async work(edit: ManualEdit): Promise<void> {
     if (!("at" in edit)) {
       const data = this.demo.writes.addChunks(datasetId, documentId, [this.#newTexts("added")]);
@@ -72,7 +72,7 @@ export class KnowledgeBase {
     if (chunk?.isEnabled) await this.#workOn(chunk, edit.do);
   }
 
-  /** Changes a part of the source, which the next re-index takes. */
+  /** Changes a part of the source file; the next re-index reads it. */
   updateSource(at: number): void {
     const { store } = this.demo;
     const texts = store.source(documentId);
@@ -126,7 +126,7 @@ export class KnowledgeBase {
     return { content, answer: this.#form === "qa_model" ? this.#newText(kind) : null };
   }
 
-  /** A sentence that no other one begins with. */
+  /** A sentence with a beginning that no other text has. */
   #newText(kind: string): string {
     this.#texts++;
     return `This is the ${kind} sentence number ${this.#texts}.`;

@@ -19,14 +19,14 @@ import { type Scenario, scenario } from "./scenario.js";
 
 const key = "restore-key";
 
-/** The outcome of a restore. */
+/** The expected and the actual result of a restore. */
 interface Played {
   readonly expected: readonly Expected[];
   readonly standing: readonly Standing[];
   readonly result: RestoreResult;
 }
 
-test("every text with hard evidence comes back once, and nothing else changes, whatever the wire does", async () => {
+test("every text with hard evidence is restored once, and nothing else changes, whatever happens to requests", async () => {
   await fc.assert(
     fc.asyncProperty(scenario, async (drawn) => {
       const { expected, standing, result } = await play(drawn);
@@ -71,7 +71,7 @@ async function play(drawn: Scenario): Promise<Played> {
     }
     const frozen = drawn.frozenAt === null ? undefined : await freezeRestore(backedUp, [], key, drawn.frozenAt);
     await plant(drawn.breaks.length);
-    await restore(); // adds may wait for a later command on this wire
+    await restore(); // some adds may have to wait for a later command, because writes get lost
     wire.mend();
     const result = await restore();
     const woken = await frozen?.wake();
@@ -84,13 +84,13 @@ async function play(drawn: Scenario): Promise<Played> {
   }
 }
 
-/** Gives keywords that the service may choose as it chose them. */
+/** Where the service may choose keywords, takes the ones that it chose. */
 function matching(chunk: Expected, standing: readonly Standing[]): Expected {
   const same = standing.find(({ content, answer }) => content === chunk.content && answer === chunk.answer);
   return { ...chunk, keywords: chunk.keywords ?? same?.keywords ?? [] };
 }
 
-/** Chunks without ids, in an order of their own: positions do not come back. */
+/** Chunks without ids, sorted, because a restore does not bring back positions. */
 function sorted(chunks: readonly (Expected | Standing)[]): readonly unknown[] {
   return chunks
     .map(({ content, answer, isEnabled, keywords, children }) => ({

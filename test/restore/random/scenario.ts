@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type PlantedLink, plantedLink } from "../planted.js";
 
-/** The work of a person on one chunk of a document, by its place. A part of its text is added as a chunk, or all of it once more. */
+/** A manual edit of the chunk at this position. "add part" adds a part of its text as a new chunk, "add twin" all of its text. */
 export type ManualEdit = EditOfChunk | { readonly do: "add" | "add and disable" };
 
 interface EditOfChunk {
@@ -17,29 +17,29 @@ interface EditOfChunk {
   readonly at: number;
 }
 
-/** The fate of the n-th write: by default it passes. */
+/** What happens to the n-th write; "pass" by default. */
 export type WriteFate = "pass" | "lose answer" | "lose request" | "refuse";
 
-/** Everything that happens to one document, from its upload to the restore. */
+/** Everything that happens to one document between its upload and the restore. */
 export interface Scenario {
   readonly form: "text_model" | "qa_model" | "hierarchical_model";
   readonly chunks: number;
-  /** Before the first run: nobody knows what stood there before. */
+  /** Edits before the first run: the history does not contain the original texts. */
   readonly early: readonly ManualEdit[];
-  /** Between the first run and the second, which is restored from. */
+  /** Edits between the first run and the second run, which is the one to restore. */
   readonly edits: readonly ManualEdit[];
-  /** Chunks whose source somebody changed. */
+  /** Chunks whose source text changes. */
   readonly updated: readonly number[];
-  /** The size of the chunks of the re-index; null for the same as before. */
+  /** The chunk size for the re-index; null if unchanged. */
   readonly maxCharacters: number | null;
-  /** Edits of others after the re-index. */
+  /** Edits by others after the re-index. */
   readonly others: readonly ManualEdit[];
   readonly fates: readonly WriteFate[];
-  /** Writes after which a restore is broken off; then it is begun again. */
+  /** After these writes, the restore is interrupted and started again. */
   readonly breaks: readonly number[];
-  /** The write before which a restore is frozen, to wake after the last one; null for none. */
+  /** A restore is frozen before this write and wakes after the last one; null for none. */
   readonly frozenAt: number | null;
-  /** A link beside the run, for which a restore is refused; null for none. */
+  /** A link beside the run that makes the restore stop; null for none. */
   readonly planted: PlantedLink | null;
 }
 
@@ -80,11 +80,11 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
   planted: fc.option(plantedLink, { freq: 2 }),
 });
 
-/** One backup ever, then a re-index: everything that happens to one document. No text is there twice. */
+/** Everything that happens to one document with a single backup and then a re-index. All texts differ. */
 export interface Story extends Pick<Scenario, "form" | "chunks" | "maxCharacters" | "fates" | "breaks" | "frozenAt"> {
-  /** Before the backup. */
+  /** Edits before the backup. */
   readonly edits: readonly ManualEdit[];
-  /** After the re-index. */
+  /** Edits after the re-index. */
   readonly others: readonly ManualEdit[];
 }
 

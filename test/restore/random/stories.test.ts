@@ -19,7 +19,7 @@ import { type Story, story } from "./scenario.js";
 const key = "restore-key";
 
 test.runIf(inFull)(
-  "one backup before a re-index: each manual edit with a known place is there once, the others are named once",
+  "one backup before a re-index: each manual edit with a known place is restored once, the others are listed once",
   async () => {
     await fc.assert(
       fc.asyncProperty(story, async (drawn) => {
@@ -73,7 +73,7 @@ async function play(drawn: Story): Promise<void> {
     for (const number of drawn.breaks)
       await restoreLost(restoring(older.folder, key, { signal: wire.breakAt(number) })).catch(() => {});
     const frozen = drawn.frozenAt === null ? undefined : await freezeRestore(older.folder, [], key, drawn.frozenAt);
-    await restore(); // adds may wait for a later command on this wire
+    await restore(); // some adds may have to wait for a later command, because writes get lost
     wire.mend();
     const result = await restore();
     await frozen?.wake();
@@ -86,7 +86,7 @@ async function play(drawn: Story): Promise<void> {
   }
 }
 
-/** The ids of what a person made, edited or disabled before the backup, and that does not stand there any more. */
+/** The ids of everything that a person added, edited or disabled before the backup and that is missing now. */
 function lostIn(source: readonly Standing[], backup: readonly Standing[], target: readonly Standing[]): string[] {
   const standing = new Map(target.map((chunk) => [chunk.content, chunk]));
   return backup.flatMap((chunk) => {
@@ -108,14 +108,14 @@ function writtenIn({ documents }: RestorePlan): string[] {
     ]);
 }
 
-/** Everything that the plan names, whether it is written or not. */
+/** All ids in the plan, whether the restore writes them or only lists them. */
 function namedIn(plan: RestorePlan): string[] {
   return [...writtenIn(plan), ...plan.documents.flatMap(({ listed }) => listed.map(({ id }) => id))];
 }
 
 /**
- * Whether an edit has a known place after a re-index with the same settings: its neighbours, or those of its chunk, say what they said.
- * A model may ask other questions the next time, so an edited one has none.
+ * Whether the plan can locate an edit after a re-index with the same settings: its text, or the texts on both sides of
+ * it, are unchanged. Edited questions cannot be located, because a model may ask different questions the next time.
  */
 function hasPlace(id: string, form: Story["form"], { source, backup }: Pick<States, "source" | "backup">): boolean {
   const at = source.findIndex((chunk) => chunk.id === id);
@@ -135,7 +135,7 @@ interface States {
   readonly target: readonly Standing[];
 }
 
-/** Nothing replaces a text that others wrote, and each edit replaces the text that it once replaced. */
+/** Expects that no restored text replaces a text by others, and that each edit replaces the text that it replaced before. */
 function expectRightPlaces({ documents }: RestorePlan, { source, fresh, target }: Omit<States, "backup">): void {
   for (const { chunk_id, target: place, texts } of documents.flatMap(({ restores }) => restores)) {
     if (place === null || texts === null) continue;
@@ -145,7 +145,7 @@ function expectRightPlaces({ documents }: RestorePlan, { source, fresh, target }
   }
 }
 
-/** Every planned row is there once, as it was, and nothing else changed. */
+/** Expects that every planned row exists exactly once, with its old values, and that nothing else changed. */
 function expectRestored({ documents }: RestorePlan, target: readonly Standing[], now: readonly Standing[]): void {
   const restores = documents.flatMap((document) => document.restores);
   const added = restores.filter((each) => each.target === null);

@@ -16,7 +16,7 @@ import { makeDocument, makeStatusEntry, Store, type TestDocument } from "../../s
 import { openAt } from "../../store/bucket/bucket-helpers.js";
 import { testFolder } from "../job-for.js";
 
-/** A machine with a work folder of its own. */
+/** A machine with its own work folder. */
 export interface Machine {
   /** The path of its job file. */
   readonly file: string;
@@ -26,26 +26,26 @@ export interface Machine {
   readonly run: (options?: RunOptions, shard?: Shard) => Promise<RunResult>;
 }
 
-/** A job of a small service that publishes into a bucket. */
+/** A job for a small service that publishes into a bucket. */
 export interface BucketWorld {
-  /** The place of the job. */
+  /** The prefix of the job in the bucket. */
   readonly bucket: Bucket;
   readonly url: string;
   readonly server: RealisticServer;
   readonly documents: readonly [TestDocument, TestDocument];
   readonly folder: string;
-  /** A machine; `env` names the store, or something in front of it. */
+  /** Sets up a machine; `env` points to the store, or to a proxy in front of it. */
   readonly machine: (name: string, output?: object, env?: NodeJS.ProcessEnv, outage?: number) => Promise<Machine>;
   readonly head: (place?: string) => Promise<Head>;
-  /** Fetches every file of a run and verifies it; gives the folder. `place`: that of a shard. */
+  /** Downloads every file of a run and verifies the run; returns the folder. `place`: the prefix of a shard. */
   readonly fetched: (runId: string, place?: string) => Promise<string>;
-  /** The values that a statement gives in the database of the bucket. */
+  /** The values that an SQL query returns from the database in the bucket. */
   readonly inDatabase: (sql: string) => Promise<readonly unknown[]>;
 }
 
 let count = 0;
 
-/** Makes a bucket with such a job; its knowledge is two documents that tests may edit. */
+/** Makes a bucket with a job for two documents, which tests may edit. */
 export async function openBucketWorld(store: TestStore): Promise<BucketWorld> {
   const knowledge = new Store();
   const documentOf = (seed: number) => makeDocument({ chunks: 5, childrenPerChunk: 1, seed });
@@ -101,12 +101,12 @@ export async function openBucketWorld(store: TestStore): Promise<BucketWorld> {
   return { bucket, url, server, documents, folder, machine, head, fetched, inDatabase };
 }
 
-/** The text of the files that are the same bytes in every run over the same data. */
+/** The text of the files whose bytes are the same in every run over the same data. */
 export async function stableTexts(folder: string): Promise<readonly string[]> {
   return Promise.all(["chunks.jsonl", "child_chunks.jsonl"].map((name) => readFile(join(folder, name), "utf8")));
 }
 
-/** The names in the runs of a work folder: run/file. */
+/** The files in the runs of a work folder, as `run/file`. */
 export async function filesInWork({ job }: Machine): Promise<readonly string[]> {
   const runs = join(job.output.dir, "test", "runs");
   const names: string[] = [];

@@ -54,7 +54,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
       const asked = environment.server.requests.length;
       const second = await one.run();
       expect(second.status).toBe("complete");
-      expect(environment.server.requests.length - asked).toBeLessThan(asked / 2); // the documents were read already
+      expect(environment.server.requests.length - asked).toBeLessThan(asked / 2); // resumes the documents
       await environment.fetched(second.manifest.run_id);
     },
   );
@@ -105,7 +105,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     },
   );
 
-  test("a commit whose answer is lost, from a store that is gone then, is said to be uncertain", async () => {
+  test("a commit whose answer is lost, because the store is gone, is reported as uncertain", async () => {
     const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
     const one = await environment.machine("one", {}, proxy.env);
@@ -120,7 +120,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     );
   });
 
-  test("where uploads cannot be listed, old runs go nevertheless, with a warning", async () => {
+  test("if uploads cannot be listed, old runs are still removed, with a warning", async () => {
     const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
     proxy.refuse((request) => (/[?&]uploads/.test(request) ? { status: 501, code: "NotImplemented" } : undefined));

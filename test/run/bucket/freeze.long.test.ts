@@ -4,7 +4,7 @@ import { hasS3, startMoto } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
 import { type BucketWorld, openBucketWorld } from "./bucket-job.js";
 
-/** Milliseconds by which the clock of the successor is ahead, so that a holder without a heartbeat counts as gone. */
+/** How many milliseconds the successor's clock is ahead, so that an owner without a heartbeat counts as gone. */
 const later = 125_000;
 
 test.skipIf(!hasS3)(
@@ -28,7 +28,7 @@ test.skipIf(!hasS3)(
           (error: unknown) => ({ error }),
         );
         const name = await Promise.race([held, running.then(() => undefined)]);
-        if (name === undefined) break; // it has no request with this number
+        if (name === undefined) break; // there is no request with this number
         const label = `frozen before request ${at}: ${name}`;
         const { manifest, problems } = await two.run({ report: true });
         expect(problems, label).toEqual([]);
@@ -88,7 +88,7 @@ test.skipIf(!hasS3)(
 
 type Outcome = { readonly runId: string; readonly problems: readonly string[] } | { readonly error: unknown };
 
-/** Checks what readers find after a frozen run woke, and gives how that run ended. */
+/** Checks the published state after a frozen run wakes; returns how that run ended. */
 async function judge(environment: BucketWorld, label: string, successor: string, outcome: Outcome): Promise<string> {
   const { runs, latest } = await environment.head();
   const listed = runs.map(({ run_id }) => run_id);

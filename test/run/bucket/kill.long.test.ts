@@ -9,7 +9,7 @@ import { openBucketWorld, stableTexts } from "./bucket-job.js";
 const killRounds = rounds(2, 12, "KBDUMP_KILL_ROUNDS");
 
 test.skipIf(!hasS3)(
-  `kill -9 at random moments, ${killRounds} times: readers see whole runs, and the next run goes on from any machine`,
+  `kill -9 at random moments, ${killRounds} times: readers see whole runs, and the next run continues on any machine`,
   { timeout: 900_000 },
   async () => {
     const store = await startMoto();

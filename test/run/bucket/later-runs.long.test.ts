@@ -25,7 +25,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  test("goes on from any machine: history, keep and prune", async () => {
+  test("continues on any machine: history, keep and prune", async () => {
     const environment = await openBucketWorld(store);
     const [one, two] = [await environment.machine("one"), await environment.machine("two", { keep: { last: 2 } })];
     const first = await one.run();
@@ -54,10 +54,10 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect((await environment.head()).runs.map(({ run_id }) => run_id)).toEqual([ids[1]]);
     await environment.fetched(ids[1] ?? "");
     await one.run();
-    expect((await filesInWork(one)).length).toBe(2); // what the head does not list has left the work folder
+    expect((await filesInWork(one)).length).toBe(2); // runs that the head does not list are removed from the work folder
   });
 
-  test("a folder with runs of its own becomes no work folder, and a work folder no output folder", async () => {
+  test("a folder with its own runs does not become a work folder, and a work folder no output folder", async () => {
     const environment = await openBucketWorld(store);
     const one = await environment.machine("one");
     const local = { ...one.job, output: { ...one.job.output, bucket: undefined } };
@@ -99,7 +99,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     await environment.fetched(manifest.run_id);
   });
 
-  test("builds the database from the runs where the bucket has none, and follows the one that is there", async () => {
+  test("builds the database from the runs if the bucket has none, and follows an existing one", async () => {
     const environment = await openBucketWorld(store);
     const one = await environment.machine("one");
     const ids = [(await one.run()).manifest.run_id, (await one.run()).manifest.run_id];
@@ -113,7 +113,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect((await query(allRuns, aside)).flat()).toEqual(ids.slice(0, 2));
     const older = (await environment.bucket.read("test.duckdb"))?.bytes;
     ids.push((await one.run()).manifest.run_id);
-    await putDirectly(environment.url, older); // somebody brings an older one back
+    await putDirectly(environment.url, older); // as if a user restored an older copy
     ids.push((await one.run()).manifest.run_id);
     expect(await environment.inDatabase(allRuns)).toEqual(ids);
     await rm(one.job.output.dir, { recursive: true });
@@ -154,7 +154,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect(await environment.inDatabase("SELECT count(*)::INTEGER FROM indexing_status")).toEqual([2]);
   });
 
-  test("while another holds the job, a run says who and changes nothing", async () => {
+  test("while another process owns the job, a run names it and changes nothing", async () => {
     const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
     const [one, two] = [await environment.machine("one", {}, proxy.env), await environment.machine("two")];

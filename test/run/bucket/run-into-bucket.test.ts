@@ -14,7 +14,7 @@ describe.skipIf(!hasS3)("a run into a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  test("is the same run as into a folder, listed by head.json, and leaves manifests alone in the work folder", async () => {
+  test("is the same run as in a folder, listed by head.json, and leaves only manifests in the work folder", async () => {
     const environment = await openBucketWorld(store);
     const machine = await environment.machine("one");
     const { status, folder, database, problems, manifest } = await machine.run();

@@ -11,7 +11,7 @@ describe.skipIf(!hasS3)("shards in a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  test("each has a head of its own below that of the job, and they are joined in the same place", async () => {
+  test("each has its own head below that of the job, and they are joined in the same place", async () => {
     const environment = await openBucketWorld(store);
     const { job, env } = await environment.machine("whole");
     const output = { ...job.output, bucket: undefined };

@@ -18,7 +18,7 @@ const damages: readonly (readonly [why: RegExp, damage: (path: string) => Promis
   [/some of its blocks are damaged/, damageRows],
 ];
 
-test("a database that is cut or damaged in its rows is named before anything is asked, moved aside and built anew", async () => {
+test("a truncated or damaged database is named before the first request, moved aside and rebuilt", async () => {
   const { place, run, documents, runsInDatabase, warnings, server } = await startPublishedPlace();
   const database = join(place, "test.duckdb");
   const runs = [(await run()).manifest.run_id];
@@ -59,7 +59,7 @@ test("a database that is cut or damaged in its rows is named before anything is 
   expect(await readFile(`${database}.aside`, "utf8")).toBe("mine");
 });
 
-test("a database whose rows are damaged during the crawl is kept aside and built anew, too", async () => {
+test("a database whose rows are damaged during the crawl is also kept aside and rebuilt", async () => {
   const { place, run, documents, runsInDatabase, server } = await startPublishedPlace();
   const database = join(place, "test.duckdb");
   const runs = [(await run()).manifest.run_id];
@@ -71,7 +71,7 @@ test("a database whose rows are damaged during the crawl is kept aside and built
   let isSound = true;
   const now = () => {
     if (isSound && server.requests.length > 0) {
-      copyFileSync(damaged, database); // everything was read
+      copyFileSync(damaged, database); // by now everything is read
       isSound = false;
     }
     return new Date();
@@ -100,7 +100,7 @@ test.skipIf(process.getuid?.() === 0)(
   },
 );
 
-test("a database comes back from run folders of each format, exactly, and never takes the room of more than one", async () => {
+test("a database is rebuilt exactly from run folders of each format, and never needs the space of more than one", async () => {
   const formats = ["jsonl", "parquet", "csv"];
   const { place, job, run, documents } = await startPublishedPlace([...formats, "duckdb"]);
   const [odd] = documents[0]?.chunks ?? [];
@@ -135,7 +135,7 @@ test("a database comes back from run folders of each format, exactly, and never 
   }
 });
 
-/** The same run, as if it had been written in one format alone. */
+/** The same run, as if it had only this format. */
 function withFilesOf(format: string, { folder, manifest }: Dump): Dump {
   const files = manifest.files.filter(({ path }) => path.endsWith(`.${format}`));
   return new Dump(folder, { ...manifest, files }, "it was not loaded");
@@ -163,7 +163,7 @@ test("a database that is not of kbdump is never replaced: exit 2 before anything
   expect([code, stderr]).toEqual([2, `kbdump: ${refusal}\n`]);
 });
 
-test("somebody who has the database open for writing is no reason to take it for a broken one", async () => {
+test("a database that another program has open for writing does not count as broken", async () => {
   const { place, file, server, run, runsInDatabase } = await startPublishedPlace();
   await run();
   const instance = await DuckDBInstance.create(join(place, "test.duckdb"));
@@ -192,7 +192,7 @@ test("the log that a killed writer left beside the database is not replayed on t
   expect(await query("SELECT count(*) FROM chunks", database)).toEqual([["10"]]);
 });
 
-test("an empty database stays where it is until a run is published, so that no failed run makes anybody forget it", async () => {
+test("an empty database stays in place until a run is published, so that a failed run does not hide it", async () => {
   const { place, file, server, run } = await startPublishedPlace();
   await run();
   const database = join(place, "test.duckdb");
@@ -206,7 +206,7 @@ test("an empty database stays where it is until a run is published, so that no f
   expect((await stat(`${database}.aside`)).size).toBe(0);
 });
 
-test("a published run that cannot be loaded is a loss that the run tells; a named pipe in its folder is no wait", async () => {
+test("a published run that cannot be loaded is reported as a loss; a named pipe in its folder does not block", async () => {
   const { place, file, server, run, runsInDatabase } = await startPublishedPlace();
   const { run_id } = (await run()).manifest;
   const [first, second] = ["20260101T000000000Z", "20260102T000000000Z"];
@@ -227,7 +227,7 @@ test("a published run that cannot be loaded is a loss that the run tells; a name
   expect(await runsInDatabase()).toEqual([run_id, result.run_id]);
 });
 
-/** Copies the folder of a run under another id. */
+/** Copies a run folder to another run id. */
 async function copyRun(runs: string, from: string, to: string): Promise<void> {
   await cp(join(runs, from), join(runs, to), { recursive: true });
   const manifest = join(runs, to, "manifest.json");

@@ -11,24 +11,24 @@ import { type RealisticServer, startRealisticServer } from "../../servers/realis
 import { makeDocument, Store, type TestDocument } from "../../servers/store.js";
 import { jobFile, jobFor, testFolder } from "../job-for.js";
 
-/** A job over a small server, and what became of its files. */
+/** A job for a small server, and its output. */
 export interface PublishedPlace {
   readonly server: RealisticServer;
   readonly job: Job;
-  /** The path of the job's file. */
+  /** The path of the job file. */
   readonly file: string;
   /** `output/<job>` */
   readonly place: string;
   readonly documents: readonly TestDocument[];
   readonly warnings: string[];
   readonly run: (options?: RunOptions) => Promise<RunResult>;
-  /** The run that `latest` leads to. */
+  /** The run that `latest` points to. */
   readonly latest: () => Promise<string>;
   /** The ids in the table `runs`, oldest first. */
   readonly runsInDatabase: () => Promise<readonly unknown[]>;
 }
 
-/** Starts it; its knowledge is two documents that tests may edit. */
+/** Starts the server with two documents, which tests may edit. */
 export async function startPublishedPlace(
   formats: readonly string[] = ["jsonl", "duckdb"],
   more: { readonly memory?: string; readonly compress?: Compression } = {},

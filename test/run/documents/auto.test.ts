@@ -43,7 +43,7 @@ const hierarchical = (seed: number, chunks = 120) =>
   makeDocument({ chunks, seed, docForm: "hierarchical_model", childrenPerChunk: (at) => (at === 105 ? 230 : at % 3) });
 
 test.runIf(inFull)(
-  "what a document embeds is written as its lists would have it, exact numbers and unknown fields included",
+  "embedded children are written as their lists would have them, including exact numbers and unknown fields",
   async () => {
     const document = hierarchical(1, 40);
     for (const children of document.children.values()) {
@@ -58,7 +58,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("a run with all tells what auto would have missed, and auto misses it", async () => {
+test.runIf(inFull)("a run with all reports what auto would have missed, and auto misses it", async () => {
   const { run, asked } = await startPlace([
     makeDocument({ chunks: 101, seed: 1, childrenPerChunk: (at) => (at === 7 ? 3 : 0) }),
     makeDocument({ chunks: 30, seed: 2 }),
@@ -92,12 +92,12 @@ test.runIf(inFull)("the progress of a run ends at all that there is to be asked"
     const progress = emptyRunProgress();
     const { manifest } = await run(childChunks, childChunks, progress);
     expect(progress).toMatchObject({ pagesDone: progress.pagesExpected, documentsBegun: 5 });
-    expect(progress.pagesDone).toBe(manifest.requests.sent - 1 - 4); // and the metadata fields, and four pages read twice
+    expect(progress.pagesDone).toBe(manifest.requests.sent - 1 - 4); // without one for metadata fields and four repeated pages
   }
 });
 
 test.runIf(inFull)(
-  "an embedded child that is nested too deeply is no trouble where the lists are asked, and else that of its document",
+  "an embedded child that is nested too deeply does not matter if the lists are read; otherwise its document fails",
   async () => {
     const [document, other] = [hierarchical(1, 10), makeDocument({ chunks: 3, seed: 2 })];
     const [, chunk] = document.chunks;
@@ -115,7 +115,7 @@ test.runIf(inFull)(
 describe("a run that breaks off again and again", () => {
   const refused = { kind: "status", status: 401, body: "json" } as const;
 
-  test.runIf(inFull)("ends as one that was never disturbed, and asks little twice", async () => {
+  test.runIf(inFull)("ends like an undisturbed run, and requests little twice", async () => {
     const { run, server, behaviour, segments } = await startPlace([
       hierarchical(1, 320),
       makeDocument({ chunks: 250, seed: 2 }),
@@ -153,7 +153,7 @@ describe("a run that breaks off again and again", () => {
     ],
   ];
 
-  test.runIf(inFull)("reads a document anew of which something was lost", async () => {
+  test.runIf(inFull)("reads a document again if a part was lost", async () => {
     const { run, behaviour, segments } = await startPlace([hierarchical(1, 320)]);
     const undisturbed = await contentsOf((await run("undisturbed")).folder);
     for (const [at, [loss, lose]] of losses.entries()) {
@@ -172,24 +172,21 @@ describe("a run that breaks off again and again", () => {
 describe("with consistency: sweeps", () => {
   const sweeps = { consistency: "sweeps" };
 
-  test.runIf(inFull)(
-    "chunk pages are read twice, and of the lists that were asked those of more than one page",
-    async () => {
-      const document = hierarchical(1, 201);
-      const hidden = document.chunks[90];
-      if (hidden) hidden.child_chunks = []; // 230 children that only the list shows would be another matter
-      document.children.set(hidden?.id ?? "", document.children.get(document.chunks[105]?.id ?? "") ?? []);
-      const { run, asked } = await startPlace([document], sweeps);
-      const { manifest } = await run("auto");
-      expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 2 });
-      const { asked: lists = 0 } = manifest.child_lists[0] ?? {};
-      const sampledPages = 2; // of the largest, beyond its first
-      expect({ pages: asked("/segments"), lists: asked("/child_chunks") }).toEqual({
-        pages: 6,
-        lists: lists + sampledPages + 2 + 3,
-      });
-    },
-  );
+  test.runIf(inFull)("chunk pages are read twice, and requested lists if they have more than one page", async () => {
+    const document = hierarchical(1, 201);
+    const hidden = document.chunks[90];
+    if (hidden) hidden.child_chunks = []; // with embedded children: 230 that only the list shows would be a different case
+    document.children.set(hidden?.id ?? "", document.children.get(document.chunks[105]?.id ?? "") ?? []);
+    const { run, asked } = await startPlace([document], sweeps);
+    const { manifest } = await run("auto");
+    expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 2 });
+    const { asked: lists = 0 } = manifest.child_lists[0] ?? {};
+    const sampledPages = 2; // the further pages of the largest list
+    expect({ pages: asked("/segments"), lists: asked("/child_chunks") }).toEqual({
+      pages: 6,
+      lists: lists + sampledPages + 2 + 3,
+    });
+  });
 
   test.runIf(inFull).each<[string, (document: TestDocument) => void]>([
     [
@@ -219,7 +216,7 @@ describe("with consistency: sweeps", () => {
     behaviour.onRequest = ({ path, query }) => {
       if (path.endsWith("/child_chunks")) lists++;
       else if (lists > 0 && query.startsWith("page=1")) {
-        lists = Number.NEGATIVE_INFINITY; // the second sweep begins, for the first time
+        lists = Number.NEGATIVE_INFINITY; // the start of the second sweep; only the first time
         edit(document);
       }
     };
@@ -247,7 +244,7 @@ describe("with consistency: sweeps", () => {
   });
 });
 
-test("a document that moves is read again, with what it embeds then", async () => {
+test("a changing document is read again, with its current embedded children", async () => {
   const document = hierarchical(1, 250);
   const { run, behaviour } = await startPlace([document]);
   behaviour.onRequest = ({ path, query, nth }) => {

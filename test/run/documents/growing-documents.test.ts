@@ -6,7 +6,7 @@ import { append, idsOf, makeIndexed, startPlace } from "./proving.js";
 const isPage = (path: string) => path.endsWith("/segments");
 
 test.runIf(inFull)(
-  "a document that grows at every request comes to an end: its chunks are those of one moment",
+  "reading a document that grows at every request ends: its chunks are those of one moment",
   async () => {
     const document = makeIndexed({ chunks: 420 });
     let added = 0;
@@ -22,7 +22,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("anchored: a document at rest takes one request a page and two for single rows", async () => {
+test.runIf(inFull)("anchored: an unchanging document needs one request a page and two for single rows", async () => {
   const document = makeIndexed({ chunks: 501 });
   const { run, server } = await startPlace([document]);
   const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
@@ -33,20 +33,17 @@ test.runIf(inFull)("anchored: a document at rest takes one request a page and tw
   expect(asked).toEqual([...pages, "page=100&limit=1", "page=501&limit=1"]);
 });
 
-test.runIf(inFull)(
-  "anchored: where the last chunk is young, the pages before the last one are read twice",
-  async () => {
-    const document = makeIndexed({ chunks: 301 });
-    Object.assign(document.chunks.at(-1) ?? {}, { created_at: Math.floor(Date.now() / 1_000) - 600 });
-    const { run, server } = await startPlace([document]);
-    const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
-    expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
-    expect(manifest.proofs[0]?.proof).toBe("anchored");
-    const asked = server.requests.filter(({ path }) => isPage(path)).map(({ query }) => query);
-    const pages = (...numbers: number[]) => numbers.map((page) => `page=${page}&limit=100`);
-    expect(asked).toEqual([...pages(1, 4, 2, 3), "page=100&limit=1", "page=301&limit=1", ...pages(1, 2, 3)]);
-  },
-);
+test.runIf(inFull)("anchored: if the last chunk is young, the pages before the last one are read twice", async () => {
+  const document = makeIndexed({ chunks: 301 });
+  Object.assign(document.chunks.at(-1) ?? {}, { created_at: Math.floor(Date.now() / 1_000) - 600 });
+  const { run, server } = await startPlace([document]);
+  const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
+  expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
+  expect(manifest.proofs[0]?.proof).toBe("anchored");
+  const asked = server.requests.filter(({ path }) => isPage(path)).map(({ query }) => query);
+  const pages = (...numbers: number[]) => numbers.map((page) => `page=${page}&limit=100`);
+  expect(asked).toEqual([...pages(1, 4, 2, 3), "page=100&limit=1", "page=301&limit=1", ...pages(1, 2, 3)]);
+});
 
 test.runIf(inFull).each([
   ["on page 1", 0],
@@ -59,7 +56,7 @@ test.runIf(inFull).each([
     server.behaviour.onRequest = ({ query, nth }) => {
       if (!query.startsWith("page=3&") || nth > 0) return;
       deleteChunks(document, at, 1);
-      append(document, 99); // the total stays
+      append(document, 99); // keeps the total unchanged
     };
     const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
     expect(manifest.documents[0]).toMatchObject({ status: "complete", error: null });
@@ -94,25 +91,22 @@ test.runIf(inFull)("counts: a child list of several pages that was read once is 
   expect(manifest.proofs[0]?.proof).toBe("counts");
 });
 
-test.runIf(inFull)(
-  "anchored: a run that breaks off while it reads from the end goes on where it was, and is swept",
-  async () => {
-    const document = makeIndexed({ chunks: 2_050 });
-    const { run, server } = await startPlace([document]);
-    const job = { child_chunks: "none", consistency: "anchored" };
-    server.behaviour.faults = ({ query }) =>
-      query.startsWith("page=19&") ? { kind: "status", status: 401, body: "json" } : undefined;
-    await expect(run(job)).rejects.toThrow("401");
-    delete server.behaviour.faults;
-    server.reset();
-    const { manifest, chunks } = await run(job);
-    expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
-    expect(manifest.proofs[0]?.proof).toBe("sweeps");
-    expect(server.requests.filter(({ path }) => isPage(path)).length).toBeLessThan(2 * 21 - 5);
-  },
-);
+test.runIf(inFull)("anchored: a run interrupted while it reads from the end resumes there, and is swept", async () => {
+  const document = makeIndexed({ chunks: 2_050 });
+  const { run, server } = await startPlace([document]);
+  const job = { child_chunks: "none", consistency: "anchored" };
+  server.behaviour.faults = ({ query }) =>
+    query.startsWith("page=19&") ? { kind: "status", status: 401, body: "json" } : undefined;
+  await expect(run(job)).rejects.toThrow("401");
+  delete server.behaviour.faults;
+  server.reset();
+  const { manifest, chunks } = await run(job);
+  expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
+  expect(manifest.proofs[0]?.proof).toBe("sweeps");
+  expect(server.requests.filter(({ path }) => isPage(path)).length).toBeLessThan(2 * 21 - 5);
+});
 
-test.runIf(inFull)("a document of exactly one full page is read twice, as a row may hide behind it", async () => {
+test.runIf(inFull)("a document of exactly one full page is read twice, because there may be more rows", async () => {
   const { run, server } = await startPlace([makeIndexed({ chunks: 100 }), makeIndexed({ chunks: 99, seed: 2 })]);
   const { manifest } = await run({ child_chunks: "none" });
   expect(manifest.proofs.map(({ proof }) => proof)).toEqual(["sweeps", "one answer"]);

@@ -44,7 +44,7 @@ test.runIf(inFull)("rows deleted between two pages: the document is read again a
   expect(chunks).toEqual(document.chunks.map((chunk) => expectedChunk(dataset.id, document.id, chunk)));
 });
 
-test("a document that never holds still is published as unstable, each id once, and the run is partial", async () => {
+test("a document that keeps changing is published as unstable, each id once, and the run is partial", async () => {
   const document = makeDocument({ chunks: 500, seed: 4 });
   const { manifest, chunks } = await dump(document, {
     onRequest: ({ query }) => {
@@ -57,7 +57,7 @@ test("a document that never holds still is published as unstable, each id once, 
   expect(new Set(chunks.map(({ id }) => id)).size).toBe(chunks.length);
 });
 
-test.runIf(inFull)("a service that gives page 1 again and again is not taken for whole", async () => {
+test.runIf(inFull)("a document does not count as complete if the service repeats page 1", async () => {
   const document = makeDocument({ chunks: 300, seed: 5 });
   const { manifest, chunks } = await dump(document, { paging: "same-page" });
   expect(manifest.documents[0]).toMatchObject({ status: "unstable", total: 300, chunk_count: 100 });

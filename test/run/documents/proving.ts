@@ -10,11 +10,11 @@ import { makeDocument, Store, type TestDataset, type TestDocument } from "../../
 import { jobFor, testFolder } from "../job-for.js";
 import { readJsonl } from "../read-dump.js";
 
-/** A server with these documents, and a job that reads them by their ids, one request after the other. */
+/** A server with these documents, and a job that reads them by id with one request at a time. */
 export interface Place {
   readonly server: RealisticServer;
   readonly dataset: TestDataset;
-  /** Runs the job, with these differences; the job of a place stays one and the same. */
+  /** Runs the job with these overrides; it is always the same job. */
   readonly run: (more?: Record<string, unknown>, options?: Pick<RunOptions, "retryFailed">) => Promise<Proved>;
 }
 
@@ -43,14 +43,14 @@ export async function startPlace(documents: readonly TestDocument[], behaviour: 
   return { server, dataset, run };
 }
 
-/** A document as it is when all indexing is done: positions 1, 2, 3 and so on, every chunk completed. */
+/** A document whose indexing is complete: positions 1, 2, 3 and so on, every chunk completed. */
 export function makeIndexed(options: Parameters<typeof makeDocument>[0]): TestDocument {
   const document = makeDocument(options);
   for (const [at, chunk] of document.chunks.entries()) Object.assign(chunk, { position: at + 1, status: "completed" });
   return document;
 }
 
-/** Adds a chunk as the service does: behind the greatest position. */
+/** Adds a chunk after the last position, like the service. */
 export function append(document: TestDocument, seed: number): void {
   const [chunk] = makeIndexed({ chunks: 1, seed, docForm: document.docForm }).chunks;
   const position = Math.max(0, ...document.chunks.map((other) => Number(other.position))) + 1;

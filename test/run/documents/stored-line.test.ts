@@ -9,7 +9,7 @@ import { recordsOf } from "../../rows/record-arbitrary.js";
 const known = { dataset_id: "dataset", document_id: "document", segment_id: "segment" };
 
 describe.each(["chunks", "child_chunks"] as const)("the cells of a line of %s", (kind) => {
-  it.runIf(inFull)("are those of the parsed line, whatever the row holds", () => {
+  it.runIf(inFull)("equal those of the parsed line, for any row", () => {
     const awkward = fc.constantFrom('"id":', ',"position":1', '\\"content":', ',"answer":', ',"word_count":', "\\");
     const record = fc.tuple(recordsOf(kind), fc.dictionary(fc.constantFrom("id", "content", "answer", "x"), awkward));
     fc.assert(
@@ -27,7 +27,7 @@ describe.each(["chunks", "child_chunks"] as const)("the cells of a line of %s", 
     );
   });
 
-  it("are refused where kbdump did not write the line", () => {
+  it("are refused if kbdump did not write the line", () => {
     expect(() => cellsOf(kind, '{"content":"x"}')).toThrow("did not write");
     expect(() => cellsOf(kind, "")).toThrow("did not write");
   });

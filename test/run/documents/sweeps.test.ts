@@ -29,7 +29,7 @@ async function startPlace(document: TestDocument, behaviour: Behaviour, more: Re
 
 const isChunkPage = ({ path }: RequestRecord) => path.endsWith("/segments");
 
-/** Swaps a chunk for another one, so that the total stays what it is. */
+/** Replaces a chunk by another one, so that the total stays the same. */
 function swap(document: TestDocument, seed: number): void {
   const [other] = makeDocument({ chunks: 1, seed }).chunks;
   if (other) document.chunks.splice(0, 1, { ...other, document_id: document.id });
@@ -48,7 +48,7 @@ test.runIf(inFull)(
 );
 
 test.runIf(inFull)(
-  "a chunk swapped behind the crawl, which no count tells, is seen by the second sweep and read",
+  "a chunk swapped after it was read, which no count shows, is found by the second sweep and read",
   async () => {
     const document = makeDocument({ chunks: 250 });
     const behaviour: Behaviour = {
@@ -113,7 +113,7 @@ test("children swapped in a list of more than one page are seen", async () => {
 test.runIf(inFull).each([
   ["sweeps", 4],
   ["anchored", 4],
-  ["counts", 3], // what is read anew after the sweep is not swept
+  ["counts", 3], // pages that are read again after the sweep are not swept
 ])("%s: what an earlier process read is swept", async (consistency, sweeps) => {
   const document = makeDocument({ chunks: 950 });
   let broken = true;
@@ -124,7 +124,7 @@ test.runIf(inFull).each([
   const { run } = await startPlace(document, behaviour, { child_chunks: "none", consistency });
   await expect(run()).rejects.toThrow(StopError);
   broken = false;
-  swap(document, 55); // on page 1, which is not read again
+  swap(document, 55); // on page 1, which the second run does not read again
   const { manifest, folder } = await run();
   expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps });
   expect((await readJsonl(folder, "chunks"))[0]?.id).toBe(document.chunks[0]?.id);

@@ -3,7 +3,7 @@ import { inFull } from "../../rounds.js";
 import { makeDocument, type TestDocument } from "../../servers/store.js";
 import { idsOf, startPlace } from "./proving.js";
 
-/** One chunk with 750 children of one position, which the service lists in another order at every request. */
+/** One chunk with 750 children in the same position; the service lists them in a different order each time. */
 function makeTied(): TestDocument {
   const document = makeDocument({
     chunks: 3,
@@ -28,7 +28,7 @@ test.runIf(inFull).each(["all", "auto"])(
   },
 );
 
-test.runIf(inFull)("auto takes 250 tied children from the chunk without asking for all lists", async () => {
+test.runIf(inFull)("auto reads 250 tied children from the chunk without reading all lists", async () => {
   const document = makeTied();
   const { run, server } = await startPlace([document], { ties: "shuffled" });
   const { manifest } = await run({ child_chunks: "auto" });

@@ -45,7 +45,7 @@ test.each([
   const document = makeDocument({ chunks: 250 });
   const bad = new Set(idsOf(document.chunks.slice(from, from + count)));
   const { run } = await startPlace([document], { unrendered: new Map([...bad].map((id) => [String(id), outOfRange])) });
-  if (count === 100) return expect(run()).rejects.toThrow("year 20000 is out of range"); // nothing at its beginning can be had
+  if (count === 100) return expect(run()).rejects.toThrow("year 20000 is out of range"); // nothing at the start can be read
   const { manifest, chunks } = await run();
   expect(manifest.documents[0]).toMatchObject({ status: "unstable", total: 250, chunk_count: 250 - count });
   expect(manifest.documents[0]?.error).toMatch(new RegExp(`^row ${from + 1} of chunks .*; and ${count - 5} more$`));

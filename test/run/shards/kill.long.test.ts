@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { finished, runKbdump, startKbdump } from "../../cli/run-kbdump.js";
 import { allOf, expectWhole, startPlace } from "./sharding.js";
 
-test("kill -9 of one of two shards at work in one folder: it is continued, and the other does not notice", async () => {
+test("kill -9 of one of two shards in the same folder: it resumes, and the other is not affected", async () => {
   const { run, file, env, behaviour, shards } = await startPlace(8);
   const whole = await run();
   behaviour.latency = 5;

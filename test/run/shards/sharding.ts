@@ -12,7 +12,7 @@ import { makeDocument, makeStatusEntry, Store } from "../../servers/store.js";
 import { jobFile, testFolder } from "../job-for.js";
 import { type Rows, readJsonl } from "../read-dump.js";
 
-/** Two datasets of documents of every shape, some of them edited, each with a batch, and a job that reads all of them. */
+/** Two datasets with documents of every shape, some of them edited; each dataset has a batch. The job reads everything. */
 export async function startPlace(documents = 8, more: Record<string, unknown> = {}) {
   const store = new Store();
   for (const part of [0, 1]) {
@@ -55,17 +55,17 @@ export async function startPlace(documents = 8, more: Record<string, unknown> = 
   return { store, server, behaviour, folder, file, env, job, run, list, shards: join(folder, "out", "test", "shards") };
 }
 
-/** All shards of so many. */
+/** All `count` shards. */
 export const allOf = (count: number) => Array.from({ length: count }, (_, at) => ({ index: at + 1, count }));
 
-/** The rows of some runs in an order that does not depend on the shards; readings without their time. */
+/** The rows of some runs, sorted so that the split into shards does not matter; status readings without their time. */
 export async function rowsOf(runs: readonly { readonly folder: string }[], kind: string): Promise<readonly string[]> {
   const rows: Rows = [];
   for (const { folder } of runs) rows.push(...(await readJsonl(folder, kind)));
   return rows.map(({ captured_at: _, ...row }) => JSON.stringify(row)).sort();
 }
 
-/** The rows of the shards are together those of a whole run, in every file. */
+/** Expects the shards to have the same rows as a whole run, in every file. */
 export async function expectWhole(shards: Parameters<typeof rowsOf>[0], whole: RunResult): Promise<void> {
   for (const kind of allKinds) expect(await rowsOf(shards, kind), kind).toEqual(await rowsOf([whole], kind));
 }

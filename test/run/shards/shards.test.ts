@@ -67,7 +67,7 @@ test.runIf(inFull)(
       server.reset();
       results.push(await run({ shard, documentsFrom: list }));
       const kindsAsked = server.requests.map(({ path }) => /\/(documents|segments)$/.exec(path)?.[1]).filter(Boolean);
-      expect([...new Set(kindsAsked)]).toEqual(["segments", "documents"]); // those that moved are looked for at the end
+      expect([...new Set(kindsAsked)]).toEqual(["segments", "documents"]); // at the end, the run looks for changed documents
     }
     const [again, ...segments] = results;
     if (again) await expectWhole([again], whole);
@@ -76,7 +76,7 @@ test.runIf(inFull)(
   },
 );
 
-test.runIf(inFull)("verify finds a list that was changed, is a link, or is gone", async () => {
+test.runIf(inFull)("verify finds a list that was changed, is a link, or is missing", async () => {
   const { run } = await startPlace(2);
   const { folder } = await run({ shard: { index: 1, count: 1 } });
   const path = join(folder, "list.json");
@@ -105,13 +105,13 @@ test.runIf(inFull)("shards without any document are complete, with files without
     await run({ shard: part?.manifest.shard, documentsFrom: list });
     return server.requests.filter(({ path }) => path.endsWith("/documents")).map(({ path }) => path.split("/")[3]);
   };
-  expect(await asked(empty[0])).toEqual([]); // no document of its own can have moved
+  expect(await asked(empty[0])).toEqual([]); // the shard has no documents that could have changed
   const single = segments.find(({ manifest }) => manifest.counts.documents === 1);
   expect(await asked(single)).toEqual(single?.manifest.documents.map(({ dataset_id }) => dataset_id));
 });
 
 test.runIf(inFull)(
-  "a shard of which no document can be read is published as partial: others may have read theirs",
+  "a shard without any readable document is published as partial: others may have read theirs",
   async () => {
     const { run, store, behaviour } = await startPlace(2);
     const ids = [...store.datasets.values()].flatMap(({ documents }) => [...documents.keys()]);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type Bucket, openBucket } from "../../../src/store/bucket/bucket.js";
 
-/** Opens a place in a store for one test. */
+/** Opens a prefix in a store for one test. */
 export async function openAt({ env }: { readonly env: NodeJS.ProcessEnv }, url: string): Promise<Bucket> {
   const bucket = await openBucket(url, { env, signal: new AbortController().signal });
   onTestFinished(() => bucket.close());

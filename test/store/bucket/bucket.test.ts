@@ -12,7 +12,7 @@ describe.skipIf(!hasS3)("a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  test.runIf(inFull)("gives back what was put, and nothing for a key that is not there", async () => {
+  test.runIf(inFull)("returns the stored bytes, and nothing for a missing key", async () => {
     const bucket = await openAt(store, "s3://kb-dumps/objects");
     expect(bucket.url).toBe("s3://kb-dumps/objects");
     expect(await bucket.read("head.json")).toBeUndefined();
@@ -76,7 +76,7 @@ describe.skipIf(!hasS3)("a bucket", () => {
     );
   });
 
-  test("names what is wrong with the bucket, and never the secret", async () => {
+  test("names the problem of the bucket, and never the secret", async () => {
     const bucket = await openAt(store, "s3://nobody-made-this");
     const failed = bucket.read("head.json");
     await expect(failed).rejects.toThrow(

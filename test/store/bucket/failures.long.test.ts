@@ -12,7 +12,7 @@ import { startProxy } from "../../servers/proxy.js";
 import { envFor, hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { keysBelow, newFolder, openAt, sha256Of } from "./bucket-helpers.js";
 
-/** A store that refuses every request in the same way; its answer shows what was asked of it, secrets and all. */
+/** A store that refuses every request in the same way; its answer repeats the request, including secrets. */
 async function startRefusing(status: number, code: string, headers: Readonly<Record<string, string>> = {}) {
   const server: Server = createServer((request, response) => {
     request.resume().on("end", () => {
@@ -58,7 +58,7 @@ test.each([
   }
 });
 
-test("an endpoint where nobody listens is named", async () => {
+test("an endpoint that refuses connections is named", async () => {
   const bucket = await openAt({ env: envFor("http://127.0.0.1:1") }, "s3://kb-dumps/job");
   await expect(bucket.read("head.json")).rejects.toThrow(
     "cannot read s3://kb-dumps/job/head.json: GET http://127.0.0.1:1/kb-dumps/job/head.json: connection refused",
@@ -146,7 +146,7 @@ describe.skipIf(!hasS3)("on a wire that loses answers", () => {
     expect((await bucket.read("a"))?.bytes.toString()).toBe("one");
   });
 
-  test("the end of a multipart upload whose answer is lost is settled; one that cannot end is ended", async () => {
+  test("a multipart upload whose last answer is lost is reconciled; one that cannot complete is aborted", async () => {
     const [proxy, folder] = [await startCuttingProxy(store.port), await newFolder()];
     const bucket = await openAt({ env: envFor(proxy.url) }, "s3://kb-dumps/parts");
     const bytes = randomBytes(17 * 1024 * 1024);

@@ -36,7 +36,7 @@ const runs: fc.Arbitrary<BucketRun> = fc.record({
   folder: fc.constant("runs/20261120T020000123Z.1-0a1b2c3d"),
   manifest: fc.record({ bytes: fc.nat(), sha256: fc.constant(sha256) }),
 });
-/** A head as holders leave it: changed by the decisions alone. */
+/** A head that resulted only from these decisions. */
 const heads: fc.Arbitrary<Head> = fc
   .array(
     fc.oneof(
@@ -82,7 +82,7 @@ test("a head may be taken over once it is released, has no holder, or did not ch
   );
 });
 
-test("a takeover raises the epoch and keeps the runs; the holder before owns the head no more", () => {
+test("a takeover raises the epoch and keeps the runs; the previous owner no longer owns the head", () => {
   fc.assert(
     fc.property(heads, holders, holders, (head, one, other) => {
       fc.pre(one.id !== other.id);
@@ -98,7 +98,7 @@ test("a takeover raises the epoch and keeps the runs; the holder before owns the
   );
 });
 
-test("runs are listed once, in the order of their ids; latest is the newest complete one that is left", () => {
+test("each run is listed once, sorted by id; latest is the newest remaining complete one", () => {
   fc.assert(
     fc.property(fc.array(runs, { maxLength: 6 }), fc.nat(6), (some, cut) => {
       const all = some.reduce((head, run) => withRun(head, run, run.status === "complete"), emptyHead);

@@ -12,7 +12,7 @@ describe.skipIf(!hasS3)("a large file", () => {
   });
   afterAll(() => store.stop());
 
-  test("goes there and back in parts, with the condition of the whole, and leaves no upload behind", async () => {
+  test("are uploaded and downloaded in parts, with the condition for the whole, and leave no upload behind", async () => {
     const [bucket, folder] = [await openAt(store, "s3://kb-dumps/large"), await newFolder()];
     const bytes = randomBytes(40 * 1024 * 1024 + 1);
     await writeFile(`${folder}/a`, bytes);

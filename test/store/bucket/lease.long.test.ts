@@ -28,7 +28,7 @@ async function headOf(bucket: Bucket): Promise<Head> {
   return headFrom((await bucket.read("head.json"))?.bytes ?? Buffer.alloc(0), bucket.url);
 }
 
-/** A store whose clock is past the two minutes: its objects are that old. */
+/** A store in which all objects are this old, as if its clock were ahead. */
 const agedBy = (bucket: Bucket, age: number): Bucket => ({
   ...bucket,
   read: async (key) => {
@@ -67,7 +67,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     expect(await headOf(bucket)).toMatchObject({ epoch: 2, latest: null, runs: [{ run_id: "20261122T020000123Z" }] });
   });
 
-  test("one of 20 wins a free job, and one of 20 that of a dead holder", async () => {
+  test("one of 20 wins a free job, and one of 20 that of a dead owner", async () => {
     const bucket = await newPlace();
     for (const age of [0, 120_000]) {
       const places = atOnce(bucket, 20, age);
@@ -81,7 +81,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     expect((await headOf(bucket)).epoch).toBe(2);
   });
 
-  /** Places whose first answers are as old as `age`, and come only once all of them have read the same. */
+  /** Buckets whose first answers are `age` old and arrive only when all buckets have read the same state. */
   function atOnce(bucket: Bucket, places: number, age: number): readonly Bucket[] {
     let waiting = places;
     let go = () => {};
@@ -181,7 +181,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
             () => true,
             () => false,
           ),
-        patient, // each try needs a moment between two signs of life
+        patient, // each try needs time between two heartbeats
       )
       .toBe(true);
     await expect.poll(() => first.lost.aborted, patient).toBe(true);
@@ -223,7 +223,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     expect((await headOf(bucket)).runs.length).toBe(1);
   });
 
-  test("cleaning up removes what earlier holders left, and nothing else", async () => {
+  test("cleaning up removes what earlier owners left, and nothing else", async () => {
     const bucket = await newPlace();
     const first = await leased(bucket);
     const listed = runOf(first, 1);

@@ -7,7 +7,7 @@ const bucket = fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/);
 const name = fc.stringMatching(/^[A-Za-z0-9._=+@-]{1,20}$/).filter((text) => text !== "." && text !== "..");
 const names = fc.array(name, { maxLength: 5 });
 
-test("an address is read back from its place, with a slash behind it or none", () => {
+test("an address can be parsed back, with or without a slash at the end", () => {
   fc.assert(
     fc.property(bucket, names, (ofBucket, ofPrefix) => {
       const place = { bucket: ofBucket, prefix: ofPrefix.join("/") };
@@ -59,7 +59,7 @@ test.each([
   expect(() => prefixFromUrl(url)).toThrow("expected s3://bucket/prefix; ");
 });
 
-test("keys stand below the prefix", () => {
+test("keys are below the prefix", () => {
   expect(wholeKey({ bucket: "kb1", prefix: "a/b" }, "head.json")).toBe("a/b/head.json");
   expect(wholeKey({ bucket: "kb1", prefix: "" }, "head.json")).toBe("head.json");
   expect(urlOfPrefix({ bucket: "kb1", prefix: "a" }, "head.json")).toBe("s3://kb1/a/head.json");

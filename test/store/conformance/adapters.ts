@@ -6,34 +6,34 @@ import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { type StoreProxy, startStoreProxy } from "../../servers/store-proxy.js";
 import { keysBelow, openAt, sha256Of } from "../bucket/bucket-helpers.js";
 
-/** What readers see of a job. */
+/** The published state of a job, as readers see it. */
 export interface Seen {
-  /** Run id → rows. */
+  /** The rows by run id. */
   readonly runs: Readonly<Record<string, string>>;
   readonly latest: string | undefined;
-  /** The runs in the database. */
+  /** The run ids in the database. */
   readonly database: readonly string[];
 }
 
-/** Where an owner runs: the job file and the environment, which names the store. */
+/** The environment of an owner: the job file, and variables that name the store. */
 export interface Machine {
   readonly file: string;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A job of toy runs: see owner.mjs. */
+/** A job with toy runs: see owner.mjs. */
 export interface Place {
   readonly machine: Machine;
-  /** Lets the lease look as if its owner had been silent for long; gives the machine of a successor. */
+  /** Makes the lease look as if its owner had sent no heartbeat for long; returns the machine for a successor. */
   readonly expire: () => Promise<Machine>;
-  /** Steps that readers do not see, so that an owner which lost the lease may still take them. */
+  /** Steps that readers do not see, so an owner may still take them after it lost the lease. */
   readonly unseen: readonly string[];
   readonly seen: () => Promise<Seen>;
   /** Expects that nothing is left of runs that are not listed. */
   readonly expectTidy: (seen: Seen) => Promise<void>;
 }
 
-/** A kind of store, and how a test gets a job in it. */
+/** A kind of store, and how a test sets up a job in it. */
 export interface Adapter {
   readonly name: string;
   readonly isHere: boolean;
@@ -98,10 +98,10 @@ async function folderPlace(): Promise<Place> {
 const idsOf = (database: string) => database.split("\n").filter((line) => line !== "");
 
 let count = 0;
-/** Milliseconds by which the clock of a successor is ahead, so that an owner without a heartbeat counts as gone. */
+/** How many milliseconds the successor's clock is ahead, so that an owner without a heartbeat counts as gone. */
 const later = 125_000;
 
-/** The successor is another machine, with a work folder of its own. */
+/** The successor is another machine with its own work folder. */
 async function bucketPlace(store: TestStore): Promise<Place> {
   const folder = await testFolder();
   const name = `conformance-${++count}-${process.pid}`;

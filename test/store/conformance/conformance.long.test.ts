@@ -5,8 +5,9 @@ import { adapters, type Place, type Seen } from "./adapters.js";
 import { type Owner, startOwner, steps } from "./owners.js";
 
 /**
- * The promise of every store: each publishing step of an owner either happens before its successor has taken over, and the successor
- * builds on it, or it fails. Owners are processes of their own, which are frozen and killed before each step and at random moments.
+ * The promise of every store: each publishing step of an owner either happens before its successor takes over, which
+ * then builds on it, or fails. Owners run in their own processes; tests freeze and kill them before each step and at
+ * random times.
  */
 describe.each(adapters)("a job in $name", { timeout: 900_000 }, ({ isHere, open }) => {
   let opened: Awaited<ReturnType<typeof open>>;
@@ -22,7 +23,7 @@ describe.each(adapters)("a job in $name", { timeout: 900_000 }, ({ isHere, open 
     return place;
   }
 
-  /** Lets another owner publish; expects that it succeeds and builds on what readers saw. */
+  /** Lets another owner publish; expects that it succeeds and keeps the runs that readers saw. */
   async function publishAfter(place: Place, label: string, machine = place.machine): Promise<Seen> {
     const before = await place.seen();
     const next = startOwner(machine);
@@ -35,7 +36,7 @@ describe.each(adapters)("a job in $name", { timeout: 900_000 }, ({ isHere, open 
     return seen;
   }
 
-  test.skipIf(!isHere)("owners publish one after another; a second one is refused meanwhile", async () => {
+  test.skipIf(!isHere)("owners publish one after another; meanwhile a second one is refused", async () => {
     const place = await placeWithRuns();
     const three = await place.seen();
     expectWhole(three, "three runs");
@@ -83,7 +84,7 @@ describe.each(adapters)("a job in $name", { timeout: 900_000 }, ({ isHere, open 
     }
   });
 
-  test.skipIf(!isHere)("frozen at random moments: what readers see stays whole, and the successor's", async () => {
+  test.skipIf(!isHere)("frozen at random moments: readers still see whole runs, those of the successor", async () => {
     const place = await placeWithRuns();
     for (let round = 0; round < rounds(2, 6, "KBDUMP_FREEZE_ROUNDS"); round++) {
       const frozen = startOwner(place.machine);
@@ -96,7 +97,7 @@ describe.each(adapters)("a job in $name", { timeout: 900_000 }, ({ isHere, open 
       await frozen.end();
       const after = await place.seen();
       expectWhole(after, label);
-      // One that was frozen before it took the lease is the next owner, and removes the oldest run.
+      // An owner that froze before it took the lease publishes next and removes the oldest run.
       for (const id of Object.keys(seen.runs).slice(1)) expect(after.runs[id], label).toBe(seen.runs[id]);
     }
   });
@@ -119,19 +120,19 @@ describe.each(adapters)("a job in $name", { timeout: 900_000 }, ({ isHere, open 
   });
 });
 
-/** `<step>: <error>` of each step that failed. */
+/** The failed steps, as `<step>: <error>`. */
 function failuresOf({ lines }: Owner): readonly string[] {
   return lines.flatMap(({ failed, error }) => (failed === undefined ? [] : [`${failed}: ${error}`]));
 }
 
-/** The database knows every run but those of owners that ended between their commit and the database, and `latest` is the newest. */
+/** Expects that `latest` and the last run in the database are both the newest run. */
 function expectWhole({ runs, latest, database }: Seen, label: string): void {
   const ids = Object.keys(runs);
   expect(latest, label).toBe(ids.at(-1));
   expect(database.at(-1), label).toBe(ids.at(-1));
 }
 
-/** Of the steps from this one on, none that readers see was taken. */
+/** Expects that the owner took no visible step from this one on. */
 function expectStopped({ lines }: Owner, step: string, { unseen }: Place): void {
   const seen = ["commit", "database", "latest", "remove"].filter((name) => !unseen.includes(name));
   const later = steps.slice(steps.indexOf(step)).filter((name) => seen.includes(name));

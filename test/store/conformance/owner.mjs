@@ -1,6 +1,6 @@
-// An owner of a job in a process of its own: node owner.mjs <job file> <run>. It takes the lease and publishes one toy run, whose
-// rows are the text <run>. It says on stdout, a JSON line each, what it does next and how that ended. With a third argument it waits
-// for a line on stdin before each step.
+// An owner of a job in its own process: node owner.mjs <job file> <run>. It takes the lease and publishes one toy run, whose rows
+// are the text <run>. It prints a JSON line before and after each step. With a third argument, it waits for a line on stdin before
+// each step.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -28,9 +28,9 @@ async function step(name, work) {
   }
 }
 
-/** Writes the staged run: rows, and a manifest that names their SHA-256. */
+/** Writes a staged run: rows, and a manifest with their SHA-256. */
 async function stageRun(stage, run_id) {
-  for (const path of [dirname(stage), stage]) await mkdir(path); // an owner never makes the folder above again
+  for (const path of [dirname(stage), stage]) await mkdir(path); // an owner never recreates the parent folder
   await writeFile(join(stage, "chunks.jsonl"), rows);
   const sha256 = createHash("sha256").update(rows).digest("hex");
   const files = [{ path: "chunks.jsonl", kind: "chunks", format: "jsonl", rows: 1, bytes: rows.length, sha256 }];
@@ -55,13 +55,13 @@ try {
   await step("build", () => writeFile(built, [...listed, runId].join("\n")));
   await step("upload", () => store.upload(manifest, stage, options.signal));
   await step("commit", () => store.commit(manifest, stage));
-  // As in a run: what follows the commit is tried, whatever fails of it.
+  // As in a real run, the steps after the commit may fail.
   await step("follow", () => store.follow(manifest, stage)).catch(() => {});
   await step("database", () => store.replaceDatabase(built, false)).catch(() => {});
   await step("latest", () => store.pointLatest(runId)).catch(() => {});
   const [oldest = "", ...others] = (await readdir(runs)).sort();
   if (others.length > 2) await step("remove", () => store.removeRun(oldest)).catch(() => {});
-  // This run, work of killed owners, and what was removed.
+  // Removes the rest of this run, the work of killed owners, and pruned runs.
   for (const name of await readdir(own))
     if (name === "removed" || isRunId(name)) await rm(join(own, name), { recursive: true, force: true });
 } catch {

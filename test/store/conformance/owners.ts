@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { Machine } from "./adapters.js";
 
-/** The steps of an owner that publishes, in their order. */
+/** The steps of an owner that publishes, in order. */
 export const steps: readonly string[] = [
   "lease",
   "stage",
@@ -29,21 +29,21 @@ interface Line {
   readonly runId?: string;
 }
 
-/** An owner in a process of its own: see owner.mjs. */
+/** An owner in its own process: see owner.mjs. */
 export interface Owner {
-  /** Its lines so far. */
+  /** Its output lines so far. */
   readonly lines: readonly Line[];
   readonly runId: () => string | undefined;
-  /** Lets it go on until it is about to do this step; false where it ends before. */
+  /** Lets it continue until just before this step; false if it ends first. */
   readonly until: (step: string) => Promise<boolean>;
   readonly signal: (name: "SIGSTOP" | "SIGCONT" | "SIGKILL") => void;
-  /** Lets it go on to its end. */
+  /** Lets it continue until it ends. */
   readonly end: () => Promise<void>;
 }
 
 let count = 0;
 
-/** Starts an owner on a machine, for one test; `gated`: it waits before each step. */
+/** Starts an owner on a machine, for one test; if `gated`, it waits before each step. */
 export function startOwner({ file, env }: Machine, { gated = false } = {}): Owner {
   const args = [join(import.meta.dirname, "owner.mjs"), file, `rows of owner ${++count}`];
   const child = spawn(process.execPath, gated ? [...args, "gated"] : args, {
@@ -51,7 +51,7 @@ export function startOwner({ file, env }: Machine, { gated = false } = {}): Owne
     stdio: ["pipe", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
-  child.stdin.on("error", () => {}); // it may be killed while it is told to go on
+  child.stdin.on("error", () => {}); // the process may be killed while this writes to it
   const lines: Line[] = [];
   const read = createInterface({ input: child.stdout });
   read.on("line", (line) => lines.push(JSON.parse(line)));

@@ -15,7 +15,7 @@ const id = "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f";
 const copies = `/var/my copies (1)/kb/.copies-${id}/s3`;
 const run = "20261120T020000123Z";
 
-test("paths of copies are shown as the addresses of what was copied, and no other text changes", () => {
+test("paths of copies are shown as the addresses of their originals, and no other text changes", () => {
   expect(names(`${copies}/dumps/team/nightly/runs/${run} is not sound:\n  x`)).toBe(
     `s3://dumps/team/nightly/runs/${run} is not sound:\n  x`,
   );
@@ -25,7 +25,7 @@ test("paths of copies are shown as the addresses of what was copied, and no othe
     expect(names(text)).toBe(text);
 });
 
-test("restores of a run in a bucket lie outside of the copies, which go", () => {
+test("restores of a run in a bucket are outside of the copies, which are removed", () => {
   expect(restoreFolderOf(`${copies}/dumps/nightly/runs/${run}`)).toBe(
     `/var/my copies (1)/kb/s3/dumps/nightly/runs/${run}.restore`,
   );
@@ -43,7 +43,7 @@ test("an error is named in all of its parts", () => {
   expect(withBucketNames(new StopError("a"), names)).toBeInstanceOf(StopError);
 });
 
-test("copies go at the end of their scope; those of a dead process with the next ones, and restores stay", async () => {
+test("copies are removed at the end of their scope, those of a dead process with the next ones; restores stay", async () => {
   const root = await testFolder();
   const gone = join(root, `.copies-${id}`);
   await mkdir(join(root, "s3", "dumps"), { recursive: true });
@@ -57,7 +57,7 @@ test("copies go at the end of their scope; those of a dead process with the next
     await writeFile(join(gone, "owner.json"), JSON.stringify({ ...owner, born: "1" }));
     await using second = openCopies({ KBDUMP_COPIES: root });
     await second.folderOf("s3://dumps/nightly");
-    expect((await readdir(root)).filter((name) => name.startsWith(".copies-"))).toHaveLength(2); // both live
+    expect((await readdir(root)).filter((name) => name.startsWith(".copies-"))).toHaveLength(2); // both processes are alive
     expect(await readdir(root)).not.toContain(`.copies-${id}`);
   }
   expect(await readdir(root)).toEqual(["s3"]);

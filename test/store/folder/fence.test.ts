@@ -20,7 +20,7 @@ async function startJob() {
   const job = await jobFor(folder, { service: { demo: true }, datasets: [{ id: dataset, documents: [document] }] });
   const hidden = join(folder, "out", "test", ".work");
   await mkdir(hidden, { recursive: true });
-  /** The folder that a holder left, with the work of a run in it; it tells what `holder` says of its process. */
+  /** The folder that an owner left, with the work of a run in it; `owner` describes its process. */
   const leave = async (token: string, owner: object | undefined, ...below: readonly string[]) => {
     const own = join(hidden, ...below, token);
     const parts = join(own, runId, "segments");
@@ -38,7 +38,7 @@ const [first, second, _third] = [1, 2, 3].map((number) => `5fd3c9ab-0000-4000-80
   string,
   string,
 ];
-const frozen = await thisOwner(new Date()); // this process lives, so that it cannot be proved dead
+const frozen = await thisOwner(new Date()); // this process is alive, so it cannot be proved dead
 const dead = { ...frozen, pid: deadPid };
 const elsewhere = { ...frozen, host: "elsewhere", pid: 12 };
 const part = (leased: LeasedJob) => join(leased.own, runId, "segments", "1.chunks.jsonl");
@@ -84,21 +84,21 @@ test.each([
   });
 });
 
-test("what a holder leaves is taken over by the next one, and the next but one; done with, nothing stays", async () => {
+test("the work of an owner is taken over by the next one and the one after it; once it is done, nothing remains", async () => {
   const { job, hidden, leave } = await startJob();
   await leave(first, dead);
   for (let round = 0; round < 3; round++) {
     await underLease(job, options, async (leased) => expect(await readFile(part(leased), "utf8")).toBe("journaled\n"));
-    expect((await readdir(hidden)).length).toBe(2); // the folder of the holder, and indexing_status
+    expect((await readdir(hidden)).length).toBe(2); // the owner's folder, and indexing_status
   }
   await underLease(job, options, async (leased) => rename(join(leased.own, runId), join(hidden, "..", "gone")));
   expect(await readdir(hidden)).toEqual(["indexing_status"]);
 });
 
-test("a holder that died while it fenced others: what it had not taken over yet is, by the same rules", async () => {
+test("an owner that died while fencing others: its remaining work is taken over by the same rules", async () => {
   const { job, leave } = await startJob();
   const own = await leave(first, dead);
-  await rename(join(own, runId), join(own, "copy")); // broken off, so that it may lack something
+  await rename(join(own, runId), join(own, "copy")); // as if interrupted while copying, so it may be incomplete
   await writeFile(join(own, "copy", "segments", "1.chunks.jsonl"), "half");
   const inner = await leave(second, elsewhere, first, "from");
   const { ino } = await stat(join(inner, runId, "segments", "1.chunks.jsonl"));
@@ -108,7 +108,7 @@ test("a holder that died while it fenced others: what it had not taken over yet 
   });
 });
 
-test("work that a holder had taken over counts, not what it had taken it from", async () => {
+test("the newest copy of the work counts, not the one that an owner took it from", async () => {
   const { job, leave } = await startJob();
   const own = await leave(first, dead);
   await writeFile(join(own, runId, "segments", "1.chunks.jsonl"), "journaled\nand continued\n");
@@ -134,10 +134,10 @@ test("a named pipe or a link in work that is taken over is dropped, so that noth
   }
 });
 
-test("who is fenced ends with an error that names the successor, whatever error it met", async () => {
+test("a fenced owner ends with an error that names the successor, after any other error", async () => {
   const { job, hidden } = await startJob();
   const outcome = await underLease(job, options, async (mine) => {
-    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere")); // somebody removed it
+    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere")); // as if a user removed it
     await underLease(job, options, async () => {});
     return readFile(join(mine.own, "anything"));
   }).catch((error: unknown) => error);
@@ -147,7 +147,7 @@ test("who is fenced ends with an error that names the successor, whatever error 
   );
 });
 
-test("a run whose lock is gone when it looks names the successor that fenced it and ended meanwhile", async () => {
+test("a run that finds its lock gone names the successor that fenced it and ended meanwhile", async () => {
   const { job, hidden } = await startJob();
   const outcome = await underLease(job, options, async () => {
     await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
@@ -168,7 +168,7 @@ test("a successor leaves word for a holder that was frozen before it made its fo
   await underLease(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
 });
 
-test("two that fence each other both fail, and leave what they had to the next one", async () => {
+test("two owners that fence each other both fail, and leave their work to the next one", async () => {
   const { job, hidden, leave } = await startJob();
   await leave(first, dead);
   const outcome = await underLease(job, options, async (mine) => {
@@ -184,7 +184,7 @@ test("two that fence each other both fail, and leave what they had to the next o
   await underLease(job, options, async (leased) => expect(await readFile(part(leased), "utf8")).toBe("journaled\n"));
 });
 
-test("a link that has the name of a holder's folder is removed, and what it leads to is left alone", async () => {
+test("a link with the name of an owner's folder is removed, and its target is not touched", async () => {
   const { job, hidden, place } = await startJob();
   const victim = join(place, "victim");
   await mkdir(join(victim, "from", second), { recursive: true });
@@ -194,7 +194,7 @@ test("a link that has the name of a holder's folder is removed, and what it lead
   expect(await readdir(join(victim, "from"))).toEqual([second]);
 });
 
-test("of work that has to be copied, only what is worth it is: parts and facts, the database of a staged run, no stage", async () => {
+test("if work has to be copied, only segments and facts and the database of a staged run are, not the stage", async () => {
   const { job, leave } = await startJob();
   for (const [token, isStaged] of [
     [first, true],
@@ -214,6 +214,6 @@ test("of work that has to be copied, only what is worth it is: parts and facts, 
   }
 });
 
-test("an error is no proof that nothing is there", async () => {
+test("an error does not prove that nothing is there", async () => {
   await expect(isThere(join(await testFolder(), "x".repeat(300)))).rejects.toThrow("ENAMETOOLONG");
 });

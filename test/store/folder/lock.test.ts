@@ -17,7 +17,7 @@ const deadPid = spawnSync(process.execPath, ["-e", ""]).pid;
 const dead = JSON.stringify({ pid: deadPid, host: hostname(), since: "x", born: null, space });
 const elsewhere = JSON.stringify({ pid: deadPid, host: "elsewhere", since: "2026-11-20T01:00:00Z", born: null, space });
 
-/** A folder with a lock in it that was touched so many seconds ago; less than 0 lies in the future. */
+/** A folder with a lock that was touched `age` seconds ago; a negative age is in the future. */
 async function folderWithLock(text: string, age = 0): Promise<{ folder: string; path: string }> {
   const folder = await testFolder();
   const path = join(folder, "lock");
@@ -31,7 +31,7 @@ async function setAge(path: string, seconds: number): Promise<void> {
   await utimes(path, time, time);
 }
 
-test("a second run hears who holds the lock; after the first let it go, it can have it", async () => {
+test("a second run is told who holds the lock; when the first releases it, it can have it", async () => {
   const folder = await testFolder();
   const lock = await lockJob(folder, now);
   await expect(lockJob(folder, now)).rejects.toThrow(BusyError);
@@ -123,7 +123,7 @@ test.each([
   expect(await readdir(folder)).toEqual(["lock"]);
 });
 
-test("a link that leads nowhere in place of the lock is an error, not an endless search", async () => {
+test("a link that leads nowhere in place of the lock is an error, not an endless loop", async () => {
   const folder = await testFolder();
   await symlink("nowhere", join(folder, "lock"));
   await expect(lockJob(folder, now)).rejects.toThrow(
@@ -136,13 +136,13 @@ test("a lock is released by a mark in it: a process that lives does not hold it 
   const lock = await lockJob(folder, now);
   const text = await readFile(join(folder, "lock"), "utf8");
   await expect(lockJob(folder, now)).rejects.toThrow(BusyError);
-  await lock.release(join(folder, "not-there")); // where our folder was removed by a successor, the mark has to do
+  await lock.release(join(folder, "not-there")); // if a successor removed our folder, the mark must suffice
   expect(await readFile(join(folder, "lock"), "utf8")).toBe(`${text}\nreleased\n`);
   await (await lockJob(folder, now)).release(folder);
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("release leaves a lock alone that another put in the place of ours, also in the last moment", async () => {
+test("release leaves a lock unchanged that replaced ours, even at the last moment", async () => {
   const folder = await testFolder();
   const first = await lockJob(folder, now);
   await rm(join(folder, "lock"));
@@ -153,7 +153,7 @@ test("release leaves a lock alone that another put in the place of ours, also in
   await second.release(folder);
 });
 
-test("who holds the lock touches it", async () => {
+test("the owner of the lock touches it", async () => {
   const folder = await testFolder();
   const lock = await lockJob(folder, now, { every: 5 });
   const text = await readFile(join(folder, "lock"), "utf8");
@@ -203,7 +203,7 @@ test("work in the folders of a job learns that the lock is lost", async () => {
   });
 });
 
-/** Tries of one process: `won` or `busy`. The lock is held until the end of the test. */
+/** The results of tries by one process: `won` or `busy`. The lock is held until the test ends. */
 async function tries(folder: string, count: number): Promise<readonly string[]> {
   const outcomes = await Promise.allSettled(Array.from({ length: count }, () => lockJob(folder, now)));
   return outcomes.map((outcome) => {
@@ -254,7 +254,7 @@ test("of many processes at once exactly one gets the lock of a dead one", async 
   expect((await said).sort()).toEqual(["BusyError", "BusyError", "BusyError", "BusyError", "won"]);
 });
 
-test("what a dead process of this machine wrote to become a lock goes at once; of others, it stays for two minutes", async () => {
+test("a lock file that a dead process of this machine prepared is removed at once; others stay for two minutes", async () => {
   const folder = await testFolder();
   const alive = JSON.stringify({ ...JSON.parse(dead), pid: process.pid });
   const files = { "lock.dead": dead, "lock.alive": alive, "lock.elsewhere": elsewhere, "lock.empty": "" };
@@ -264,7 +264,7 @@ test("what a dead process of this machine wrote to become a lock goes at once; o
   expect((await readdir(folder)).sort()).toEqual(["lock.alive", "lock.elsewhere", "lock.empty", "lock.folder"]);
 });
 
-test("what killed processes left beside the lock is removed; what others are at work with is not", async () => {
+test("files that killed processes left beside the lock are removed; files in use are not", async () => {
   const { folder } = await folderWithLock(dead);
   const [old, young] = ["lock.9d3c1f1e-0000-4000-8000-000000000001", "lock.9d3c1f1e-0000-4000-8000-000000000002"];
   for (const name of [old, young, "lock.0123456789abcdef", "locksmith"]) await writeFile(join(folder, name), dead);
@@ -275,7 +275,7 @@ test("what killed processes left beside the lock is removed; what others are at 
   expect((await readdir(folder)).sort()).toEqual(["lock", young, "locksmith", "parts"]);
   await lock.release(folder);
   await writeFile(join(folder, young), dead);
-  await link(join(folder, young), join(folder, "lock")); // the lock that a killed process of this machine left
+  await link(join(folder, young), join(folder, "lock")); // a lock that a killed process on this machine left
   await (await lockJob(folder, now)).release(folder);
   expect((await readdir(folder)).sort()).toEqual(["locksmith", "parts"]);
 });

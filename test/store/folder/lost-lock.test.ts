@@ -7,7 +7,7 @@ import type { Behaviour } from "../../servers/behaviour.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store } from "../../servers/store.js";
 
-test("a run whose lock is gone ends without publishing, its requests under way included; the next one goes on", async () => {
+test("a run without its lock ends without publishing, including requests in flight; the next one continues", async () => {
   const store = new Store();
   const dataset = store.addDataset(makeDocument({ chunks: 250 }));
   const behaviour: Behaviour = {};
@@ -39,12 +39,12 @@ test("a run whose lock is gone ends without publishing, its requests under way i
   );
   await hanging;
   await rm(join(place, ".work", "lock"));
-  await vi.advanceTimersByTimeAsync(10_000); // the next sign of life
+  await vi.advanceTimersByTimeAsync(10_000); // the next heartbeat
   expect(await outcome).toMatch(/\.work\/lock was removed while this run was at work, so it ends/);
   expect(await readdir(join(place, "runs"))).toEqual([]);
   delete behaviour.faults;
   server.reset();
   expect((await runJob(job, options)).manifest).toMatchObject({ status: "complete", counts: { chunks: 250 } });
-  expect(server.requests.filter(({ path }) => path.endsWith("/segments")).length).toBeLessThan(3 + 3); // the first two pages were kept; all three are swept
+  expect(server.requests.filter(({ path }) => path.endsWith("/segments")).length).toBeLessThan(3 + 3); // keeps two pages, sweeps three
   expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
 });

@@ -31,18 +31,18 @@ export interface CopiedChunk extends v.InferOutput<typeof chunk> {
   readonly children: readonly v.InferOutput<typeof child>[];
 }
 
-/** With the values of the metadata fields of the dataset's own. */
+/** The document with its values for the dataset's own metadata fields. */
 export interface CopiedDocument extends v.InferOutput<typeof details> {
-  /** In the order of the service. */
+  /** In the order in which the service lists them. */
   readonly chunks: readonly CopiedChunk[];
 }
 
 export interface CopiedDataset extends v.InferOutput<typeof dataset> {
-  /** Oldest first. */
+  /** The oldest one first. */
   readonly documents: readonly CopiedDocument[];
 }
 
-/** Reads everything that a service holds, without the code that is tested. Lists must fit on one page. */
+/** Reads everything in a service without using the code under test. Every list must fit on one page. */
 export async function readCopies(url: string, key: string): Promise<readonly CopiedDataset[]> {
   const get = async (path: string): Promise<unknown> => {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });

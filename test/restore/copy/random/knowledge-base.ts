@@ -5,7 +5,7 @@ import type { DrawnChunk, DrawnDocument, Scenario } from "./scenario.js";
 export const datasetId = idOf(1);
 export const fieldId = idOf(2);
 
-/** The dataset of a scenario, as a service has it. */
+/** The dataset of a scenario, as a service stores it. */
 export function storedDataset({ technique, tags, documents }: Scenario): StoredDataset {
   const row = {
     ...{ id: datasetId, name: "Random", description: "copied", permission: "all_team_members" },
@@ -39,7 +39,7 @@ function processRule(form: DrawnDocument["form"]) {
 }
 
 interface Place {
-  /** The document. */
+  /** The document id. */
   readonly id: string;
   readonly form: DrawnDocument["form"];
   readonly index: number;

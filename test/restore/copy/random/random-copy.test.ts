@@ -48,7 +48,7 @@ test("a knowledge base arrives whole, once and in order, whatever the wire does"
   );
 }, 7_200_000);
 
-/** Dumps the drawn knowledge base, and copies it to an empty service, breaking off on the way. */
+/** Dumps the drawn knowledge base and copies it to an empty service, with interruptions. */
 async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]; result: CopyResult }> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
   const clock = () => new Date();
@@ -81,7 +81,7 @@ async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]
     const frozen =
       drawn.frozenAt === null ? undefined : await freezeRestore(run.folder, ["--to", wire.url], key, drawn.frozenAt);
     await plant(drawn.breaks.length);
-    await copy(); // documents may fail on this wire
+    await copy(); // documents may fail here, because writes get lost
     wire.mend();
     const result = await copy();
     const woken = await frozen?.wake();
@@ -95,7 +95,10 @@ async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]
   }
 }
 
-/** The datasets: one for each form, and the form of most documents, or of several the first, has the name itself. The newest come first. */
+/**
+ * The dataset names, newest dataset first. There is one dataset for each form; the most frequent form (on a tie, the one
+ * found first) gets the plain name.
+ */
 function namesOf({ documents }: Scenario): readonly string[] {
   const forms = documents.map(({ form }) => form).reverse();
   const timesOf = (form: string) => forms.filter((each) => each === form).length;
@@ -111,7 +114,7 @@ function factsOf({ name, description, indexing_technique: technique, tags, doc_m
   };
 }
 
-/** A document of the scenario as it must stand, in words that compare. */
+/** The expected document, in a form that can be compared. */
 function expected(document: DrawnDocument, { technique }: Scenario) {
   const { name, form, state, value } = document;
   const childrenOf = ({ content, children }: DrawnChunk) => {
@@ -130,12 +133,12 @@ function expected(document: DrawnDocument, { technique }: Scenario) {
   };
 }
 
-/** Chunks that the service takes. */
+/** The chunks that the service accepts. */
 function comingOf({ form, chunks }: DrawnDocument): readonly DrawnChunk[] {
   return chunks.filter(({ content, answer }) => content.trim() !== "" && (form !== "qa_model" || answer.trim() !== ""));
 }
 
-/** The child chunks that persons made, each with its parent. */
+/** The manual child chunks, each with its parent. */
 function customizedIn(document: DrawnDocument): readonly string[] {
   if (document.form !== "hierarchical_model") return [];
   return comingOf(document).flatMap(({ content, children }) =>
@@ -151,7 +154,7 @@ function customizedOf({ chunks }: CopiedDocument): readonly string[] {
   );
 }
 
-/** A document of the target in the same words. */
+/** A document of the target in the same form. */
 function standing({ name, doc_form: form, enabled, archived, doc_metadata, chunks }: CopiedDocument) {
   return {
     ...{ name, form, enabled, archived },
@@ -163,7 +166,7 @@ function standing({ name, doc_form: form, enabled, archived, doc_metadata, chunk
   };
 }
 
-/** In an order of their own: documents are made side by side. */
+/** Sorted, because documents are created concurrently. */
 function inOrder<T extends object>(documents: readonly T[]): readonly T[] {
   return documents.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type PlantedLink, plantedLink } from "../../planted.js";
 
-/** The fate of the n-th write: by default it passes. */
+/** What happens to the n-th write; "pass" by default. */
 export type WriteFate = "pass" | "lose answer" | "lose request" | "refuse" | { readonly late: number };
 
 export interface DrawnChild {
@@ -14,7 +14,7 @@ export interface DrawnChunk {
   readonly answer: string;
   readonly keywords: readonly string[];
   readonly isEnabled: boolean;
-  /** Null: those that the service makes of the content. */
+  /** Null: the service splits the content into children. */
   readonly children: readonly DrawnChild[] | null;
 }
 
@@ -23,29 +23,29 @@ export interface DrawnDocument {
   readonly form: "text_model" | "qa_model" | "hierarchical_model";
   readonly chunks: readonly DrawnChunk[];
   readonly state: "available" | "disabled" | "archived";
-  /** The value of the dataset's one metadata field. */
+  /** The value for the dataset's only metadata field. */
   readonly value: string | null;
 }
 
-/** A knowledge base, the service that it is copied to, and everything that happens on the way. */
+/** A knowledge base, the service that receives the copy, and everything that happens during the copy. */
 export interface Scenario {
   readonly technique: "high_quality" | "economy";
   readonly tags: readonly string[];
   readonly documents: readonly DrawnDocument[];
-  /** Chunks that one request may add; 0 for any number. */
+  /** How many chunks one request may add; 0 for no limit. */
   readonly cap: number;
   readonly fates: readonly WriteFate[];
-  /** Writes after which a copy is broken off; then it is begun again. */
+  /** After these writes, the copy is interrupted and started again. */
   readonly breaks: readonly number[];
-  /** The write before which a copy is frozen, to wake after the last one; null for none. */
+  /** A copy is frozen before this write and wakes after the last one; null for none. */
   readonly frozenAt: number | null;
-  /** A link beside the run, for which a copy is refused; null for none. */
+  /** A link beside the run that makes the copy stop; null for none. */
   readonly planted: PlantedLink | null;
-  /** Times that the service cannot index a chunk about pumps. */
+  /** How often the service fails to index a chunk about pumps. */
   readonly unindexed: number;
 }
 
-/** It arrives while its answer is looked for. */
+/** The write arrives while the copy looks for its result. */
 const late = { late: 50 };
 
 const word = fc.constantFrom("pump", "valve", "熱", "مضخة", "#1", '"quoted"', "<|x", "a\tb", "100%", "é", "😀");
