@@ -41,8 +41,10 @@ export function mergeLists(lists: readonly SharedList[], count: number): MergedL
   for (const { list, shards } of lists)
     for (const dataset of list.datasets)
       found.set(dataset.dataset_id, [...(found.get(dataset.dataset_id) ?? []), { ...dataset, shards }]);
+  const listed = lists.flatMap(({ shards }) => shards).length;
   const datasets: ListedDataset[] = [];
   const differing: string[] = [];
+  const unsettled: string[] = [];
   for (const [id, same] of found) {
     const listedBy = new Map<string, number[]>();
     for (const { documents, shards } of same)
@@ -52,6 +54,7 @@ export function mergeLists(lists: readonly SharedList[], count: number): MergedL
         unlisted.set(documentKey({ dataset_id: id, document_id: documentId }), shards);
     const isSettled = same.length === lists.length && same.every(({ state }) => state === same[0]?.state);
     if (!isSettled || same.some(({ documents }) => documents.length < listedBy.size)) differing.push(id);
+    for (const [documentId, shards] of listedBy) if (shards.length < listed) unsettled.push(documentId);
     datasets.push({
       dataset_id: id,
       name: same.find(({ name }) => name !== null)?.name ?? null,
@@ -59,7 +62,8 @@ export function mergeLists(lists: readonly SharedList[], count: number): MergedL
       documents: [...listedBy.keys()],
     });
   }
-  const differences = `the lists of documents of the shards differ, in dataset ${firstOf(differing)}: ${remedy}`;
+  const which = unsettled.length > 0 ? `; only some list document ${firstOf(unsettled)}` : "";
+  const differences = `the lists of documents of the shards differ, in dataset ${firstOf(differing)}${which}: ${remedy}`;
   const note = `the lists of documents of the shards have another order or other names, so those of shard ${first.shards[0]} were taken; ${remedy}`;
   return {
     list: { format: 1, datasets: datasets.sort(bySkipped), ...sumOfLists(lists) },

@@ -74,7 +74,7 @@ async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: R
     ...{ ...options, signal, memory: memoryShare(options.memory, share) },
     progress: partOf(options.progress, 0, 1),
   });
-  if (!options.verify) return reportRun(dump, lost, undefined, part(shares.reading));
+  if (!options.verify) return reportRun(dump, lost, undefined, part(shares.reading + shares.verifying));
   const verifying = verifyInWorker(dump.folder, part(shares.verifying));
   verifying.catch((error: unknown) => stop.abort(error));
   try {

@@ -32,8 +32,9 @@ export interface PairOptions {
 
 /**
  * Pairs the rows of documents in the tables that `loadDocumentRows` made with the names `old` and `live`. Returns a function that
- * reads the pairs of the document pair with this number: only pairs that differ or moved. They are in the order
- * of the old document, followed by rows of the live one without a partner. Texts stay in DuckDB, so memory does not grow with a document.
+ * reads the pairs of the document pair with this number: only pairs that differ, moved, or may hide a difference. They are in the
+ * order of the old document, followed by rows of the live one without a partner. Texts stay in DuckDB, so memory does not grow with
+ * a document. Each document is in one pair only.
  */
 export async function pairRows(
   connection: Connection,
@@ -87,10 +88,10 @@ async function pairKind(connection: Connection, kind: RowKind, by: PairOptions["
     await connection.run(`CREATE OR REPLACE TABLE ${side}_ranked AS SELECT *,
         row_number() OVER (PARTITION BY grp ORDER BY row) AS place, row_number() OVER (PARTITION BY grp, key ORDER BY row) AS k
       FROM (SELECT nr, grp, row, id, ${by === "id" ? "id" : textKey(kind)} AS key, ${valueHash(kind, by)} AS value,
-        ${kind === "chunks" ? "status IS DISTINCT FROM 'completed'" : "false"} AS unsound FROM ${groupedRows(kind, side, by)})`);
+        ${kind === "chunks" ? isUnsure : "false"} AS unsure FROM ${groupedRows(kind, side, by)})`);
   await connection.run(`CREATE OR REPLACE TABLE by_key AS SELECT coalesce(o.nr, l.nr) AS nr, coalesce(o.grp, l.grp) AS grp,
       o.row AS old, l.row AS live, o.place AS old_place, l.place AS live_place, coalesce(o.id, l.id) AS id,
-      l.unsound OR o.value IS DISTINCT FROM l.value AS differs
+      l.unsure OR o.value IS DISTINCT FROM l.value AS differs
     FROM old_ranked o FULL JOIN live_ranked l ON o.grp = l.grp AND o.key = l.key AND o.k = l.k`);
   await connection.run(`CREATE OR REPLACE TABLE by_place AS
     SELECT o.nr, o.grp, o.old, l.live, o.old_place, l.live_place, o.id, true AS differs FROM by_key o JOIN by_key l
@@ -110,6 +111,9 @@ function groupedRows(kind: RowKind, side: Side, by: PairOptions["by"]): string {
     WHERE p.old IS NOT NULL AND p.live IS NOT NULL AND p.id NOT IN (SELECT id FROM childless_rows)`;
   return `(SELECT c.*, parent.old AS grp FROM (${own}) c JOIN (${parents}) parent ON c.nr = parent.nr AND c.segment_id = parent.id)`;
 }
+
+/** SQL: whether a chunk is read although it equals its partner: it may be unindexed, or its attachments may be other files by now. */
+const isUnsure = "status IS DISTINCT FROM 'completed' OR coalesce(attachments, '[]') <> '[]'";
 
 /** SQL: the text as a key. A missing answer equals an empty one, because services send either. */
 function textKey(kind: RowKind): string {

@@ -49,7 +49,7 @@ test("if lists differ, the first one sets the order, and the others add missing 
     ["b", ["z", "w"], "listed"],
   ]);
   expect(merged.list.failures).toEqual(["f", "g"]);
-  expect(merged.differences).toEqual([`the lists of documents of the shards differ, in dataset a, b: ${remedy}`]);
+  expect(merged.differences).toEqual([`the lists of documents of the shards differ, in dataset a, b; only some list document x, v, w: ${remedy}`]);
 });
 
 test("a dataset that shards found in other states, or not at all, is unsettled, and skipped ones come last", () => {
@@ -96,7 +96,7 @@ test("a sentence names twenty datasets and how many more there are", () => {
     { list: list(ids.map((id) => dataset(id, ["x"]))), shards: [1] },
     { list: list(ids.map((id) => dataset(id, []))), shards: [2] },
   ];
-  expect(mergeLists(lists, 2).differences[0]).toContain(`in dataset ${ids.slice(0, 20).join(", ")} and 3 more: `);
+  expect(mergeLists(lists, 2).differences[0]).toContain(`in dataset ${ids.slice(0, 20).join(", ")} and 3 more; `);
 });
 
 test.runIf(inFull)(

@@ -79,10 +79,10 @@ async function countRows(connection: Connection): Promise<ReadonlyMap<string, Pa
   );
   const children = await rowsOf(
     connection,
-    `SELECT k.dataset_id, k.document_id, count(*) FILTER (c.id IS NOT NULL) AS orphans,
-      count(*) FILTER (c.id IS NULL AND k.refused) AS lost_children, count(*) FILTER (c.id IS NULL AND NOT k.refused) AS children,
-      sum(k.characters) FILTER (c.id IS NULL AND NOT k.refused) AS characters
-    FROM child_chunks k LEFT JOIN (FROM chunks WHERE refused) c
+    `SELECT k.dataset_id, k.document_id, count(*) FILTER (c.id IS NULL) AS orphans,
+      count(*) FILTER (c.id IS NOT NULL AND k.refused) AS lost_children, count(*) FILTER (c.id IS NOT NULL AND NOT k.refused) AS children,
+      sum(k.characters) FILTER (c.id IS NOT NULL AND NOT k.refused) AS characters
+    FROM child_chunks k LEFT JOIN (FROM chunks WHERE NOT refused) c
       ON c.dataset_id = k.dataset_id AND c.document_id = k.document_id AND c.id = k.segment_id GROUP BY ALL`,
   );
   const below = new Map(children.map((row) => [documentKey(row), row]));
