@@ -49,7 +49,9 @@ test("if lists differ, the first one sets the order, and the others add missing 
     ["b", ["z", "w"], "listed"],
   ]);
   expect(merged.list.failures).toEqual(["f", "g"]);
-  expect(merged.differences).toEqual([`the lists of documents of the shards differ, in dataset a, b; only some list document x, v, w: ${remedy}`]);
+  expect(merged.differences).toEqual([
+    `the lists of documents of the shards differ, in dataset a, b; only some list document x, v, w: ${remedy}`,
+  ]);
 });
 
 test("a dataset that shards found in other states, or not at all, is unsettled, and skipped ones come last", () => {
