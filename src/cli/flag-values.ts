@@ -56,7 +56,7 @@ export function brokerFrom(path: string, given: string, env: NodeJS.ProcessEnv):
   const expected = "expected an address such as redis://host:6379";
   const message = isNamed
     ? `the variable ${given} holds no broker address: ${expected}; ${rule}`
-    : `this is no address of a broker: ${expected}, or the name of a variable that holds one; ${rule}`;
+    : `this is not an address of a broker: ${expected}, or the name of a variable that holds one; ${rule}`;
   return { path, message };
 }
 

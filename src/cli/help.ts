@@ -18,7 +18,7 @@ const epilog = `Start with:
 
 kbdump <command> --help shows the flags of a command, an example and its exit codes.
 
-Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify, diff or a proof found differences · 5 another run is at work · 130, 143 interrupted`;
+Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify, diff or a proof found differences · 5 another run is active · 130, 143 interrupted`;
 
 /** Columns if the output is not a terminal, and the most that are easy to read. */
 const usual = 80;

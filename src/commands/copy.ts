@@ -31,7 +31,7 @@ const epilog = `Examples:
 
 It needs a dump with details: true. Nothing that is there is overwritten. Without --apply, nothing is written: kbdump prints what it would write, and what it leaves out and why. The key comes from the environment only, and must be one that may write.
 
-Exit codes: 0 planned, or copied and proved · 1 failed · 2 wrong usage, no such run, no key, or refused as a whole · 3 some documents could not be copied · 4 the proof found a difference · 5 another copy of this run is at work · 130, 143 interrupted, or answered with no; run it again to continue`;
+Exit codes: 0 planned, or copied and proved · 1 failed · 2 wrong usage, no such run, no key, or refused as a whole · 3 some documents could not be copied · 4 the proof found a difference · 5 another copy of this run is active · 130, 143 interrupted, or answered with no; run it again to continue`;
 
 const options = {
   to: { type: "string", value: "URL", demandOption: true, describe: "base URL of the service to copy to" },

@@ -10,7 +10,7 @@ const epilog = `Examples:
 
 The job is jobs/demo.yaml of the package. The service runs on this machine while the command does, and nothing is asked of any other.
 
-Exit codes: 0 complete · 1 failed, nothing published · 3 published, but partial · 5 another run of the demo is at work · 130, 143 interrupted`;
+Exit codes: 0 complete · 1 failed, nothing published · 3 published, but partial · 5 another run of the demo is active · 130, 143 interrupted`;
 
 /** `kbdump demo`: runs the main job against the embedded service with sample data. */
 export const command = defineCommand({

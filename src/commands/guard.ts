@@ -35,7 +35,7 @@ const epilog = `Examples:
 
 guard backs up the documents now, waits until you have indexed them again, backs them up again, shows what was lost, and restores it once you confirm. It writes nothing before that. The backups are runs of a separate job, such as nightly-guard. It reads with the key of the job, and writes with the key in --key-env.
 
-Exit codes: 0 nothing was lost, or all is back and proved · 1 failed · 2 wrong usage or job file, no key, or no such document · 3 some rows need your decision, or could not be restored · 4 the proof found a difference · 5 another backup or restore is at work · 130, 143 interrupted, or answered with no; the backups stay`;
+Exit codes: 0 nothing was lost, or all is back and proved · 1 failed · 2 wrong usage or job file, no key, or no such document · 3 some rows need your decision, or could not be restored · 4 the proof found a difference · 5 another backup or restore is active · 130, 143 interrupted, or answered with no; the backups stay`;
 
 const { batch: _, ...guardedJob } = jobOptions;
 

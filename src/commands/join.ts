@@ -18,7 +18,7 @@ const epilog = `Examples:
 
 The shards are verified first, as kbdump verify does it, and so is that they are one run: the same job, version and list of documents, each shard once. The dump is published as a run of the job.
 
-Exit codes: 0 complete · 1 failed, nothing published: a shard is missing, damaged or of another run · 2 wrong usage, or no shards · 3 published, but partial: some documents failed or changed while they were read, the lists of the shards differ, or latest, the database or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted`;
+Exit codes: 0 complete · 1 failed, nothing published: a shard is missing, damaged or of another run · 2 wrong usage, or no shards · 3 published, but partial: some documents failed or changed while they were read, the lists of the shards differ, or latest, the database or stdout could not be written · 5 another run of this job is active · 130, 143 interrupted`;
 
 /** `kbdump join <shards…>`: makes one dump from the shards of a run. */
 export const command = defineCommand({

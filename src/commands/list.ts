@@ -208,7 +208,7 @@ export function renderJobs(lists: readonly RunList[], dir: string, { paint, colu
     { head: "newest run", cells: newest.map((run) => run?.runId ?? "none yet"), drop: 7 },
     ...figures(newest, now),
     { head: "runs", cells: lists.map(({ runs }) => String(runs.length)), right: true, drop: 8 },
-    { head: "", cells: lists.map(({ atWork }) => (atWork ? "at work" : "")), drop: 9 },
+    { head: "", cells: lists.map(({ atWork }) => (atWork ? "active" : "")), drop: 9 },
   ];
   const [head = "", ...lines] = linesOf(cells, columns);
   return [paint.faint(head), ...lines.map((line, at) => painted(line, newest[at], paint))].join("\n");
@@ -262,8 +262,8 @@ function painted(line: string, run: ListedRun | undefined, { bad }: Paint): stri
 }
 
 function workText({ pid, host, since }: RunAtWork): string {
-  if (pid === null) return "a run is at work; its lock file cannot be read";
-  return terminalText(`a run is at work: process ${pid} on ${host} since ${since}`);
+  if (pid === null) return "a run is active; its lock file cannot be read";
+  return terminalText(`a run is active: process ${pid} on ${host} since ${since}`);
 }
 
 /** Maximum indexes to list. */

@@ -16,7 +16,7 @@ const epilog = `Examples:
 
 A run stays if any rule of output.keep names it: last, daily, weekly, monthly. The newest complete run always stays.
 
-Exit codes: 0 done · 1 some runs could not be removed · 2 wrong usage or job file, or a job without output.keep · 5 a run of this job is at work`;
+Exit codes: 0 done · 1 some runs could not be removed · 2 wrong usage or job file, or a job without output.keep · 5 a run of this job is active`;
 
 /** `kbdump prune job.yaml`: removes the runs that `output.keep` does not keep. */
 export const command = defineCommand({

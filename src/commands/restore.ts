@@ -36,7 +36,7 @@ const epilog = `Examples:
 
 Without --apply, nothing is written: kbdump prints what it would write, and what it leaves alone and why. --plan-out writes the plan as a list, a line per row, with restore: yes or no; edit it, and pass it with --plan. The key comes from the environment only, and must be one that may write. kbdump copy brings whole documents to another service.
 
-Exit codes: 0 planned, or restored and proved · 1 failed · 2 wrong usage, no such run, no key, or refused as a whole · 3 some rows could not be restored · 4 the proof found a difference · 5 another restore of this run is at work · 130, 143 interrupted, or answered with no; run it again to continue`;
+Exit codes: 0 planned, or restored and proved · 1 failed · 2 wrong usage, no such run, no key, or refused as a whole · 3 some rows could not be restored · 4 the proof found a difference · 5 another restore of this run is active · 130, 143 interrupted, or answered with no; run it again to continue`;
 
 const options = {
   against: {

@@ -39,7 +39,7 @@ const epilog = `Examples:
 
 Flags override the job file. Run the same job again to resume an interrupted run.
 
-Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file · 3 published, but partial: some documents failed or changed while they were read, or latest, the database, the report or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted, 143 also by --max-duration`;
+Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file · 3 published, but partial: some documents failed or changed while they were read, or latest, the database, the report or stdout could not be written · 5 another run of this job is active · 130, 143 interrupted, 143 also by --max-duration`;
 
 /** `kbdump run [job.yaml]`: runs a job. */
 export const command = defineCommand({

@@ -157,7 +157,7 @@ async function sizeProblems(
   const facts = await lstat(join(folder, path)).catch(ifAbsent(undefined));
   if (!facts) return [`${path}: is not there`];
   if (facts.isSymbolicLink()) return [`${path}: is a symlink, which is not followed`];
-  if (!facts.isFile()) return [`${path}: is no regular file`];
+  if (!facts.isFile()) return [`${path}: is not a regular file`];
   return facts.size === bytes ? [] : [`${path}: has ${facts.size} bytes instead of ${bytes}`];
 }
 

@@ -62,12 +62,12 @@ async function manifestText(
   } catch (error) {
     if (isAbsence(error)) return undefined;
     if (hasCode(error, "ELOOP")) return { problem: "is a symlink, which is not followed" };
-    if (hasCode(error, "ENXIO")) return { problem: "is no regular file" }; // a socket
+    if (hasCode(error, "ENXIO")) return { problem: "is not a regular file" }; // a socket
     throw error;
   }
   try {
     const facts = await file.stat();
-    if (!facts.isFile()) return { problem: "is no regular file" };
+    if (!facts.isFile()) return { problem: "is not a regular file" };
     if (facts.size > largest) return { problem: `is larger than ${largest / 1_000_000} MB` };
     const bytes = await file.readFile();
     return isUtf8(bytes) ? { text: bytes.toString("utf8") } : { problem: "is not UTF-8" };
@@ -137,7 +137,7 @@ async function folderAt(path: string): Promise<string> {
     if (!isAbsence(error)) throw error;
     throw noDump(path, "there is no such folder");
   }
-  throw noDump(path, "it is no folder; name the folder of a run, such as output/nightly/latest");
+  throw noDump(path, "it is not a folder; name the folder of a run, such as output/nightly/latest");
 }
 
 function noDump(path: string, message: string): UsageError {

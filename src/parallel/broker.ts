@@ -145,7 +145,7 @@ function isDecodable(text: string): boolean {
 export function requireBrokerUrl(text: string): void {
   const rule = brokenBrokerRule(text);
   if (rule !== undefined)
-    throw new UsageError(`this is no address of a broker: expected redis://host:6379; ${rule}`, []);
+    throw new UsageError(`this is not an address of a broker: expected redis://host:6379; ${rule}`, []);
 }
 
 const startIt = "Start Redis or Valkey there, or correct the address";
@@ -175,7 +175,7 @@ const known: readonly (readonly [RegExp, string])[] = [
     /certificate|CERT_/i,
     "its certificate is not trusted. Name the file of its certificate authority in NODE_EXTRA_CA_CERTS",
   ],
-  [/RESP type|Command queue state/, `what answers there is no Redis and no Valkey. ${startIt}`],
+  [/RESP type|Command queue state/, `the server there is neither Redis nor Valkey. ${startIt}`],
   [/ECONNRESET|Connection is closed/, `it closes the connection without an answer. ${startIt}`],
 ];
 

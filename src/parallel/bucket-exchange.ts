@@ -97,7 +97,7 @@ export async function removeOtherPrefixes(
 
 /** The prefix of an exchange's keys. StopError for an invalid run id, because a broker may send anything. */
 function prefixOf(runId: string): string {
-  if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is no id of a run`);
+  if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is not a run id`);
   return `${exchanges}/${runId}`;
 }
 

@@ -229,12 +229,12 @@ export class Coordinator {
     const patience = Math.max(leastPatience, job.service.outage * 1_000);
     const [silent, seconds] = [performance.now() - this.#heardAt, `${patience / 1_000} s`];
     if (silent >= patience) {
-      log("warn", `no worker gave a sign of life for ${seconds}: ${self}`);
+      log("warn", `no worker sent a heartbeat for ${seconds}: ${self}`);
       return true;
     }
     if (silent >= longestSilence && !this.#isSilenceReported) {
       this.#isSilenceReported = true;
-      log("warn", `no worker gives a sign of life: ${this.#howToStart}; after ${seconds} without one ${self}`);
+      log("warn", `no worker sends heartbeats: ${this.#howToStart}; after ${seconds} without one ${self}`);
     }
     return false;
   }

@@ -59,7 +59,7 @@ export async function removeOtherFolders(leased: LeasedJob, runId: string | unde
 
 /** The folder of an exchange. StopError for an invalid run id, because a broker may send anything, and for planted links. */
 async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Promise<string> {
-  if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is no id of a run`);
+  if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is not a run id`);
   const folder = join(exchangesOf(folders), runId);
   for (const path of [dirname(folder), folder, join(folder, "attempts"), join(folder, "results")])
     await refuseLink(path);
@@ -88,7 +88,7 @@ async function requireBytes(folder: string, { file, bytes }: SegmentFacts): Prom
   const facts = await lstat(path).catch(ifAbsent(undefined));
   if (facts?.isFile() && facts.size === bytes) return;
   throw new StopError(
-    `${path} ${facts?.isFile() ? `has ${facts.size} bytes` : "is no file"} right after ${bytes} bytes were written to it. Check the disk`,
+    `${path} ${facts?.isFile() ? `has ${facts.size} bytes` : "is not a file"} right after ${bytes} bytes were written to it. Check the disk`,
   );
 }
 

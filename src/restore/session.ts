@@ -111,7 +111,7 @@ export async function leaseFolder(
   const lost = new AbortController();
   const lock = await lockJob(path, now(), {
     onLost: (error) => lost.abort(error),
-    busy: "another restore of this run is at work",
+    busy: "another restore of this run is active",
   });
   const checkOwn = async () => {
     const loss = await lock.lossOf();

@@ -286,6 +286,6 @@ function listText(names: readonly string[]): string {
 function unlisted(text: string, { url, head }: JobCopy): UsageError {
   const ids = head.runs.map(({ run_id }) => run_id).reverse();
   const there = ids.length > 0 ? `the newest runs: ${ids.slice(0, 5).join(", ")}` : "it lists no run";
-  const message = `the head.json of ${url} does not list it, so it is no dump: its run was not finished, or was removed; ${there}`;
+  const message = `the head.json of ${url} does not list it, so it is not a dump: its run was not finished, or was removed; ${there}`;
   return new UsageError("No such run:", [{ path: text, message }]);
 }

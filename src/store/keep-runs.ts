@@ -233,7 +233,7 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
   if (timeOfRun(name) === undefined) return "its name is not a run id";
   const facts = await lstat(join(folder, name));
   if (facts.isSymbolicLink()) return "it is a symbolic link";
-  if (!facts.isDirectory()) return "it is no folder";
+  if (!facts.isDirectory()) return "it is not a folder";
   const manifest = await readRunFacts(join(folder, name));
   if (!manifest) {
     const hasManifest = await isThere(join(folder, name, manifestName)).catch(() => true);
@@ -242,7 +242,7 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
   const { format, job: itsJob, run_id: runId, status, files, originals, counts } = manifest;
   if (format !== manifestFormat) return `its manifest.json ${otherFormat(format)}`;
   if (itsJob !== job) return "it is a run of another job";
-  if (runId !== name) return "its manifest.json is that of another run";
+  if (runId !== name) return "its manifest.json belongs to another run";
   return {
     runId,
     status,

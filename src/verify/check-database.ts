@@ -22,7 +22,7 @@ export async function databasePath(folder: string, { job }: Manifest, given: tru
     if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
   });
   if (facts?.isFile()) return path;
-  const message = facts ? "it is no regular file" : "there is no such file; --duckdb=PATH names another";
+  const message = facts ? "it is not a regular file" : "there is no such file; --duckdb=PATH names another";
   throw new UsageError("There is no database to compare with:", [{ path, message }]);
 }
 

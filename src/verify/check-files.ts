@@ -76,7 +76,7 @@ async function checkEntries(
     const entry = entries.get(path);
     if (!entry) findings.add(path, "not there", "is not there");
     else if (entry.isSymbolicLink()) findings.add(path, "symlink", "is a symlink, which is not followed");
-    else findings.add(path, "no file", folders.has(path) ? "is no folder" : "is no regular file");
+    else findings.add(path, "no file", folders.has(path) ? "is not a folder" : "is not a regular file");
   }
   return open;
 }
@@ -157,7 +157,7 @@ export async function listedDatasets(
 ): Promise<readonly string[]> {
   if (shard && !sound.has(listName)) return [];
   const list = shard ? datasetsIn(await readFile(join(folder, listName), "utf8")) : (discovered?.datasets ?? []);
-  if (!list) findings.add(listName, "list", "is no list of documents");
+  if (!list) findings.add(listName, "list", "is not a list of documents");
   const listed = list?.filter(({ state }) => state === "listed" || state === "unsettled");
   return listed?.map(({ dataset_id: id }) => id) ?? [];
 }

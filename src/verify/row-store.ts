@@ -86,7 +86,7 @@ export class RowStore {
       for (const file of source.files) {
         name = file.name;
         const before = rows;
-        const problem: Problem = (message, kind = "is no row") =>
+        const problem: Problem = (message, kind = "is not a row") =>
           this.findings.add(file.name, kind, `row ${rows - before} ${message}`);
         const checkLocation = locationCheck(file.dataset, problem);
         for await (const some of file.read()) {

@@ -358,7 +358,7 @@ const jobFiles: readonly BadInput[] = [
   {
     line: "run @/job.yaml --workers queue:secret@host",
     ...withJob(good),
-    says: "kbdump: --workers: this is no address of a broker: expected an address such as redis://host:6379, or the name",
+    says: "kbdump: --workers: this is not an address of a broker: expected an address such as redis://host:6379, or the name",
   },
   {
     line: "run @/job.yaml --workers NO_BROKER",
@@ -367,7 +367,7 @@ const jobFiles: readonly BadInput[] = [
   },
   {
     line: "worker @/job.yaml redis://:secret@127.0.0.1:6379",
-    says: "kbdump: <broker>: this is no address of a broker: ",
+    says: "kbdump: <broker>: this is not an address of a broker: ",
   },
   {
     line: "worker",

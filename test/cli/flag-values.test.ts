@@ -37,8 +37,8 @@ test.each([
   ["BROKER_URL", { BROKER_URL: "" }, "the variable BROKER_URL is not set"],
   ["BROKER_URL", { BROKER_URL: "host:secret" }, "the variable BROKER_URL holds no broker address"],
   ["host:secret", {}, "or the name of a variable that holds one; it begins with redis://"],
-  ["", {}, "this is no address of a broker"],
-  ["http://me:secret@host", {}, "this is no address of a broker"],
+  ["", {}, "this is not an address of a broker"],
+  ["http://me:secret@host", {}, "this is not an address of a broker"],
 ])("%j with %j is refused, and no address is repeated", (given, env, says) => {
   const problem = brokerFrom("--workers", given, env);
   expect(problem).toMatchObject({ path: "--workers", message: expect.stringContaining(says) });

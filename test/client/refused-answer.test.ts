@@ -248,7 +248,7 @@ describe("the body of a 200", () => {
     ],
     ["{}{}", "{}{}"],
     ["\u001b[31m\u0000", "[31m"],
-  ])("that is no JSON may be whole the next time: %j", (body, start) => {
+  ])("that is not JSON may be whole the next time: %j", (body, start) => {
     const call = () => checkAnswer(answer(200, body), key);
     expect(call).toThrow(RetryError);
     expect(call).toThrow(`GET ${url}: the body is not valid JSON: ${start}`);

@@ -29,7 +29,7 @@ test.each([
   ["partial, without a word", partial("hm\n"), there, [/names neither/]],
   ["partial, half the truth", partial("kbdump: latest was not moved\n"), without, [/database lacks/]],
   ["partial, but not there", partial(notMoved), nothing, [/not in runs/]],
-  ["busy", { ...failed, code: 5, stdout: "{}", stderr: "another run of this job is at work" }, nothing, []],
+  ["busy", { ...failed, code: 5, stdout: "{}", stderr: "another run of this job is active" }, nothing, []],
   ["busy with what?", { ...failed, code: 5, stdout: "{}" }, nothing, [/must not end with 5/]],
   ["killed", { code: null, stdout: "{}", stderr: "x" }, nothing, [/must not end with null/]],
   ["another code in the JSON", { ...failed, stdout: '{"exit_code":3}' }, nothing, [/exit_code 3, it is 1/]],

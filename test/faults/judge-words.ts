@@ -42,7 +42,7 @@ function unclearWords({ code, stdout, stderr }: Ended): readonly string[] {
   if (/ENOENT/.test(stderr)) problems.push("tells a bare ENOENT");
   if (code !== 0 && !/\w/.test(stderr)) problems.push("does not say why it ended so");
   const object = lastObject(stdout);
-  if (!object) problems.push("the last line of stdout is no JSON object");
+  if (!object) problems.push("the last line of stdout is not JSON object");
   if (object && "exit_code" in object && object.exit_code !== code)
     problems.push(`its JSON says exit_code ${object.exit_code}, it is ${code}`);
   return problems;
@@ -62,7 +62,7 @@ function falseClaim(end: Ended, found: Found): readonly string[] {
   if (end.code === 0) return [...notThere(run, "complete", found), ...notInPlace(run, found)];
   if (end.code === 3) return [...notThere(run, "sound", found), ...notSaid(end, run, found)];
   if (end.code === 1) return [];
-  if (end.code === 5 && /another run of this job is at work/.test(end.stderr)) return [];
+  if (end.code === 5 && /another run of this job is active/.test(end.stderr)) return [];
   return [`must not end with ${end.code}`];
 }
 

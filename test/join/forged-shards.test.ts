@@ -51,7 +51,7 @@ const forgeries: readonly (readonly [reason: RegExp, Forgery])[] = [
   [/document_info\.jsonl: row 1/, (one) => forge(one, "document_info", (rows) => ["{", ...rows.slice(1)])],
   [/chunks\.jsonl: .*line feed/, endWithoutLineFeed],
   [/list\.json: is a symlink, which is not followed/, linkList],
-  [/list\.json: is no list of documents/, spoilList],
+  [/list\.json: is not a list of documents/, spoilList],
   [
     /manifest\.json: finished_at: got "2026-99-99T00:00:00Z", expected a UTC time/,
     (one) =>

@@ -20,7 +20,7 @@ test.each([
   ["redis://team:secret@host:6379#secret", /ends with the host or the number/],
 ])("%j is refused, and not repeated", (text, rule) => {
   expect(() => requireBrokerUrl(text)).toThrow(UsageError);
-  expect(() => requireBrokerUrl(text)).toThrow(/^this is no address of a broker: expected redis:\/\/host:6379; /);
+  expect(() => requireBrokerUrl(text)).toThrow(/^this is not an address of a broker: expected redis:\/\/host:6379; /);
   expect(() => requireBrokerUrl(text)).toThrow(rule);
   expect(brokenBrokerRule(text)).not.toMatch(/secret|team/);
 });

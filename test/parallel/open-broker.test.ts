@@ -47,7 +47,7 @@ async function refusal(url: string, patience?: number): Promise<string> {
   return message;
 }
 
-const noRedis = "what answers there is no Redis and no Valkey. Start Redis or Valkey there, or correct the address";
+const noRedis = "the server there is neither Redis nor Valkey. Start Redis or Valkey there, or correct the address";
 
 test.runIf(inFull)("if the connection is refused, the error names the address without its secrets", async () => {
   expect(await refusal(`redis://${user}:${secret}@127.0.0.1:1/3`)).toBe(

@@ -181,7 +181,7 @@ test("work that the next run resumes is kept and named; a running job too", asyn
   const meanwhile = await plan();
   await lock.release(hidden);
   expect(meanwhile.warnings).toEqual([
-    expect.stringMatching(/^latencies may be too high: another run of this job is at work: process \d+ on /),
+    expect.stringMatching(/^latencies may be too high: another run of this job is active: process \d+ on /),
   ]);
 });
 

@@ -75,9 +75,9 @@ test("entries that are not runs of this job are never touched", async () => {
   expect(Object.fromEntries(strangers.map(({ name, why }) => [name, why]))).toEqual({
     "20261101T020000000Z": "it has no manifest.json",
     "20261102T020000000Z": "it is a symbolic link",
-    "20261103T020000000Z": "it is no folder",
+    "20261103T020000000Z": "it is not a folder",
     "20261104T020000000Z": "it is a run of another job",
-    "20261105T020000000Z": "its manifest.json is that of another run",
+    "20261105T020000000Z": "its manifest.json belongs to another run",
     "20261106T020000000Z": "its manifest.json cannot be read",
     "20261107T020000000Z": "its manifest.json cannot be read",
     [`${first}.bak`]: "its name is not a run id",

@@ -10,7 +10,7 @@ const thisBatch = { service: true, batch: true };
 
 test.each([
   ["nobody there", givenUp(), [true, false, false]],
-  ["a page that is no JSON", givenUp(200), [true, false, false]],
+  ["a page that is not JSON", givenUp(200), [true, false, false]],
   ["a server error", givenUp(503), [false, false, false]],
   ["too many requests", givenUp(429), [false, false, false]],
   ["an unknown batch", refused(404, "not_found"), [true, true, true]],

@@ -111,7 +111,7 @@ test("the owner looks at the plan, stops at the questions, and then has everythi
   expect(plan.text()).toContain("plan: 2 rows to write");
 
   const stopped = restore(40, "--apply");
-  await stopped.shows("What shall be restored?");
+  await stopped.shows("What do you want to restore?");
   expect(stopped.broken()).toEqual([]);
   stopped.type(keys.enter); // restore as planned
   await stopped.shows("Send 2 write requests");
@@ -121,11 +121,11 @@ test("the owner looks at the plan, stops at the questions, and then has everythi
   expect(contents()).toEqual(lost);
 
   const done = restore(80, "--apply");
-  await done.shows("What shall be restored?");
+  await done.shows("What do you want to restore?");
   expect(done.text()).toContain("2 rows, as planned");
   done.type(`${keys.down}${keys.enter}`); // decide about each row
   await done.shows("Restore this chunk?");
-  const [, shown = ""] = done.text().split("What shall be restored?");
+  const [, shown = ""] = done.text().split("What do you want to restore?");
   expect(shown.replace(/[\s│]+/g, " ")).toMatch(/chunk at 4 \S+: A person edited it, and it is not known/);
   const plainly = shown.replace(/[\s│]+/g, " ");
   expect(plainly).toContain(`- ${lost[3]}`);

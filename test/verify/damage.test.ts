@@ -128,8 +128,8 @@ describe("the names in the folder", () => {
     await rm(join(run, "documents.csv"));
     execFileSync("mkfifo", [join(run, "documents.csv")]);
     expect(texts(await findingsOf(run))).toEqual([
-      "chunks.csv: is no regular file",
-      "documents.csv: is no regular file",
+      "chunks.csv: is not a regular file",
+      "documents.csv: is not a regular file",
     ]);
   });
 

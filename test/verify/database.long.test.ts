@@ -229,7 +229,7 @@ describe("a database that cannot be looked at", () => {
     await expect(verifyRun(run, { duckdb: true })).rejects.toThrow(UsageError);
     await expect(verifyRun(run, { duckdb: database })).rejects.toThrow("there is no such file");
     await symlink(join(folder, "other.duckdb"), database);
-    await expect(verifyRun(run, { duckdb: true })).rejects.toThrow("it is no regular file");
+    await expect(verifyRun(run, { duckdb: true })).rejects.toThrow("it is not a regular file");
     expect(await verifyRun(run, { duckdb: database })).toMatchObject({ status: "sound" });
   });
 

@@ -40,5 +40,5 @@ test("every row of a dataset that the list of a shard has is missing; a list tha
   const dataset = (state: string) => ({ dataset_id: "d", name: null, state, documents: ["a", "b"] });
   expect(await findingsWith(JSON.stringify({ datasets: [dataset("listed")] }))).toEqual(lost);
   expect(await findingsWith(JSON.stringify({ datasets: [dataset("named")] }))).toEqual([]);
-  expect(await findingsWith("{}")).toEqual(["list.json: is no list of documents"]);
+  expect(await findingsWith("{}")).toEqual(["list.json: is not a list of documents"]);
 });

@@ -32,7 +32,7 @@ describe("a folder that is not a dump", () => {
       [join(run, "empty"), "no manifest.json in it"],
       [join(run, "gone"), "there is no such folder"],
       [join(run, "chunks.jsonl", "gone"), "there is no such folder"],
-      [join(run, "chunks.jsonl"), "it is no folder"],
+      [join(run, "chunks.jsonl"), "it is not a folder"],
     ] as const) {
       const error = await verifyRun(path).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(UsageError);
@@ -54,7 +54,7 @@ describe("a manifest that cannot be relied on", () => {
       /^is nested more than 1000 deep$/,
     ],
     ["larger than anything", async (path: string) => truncate(path, 500_000_001), /^is larger than 500 MB$/],
-    ["a folder", async (path: string) => rm(path).then(() => mkdir(path)), /^is no regular file$/],
+    ["a folder", async (path: string) => rm(path).then(() => mkdir(path)), /^is not a regular file$/],
   ])("%s", async (_what, damage, message) => {
     const run = await soundDump();
     await damage(join(run, "manifest.json"));

@@ -176,7 +176,7 @@ test("files and folders of partitions that are not as the manifest lists them", 
       `${file("csv", ids.odd)}: is not there`,
       "chunks.parquet: is a symlink, which is not followed",
       `${partition}: is a symlink, which is not followed`,
-      "child_chunks.csv: is no folder",
+      "child_chunks.csv: is not a folder",
     ].sort(),
   );
 });

@@ -225,7 +225,7 @@ function isUnreadable(error: unknown): boolean {
 async function openFile(file: LocalFile): Promise<Blob> {
   const type = file.mime_type === null ? {} : { type: file.mime_type };
   try {
-    if (!(await stat(file.path)).isFile()) throw new Error("it is no file");
+    if (!(await stat(file.path)).isFile()) throw new Error("it is not a file");
     return await openAsBlob(file.path, type);
   } catch (error) {
     throw unreadable(file, problemText(error), error);

@@ -103,7 +103,7 @@ async function askDocument(
   const open = listed.filter(isOpen);
   const many = countText(open.length, "row");
   const answer = await dialogue.choose({
-    message: "What shall be restored?",
+    message: "What do you want to restore?",
     choices: [
       ...(rows.length > 0 ? [{ value: "planned", label: `${countText(rows.length, "row")}, as planned` }] : []),
       ...(open.length > 0

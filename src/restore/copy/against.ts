@@ -155,7 +155,7 @@ export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: re
   });
   const missing = left(
     complete.length - pairs.length,
-    "of the run: not compared, as there is no finished copy by the journal",
+    "of the run: not compared, because the journal has no finished copy",
   );
   return { pairs, notes: [...partial, ...missing] };
 }

@@ -264,7 +264,7 @@ async function prepareDisabling(
     return {
       kind: "changed",
       id: chunkId,
-      reason: `chunk ${chunkId} says something else than it shall when it is disabled`,
+      reason: `chunk ${chunkId} would get another text if it were disabled`,
     };
   }
   if (!now.enabled) return { kind: "there", id: chunkId };

@@ -222,7 +222,7 @@ export async function readPlanFile(path: string, runId: string): Promise<Readonl
   if (run !== runId && problems.length === 0)
     problems.push({
       path,
-      message: run === undefined ? "names no run, so it is no plan file" : `is for run ${run}, not for ${runId}`,
+      message: run === undefined ? "names no run, so it is not a plan file" : `is for run ${run}, not for ${runId}`,
     });
   if (problems.length > 0) throw new UsageError("The plan file cannot be used:", problems.slice(0, mostProblems));
   return decisions;

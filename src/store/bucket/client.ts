@@ -69,7 +69,7 @@ function endpointFrom(env: NodeJS.ProcessEnv): string | undefined {
   const name = env.AWS_ENDPOINT_URL_S3 ? "AWS_ENDPOINT_URL_S3" : "AWS_ENDPOINT_URL";
   const endpoint = env[name] || undefined;
   if (endpoint !== undefined && !(/^https?:\/\//i.test(endpoint) && URL.canParse(endpoint)))
-    throw new UsageError(`${name} is no address of a store: expected a URL such as https://minio.example.com`, []);
+    throw new UsageError(`${name} is not an address of a store: expected a URL such as https://minio.example.com`, []);
   return endpoint;
 }
 

@@ -80,7 +80,7 @@ function jsonOf(bytes: Buffer, url: string): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {
-    throw new StopError(`${url} is no JSON. Bring back its last sound version, or use another prefix`);
+    throw new StopError(`${url} is not JSON. Bring back its last sound version, or use another prefix`);
   }
 }
 

@@ -50,7 +50,7 @@ export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions)
     const written = await bucket.put(headKey, bytesOfHead(next), found ? { etag: found.etag } : "absent");
     if (written !== "refused") return new BucketLease(bucket, options, { head: next, etag: written.etag });
   }
-  throw new BusyError("another run of this job is at work: others change head.json all the time. Start again later");
+  throw new BusyError("another run of this job is active: others change head.json all the time. Start again later");
 }
 
 /** Whether the owner is a process of this machine that has ended, so that no heartbeat will follow. */
@@ -133,7 +133,7 @@ export class BucketLease {
       this.#isWarned = false;
     } catch (error) {
       if (!this.lost.aborted && !this.#isWarned)
-        this.#log("warn", `a sign of life could not be written: ${problemText(error)}`);
+        this.#log("warn", `a heartbeat could not be written: ${problemText(error)}`);
       this.#isWarned = true;
     } finally {
       this.#isBeating = false;
@@ -159,7 +159,7 @@ export class BucketLease {
       await this.#readAgain(); // the answer to our write was lost, or another run took over
       if (bytesOfHead(this.#head).equals(bytesOfHead(next))) return;
     }
-    throw new BusyError(`${this.#bucket.url}/${headKey} changes all the time; is this job at work elsewhere?`);
+    throw new BusyError(`${this.#bucket.url}/${headKey} changes all the time; is this job active elsewhere?`);
   }
 
   /** Reads the head again if it is still ours. If not, aborts `lost` and throws LostError. */
@@ -171,7 +171,7 @@ export class BucketLease {
     }
     clearInterval(this.#timer);
     const { owner } = found?.head ?? {};
-    const removed = `${this.#bucket.url}/${headKey} was removed or replaced while this run was at work, so it ends`;
+    const removed = `${this.#bucket.url}/${headKey} was removed or replaced while this run was active, so it ends`;
     const error = new LostError(
       owner ? takenOverText(`process ${owner.pid} on ${owner.host} since ${owner.since}`) : removed,
     );
@@ -183,7 +183,7 @@ export class BucketLease {
 /** The message that names the owner of a job, and when another run may take over. `age`: milliseconds since the last heartbeat. */
 function busyText({ owner }: Head, age: number): string {
   const who = `process ${owner?.pid} on ${owner?.host} since ${owner?.since}`;
-  return `another run of this job is at work: ${who}. ${silenceText(age, "hold")}. Wait for its end, or end it there`;
+  return `another run of this job is active: ${who}. ${silenceText(age, "hold")}. Wait for its end, or end it there`;
 }
 
 /**

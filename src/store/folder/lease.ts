@@ -94,7 +94,7 @@ export async function lossBehind(error: unknown, leased: LeasedJob): Promise<Los
   }
   if (error instanceof LostError) return undefined;
   if (await isThere(leased.own).catch(() => true)) return leased.lost.aborted ? leased.lost.reason : undefined;
-  return new LostError(`${leased.own}, the folder of this run, was removed while it was at work, so it ends`, {
+  return new LostError(`${leased.own}, the folder of this run, was removed while it was active, so it ends`, {
     cause: error,
   });
 }

@@ -30,12 +30,12 @@ export const deadAfter = 120_000;
 /** Says when an owner without a heartbeat loses its lock. `age`: milliseconds since the last heartbeat. */
 export function silenceText(age: number, lock: string): string {
   const [seen, left] = [Math.max(0, age), deadAfter - age].map((time) => Math.ceil(time / 1000));
-  return `It gave its last sign of life ${seen} s ago; without another one, its ${lock} is taken over in ${left} s`;
+  return `Its last heartbeat was ${seen} s ago; without another one, its ${lock} is taken over in ${left} s`;
 }
 
 /** Says who took over a job, for the owner that lost it. */
 export function takenOverText(successor: string): string {
-  return `this job was taken over by ${successor}: this run gave no sign of life for two minutes, or its lock was removed. This run ends; the other one continues`;
+  return `this job was taken over by ${successor}: this run sent no heartbeat for two minutes, or its lock was removed. This run ends; the other one continues`;
 }
 
 /** This process as the owner of a lock. */

@@ -10,7 +10,7 @@ interface LockOptions {
   readonly every?: number;
   /** Called when we lost the lock: another run took it over because we sent no heartbeat, or it was removed. */
   readonly onLost?: (error: LostError) => void;
-  /** The start of the error if another owner has the lock; default: `another run of this job is at work`. */
+  /** The start of the error if another owner has the lock; default: `another run of this job is active`. */
   readonly busy?: string;
 }
 
@@ -54,7 +54,7 @@ export async function lockJob(folder: string, now: Date, options: LockOptions = 
   } catch (error) {
     await mine.file.close();
     if (await isThere(mine.path).catch(() => true)) throw error;
-    throw new LostError(`${path} was taken by another run while this one gave no sign of life, so it ends`, {
+    throw new LostError(`${path} was taken by another run while this one sent no heartbeat, so it ends`, {
       cause: error,
     });
   } finally {
@@ -179,7 +179,7 @@ function startHeartbeat(
 function lostText(path: string, text: string | undefined): string {
   const owner = text === undefined ? undefined : ownerFrom(text);
   const what = owner ? `was taken over by process ${owner.pid} on ${owner.host}` : "was removed";
-  return `the lock ${path} ${what} while this run was at work, so it ends: two runs must not write to one folder`;
+  return `the lock ${path} ${what} while this run was active, so it ends: two runs must not write to one folder`;
 }
 
 /** An owner appends this to its lock when it is done. Any process may then take the lock at once. */
@@ -250,7 +250,7 @@ export async function holderOf(found: LockFile, now: number, silence = deadAfter
 /** Throws BusyError if a lock is held. `busy`: the start of the message. */
 export async function refuseHeld(path: string, found: LockFile, now: number, busy?: string): Promise<void> {
   const holder = await holderOf(found, now);
-  if (holder) throw new BusyError(`${busy ?? "another run of this job is at work"}: ${busyText(path, holder)}`);
+  if (holder) throw new BusyError(`${busy ?? "another run of this job is active"}: ${busyText(path, holder)}`);
 }
 
 function busyText(path: string, { owner, alive, age }: Holder): string {

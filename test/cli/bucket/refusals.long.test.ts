@@ -36,7 +36,7 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
       [["serve", `${job}/runs/${run}`], `no run ${run} in ${job}/runs`],
       [
         ["diff", `${job}/runs/${run}.1-0a1b2c3d`, job],
-        `${job}/runs/${run}.1-0a1b2c3d: the head.json of ${job} does not list it, so it is no dump: its run was not finished, or was removed; the newest runs: ${ids[1]}, ${ids[0]}`,
+        `${job}/runs/${run}.1-0a1b2c3d: the head.json of ${job} does not list it, so it is not a dump: its run was not finished, or was removed; the newest runs: ${ids[1]}, ${ids[0]}`,
       ],
       [["report", `${job}/test.duckdb`], "it is a file; expected the folder of a run"],
       [["list", `${job}@${ids[0]}`], "expected a job: its name, its folder or its job file"],
@@ -81,7 +81,9 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
     for (const endpoint of ["minio.example.com", "minio.example.com:9000", "ftp://minio.example.com"]) {
       const wrong = await kbdump(envFor(endpoint));
       expect(wrong).toMatchObject({ code: 2, stdout: "" });
-      expect(wrong.stderr).toContain("AWS_ENDPOINT_URL_S3 is no address of a store: expected a URL such as https://");
+      expect(wrong.stderr).toContain(
+        "AWS_ENDPOINT_URL_S3 is not an address of a store: expected a URL such as https://",
+      );
     }
     expect(none.stderr + gone.stderr).not.toContain(secretKey);
   });

@@ -94,7 +94,7 @@ it("a large file is read as fast as the service accepts it, and never as a whole
 describe("a file that cannot be read", () => {
   it.each([
     ["is gone", (path: string) => `${path}-gone`, /ENOENT/],
-    ["is a folder", (path: string) => join(path, ".."), /it is no file/],
+    ["is a folder", (path: string) => join(path, ".."), /it is not a file/],
   ])("%s: nothing is sent", async (_, pathFrom, reason) => {
     const { writer, requests } = await takeForms();
     const file = await fileOf("x");

@@ -47,12 +47,12 @@ test("the runs of a job file, newest first, with the rules that keep them, and o
     `${old}  30 h  complete         13   5,027     2,948  15.9 MB  1 h 0 min  last  latest`,
     "",
     "ignored  20260101T000000000Z: it has no manifest.json",
-    `a run is at work: process ${process.pid} on ${lock.owner.host} since ${since}`,
+    `a run is active: process ${process.pid} on ${lock.owner.host} since ${since}`,
     `2 runs in ${place}, 31.8 MB`,
     "",
   ]);
   await lock.release(place);
-  expect((await runHere(["list", file])).stdout).not.toContain("at work");
+  expect((await runHere(["list", file])).stdout).not.toContain("active");
 });
 
 test("a name and a folder list the same, but for the rules, which only the job file has", async () => {

@@ -45,7 +45,7 @@ test("every column, if there is room", () => {
     "20261001T020000123Z  50 d  complete          –          –          –  1.6 GB           –  newest",
     "",
     "ignored  a [31mb: its name is not a run id",
-    "a run is at work; its lock file cannot be read",
+    "a run is active; its lock file cannot be read",
     "3 runs in output/nightly, 4.8 GB",
   ]);
 });
@@ -67,8 +67,8 @@ test("the table of all jobs also fits a narrow terminal", () => {
       expect(line.length).toBeLessThanOrEqual(columns);
   expect(renderJobs(lists, "output", at(40)).split("\n")).toEqual([
     "job      age  status    runs",
-    "nightly  5 h  complete     3  at work",
-    "weekly                     0  at work",
+    "nightly  5 h  complete     3  active",
+    "weekly                     0  active",
   ]);
 });
 

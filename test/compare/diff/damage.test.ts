@@ -24,7 +24,7 @@ describe("files that do not match their run are refused, and verify is suggested
   const spoiled: readonly [string, (run: string, chunks: string) => Promise<unknown>][] = [
     ["chunks.jsonl: has another SHA-256 than the manifest says", (_run, chunks) => swapByte(chunks)],
     ["chunks.jsonl: has 3 bytes instead of", (_run, chunks) => writeFile(chunks, "abc")],
-    ["chunks.jsonl: is no regular file", (_run, chunks) => rm(chunks).then(() => mkdir(chunks))],
+    ["chunks.jsonl: is not a regular file", (_run, chunks) => rm(chunks).then(() => mkdir(chunks))],
     ["chunks.jsonl: is not there", (_run, chunks) => rm(chunks)],
     ["chunks.jsonl: is a symlink", (run, chunks) => rename(chunks, `${run}.x`).then(() => symlink(`${run}.x`, chunks))],
     [

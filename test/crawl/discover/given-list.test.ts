@@ -148,7 +148,7 @@ test.each([
 });
 
 test.each([
-  ["what is no JSON", "{"],
+  ["what is not JSON", "{"],
   ["a job file", "name: x"],
   ["another format", '{"format":2}'],
 ])("%s is refused, and no file is, too", async (_what, text) => {

@@ -48,7 +48,7 @@ test("a wrong key writes nothing", async () => {
   expect(await list()).toHaveLength(1);
 });
 
-test("a body that is no JSON, or too large, is refused", async () => {
+test("a body that is not JSON, or too large, is refused", async () => {
   const { service, list } = await startWriting([]);
   const headers = { authorization: `Bearer ${service.key}` };
   const post = (body: string) => ask(service, segments, { method: "POST", headers, body });

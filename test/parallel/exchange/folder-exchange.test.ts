@@ -139,7 +139,7 @@ test("links that were planted as files are not followed", async () => {
 test("a run id that a broker made up leads nowhere", async () => {
   const { folders } = await openPlace();
   for (const id of ["..", "", "../../runs", `${runId}/../x`])
-    await expect(folderExchange(folders, id)).rejects.toThrow("is no id of a run");
+    await expect(folderExchange(folders, id)).rejects.toThrow("is not a run id");
 });
 
 test("kbdump plan does not take an exchange for the work of a run that can be continued", async () => {

@@ -33,7 +33,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
     while (progress.step !== "listing documents") await delay(5);
     await broker.kill();
     expect((await result).status).toBe("complete");
-    expect(said.join("\n")).toMatch(/no worker gave a sign of life for 10 s: this run reads 4 documents itself/);
+    expect(said.join("\n")).toMatch(/no worker sent a heartbeat for 10 s: this run reads 4 documents itself/);
   });
 
   test("it is frozen with many documents in its queue: the run does not wait for each of them", async () => {
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
       return hung.close(true);
     });
     expect((await result).status).toBe("complete");
-    expect(said.join("\n")).toMatch(/no worker gave a sign of life for 10 s/);
+    expect(said.join("\n")).toMatch(/no worker sent a heartbeat for 10 s/);
   });
 
   test("another run takes over the queue while documents are returned: the run says so, and does not touch it", async () => {

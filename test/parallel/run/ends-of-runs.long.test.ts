@@ -15,8 +15,8 @@ async function partsOfFirst(folder: string): Promise<readonly string[]> {
   const entries = await readdir(work, { recursive: true });
   const segments = entries.find((entry) => basename(entry) === "segments") ?? "";
   const result = entries.find((entry) => basename(dirname(entry)) === "results") ?? "";
-  const { files } = JSON.parse(await readFile(join(work, result), "utf8"));
-  return files.map(({ file }: { file: string }) => join(work, segments, file));
+  const { stored } = JSON.parse(await readFile(join(work, result), "utf8"));
+  return stored.segments.map(({ file }: { file: string }) => join(work, segments, file));
 }
 
 describe.skipIf(!hasRedis)("runs with workers that end before all is read", () => {

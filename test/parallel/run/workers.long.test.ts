@@ -58,11 +58,9 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     const service = { ...(await startShared()).job.service, baseUrl: server.url, outage: 22 };
     const [single, alone] = [await run({ service }), await shared({ service })];
     await expectSameBytes(single, alone);
-    expect(said.filter((text) => text.includes("sign of life"))).toEqual([
-      expect.stringMatching(
-        /^no worker gives a sign of life: start one with .*; after 22 s without one this run reads 8/,
-      ),
-      "no worker gave a sign of life for 22 s: this run reads 8 documents itself",
+    expect(said.filter((text) => text.includes("heartbeat"))).toEqual([
+      expect.stringMatching(/^no worker sends heartbeats: start one with .*; after 22 s without one this run reads 8/),
+      "no worker sent a heartbeat for 22 s: this run reads 8 documents itself",
     ]);
   });
 

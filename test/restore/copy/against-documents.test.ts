@@ -50,7 +50,7 @@ test("with a journal, documents are those that are restored, and their copies", 
     pairs: [["a", "D/A"]],
     notes: [
       "1 document of the run: not compared, as the run could not read all of it",
-      "2 documents of the run: not compared, as there is no finished copy by the journal",
+      "2 documents of the run: not compared, because the journal has no finished copy",
     ],
   });
 });

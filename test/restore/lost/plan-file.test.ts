@@ -239,7 +239,7 @@ test.runIf(inFull)("a plan for another run, and one with wrong lines, are refuse
   );
   for (const [text, messages] of [
     [other, [`${file}: is for run ${first.slice(-19)}, not for `]],
-    ["", [`${file}: names no run, so it is no plan file`]],
+    ["", [`${file}: names no run, so it is not a plan file`]],
     ["{}", [`${file}:1: is no line of a plan file`]],
     [
       wrong.join("\n"),

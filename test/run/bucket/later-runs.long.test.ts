@@ -165,7 +165,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     const { code, stderr } = await runHere(["run", two.file, "--quiet"], two.env);
     expect(code).toBe(5);
     expect(stderr).toMatch(
-      /another run of this job is at work: process \d+ on \S+ since .* Wait for its end, or end it there/,
+      /another run of this job is active: process \d+ on \S+ since .* Wait for its end, or end it there/,
     );
     expect((await environment.head()).runs).toEqual([]);
     proxy.letGo();

@@ -220,7 +220,7 @@ test("a published run that cannot be loaded is reported as a loss; a named pipe 
   const result = JSON.parse(stdout);
   expect(code).toBe(3);
   expect(result.problems).toEqual([
-    `run ${first} could not be loaded: chunks.jsonl: is no regular file`,
+    `run ${first} could not be loaded: chunks.jsonl: is not a regular file`,
     expect.stringMatching(`run ${second} could not be loaded: chunks.jsonl: has 3 bytes instead of `),
   ]);
   for (const problem of result.problems) expect(stderr).toContain(`kbdump: published, but ${problem}`);

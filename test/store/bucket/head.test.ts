@@ -130,7 +130,7 @@ test("the folder of a run names its holder, and is found again in each of its ke
 
 const listed = { ...emptyHead, runs: [extraRun] };
 test.each([
-  ["{", "is no JSON"],
+  ["{", "is not JSON"],
   ["[]", "got [], expected an object"],
   [{ ...emptyHead, format: 2 }, "was written by a newer version of kbdump (format 2)"],
   [{ ...emptyHead, epoch: -1 }, "epoch: got -1, expected a whole number"],

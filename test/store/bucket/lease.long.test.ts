@@ -58,7 +58,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     expect(head).toMatchObject({ epoch: 1, latest: "20261121T020000123Z", owner: { pid: process.pid } });
     expect(head.runs.map(({ run_id }) => run_id)).toEqual(["20261121T020000123Z", "20261122T020000123Z"]);
     await expect(leaseInBucket(bucket, still)).rejects.toThrow(
-      /^another run of this job is at work: process \d+ on \S+ since 2026-11-20T02:00:00.000Z. It gave its last sign of life \d s ago; without another one, its hold is taken over in 1\d\d s. Wait/,
+      /^another run of this job is active: process \d+ on \S+ since 2026-11-20T02:00:00.000Z. Its last heartbeat was \d s ago; without another one, its hold is taken over in 1\d\d s. Wait/,
     );
     await expect(leaseInBucket(bucket, still)).rejects.toBeInstanceOf(BusyError);
     await first.release();

@@ -152,7 +152,7 @@ test("a run that finds its lock gone names the successor that fenced it and ende
   const outcome = await underLease(job, options, async () => {
     await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
     await underLease(job, options, async () => {});
-    throw new LostError("the lock was removed while this run was at work");
+    throw new LostError("the lock was removed while this run was active");
   }).catch((error: unknown) => error);
   expect(String(outcome)).toContain(`this job was taken over by process ${process.pid} on ${hostname()}`);
 });

@@ -88,7 +88,7 @@ test.each([
     const { folder, path } = await folderWithLock(text, 30);
     await expect(lockJob(folder, now)).rejects.toThrow(
       new RegExp(
-        `${who}. It gave its last sign of life 3\\d s ago; without another one, its lock is taken over in \\d+ s. If you know that it is gone, remove ${path}$`,
+        `${who}. Its last heartbeat was 3\\d s ago; without another one, its lock is taken over in \\d+ s. If you know that it is gone, remove ${path}$`,
       ),
     );
     expect(await readFile(path, "utf8")).toBe(text);
@@ -199,7 +199,7 @@ test("work in the folders of a job learns that the lock is lost", async () => {
     const label = once(lost, "abort");
     await vi.advanceTimersByTimeAsync(10_000);
     await label;
-    expect(String(lost.reason)).toContain("was removed while this run was at work");
+    expect(String(lost.reason)).toContain("was removed while this run was active");
   });
 });
 

@@ -40,7 +40,7 @@ test("a run without its lock ends without publishing, including requests in flig
   await hanging;
   await rm(join(place, ".work", "lock"));
   await vi.advanceTimersByTimeAsync(10_000); // the next heartbeat
-  expect(await outcome).toMatch(/\.work\/lock was removed while this run was at work, so it ends/);
+  expect(await outcome).toMatch(/\.work\/lock was removed while this run was active, so it ends/);
   expect(await readdir(join(place, "runs"))).toEqual([]);
   delete behaviour.faults;
   server.reset();
