@@ -22,7 +22,7 @@ const leastLook = 2_000;
 const lookShare = 1 / 20;
 /** Milliseconds for workers to end their batches after every document is read. */
 const longestEnd = 2_000;
-/** Milliseconds without a heartbeat until the user is told. */
+/** Milliseconds without a heartbeat until the log says so. */
 const longestSilence = 20_000;
 /** Minimum milliseconds to wait for workers, even if an outage of the service ends a run at once. */
 const leastPatience = 10_000;

@@ -33,7 +33,7 @@ test.each([
   ["busy with what?", { ...failed, code: 5, stdout: "{}" }, nothing, [/must not end with 5/]],
   ["killed", { code: null, stdout: "{}", stderr: "x" }, nothing, [/must not end with null/]],
   ["another code in the JSON", { ...failed, stdout: '{"exit_code":3}' }, nothing, [/exit_code 3, it is 1/]],
-  ["no JSON", { ...failed, stdout: "" }, nothing, [/no JSON/]],
+  ["no JSON", { ...failed, stdout: "" }, nothing, [/not a JSON/]],
   ["a stack", { ...failed, stderr: "kbdump: x\n    at f (a.js:1:2)\n" }, nothing, [/a stack/]],
   ["a bare ENOENT", { ...failed, stderr: "kbdump: ENOENT: no such file" }, nothing, [/bare ENOENT/]],
 ])("%s", (_, end, found, problems) => {

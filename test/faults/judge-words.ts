@@ -42,7 +42,7 @@ function unclearWords({ code, stdout, stderr }: Ended): readonly string[] {
   if (/ENOENT/.test(stderr)) problems.push("tells a bare ENOENT");
   if (code !== 0 && !/\w/.test(stderr)) problems.push("does not say why it ended so");
   const object = lastObject(stdout);
-  if (!object) problems.push("the last line of stdout is not JSON object");
+  if (!object) problems.push("the last line of stdout is not a JSON object");
   if (object && "exit_code" in object && object.exit_code !== code)
     problems.push(`its JSON says exit_code ${object.exit_code}, it is ${code}`);
   return problems;
