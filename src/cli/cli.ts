@@ -8,7 +8,7 @@ import { tool } from "../tool.js";
 import { bucketNames, withBucketNames } from "./bucket-names.js";
 import type { Command, Environment } from "./command.js";
 import { commonOptions } from "./command.js";
-import { argumentsFrom, globalOptions, type Line, readLine, wrongLine } from "./read-line.js";
+import { argumentsFrom, globalOptions, type Line, readLine, wrongLine } from "./parse-command-line.js";
 import { commandsIn, loadAll, type Registry } from "./registry.js";
 
 export const commands = commandsIn(new URL("../commands/", import.meta.url));
@@ -33,7 +33,7 @@ export async function runCommandLine(
   if (first.text === "help") return runCommandLine([...others, "--help"], environment, registry);
   const command = await registry.load(first.text);
   if (command) return runCommand(command, others, { ...environment, args, commands: () => loadAll(registry) });
-  const { unknownCommand } = await import("./check-line.js");
+  const { unknownCommand } = await import("./check-command-line.js");
   throw unknownCommand(first.text, registry.names());
 }
 
@@ -55,7 +55,7 @@ async function runWithoutCommand(
   if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), environment);
   const asksHelp = isAsked(line, "help");
   if (args.length > 0 && !asksHelp) {
-    const { noCommand } = await import("./check-line.js");
+    const { noCommand } = await import("./check-command-line.js");
     throw noCommand(registry.names());
   }
   const { helpOfAll } = await import("./help.js");
@@ -76,7 +76,7 @@ async function runCommand(
     const { helpOf } = await import("./help.js");
     return answer(await helpOf(command, environment.stdout.columns), environment);
   }
-  const { checkLine, withEnvFiles } = await import("./check-line.js");
+  const { checkLine, withEnvFiles } = await import("./check-command-line.js");
   const problems = checkLine(line, command, existsSync);
   if (problems.length > 0) throw wrongLine(problems);
   const files = line.flags.filter(({ name }) => name === "env-file").map(({ value }) => value ?? "");

@@ -1,7 +1,7 @@
 import yargs, { type Argv } from "yargs";
 import { tool } from "../tool.js";
 import { type Command, commonOptions, groups, type Option, type Options } from "./command.js";
-import { globalOptions } from "./read-line.js";
+import { globalOptions } from "./parse-command-line.js";
 
 declare module "yargs" {
   interface Argv<T> {
@@ -68,7 +68,7 @@ function shown({ describe, alias, demandOption }: Option) {
   return { describe: demandOption ? `${describe}; required` : describe, ...(alias === undefined ? {} : { alias }) };
 }
 
-/** yargs only renders the help. `read-line.ts` reads the command line, so that all messages name our flags. */
+/** yargs only renders the help. `parse-command-line.ts` reads the command line, so that all messages name our flags. */
 function parserFor(columns = usual): Argv {
   const { help, version } = globalOptions;
   return yargs()

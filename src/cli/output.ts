@@ -16,7 +16,7 @@ import type { Environment } from "./command.js";
 import { commonOptions } from "./command.js";
 import { wrapToWidth } from "./display-width.js";
 import type { ErrorResult, LogLine } from "./log-schema.js";
-import { readLine } from "./read-line.js";
+import { readLine } from "./parse-command-line.js";
 import { causeFirst, jsonLine, messageText } from "./text.js";
 import type { Output } from "./view.js";
 

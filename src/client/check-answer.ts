@@ -6,7 +6,7 @@ import { plainText } from "../safe-text.js";
 import { count, isMapping, object, text } from "../schema.js";
 import type { SettingNames } from "./failed-request.js";
 import { errorFromAnswer, textOf } from "./refused-answer.js";
-import type { Answer } from "./send.js";
+import type { Answer } from "./retry.js";
 
 /** Parses the JSON of a 200 answer. For any other status it throws the error from `errorFromAnswer`; for a broken body, RetryError. */
 export function checkAnswer(answer: Answer, key: string, names?: SettingNames): unknown {

@@ -7,7 +7,7 @@ import { tool } from "../tool.js";
 import type { Connections, ServiceOptions } from "./connections.js";
 import { failedRequest, jobFileNames } from "./failed-request.js";
 import { LongBodies, long, type Received, type Receiving, receive } from "./receive.js";
-import type { Answer } from "./send.js";
+import type { Answer } from "./retry.js";
 
 /** One request to send. */
 export interface Outgoing {

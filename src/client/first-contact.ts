@@ -3,7 +3,7 @@ import { plainText } from "../safe-text.js";
 import { isReset, isSilence, jobFileNames, type SettingNames } from "./failed-request.js";
 import { unreachable } from "./outage-gate.js";
 import { baseUrlHint, errorFromAnswer, isUnknownUrl, ownError, refusalOf, textOf, titleOf } from "./refused-answer.js";
-import type { Answer, Send } from "./send.js";
+import type { Answer, Send } from "./retry.js";
 
 interface FirstContactOptions {
   readonly key: string;

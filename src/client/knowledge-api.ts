@@ -12,7 +12,7 @@ import {
   checkTags,
 } from "./check-answer.js";
 import type { SettingNames } from "./failed-request.js";
-import { type Answer, pathOf, type Request, type Send, targetOf } from "./send.js";
+import { type Answer, pathOf, type Request, type Send, targetOf } from "./retry.js";
 
 /** Rows requested per page: the most that the service allows. */
 export const pageSize = 100;

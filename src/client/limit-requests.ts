@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { RetryError } from "../errors.js";
 import type { Pace } from "./pace.js";
-import type { Answer, Request, Send } from "./send.js";
+import type { Answer, Request, Send } from "./retry.js";
 
 interface LimitOptions extends WaitOptions {
   /** Maximum requests in flight. */

@@ -11,7 +11,7 @@ import { OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
 import { throttleOf } from "./refused-answer.js";
 import { counted, countRetry, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
-import { type Answer, type Request, retrying, type Send, targetOf } from "./send.js";
+import { type Answer, type Request, retrying, type Send, targetOf } from "./retry.js";
 
 export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions, "caFile" | "env">> {
   /** Where the key came from, for messages: `the variable KNOWLEDGE_API_KEY`. */

@@ -1,7 +1,7 @@
 import { GaveUpError, RetryError, SkipError, StopError } from "../errors.js";
 import { isReset, type SettingNames } from "./failed-request.js";
 import { errorFromAnswer, isPluginGone, ownError } from "./refused-answer.js";
-import type { Answer, Request, Send } from "./send.js";
+import type { Answer, Request, Send } from "./retry.js";
 
 /**
  * Milliseconds that an outage may last at the start of a run, depending on whether the service is surely down or a single page may

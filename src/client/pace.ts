@@ -1,4 +1,4 @@
-import { longestRetryAfter } from "./send.js";
+import { longestRetryAfter } from "./retry.js";
 
 /** Decides when a run may send its next request. Pure; time is an argument. */
 

@@ -1,7 +1,7 @@
 import { RetryError, SkipError, StopError, UnknownRouteError } from "../errors.js";
 import { plainText } from "../safe-text.js";
 import { jobFileNames, type SettingNames } from "./failed-request.js";
-import type { Answer } from "./send.js";
+import type { Answer } from "./retry.js";
 
 const planLimit = /reached the knowledge base request rate limit/i;
 

@@ -1,5 +1,5 @@
 import { RetryError } from "../errors.js";
-import { retryReason, type Send } from "./send.js";
+import { retryReason, type Send } from "./retry.js";
 
 /** The request counts of a run. The client updates them; progress and manifest show them. */
 export interface RequestCounts {

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import * as v from "valibot";
 import { defineCommand } from "../cli/command.js";
 import { printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/read-line.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { jsonLine } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { gotText } from "../job/findings.js";

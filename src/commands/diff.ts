@@ -2,8 +2,8 @@ import { bucketNames, withFolderName } from "../cli/bucket-names.js";
 import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { comparisonMemoryOption, findOptionsFrom, outOption, viewFrom } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { renderReading } from "../cli/progress.js";
-import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import {
   type ChangeCounts,

@@ -6,7 +6,7 @@ import type { Dialogue, Terminal } from "../cli/dialogue.js";
 import { padEnd, wrapToWidth } from "../cli/display-width.js";
 import { formatOption, outOption } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/read-line.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { jsonLine, pageFor } from "../cli/text.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes, UsageError } from "../errors.js";

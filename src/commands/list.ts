@@ -4,7 +4,7 @@ import { type Arguments, defineCommand, type Environment, type Options, type Pos
 import { durationFrom } from "../cli/flag-values.js";
 import { findOptionsFrom, outOption } from "../cli/options.js";
 import { printReason, printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/read-line.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { layOutTable, type TableColumn } from "../cli/table.js";
 import { jsonLine, type Paint, paintFor, terminalText } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";

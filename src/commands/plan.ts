@@ -11,8 +11,8 @@ import {
   readingOptions,
   viewFrom,
 } from "../cli/options.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress.js";
-import { wrongLine } from "../cli/read-line.js";
 import { layOutTable } from "../cli/table.js";
 import { jsonLine, messageText, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";

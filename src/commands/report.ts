@@ -5,8 +5,8 @@ import { type Arguments, defineCommand, type Environment, type Options, type Pos
 import { wrapToWidth } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { renderReading } from "../cli/progress.js";
-import { wrongLine } from "../cli/read-line.js";
 import { renderPaths, shortPath } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";

@@ -11,8 +11,8 @@ import {
   viewFrom,
 } from "../cli/options.js";
 import { printReason, printResult } from "../cli/output.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { renderRun } from "../cli/progress.js";
-import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { mostShards } from "../dump/manifest.js";
 import {

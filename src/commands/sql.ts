@@ -8,7 +8,7 @@ import { type Arguments, defineCommand, type Environment, type Options, type Pos
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
 import { findOptionsFrom, memoryOption, outOption } from "../cli/options.js";
 import { printFile, printPieces, printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/read-line.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { alignedLines } from "../cli/table.js";
 import { jsonLine, type Paint, paintFor } from "../cli/text.js";
 import { type CsvCell, csvLines } from "../dump/formats/csv.js";

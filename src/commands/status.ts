@@ -3,7 +3,7 @@ import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
 import { jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
 import { printReason, printResult } from "../cli/output.js";
-import { wrongLine } from "../cli/read-line.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
 import { type Job, namedDatasets } from "../job/job.js";

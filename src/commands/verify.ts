@@ -5,8 +5,8 @@ import { type Arguments, defineCommand, type Environment, type Options } from ".
 import { wrapToWidth } from "../cli/display-width.js";
 import { findOptionsFrom, itemsOf, memoryOption, outOption, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
+import { wrongLine } from "../cli/parse-command-line.js";
 import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
-import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
 import { exitCodes, type Problem } from "../errors.js";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
-import { percentEncoded } from "../client/send.js";
+import { percentEncoded } from "../client/retry.js";
 import type { DocumentToRead } from "../crawl/discovery.js";
 import { GaveUpError, SkipError, UnknownRouteError } from "../errors.js";
 import type { SegmentFile } from "../files/join-segments.js";

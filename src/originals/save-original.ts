@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { link, lstat, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { retrying } from "../client/send.js";
+import { retrying } from "../client/retry.js";
 import type { Original, SavedOriginal } from "../dump/manifest.js";
 import { GaveUpError, RetryError, SkipError } from "../errors.js";
 import { fingerprint } from "../files/join-segments.js";

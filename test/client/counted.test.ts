@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { counted, emptyRequestCounts } from "../../src/client/request-counts.js";
-import type { Answer } from "../../src/client/send.js";
+import type { Answer } from "../../src/client/retry.js";
 
 test("records the time since the last answer: a failure is not an answer, and an answer resets it", async () => {
   const progress = emptyRequestCounts();

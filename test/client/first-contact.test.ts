@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { judgeAnswer } from "../../src/client/first-contact.js";
-import type { Answer } from "../../src/client/send.js";
+import type { Answer } from "../../src/client/retry.js";
 import { StopError } from "../../src/errors.js";
 import { openTestClient } from "./open-test-client.js";
 import { rejection } from "./open-test-http.js";

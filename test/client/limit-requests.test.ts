@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { limitRequests } from "../../src/client/limit-requests.js";
 import { Pace } from "../../src/client/pace.js";
-import type { Answer, Request } from "../../src/client/send.js";
+import type { Answer, Request } from "../../src/client/retry.js";
 
 const answer: Answer = { url: "http://a.example/", status: 200, headers: {}, body: new Uint8Array() };
 const requestOf = (path: string): Request => ({ path, query: [] });

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { onTestFinished } from "vitest";
 import { type HttpOptions, openHttp } from "../../src/client/open-client.js";
-import type { Answer } from "../../src/client/send.js";
+import type { Answer } from "../../src/client/retry.js";
 
 export const testKey = "dataset-Test/Key+0123=";
 

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { failedRequest, jobFileNames } from "../../src/client/failed-request.js";
 import { type ClientOptions, type Environment, type HttpOptions, openClient } from "../../src/client/open-client.js";
 import { emptyRequestCounts } from "../../src/client/request-counts.js";
-import type { Answer, Request } from "../../src/client/send.js";
+import type { Answer, Request } from "../../src/client/retry.js";
 import { SkipError, StopError } from "../../src/errors.js";
 import { inFull } from "../rounds.js";
 import { openTestClient } from "./open-test-client.js";

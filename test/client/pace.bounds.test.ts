@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { limitRequests } from "../../src/client/limit-requests.js";
 import { Pace } from "../../src/client/pace.js";
-import type { Answer } from "../../src/client/send.js";
+import type { Answer } from "../../src/client/retry.js";
 import { inFull } from "../rounds.js";
 
 const tenMinutes = 600_000;

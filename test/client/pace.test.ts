@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { limitRequests } from "../../src/client/limit-requests.js";
 import { Pace } from "../../src/client/pace.js";
-import type { Answer, Send } from "../../src/client/send.js";
+import type { Answer, Send } from "../../src/client/retry.js";
 import { inFull } from "../rounds.js";
 import { type RateLimit, RateWindow } from "../servers/rate-limit.js";
 import { VirtualClock } from "./virtual-clock.js";

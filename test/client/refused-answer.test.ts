@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkAnswer } from "../../src/client/check-answer.js";
 import { errorFromAnswer, retryAfter, typedKey } from "../../src/client/refused-answer.js";
-import type { Answer } from "../../src/client/send.js";
+import type { Answer } from "../../src/client/retry.js";
 import { RetryError, SkipError, StopError } from "../../src/errors.js";
 import { everythingOf } from "./open-test-http.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { retryReason } from "../../src/client/send.js";
+import { retryReason } from "../../src/client/retry.js";
 import { RetryError } from "../../src/errors.js";
 
 const coded = (code: string) => Object.assign(new Error(code), { code });

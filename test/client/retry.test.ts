@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type RetryOptions, retryDelay, retrying } from "../../src/client/send.js";
+import { type RetryOptions, retryDelay, retrying } from "../../src/client/retry.js";
 import { GaveUpError, RetryError, SkipError, StopError } from "../../src/errors.js";
 import { rejection } from "./open-test-http.js";
 

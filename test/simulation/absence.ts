@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/client/send.js";
+import type { Answer } from "../../src/client/retry.js";
 import { RetryError } from "../../src/errors.js";
 import type { Call, SendEnd } from "./calls.js";
 

@@ -1,4 +1,4 @@
-import { type Answer, type Request, targetOf } from "../../src/client/send.js";
+import { type Answer, type Request, targetOf } from "../../src/client/retry.js";
 import { type ListName, listOf } from "./service/list-name.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { Answer } from "../../src/client/send.js";
+import type { Answer } from "../../src/client/retry.js";
 import type { JobShape } from "./scenario.js";
 
 /** Milliseconds by which a request may come early, because an earlier timer was late. */

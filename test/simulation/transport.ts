@@ -1,6 +1,6 @@
 import { failedRequest } from "../../src/client/failed-request.js";
 import type { Environment, HttpOptions } from "../../src/client/open-client.js";
-import { type Answer, targetOf } from "../../src/client/send.js";
+import { type Answer, targetOf } from "../../src/client/retry.js";
 import { integer, type Random } from "../servers/random.js";
 import { Absence } from "./absence.js";
 import type { Calls } from "./calls.js";

@@ -1,5 +1,5 @@
 import type { DocumentRef } from "../knowledge-api.js";
-import { pathOf } from "../send.js";
+import { pathOf } from "../retry.js";
 import {
   type LocalFile,
   type ReadAnswer,

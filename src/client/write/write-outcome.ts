@@ -16,7 +16,7 @@ import {
   throttleOf,
   unknownUrlHint,
 } from "../refused-answer.js";
-import type { Answer } from "../send.js";
+import type { Answer } from "../retry.js";
 
 /**
  * The outcome of a write. done: `value` is the service's answer. refused: permanently, nothing was done. throttled: too many

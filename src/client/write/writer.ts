@@ -7,7 +7,7 @@ import { pause, waitForPace } from "../limit-requests.js";
 import { Pace } from "../pace.js";
 import { throttleOf } from "../refused-answer.js";
 import { counted, emptyRequestCounts, type RequestCounts } from "../request-counts.js";
-import type { Answer } from "../send.js";
+import type { Answer } from "../retry.js";
 import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./operations.js";
 import {
   outcomeOfAnswer,

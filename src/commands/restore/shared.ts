@@ -3,7 +3,7 @@ import type { Arguments, Environment, Options, Positionals } from "../../cli/com
 import { durationFrom } from "../../cli/flag-values.js";
 import { comparisonMemoryOption, itemsOf, outOption } from "../../cli/options.js";
 import { printResult } from "../../cli/output.js";
-import { wrongLine } from "../../cli/read-line.js";
+import { wrongLine } from "../../cli/parse-command-line.js";
 import { jsonLine, type Page, pageFor } from "../../cli/text.js";
 import type { Rendering, View } from "../../cli/view.js";
 import { InterruptedError, type Problem, UsageError } from "../../errors.js";

@@ -2,7 +2,7 @@ import type { Listed } from "../../../src/client/check-answer.js";
 
 import type { DocumentRef, KnowledgeApi } from "../../../src/client/knowledge-api.js";
 import type * as limiting from "../../../src/client/limit-requests.js";
-import type * as send from "../../../src/client/send.js";
+import type * as send from "../../../src/client/retry.js";
 import type * as childLists from "../../../src/crawl/child-lists.js";
 
 import type * as crawlDocument from "../../../src/crawl/crawl-document.js";

@@ -22,7 +22,7 @@ vi.mock("../../../src/crawl/child-lists.js", async (original) =>
 vi.mock("../../../src/crawl/crawl-document.js", async (original) =>
   (await import("./broken.js")).withoutUnreadable(await original()),
 );
-vi.mock("../../../src/client/send.js", async (original) =>
+vi.mock("../../../src/client/retry.js", async (original) =>
   (await import("./broken.js")).withMoreTries(await original()),
 );
 vi.mock("../../../src/client/limit-requests.js", async (original) =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { targetOf } from "../../src/client/send.js";
+import { targetOf } from "../../src/client/retry.js";
 
 it.each([
   [[], "/a%20b"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Options } from "../../src/cli/command.js";
-import { readLine } from "../../src/cli/read-line.js";
+import { readLine } from "../../src/cli/parse-command-line.js";
 
 const options = {
   out: { type: "string", alias: "o", describe: "" },

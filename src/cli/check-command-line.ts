@@ -5,7 +5,7 @@ import { readText } from "../job/read-key.js";
 import { isNamedLikeKey, nearestName } from "../job/schema/shapes.js";
 import { listText } from "../words.js";
 import { type Command, commonOptions, meaningOf, type Options, type Positional } from "./command.js";
-import { type Flag, globalOptions, isSwitch, type Line, type PlainArgument } from "./read-line.js";
+import { type Flag, globalOptions, isSwitch, type Line, type PlainArgument } from "./parse-command-line.js";
 
 /** Finds every problem of a command line before the command starts. `isThere` returns whether a file exists. */
 export function checkLine(line: Line, command: Command, isThere: (path: string) => boolean): readonly Problem[] {

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkLine, withEnvFiles } from "../../src/cli/check-line.js";
+import { checkLine, withEnvFiles } from "../../src/cli/check-command-line.js";
 import { type Command, commonOptions } from "../../src/cli/command.js";
-import { globalOptions, readLine } from "../../src/cli/read-line.js";
+import { globalOptions, readLine } from "../../src/cli/parse-command-line.js";
 import { command as runCommand } from "../../src/commands/run.js";
 import { command as verifyCommand } from "../../src/commands/verify.js";
 import { testFolder } from "../run/job-for.js";
