@@ -106,8 +106,8 @@ const clearScreen = "\x1b[2J\x1b[H";
 const mostSaid = 10;
 
 /**
- * Lines that the next drawing clears. The cursor returns to the start, so a resize that rewraps the lines does not move it. Lines do
- * not wrap while they are written.
+ * Text for lines that the next redraw clears. Auto-wrap is off while they are written, and the cursor ends on the first line, so that
+ * rewrapping after a resize does not move it.
  */
 function blockText(lines: readonly string[]): string {
   if (lines.length === 0) return "";

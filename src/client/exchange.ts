@@ -62,7 +62,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     "user-agent": `${tool.name}/${tool.version}`,
   };
   // An array, not a Set: when a Set grows, its old hash table links to the new one, and so to all later answers. Once V8 moves
-  // such a table to the old generation, all answers stay in memory until the next full collection: 2 kB for each of 20,000.
+  // such a table to the old generation, all answers stay in memory until the next full collection: about 40 MB after 20,000 answers.
   const underWay: Receiving[] = [];
   const longBodies = new LongBodies(options.maxBody);
   const oneByOne = pLimit(1);

@@ -139,7 +139,7 @@ export function isReset(error: unknown): boolean {
   return reset.test(codeOf(error));
 }
 
-/** Whether the service is down, or closed the connection. Timeouts of an answer do not count: one slow page can cause them. */
+/** Whether the service is down, or closed the connection. Waiting too long for an answer does not count: one slow page can cause it. */
 export function isGone(error: unknown): boolean {
   return unsent.test(codeOf(error)) || isReset(error) || codeOf(error) === "ETIMEDOUT";
 }

@@ -87,7 +87,7 @@ export function knowledgeApi(
     /** The original file of a document: name, size and a short-lived address. Dify has this route up to 1.8. */
     uploadFile: (datasetId: string, documentId: string) =>
       read(get`/datasets/${datasetId}/documents/${documentId}/upload-file`(), checkRecord),
-    /** The short-lived address of the original, as `url`. Dify has this route since 1.13.1. */
+    /** A short-lived download URL for the original, in `url`. Dify added this route in 1.13.1. */
     downloadLink: (datasetId: string, documentId: string) =>
       read(get`/datasets/${datasetId}/documents/${documentId}/download`(), checkRecord),
     /** Whether the service can upload files for chunks. A GET of this route fails with 405 if the route exists, and with 404 if not. */

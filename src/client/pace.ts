@@ -68,7 +68,7 @@ export class Pace {
   #floor: number | undefined;
   /** Refusals minus other answers; at least 0. */
   #level = 0;
-  /** Refusals without another answer in between. */
+  /** Consecutive refusals. */
   #inARow = 0;
   /** Refusals beyond the usual share: while the rate is unrestricted, and at its floor. */
   #excess = 0;

@@ -5,7 +5,7 @@ import type { ChangeKind, ChunkChange, ManualEdit, TextDiff, TextPart } from "./
 
 /** Maximum and minimum rows to read at once: memory stays small, though a text may be a megabyte. */
 const page = { most: 1_000, least: 8 };
-/** Bytes of texts to read at once. */
+/** How many bytes of text to read at once. */
 const pageBytes = 8_000_000;
 
 /** Reads the changes while their tables exist. */

@@ -139,7 +139,7 @@ export function readsChildren({ options }: Manifest): boolean {
   return options.child_chunks !== "none";
 }
 
-/** Whether texts read from a run may start with added apostrophes. */
+/** Whether texts read from this run may begin with apostrophes that `csv_safe` added. */
 export function isGuarded({ format, dump }: ReadRun): boolean {
   return format === "csv" && dump.manifest.options.output.csv_safe;
 }

@@ -162,7 +162,7 @@ export type HistoryKind = "chunks" | "child_chunks";
 
 export const historyKinds: readonly HistoryKind[] = ["chunks", "child_chunks"];
 
-/** How the changes of a kind are stored. */
+/** How changes to the rows of a kind are stored. */
 interface History {
   readonly table: string;
   /** The ids that a re-index replaces. A change has the old values, and the current ones in `new_…`. */

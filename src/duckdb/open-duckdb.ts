@@ -131,8 +131,8 @@ export interface SpillOptions extends Pick<DuckDbOptions, "memory" | "readOnly">
 }
 
 /**
- * Opens a database (`:memory:` or a file), runs `work` and closes it. Data that exceeds the memory goes to a temporary system
- * folder, never next to the database, and is removed.
+ * Opens a database (`:memory:` or a file), runs `work` and closes it. Data that does not fit in memory spills to a folder in the
+ * system's temporary directory, never next to the database, and is removed afterwards.
  */
 export async function withSpill<T>(
   path: string,

@@ -48,7 +48,7 @@ export async function openDump(path: string, consequence: string): Promise<Dump>
   return new Dump(folder, manifest, consequence);
 }
 
-/** A dump in any format, as every command except verify reads it. */
+/** A dump in any format. Every command except verify reads dumps through this class. */
 export class Dump {
   /** With symlinks resolved. */
   readonly folder: string;

@@ -100,7 +100,7 @@ export async function writeAside(
   }
 }
 
-/** Writes a value as JSON completely or not at all, with exact numbers, for the owner only. Resolves when flushed to disk. */
+/** Writes a value as JSON, with exact numbers, all or nothing, readable only by the owner. Resolves once flushed to disk. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {
   await writeAside(path, jsonText(value));
 }

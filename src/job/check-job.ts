@@ -36,7 +36,10 @@ export function checkJob(document: unknown, written: unknown): CheckedJob {
   };
 }
 
-/** Returns the innermost issues. If a value may have several shapes, these are the ones inside the shape that matches on the outside. */
+/**
+ * Returns the innermost issues. If a value may have several shapes, drops those it does not match even at the top level and returns the
+ * issues inside the others.
+ */
 function leavesOf(issue: v.BaseIssue<unknown>, above: Path): readonly Leaf[] {
   const path = [...above, ...(issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)))];
   const inside = (issue.issues ?? []).flatMap((inner) => leavesOf(inner, path));

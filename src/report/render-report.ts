@@ -34,7 +34,7 @@ export interface RenderedReport {
 
 /**
  * Renders the report of a run. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file
- * differs from what its run wrote, and with the reason of `request.signal`.
+ * differs from what its run wrote, and, if aborted, with the reason of `request.signal`.
  */
 export async function renderReport(request: ReportRequest): Promise<RenderedReport> {
   const options: ReportOptions = {

@@ -151,8 +151,9 @@ export class CopyFacts implements JournalFacts {
 
 /** A request that added chunks to a document, or may have. */
 export interface Addition {
-  /** The number of the first added chunk in the dump's document, and the number of added chunks. */
+  /** How many chunks of the dump's document come before the first added one. */
   readonly first: number;
+  /** How many chunks were added. */
   readonly rows: number;
   /** Ids at the service, in order; null if the answer was lost and the chunks were not found, so they may still appear. */
   readonly ids: readonly string[] | null;

@@ -88,7 +88,7 @@ function writerOptions(options: SessionOptions, { pace }: Client) {
   return { ...connecting, ...(pace ? { pace } : {}), timeout: timeout / 1_000 };
 }
 
-/** A lease on the folder of a run's restores until the end of its scope, unless another process takes it over. */
+/** The lease on the folder of a run's restores. Held until disposed, unless another process takes it over. */
 export interface FolderLease extends AsyncDisposable {
   readonly path: string;
   /** Also aborted soon after another process took over this lock. */

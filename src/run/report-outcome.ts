@@ -114,7 +114,7 @@ function sentence(error: unknown): string {
   return text.length > 300 ? `${text.slice(0, 300).toWellFormed()}…` : text;
 }
 
-/** The most failed documents to list by id. */
+/** Maximum number of failed documents to list by id. */
 const mostIds = 20;
 
 function publication({ manifest, status, problems, names }: PublishedRun): End {

@@ -80,7 +80,10 @@ async function sweepChunks(
   else await sweepList(list, prefetch, problem);
 }
 
-/** The stored lists that may have come in several answers, and differ from the embedded children in ids or contents. */
+/**
+ * Child lists to sweep on their own: they may have come in several answers, and their ids or contents differ from the children embedded
+ * in the chunk, if any.
+ */
 async function splitLists(
   { childChunks, aside }: StoredPaths,
   ofOneAnswer: number,

@@ -15,7 +15,10 @@ import type { Kind } from "../rows/columns.js";
 import { type DocumentRow, documentKey, type Row } from "../rows/row.js";
 import { type DumpDatabase, type RowFilter, recordOf } from "./dump-database.js";
 
-/** Maximum bytes of a child list for its document to embed children, because 100 chunks make one page. */
+/**
+ * If a document has a child list longer than this many bytes, its chunks embed no children: a page holds 100 chunks and would get too
+ * large.
+ */
 const longestEmbedded = 256_000;
 
 /** A dataset of a dump. The name is null if unknown. */

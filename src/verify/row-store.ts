@@ -207,7 +207,7 @@ export function isGuarded({ format }: Loaded, { options }: Manifest): boolean {
   return options.output.csv_safe && format === "csv";
 }
 
-/** The table of every kind to compare the others with: the first with the expected number of rows. */
+/** For each kind, the table that the other formats are compared with: the first with the expected row count, else the first. */
 export function firstOfKinds(tables: readonly Loaded[], { counts }: Manifest): ReadonlyMap<Kind, Loaded> {
   const whole = tables.filter(({ kind, rows }) => rows === counts[kind]);
   return new Map([...tables.toReversed(), ...whole.toReversed()].map((table) => [table.kind, table]));

@@ -39,7 +39,7 @@ interface Reindexed {
   readonly history: boolean;
 }
 
-/** Dumps a document with manual edits, re-indexes it, and dumps it again. */
+/** Dumps a document before and after `edits`, re-indexes it, and dumps it a third time. */
 async function dumpAroundReindex({ form, early = [], edits, maxCharacters, history }: Reindexed) {
   const base = new KnowledgeBase({ form, chunks: 7 });
   const service = await startService({ demo: base.demo });

@@ -16,7 +16,7 @@ export interface Played {
   readonly trace: readonly string[];
 }
 
-/** Simulates a seed and judges it. */
+/** Simulates the scenario drawn from a seed, and judges the outcome. */
 export function playSeed(seed: number, coverage = new Coverage()): Promise<Played> {
   return play(drawScenario(seed), coverage);
 }

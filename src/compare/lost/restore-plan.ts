@@ -184,7 +184,7 @@ export interface TargetDocument {
 
 /** Why nothing may be written to a document. */
 export interface Refusal {
-  /** A sentence. */
+  /** A full sentence, for messages. */
   readonly reason: string;
   /** Whether its rows can still be read and compared: then the document is refused only if it has lost rows. */
   readonly isReadable: boolean;

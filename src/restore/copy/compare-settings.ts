@@ -126,7 +126,7 @@ function compareNames(
   ];
 }
 
-/** A sentence if a setting differs. Skips settings that the run does not have. */
+/** A sentence if the setting differs, otherwise none. Skips settings that the run lacks. */
 function compareSetting(what: string, old: unknown, live: unknown): readonly string[] {
   return isNothing(old) || isSameValue(old, live) ? [] : [differenceText(what, old, live)];
 }

@@ -200,7 +200,7 @@ async function* mended(work: DocumentWork, chunk: UnindexedChunk): Landing {
   return landed.kind === "there" ? { kind: "done", id: chunk.id, isIndexed: true, error: "" } : landed;
 }
 
-/** Checks a chunk when only its children are written. */
+/** Checks a parent chunk that is not itself written, only its children. */
 async function* checkParent(work: DocumentWork, target: TargetChunk): Landing {
   return yield* writeRow(work, async () => {
     const verdict = judgeTarget(await readTarget(work, target.id), work.place.documentId, target, null);

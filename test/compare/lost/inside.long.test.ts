@@ -14,7 +14,7 @@ const textsOf = (...contents: readonly string[]) => contents.map((content) => te
 
 /** The texts of a document before and after a re-index. */
 interface Scene {
-  /** Manual texts that may be lost. */
+  /** Texts that people wrote; the re-index may have lost them. */
   readonly manual: readonly Text[];
   /** Texts from the indexing. */
   readonly automatic?: readonly Text[];

@@ -6,7 +6,7 @@ import { allKinds, type Kind } from "../../../src/rows/columns.js";
 import { type Cells, readCsvFile, readParquetFile, readRowFile, readTable } from "./read-back.js";
 import type { Stage } from "./stage.js";
 
-/** A format in the contract tests; `base` is the folder of a stage. */
+/** A format under contract test. `base`: the folder that contains `stage` and `scratch`. */
 export interface Subject {
   readonly format: string;
   readonly write: (stage: Stage, base: string) => Promise<readonly StagedFile[]>;

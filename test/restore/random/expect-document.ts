@@ -42,8 +42,8 @@ export function expectDocument(story: Story): readonly Expected[] {
 }
 
 /**
- * The target chunk for each old chunk: the chunk with the same text, or else one with the text from before the edit, if
- * there are as many of these as edits of that text. Enabled chunks come first.
+ * Maps each old chunk to its target: a chunk with the same text, else one with the text from before the edit, but only if exactly as
+ * many such chunks are free as old chunks were edited from that text. If any of them are enabled, only those count.
  */
 function homesOf({ first, backup, target }: Story): ReadonlyMap<Standing, Standing> {
   const homes = new Map<Standing, Standing>();

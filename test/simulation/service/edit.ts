@@ -20,8 +20,8 @@ export interface Edit {
 }
 
 /**
- * Edits a document, and sorts its chunks like the service. A deleted row never comes back, except in an undo, because a service gives
- * new rows random UUIDs.
+ * Edits a document, and sorts its chunks as the service does. A deleted row never comes back, except in an undo, because a service
+ * gives new rows random UUIDs.
  */
 export function applyEdit(edit: Edit): void {
   const { document, kind } = edit;

@@ -39,7 +39,7 @@ export interface Scenario {
   readonly breaks: readonly number[];
   /** A copy is frozen before this write and wakes after the last one; null for none. */
   readonly frozenAt: number | null;
-  /** A link beside the run that makes the copy stop; null for none. */
+  /** A link planted beside the run, which must stop the copy; null for none. */
   readonly planted: PlantedLink | null;
   /** How often the service fails to index a chunk about pumps. */
   readonly unindexed: number;
