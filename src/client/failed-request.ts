@@ -1,4 +1,3 @@
-import { errors } from "undici";
 import { RetryError, StopError } from "../errors.js";
 import { plainText } from "../safe-text.js";
 
@@ -45,7 +44,8 @@ export function failedRequest(
   if (wrongCertificate.test(code)) {
     return new StopError(`${method} ${url}: the certificate is not valid there (${code})`, { cause: error });
   }
-  if (error instanceof errors.HTTPParserError) {
+  if (error instanceof Error && error.name === "HTTPParserError") {
+    // undici's; importing it would slow down every --help
     // no cause: it would include the received bytes
     return new RetryError(`${method} ${url}: the server there does not speak HTTP${via}`, { trouble: "no service" });
   }

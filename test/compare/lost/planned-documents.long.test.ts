@@ -1,11 +1,13 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 import { rounds } from "../../rounds.js";
 import { applyPlan } from "./apply-plan.js";
 import { planAll } from "./planned.js";
 import { type Reindexed, reindexedDocuments } from "./reindexed-knowledge.js";
 import type { MadeDocument } from "./rows.js";
+
+vi.setConfig({ testTimeout: 900_000 });
 
 type Plan = DocumentPlan | undefined;
 
