@@ -47,7 +47,7 @@ export const documentSchema = object({
   error: v.nullable(text),
 });
 
-/** Where the chunks of a document got their children, counted. `asked`, `embedded` and `skipped` add up to its chunks. */
+/** Counts the chunks of a document by the source of their children. `asked`, `embedded` and `skipped` add up to its chunks. */
 export const childListsSchema = object({
   dataset_id: text,
   document_id: text,

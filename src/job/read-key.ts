@@ -12,7 +12,7 @@ export interface KeyOptions {
   readonly warn?: (message: string) => void;
   /** Aborting it ends the key command. */
   readonly signal?: AbortSignal;
-  /** Where the key comes from, for messages; default: where the job says. */
+  /** The source of the key, for messages; default: the one that the job names. */
   readonly source?: string;
 }
 

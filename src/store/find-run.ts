@@ -129,7 +129,7 @@ function toFetch({ location, copy }: FoundJob, id: string): RunToFetch {
   return { folder: join(foldersOf(location).runs, id), inBucket: copy && run && { copy, run } };
 }
 
-/** Where the job's runs are, as shown in messages. */
+/** The folder or bucket of the job's runs, as shown in messages. */
 function shownRuns({ location, copy }: FoundJob): string {
   return copy ? `${copy.url}/runs` : foldersOf(location).runs;
 }

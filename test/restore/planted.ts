@@ -15,7 +15,7 @@ export const places = [
   ...["to", "to/host", "to/host/journal.jsonl", "to/host/after", "to/host/after/runs"],
 ] as const;
 
-/** What a link points to. */
+/** The target of a link. */
 export const targets = ["file", "folder", "nothing"] as const;
 
 /** A link that is planted before one of several restores, numbered from 0. */

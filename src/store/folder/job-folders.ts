@@ -39,7 +39,7 @@ export interface OwnFolder extends JobFolders {
 export interface LeasedJob extends OwnFolder {
   /** Identifies this lease. */
   readonly token: string;
-  /** Where the job publishes. */
+  /** The folder or bucket that the job publishes to. */
   readonly store: JobStore;
   /** Aborted, with a LostError, when the job is no longer ours. */
   readonly lost: AbortSignal;

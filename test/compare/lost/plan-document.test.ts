@@ -44,7 +44,7 @@ describe("an edited chunk", () => {
     const equal = around(chunk("t2", "before", { enabled: false }), chunk("t3", "before"));
     plans([old, equal, was("c2", "before")], ["c2 over t3: edited [updated_by history]"]);
   });
-  planned("needs a decision if nobody knows what stood there before", (plans) => {
+  planned("needs a decision if the text before is unknown", (plans) => {
     plans([old, around(chunk("t2", "before"))], ['needs your decision: c2, now "before", replace']);
   });
   planned("is present if it stands in the target, whatever its position", (plans) => {
@@ -516,7 +516,7 @@ describe("child chunks", () => {
     plans([old, target(child("t1", "u1", "b", manual)), first("b")], added);
     plans([old, target(child("t1", "u1", "else")), first("b")], added);
   });
-  planned("are added if nobody knows what stood there before", (plans) => {
+  planned("are added if the text before is unknown", (plans) => {
     plans(
       [tree(child("c1", "k1", "x", manual)), target(child("t1", "u1", "y"))],
       ["child k1 below t1: x [customized]"],
@@ -587,7 +587,7 @@ describe("a document", () => {
       ["refused: It was text_model and is hierarchical_model now: its chunks cannot be compared."],
     );
   });
-  planned("of which nobody knows the form is compared by content and answer", (plans) => {
+  planned("of unknown form is compared by content and answer", (plans) => {
     const old = document([chunk("c1", "a", { answer: "x", ...by })], [], null);
     const now = document([chunk("t1", "a", { answer: "y" })], [], null);
     plans(

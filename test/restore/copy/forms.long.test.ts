@@ -89,7 +89,7 @@ test("documents of several forms come into one dataset for each form, and compar
 }, 600_000);
 
 test.each<Fate>(["lose answer", "lose request"])(
-  "a copy that ends between two of the datasets (%s) goes on with the first and makes the others once",
+  "a copy that ends between two of the datasets (%s) continues with the first and makes the others once",
   async (fate) => {
     const { decider, copy, compare, copies } = await backedUp(few);
     const broken = new AbortController();

@@ -31,7 +31,7 @@ async function setAge(path: string, seconds: number): Promise<void> {
   await utimes(path, time, time);
 }
 
-test("a second run is told who holds the lock; when the first releases it, it can have it", async () => {
+test("a second run learns who holds the lock, and can take it once the first releases it", async () => {
   const folder = await testFolder();
   const lock = await lockJob(folder, now);
   await expect(lockJob(folder, now)).rejects.toThrow(BusyError);
