@@ -42,9 +42,9 @@ export default defineConfig({
     root,
     globalSetup: ["test/build-when-old.ts", "test/say-what-was-skipped.ts"],
     env: { http_proxy: "", https_proxy: "" }, // the test servers run on this machine, where no proxy reaches them
-    testTimeout: inFull ? 600_000 : 60_000,
+    testTimeout: inFull ? 240_000 : 60_000,
     hookTimeout: 60_000,
-    maxWorkers: inFull ? 6 : 4, // for two cores: tests wait for servers and processes half of the time, long ones even more
+    maxWorkers: 4, // on two cores: tests wait for servers and processes half of the time
     maxConcurrency: 2,
     sequence: { sequencer: LongestFirst },
     projects: [

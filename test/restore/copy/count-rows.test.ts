@@ -130,7 +130,7 @@ test("the plan counts what the copy writes, for all kinds of blanks", async () =
     }),
     { numRuns: rounds(3, 200) },
   );
-});
+}, 600_000);
 
 test("only a chunk of a qa_model document needs an answer, and a child chunk is copied only with its chunk", async () => {
   const chunks = [
