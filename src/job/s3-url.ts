@@ -45,7 +45,7 @@ export function brokenRule(url: string): string | undefined {
 }
 
 function split(url: string): BucketPrefix {
-  const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]*)(?:\/(.*?))?\/?$/s.exec(url) ?? [];
+  const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]*)(?:\/(.+?))?\/?$/s.exec(url) ?? [];
   return { bucket, prefix };
 }
 

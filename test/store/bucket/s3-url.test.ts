@@ -51,6 +51,7 @@ test.each([
   "s3://bucket/a#b",
   "s3://bucket/a b",
   "s3://bucket/dumps//",
+  "s3://bucket//",
   "s3://bucket/a\n",
   `s3://bucket/${"a".repeat(513)}`,
   "S3://bucket/a",
