@@ -4,7 +4,7 @@ import { forecastLists, listCounts, sampleOf, supposedChildren } from "../crawl/
 import { type CrawlOptions, DocumentCrawl } from "../crawl/crawl-document.js";
 import type { HowFar } from "../crawl/how-far.js";
 import type { IdSet } from "../crawl/id-set.js";
-import { type EditEvidence, looksEdited, noEditEvidence, withEvidence } from "../crawl/looks-edited.js";
+import { type EditEvidence, needsDetails, noEditEvidence, withEvidence } from "../crawl/needs-details.js";
 import type { Prefetch } from "../crawl/prefetch.js";
 import { pagesOf, type ReportProblem } from "../crawl/read-list.js";
 import type { TextFormat } from "../dump/formats/format.js";
@@ -102,7 +102,7 @@ export class DocumentAttempt {
     if (isFailed) return { row, drift: noDrift, childLists: null, proof: "none", edited: false };
     const childLists = childListsOf(this.#options.job.childChunks, row, children);
     const { drift, edits } = this.#rows;
-    return { row, drift, childLists, proof: status === "complete" ? proof : "none", edited: looksEdited(edits) };
+    return { row, drift, childLists, proof: status === "complete" ? proof : "none", edited: needsDetails(edits) };
   }
 
   #crawlOptions(problem: ReportProblem): CrawlOptions {

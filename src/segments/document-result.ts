@@ -3,7 +3,7 @@ import type { DocumentRef } from "../client/knowledge-api.js";
 import { listCounts, planChildren } from "../crawl/auto.js";
 import type { DocumentNames } from "../crawl/discovery.js";
 import type { ChildrenSoFar, HowFar } from "../crawl/how-far.js";
-import { editEvidenceSchema } from "../crawl/looks-edited.js";
+import { editEvidenceSchema } from "../crawl/needs-details.js";
 import { type ChildLists, childListsSchema, documentSchema } from "../dump/manifest.js";
 import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
