@@ -1,6 +1,6 @@
 import { unguardedRows } from "../dump/formats/csv.js";
 import { type Column, changeNames, columns, namesWith } from "../rows/columns.js";
-import type { MatchedKind } from "./match-rows.js";
+import type { MatchedKind } from "./pair.js";
 
 /** The SQL parts that differ between chunks and child chunks. */
 const own = {

@@ -5,7 +5,7 @@ import { changedSql, changesSql, contentSql, countsSql, reorderedSql, textSql } 
 import { type ComparedRuns, compareRuns } from "./compare-runs.js";
 import type { ChangeCounts, DiffedRun, DocumentCounts, DocumentDiff, DocumentState, RunDiff } from "./diff-result.js";
 import type { Comparison, RunSources } from "./load-facts.js";
-import type { MatchedKind } from "./match-rows.js";
+import type { MatchedKind } from "./pair.js";
 import { type Changes, readChanges, readFirst } from "./read-changes.js";
 import {
   type DiffContext,

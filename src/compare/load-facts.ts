@@ -7,7 +7,7 @@ import { jsonText } from "../rows/exact-json.js";
 import { documentKey } from "../rows/row.js";
 import { contentSql, factsSql } from "./changes-sql.js";
 import { membersOf, textIn } from "./document-rows.js";
-import type { MatchedKind } from "./match-rows.js";
+import type { MatchedKind } from "./pair.js";
 import type { DiffContext, DocumentPair, ReadRun } from "./run-diff.js";
 
 /** The checked files of one run. */

@@ -1,7 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { matchRows } from "../../src/compare/match-rows.js";
+import { matchRows } from "../../src/compare/pair.js";
 import { sqlText } from "../../src/duckdb/sql.js";
 import { inFull } from "../rounds.js";
 import { contentOf, type Match, type MatchRow, matchDumps } from "./match-model.js";
