@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { shardOf } from "../crawl/discovery.js";
 import { discoveryFrom } from "../crawl/document-list.js";
+import { shardOf } from "../crawl/shards.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import type { ChildLists } from "../dump/manifest.js";
 import type { SegmentFile } from "../files/join-segments.js";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { shardOf } from "../crawl/discovery.js";
+import { shardOf } from "../crawl/shards.js";
 import type { Manifest, ManifestShard } from "../dump/manifest.js";
 import { UsageError, workError } from "../errors.js";
 import { type DiskAdvice, sayDiskError } from "../file-error.js";

@@ -1,5 +1,5 @@
-import { shardOf } from "../crawl/discovery.js";
 import type { DocumentList } from "../crawl/document-list.js";
+import { shardOf } from "../crawl/shards.js";
 import { documentKey } from "../rows/row.js";
 
 /** A list of documents, and the shards that used it. */

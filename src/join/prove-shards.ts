@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { shardOf } from "../crawl/discovery.js";
 import { documentListFromText } from "../crawl/document-list.js";
+import { shardOf } from "../crawl/shards.js";
 import { listName, type ManifestShard, manifestName } from "../dump/manifest.js";
 import { type Dump, openDump, UnsoundError } from "../dump/open-dump.js";
 import { StopError, UsageError } from "../errors.js";

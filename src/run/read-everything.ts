@@ -4,11 +4,8 @@ import { discoverDocuments } from "../crawl/discover-documents.js";
 import {
   type Discovery,
   type DocumentNames,
-  datasetsOf,
-  discoveryOf,
   discoverySchema,
   documentsOf,
-  isRowOf,
   type ListedDataset,
   namesOf,
   uploadsOf,
@@ -23,6 +20,7 @@ import {
   readDetails,
   readMetadataFields,
 } from "../crawl/read-details.js";
+import { datasetsOf, discoveryOf, isRowOf } from "../crawl/shards.js";
 import { isTooLongForFolder } from "../dump/formats/format.js";
 import { StopError } from "../errors.js";
 import type { Shard } from "../job/job.js";

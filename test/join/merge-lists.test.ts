@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shardOf } from "../../src/crawl/discovery.js";
 import type { DocumentList } from "../../src/crawl/document-list.js";
+import { shardOf } from "../../src/crawl/shards.js";
 import { mergeLists } from "../../src/join/merge-lists.js";
 import { inFull } from "../rounds.js";
 

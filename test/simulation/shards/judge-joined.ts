@@ -1,4 +1,4 @@
-import { shardOf } from "../../../src/crawl/discovery.js";
+import { shardOf } from "../../../src/crawl/shards.js";
 import type { JoinResult } from "../../../src/join/join-shards.js";
 import type { Coverage } from "../judge/coverage.js";
 import { type Complain, judgeDocument } from "../judge/judge.js";

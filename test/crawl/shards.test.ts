@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Discovery, datasetsOf, discoveryOf, shardOf } from "../../../src/crawl/discovery.js";
-import { inFull } from "../../rounds.js";
+import type { Discovery } from "../../src/crawl/discovery.js";
+import { datasetsOf, discoveryOf, shardOf } from "../../src/crawl/shards.js";
+import { inFull } from "../rounds.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";
