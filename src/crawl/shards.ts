@@ -19,7 +19,7 @@ export function isRowOf({ index, count }: Shard): (row: Row) => boolean {
 }
 
 /** The documents of a shard, with their rows of `document_info`, in order. Keeps all datasets and listings. */
-export function discoveryOf({ datasets, found }: Discovery, shard: Shard): Discovery {
+export function discoveryOfShard({ datasets, found }: Discovery, shard: Shard): Discovery {
   const { index, count } = shard;
   return {
     datasets: datasets.map((dataset) => ({
@@ -35,6 +35,6 @@ export function discoveryOf({ datasets, found }: Discovery, shard: Shard): Disco
 }
 
 /** The datasets for which this shard reads the rows without a document: metadata fields, settings and the status of batches. */
-export function datasetsOf(datasets: readonly ListedDataset[], { index, count }: Shard): readonly ListedDataset[] {
+export function datasetsOfShard(datasets: readonly ListedDataset[], { index, count }: Shard): readonly ListedDataset[] {
   return datasets.filter(({ id }) => shardOf(id, "", count) === index);
 }

@@ -20,7 +20,7 @@ import {
   readDetails,
   readMetadataFields,
 } from "../crawl/read-details.js";
-import { datasetsOf, discoveryOf, isRowOf } from "../crawl/shards.js";
+import { datasetsOfShard, discoveryOfShard, isRowOf } from "../crawl/shards.js";
 import { isTooLongForFolder } from "../dump/formats/format.js";
 import { StopError } from "../errors.js";
 import type { Shard } from "../job/job.js";
@@ -100,8 +100,8 @@ interface Share {
 
 function shareOf(whole: Discovery, shard: Shard | undefined): Share {
   if (!shard) return { discovery: whole, datasets: whole.datasets, list: undefined };
-  const datasets = datasetsOf(whole.datasets, shard);
-  return { discovery: discoveryOf(whole, shard), datasets, list: documentListFrom(whole) };
+  const datasets = datasetsOfShard(whole.datasets, shard);
+  return { discovery: discoveryOfShard(whole, shard), datasets, list: documentListFrom(whole) };
 }
 
 /** Call it after changed documents were read again, because it needs the edited ones. */
