@@ -10,7 +10,7 @@ import { checkFit } from "../history.js";
 import type { LoadOptions } from "../load-document-rows.js";
 import { type DocumentPair, type Names, namesReader, readRunOf, withDiffDefaults } from "../run-diff.js";
 import type { PlanOptions } from "./decisions.js";
-import { planRows } from "./plan-document.js";
+import { planRows } from "./plan-rows.js";
 import { loadLostRows } from "./read-lost.js";
 import { type DocumentPlan, isMissed, type Refusals, type RestorePlan } from "./restore-plan.js";
 
