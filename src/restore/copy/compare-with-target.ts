@@ -18,7 +18,7 @@ import {
   type TargetService,
 } from "../target.js";
 import { keepComing } from "./coming-rows.js";
-import { compareCopy, compareSame } from "./compare-rows.js";
+import { compareCopy, compareSame } from "./compare-copied-rows.js";
 import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
 import { type CopyPlan, datasetIdOf, type Loss, type LossPart } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
