@@ -26,8 +26,8 @@ import { runIdsIn } from "../store/folder/job-folders.js";
 import type { Workspace } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { finishFormats, type Outputs, writtenFormats } from "./finish-formats.js";
-import { requestCounts, writeManifest } from "./manifest.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
+import { requestCounts, writeManifest } from "./write-manifest.js";
 
 interface StageOptions {
   readonly job: Job;
