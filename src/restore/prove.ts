@@ -1,6 +1,6 @@
 import type { Dump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
-import type { RowPair } from "./pair-rows.js";
+import type { RowPair } from "./proof-pairs.js";
 import type { RowDifference } from "./result.js";
 
 /** A chunk or child chunk. */

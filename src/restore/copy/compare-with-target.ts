@@ -6,7 +6,7 @@ import type { Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import { countOf } from "../../words.js";
 import type { JournalFacts } from "../journal-facts.js";
-import { pairRows } from "../pair-rows.js";
+import { pairForProof } from "../proof-pairs.js";
 import { notProved, refuseUnread } from "../prove.js";
 import type { RowDifference } from "../result.js";
 import {
@@ -67,7 +67,11 @@ export async function compareDumps(options: CompareOptions): Promise<readonly Co
     const sides = { old: await open("old"), live: await open("live") };
     if (old.manifest.options.child_chunks === "none") await connection.run("DELETE FROM live_child_chunks");
     if (copies) await keepComing(connection, "old", formsIn(old, sides.old));
-    const pairsOf = await pairRows(connection, pairs, copies ? { by: "text", without: copies.failed } : { by: "id" });
+    const pairsOf = await pairForProof(
+      connection,
+      pairs,
+      copies ? { by: "text", without: copies.failed } : { by: "id" },
+    );
     const counts = await countCompared(connection, options);
     const differences = [...compareDatasets(options, sides)];
     for (const [nr, pair] of pairs.entries()) {

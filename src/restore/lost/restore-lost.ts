@@ -11,7 +11,7 @@ import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import type { Journal } from "../journal.js";
 import type { WrittenRow } from "../journal-facts.js";
-import { pairRows } from "../pair-rows.js";
+import { pairForProof } from "../proof-pairs.js";
 import { refuseUnread } from "../prove.js";
 import { openSession, type Session } from "../session.js";
 import {
@@ -215,7 +215,7 @@ function proveDocuments(
     await loadDocumentRows(connection, "old", before, documents, { signal });
     await loadDocumentRows(connection, "live", after, documents, { signal });
     const same = documents.map((document) => ({ old: document, live: document }));
-    const pairsOf = await pairRows(connection, same, { by: "id", kept: written.map(({ id }) => id) });
+    const pairsOf = await pairForProof(connection, same, { by: "id", kept: written.map(({ id }) => id) });
     const differences: ProofDifference[] = [];
     for (const [nr, { document_id: documentId }] of documents.entries())
       for await (const difference of proveRestore({ documentId, pairs: pairsOf(nr), written, openAdds }))

@@ -36,7 +36,7 @@ export interface PairOptions {
  * order of the old document, followed by rows of the live one without a partner. Texts stay in DuckDB, so memory does not grow with
  * a document. Each document is in one pair only.
  */
-export async function pairRows(
+export async function pairForProof(
   connection: Connection,
   documents: readonly DocumentPair[],
   { by, kept = [], without = [] }: PairOptions,
