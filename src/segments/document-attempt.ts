@@ -13,6 +13,7 @@ import type { Job } from "../job/job.js";
 import type { RunProgress } from "../job/run-progress.js";
 import type { DocumentRow, Row } from "../rows/row.js";
 import { type Drift, DriftCount, noDrift, rowFromRecord } from "../rows/row-from-record.js";
+import type { DocumentOnDisk } from "./document-on-disk.js";
 import {
   type AttemptNumber,
   childListsOf,
@@ -21,19 +22,18 @@ import {
   type Proof,
   type ReadSoFar,
 } from "./document-result.js";
-import type { DocumentStore } from "./document-store.js";
 import type { SharedSegments } from "./shared-segments.js";
 import { embeddedLines, readEmbedded } from "./sweep-document.js";
 
-type Store = DocumentStore<DocumentProgress, DocumentResult>;
+type OnDisk = DocumentOnDisk<DocumentProgress, DocumentResult>;
 
 /** Services put at most this many children on a page unless asked for more. */
 const longList = 20;
 
-/** One attempt to read a document into its store. */
+/** One attempt to read a document into its files on disk. */
 export class DocumentAttempt {
   readonly #ref: DocumentRef;
-  readonly #store: Store;
+  readonly #onDisk: OnDisk;
   readonly #attempt: AttemptNumber;
   readonly #options: DumpOptions;
   readonly #earlier: Earlier | undefined;
@@ -43,13 +43,13 @@ export class DocumentAttempt {
 
   constructor(
     ref: DocumentRef,
-    store: Store,
+    onDisk: OnDisk,
     attempt: AttemptNumber,
     options: DumpOptions,
     earlier: Earlier | undefined,
   ) {
     this.#ref = ref;
-    this.#store = store;
+    this.#onDisk = onDisk;
     this.#attempt = attempt;
     this.#options = options;
     this.#earlier = earlier;
@@ -63,7 +63,7 @@ export class DocumentAttempt {
     return this.#howFar;
   }
 
-  /** Reads all chunks and child chunks into the store. Calls `problem` for every sign that they are incomplete; it may throw. */
+  /** Reads all chunks and child chunks into the files on disk. Calls `problem` for every sign that they are incomplete; it may throw. */
   async read(api: KnowledgeApi, problem: ReportProblem): Promise<void> {
     const crawl = new DocumentCrawl(api, this.#ref, this.#crawlOptions(problem));
     for await (const chunks of crawl.chunks()) {
@@ -132,7 +132,7 @@ export class DocumentAttempt {
       if (kind === "chunks") this.#keepEmbedded(records);
       const { drift, edits } = this.#rows;
       const read = this.#howFar && isWhole ? { howFar: this.#howFar, drift, edits } : undefined;
-      await this.#store.add(kind, rows, read && { attempt: this.#attempt, read });
+      await this.#onDisk.add(kind, rows, read && { attempt: this.#attempt, read });
     } catch (error) {
       throw tooDeep(error) ?? error;
     }
@@ -144,13 +144,13 @@ export class DocumentAttempt {
     if (childChunks === "none" || !this.#howFar) return;
     const { chunks: read, children } = this.#howFar;
     const isTaken = childChunks === "auto" && supposedChildren(children.evidence).source === "embedded";
-    this.#store.keepAside(embeddedLines(chunks, read.rows - chunks.length, isTaken ? 1 : longList));
+    this.#onDisk.keepAside(embeddedLines(chunks, read.rows - chunks.length, isTaken ? 1 : longList));
   }
 
   async *#embedded(): ReturnType<typeof readEmbedded> {
-    if (!this.#store.hasAside) return;
-    await this.#store.flush();
-    yield* readEmbedded(this.#store.asidePath);
+    if (!this.#onDisk.hasAside) return;
+    await this.#onDisk.flush();
+    yield* readEmbedded(this.#onDisk.asidePath);
   }
 }
 

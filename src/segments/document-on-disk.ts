@@ -17,10 +17,10 @@ const charactersWaiting = 65_536;
 const backpressure = 1_048_576;
 
 /**
- * Stores one document: its rows in parts, its progress in a journal, and finally its result. After a kill, the last line of the
- * journal tells which bytes of the parts are safe. Anything after them is cut off.
+ * The files of one document in the work folder: its rows in segments, its progress in a journal, and finally its result. After a kill,
+ * the last line of the journal says which bytes of the segments are safe. Everything after them is cut off.
  */
-export class DocumentStore<State, Result> {
+export class DocumentOnDisk<State, Result> {
   readonly #segments: DocumentSegments;
   readonly #journalPath: string;
   readonly #folder: string;
