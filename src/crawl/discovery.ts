@@ -98,15 +98,15 @@ export function namesOf({ found }: Discovery): DocumentNames {
   return new Map(named.map(({ document_id, name }) => [String(document_id), String(name)]));
 }
 
-/** A document to read, and the name of its part files in the work folder. */
+/** A document to read, and the name of its segments in the work folder. */
 export interface DocumentToRead {
   readonly ref: DocumentRef;
   readonly name: string;
 }
 
 /**
- * Every document, in order. If the job names all documents, parts are named after the index of the document. If the service listed
- * them, parts are named after the ids, because the index can change when the list is read again.
+ * Every document, in order. If the job names all documents, segments are named after the index of the document. If the service
+ * listed them, segments are named after the ids, because the index can change when the list is read again.
  */
 export function documentsOf({ datasets, found }: Discovery): readonly DocumentToRead[] {
   const refs = datasets.flatMap(({ id, documents, status, keyword }) =>
@@ -129,7 +129,7 @@ export function uploadsOf(discovery: Discovery, details: readonly Row[] = []): r
   });
 }
 
-/** The part name of a document that the job names: its index. */
+/** The name of the segments of a document that the job names: its index. */
 export function documentName(index: number): string {
   return String(index + 1).padStart(7, "0");
 }

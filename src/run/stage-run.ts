@@ -50,7 +50,7 @@ interface StagedRun {
 }
 
 /**
- * Makes the files of every format from the parts and writes the manifest, in a folder that readers do not see. Files equal to the
+ * Makes the files of every format from the segments and writes the manifest, in a folder that readers do not see. Files equal to the
  * previous run's are hard-linked and use no extra space.
  */
 export async function stageRun(reading: Reading, options: StageOptions): Promise<StagedRun> {
@@ -178,7 +178,7 @@ async function stageList({ list }: Reading, job: Job, folder: string): Promise<M
   return { ...job.shard, plan: planHash(job), list: { documents: countDocuments(list), ...facts } };
 }
 
-/** The name of the parts for rows without a document. */
+/** The name of the segments for rows without a document. */
 const runSegments = "run";
 /** Rows to convert to text at once. */
 const rowsAtOnce = 1_000;

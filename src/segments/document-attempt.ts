@@ -252,11 +252,11 @@ function tooDeep(error: unknown): SkipError | undefined {
   return new SkipError("a record is nested too deeply to be written", { cause: error });
 }
 
-/** Options for reading the documents of a run and storing their parts. */
+/** Options for reading the documents of a run and storing their segments. */
 export interface DumpOptions {
   readonly job: Job;
   readonly formats: readonly TextFormat[];
-  /** The folder of the parts. */
+  /** The folder of the segments. */
   readonly segments: string;
   /** Stores complete small documents, several per file; undefined: every document gets its own files. */
   readonly shared?: SharedSegments<DocumentResult> | undefined;

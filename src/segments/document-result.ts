@@ -20,7 +20,7 @@ import { countOf, nameAndId } from "../words.js";
  */
 export const proofSchema = oneOf("one answer", "sweeps", "anchored", "counts", "none");
 
-/** The result of one document. Its rows are in its parts. */
+/** The result of one document. Its rows are in its segments. */
 export const resultSchema = object({
   row: documentSchema,
   drift: driftSchema,

@@ -28,7 +28,7 @@ const most = 5;
 type OnDisk = DocumentOnDisk<DocumentProgress, DocumentResult>;
 
 /**
- * Reads one document into its parts, or continues where an earlier process stopped, and proves it as the job requires. A resumed
+ * Reads one document into its segments, or continues where an earlier process stopped, and proves it as the job requires. A resumed
  * document is always swept. A document that changes during the read is read at most three times, from its end if it only grew.
  * After that it is `unstable` and keeps the rows of the last read, each id once. A document with rows that the service cannot
  * render is `unstable` too. A document that cannot be read is `failed` and has no rows.

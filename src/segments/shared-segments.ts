@@ -9,7 +9,7 @@ import { encodeLines, RangeReader } from "../files/lines.js";
 import { count, listOf, object, text, valueIf } from "../schema.js";
 import { fileName, readLines, segmentLocation } from "./segment.js";
 
-/** A document and the texts of its rows, by the names that its own part files would have. */
+/** A document and the texts of its rows, by the names that its own segments would have. */
 interface ReadDocument<Result> {
   readonly name: string;
   readonly state: Result;
@@ -110,7 +110,7 @@ export class SharedSegments<Result> {
     await this.#journal.flush();
   }
 
-  /** Queues rows for the next write. `name`: the name that the document's own part file would have. */
+  /** Queues rows for the next write. `name`: the name that the document's own segment would have. */
   async #addRows(name: string, rows: readonly string[]): Promise<{ range: SegmentRange; facts: RangeFacts }> {
     const content = encodeLines(rows);
     const { bytes, sha256, lines, longestLine, longNumbers } = factsOf(content);
@@ -123,7 +123,7 @@ export class SharedSegments<Result> {
     };
   }
 
-  /** The file for one kind and format, given by the ending of a part name. */
+  /** The file for one kind and format, given by the ending of a segment's name. */
   async #rowFile(ending: string): Promise<RowFile> {
     const known = this.#rowFiles.get(ending);
     if (known) return known;
@@ -213,7 +213,7 @@ const sharedName = "shared";
 
 /** The rows of a document in a file shared with others. */
 interface RangeFacts {
-  /** Name in the folder of the parts. */
+  /** Name in the folder of the segments. */
   readonly file: string;
   /** The offset at which they start. */
   readonly start: number;
@@ -238,7 +238,7 @@ function lineSchema<Result>(state: v.GenericSchema<unknown, Result>) {
   });
 }
 
-/** The name of the journal in the folder of the parts. */
+/** The name of the journal in the folder of the segments. */
 export const journalFile = `${sharedName}.results.jsonl`;
 
 /** The text of some journal lines. It starts with a line feed, so that a line cut short by a kill stays separate and is skipped. */

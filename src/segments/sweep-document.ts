@@ -11,7 +11,7 @@ import { sweepList, sweepPages } from "../crawl/sweep-list.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
 import { readLines } from "./segment.js";
 
-/** The JSONL parts of a document. A part exists only if it has rows. */
+/** The JSONL segments of a document. A segment exists only if it has rows. */
 export interface SegmentPaths {
   readonly chunks: string;
   readonly childChunks: string;
@@ -19,7 +19,7 @@ export interface SegmentPaths {
   readonly aside: string | undefined;
 }
 
-/** Like SegmentPaths; the part of child chunks is undefined if there are no rows. */
+/** Like SegmentPaths; the segment of child chunks is undefined if there are no rows. */
 type StoredPaths = Omit<SegmentPaths, "childChunks"> & { readonly childChunks: string | undefined };
 
 export interface SweepOptions {
