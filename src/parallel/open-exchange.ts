@@ -2,7 +2,7 @@ import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import { openBucket } from "../store/bucket/bucket.js";
 import { retryUntilStoreIsBack } from "../store/bucket/bucket-store.js";
-import { openCopies } from "../store/copy/copies.js";
+import { openCopies } from "../store/bucket/copies.js";
 import { foldersOf, type LeasedJob, refuseLinks, shownPath } from "../store/folder/job-folders.js";
 import { bucketExchange, ownBucketExchange, removeOtherPrefixes } from "./bucket-exchange.js";
 import type { Exchange, OwnExchange } from "./exchange.js";

@@ -7,9 +7,9 @@ import { ifAbsent, isAbsence, isThere } from "../files/files.js";
 import { isJobName, type JobLocation, outputLocation } from "../job/job.js";
 import { loadJobLocation } from "../job/load-job.js";
 import { isBucketUrl, prefixFromUrl, urlOfPrefix } from "../job/s3-url.js";
+import { openCopies } from "./bucket/copies.js";
+import { type CopyOptions, copyDatabase, type JobCopy, lookForJob, withBucket } from "./bucket/fetch-run.js";
 import { headKey, readHead } from "./bucket/head.js";
-import { openCopies } from "./copy/copies.js";
-import { type CopyOptions, copyDatabase, type JobCopy, lookForJob, withBucket } from "./copy/copy-run.js";
 import { type ShardRun, shardOfFolder } from "./folder/job-folders.js";
 
 export interface FindOptions extends Partial<CopyOptions> {

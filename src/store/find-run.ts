@@ -9,8 +9,8 @@ import { loadJob } from "../job/load-job.js";
 import type { JobFlags } from "../job/merge-flags.js";
 import { recordedJobFile } from "../job/recorded-options.js";
 import { isBucketUrl } from "../job/s3-url.js";
+import { copyDatabase, copyManifests, copyRun, type JobCopy } from "./bucket/fetch-run.js";
 import type { BucketRun } from "./bucket/head.js";
-import { copyDatabase, copyManifests, copyRun, type JobCopy } from "./copy/copy-run.js";
 import { type FindOptions, type FoundJob, findNamed, isJob, lookAt } from "./find-named.js";
 import { foldersOf, newestComplete, runIdsIn, shardOfFolder } from "./folder/job-folders.js";
 

@@ -1,8 +1,8 @@
 import { readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { JobLocation } from "../job/job.js";
+import { copyManifests, type JobCopy } from "./bucket/fetch-run.js";
 import { mayTakeOver } from "./bucket/head.js";
-import { copyManifests, type JobCopy } from "./copy/copy-run.js";
 import { shardRunsInBucket } from "./find-named.js";
 import { findShardRuns, foldersOf } from "./folder/job-folders.js";
 import { holderOf, readLock } from "./folder/lock.js";

@@ -1,7 +1,7 @@
 import type { BucketNames } from "../../cli/bucket-names.js";
 import { manifestName } from "../../dump/manifest.js";
 import { UsageError } from "../../errors.js";
-import { copyDatabase, copyFolderOf, mirrorRun } from "../../store/copy/copy-run.js";
+import { copyDatabase, copyFolderOf, mirrorRun } from "../../store/bucket/fetch-run.js";
 import type { RunInBucket } from "../../store/find-run.js";
 import type { Verification } from "../../verify/findings.js";
 

@@ -7,11 +7,11 @@ import { isThere, makeFolders } from "../../files/files.js";
 import { fingerprint } from "../../files/join-segments.js";
 import type { Log } from "../../log.js";
 import { emptyReadProgress, type ReadProgress } from "../../read-progress.js";
-import type { Bucket } from "../bucket/bucket.js";
-import type { ClientOptions } from "../bucket/client.js";
-import { type BucketRun, type Head, readHead } from "../bucket/head.js";
-import { DamagedError, type FileFacts, untilFailure } from "../bucket/objects.js";
+import type { Bucket } from "./bucket.js";
+import type { ClientOptions } from "./client.js";
 import type { Copies } from "./copies.js";
+import { type BucketRun, type Head, readHead } from "./head.js";
+import { DamagedError, type FileFacts, untilFailure } from "./objects.js";
 
 export interface CopyOptions extends ClientOptions {
   readonly copies: Copies;
@@ -40,7 +40,7 @@ export async function withBucket<T>(
   options: ClientOptions,
   work: (bucket: Bucket) => Promise<T>,
 ): Promise<T> {
-  const { openBucket } = await import("../bucket/bucket.js"); // slow to load, and not needed for local folders
+  const { openBucket } = await import("./bucket.js"); // slow to load, and not needed for local folders
   const bucket = await openBucket(url, options);
   try {
     return await work(bucket);
