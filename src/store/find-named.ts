@@ -8,11 +8,11 @@ import { isJobName, type JobLocation, outputLocation } from "../job/job.js";
 import { loadJobLocation } from "../job/load-job.js";
 import { isBucketUrl, prefixFromUrl, urlOfPrefix } from "../job/s3-url.js";
 import { openCopies } from "./bucket/copies.js";
-import { type CopyOptions, copyDatabase, type JobCopy, lookForJob, withBucket } from "./bucket/fetch-run.js";
+import { fetchDatabaseOf, type JobCopy, type LocalCopyOptions, lookForJob, withBucket } from "./bucket/fetch-run.js";
 import { headKey, readHead } from "./bucket/head.js";
 import { type ShardRun, shardOfFolder } from "./folder/job-folders.js";
 
-export interface FindOptions extends Partial<CopyOptions> {
+export interface FindOptions extends Partial<LocalCopyOptions> {
   /**
    * The output folder, or `s3://bucket/prefix`, in which to look for job names. It also overrides the folder of a job file.
    * Default: `output`.
@@ -51,7 +51,7 @@ export async function findNamed(text: string, options: FindOptions): Promise<Fou
     return { ...thing, copy, location: { name, output: { ...output, dir: dirname(copy.folder) } } };
   }
   if (thing.kind !== "database" || !isBucketUrl(text)) return thing;
-  const file = await copyDatabase(await copyFrom(bucketWordFrom(text).url, options));
+  const file = await fetchDatabaseOf(await copyFrom(bucketWordFrom(text).url, options));
   if (file === undefined) throw noSuchThing(text, "the job has no database there");
   return { kind: "database", file };
 }
@@ -182,7 +182,7 @@ export async function copyFrom(url: string, options: FindOptions): Promise<JobCo
 }
 
 /** Defaults: no log, no progress, no cancellation, and new copies that are not removed at the end. */
-function copyOptions({ env, copies, signal, log, watch }: FindOptions): CopyOptions {
+function copyOptions({ env, copies, signal, log, watch }: FindOptions): LocalCopyOptions {
   return {
     env,
     copies: copies ?? openCopies(env),
