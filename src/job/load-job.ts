@@ -2,9 +2,10 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, parse } from "node:path";
 import * as v from "valibot";
 import { type Problem, UsageError } from "../errors.js";
+import { fileText, looksLikeKey } from "../safe-text.js";
 import { checkJob } from "./check-job.js";
 import { type Draft, draftFromFile, draftFromRecord, type Label, settingName } from "./draft-from-file.js";
-import { type Finding, fileText, isWithin, joinFindings, looksLikeKey, pathText } from "./findings.js";
+import { type Finding, isWithin, joinFindings, pathText } from "./findings.js";
 import {
   type DatasetJob,
   type Job,
