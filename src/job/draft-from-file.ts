@@ -5,7 +5,7 @@ import type { LineCounter, YAMLError } from "yaml";
 import { type Problem, UsageError } from "../errors.js";
 import { escapeControls, fileText } from "../safe-text.js";
 import { isMapping } from "../schema.js";
-import { type Finding, isWithin, type Path, pathText, valueAt } from "./findings.js";
+import { type Finding, isWithin, type Path, pathText, valueAt } from "./job-findings.js";
 import { batchFlag, type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
 import { interpolate, type Variables } from "./variables.js";

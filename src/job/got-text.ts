@@ -1,5 +1,5 @@
 import { looksLikeKey, quotedText } from "../safe-text.js";
-import type { Path } from "./findings.js";
+import type { Path } from "./job-findings.js";
 import { hasVariable } from "./variables.js";
 
 const hidden = "a value that is not shown";

@@ -5,7 +5,6 @@ import { type Problem, UsageError } from "../errors.js";
 import { fileText, looksLikeKey } from "../safe-text.js";
 import { checkJob } from "./check-job.js";
 import { type Draft, draftFromFile, draftFromRecord, type Label, settingName } from "./draft-from-file.js";
-import { type Finding, isWithin, joinFindings, pathText } from "./findings.js";
 import {
   type DatasetJob,
   type Job,
@@ -15,6 +14,7 @@ import {
   outputLocation,
   serviceFromFile,
 } from "./job.js";
+import { type Finding, isWithin, joinFindings, pathText } from "./job-findings.js";
 import {
   batchFlag,
   type GivenFlag,

@@ -1,5 +1,5 @@
 import { isMapping } from "../schema.js";
-import type { Finding, Path } from "./findings.js";
+import type { Finding, Path } from "./job-findings.js";
 
 /** A value with its variables filled in, and the variables that are missing. */
 interface Interpolated {
