@@ -1,9 +1,10 @@
 import { type Connection, withSpill } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
 import { databaseOf } from "../dump/open-dump.js";
-import { changedSql, changesSql, contentSql, countsSql, reorderedSql, textSql } from "./changes-sql.js";
+import { changedSql, changesSql, countsSql, reorderedSql } from "./changes-sql.js";
 import { type ComparedRuns, compareRuns } from "./compare-runs.js";
 import type { ChangeCounts, DiffedRun, DocumentCounts, DocumentDiff, DocumentState, RunDiff } from "./diff-result.js";
+import { contentSql, textSql } from "./facts-sql.js";
 import type { Comparison, RunSources } from "./load-facts.js";
 import type { MatchedKind } from "./pair.js";
 import { type Changes, readChanges, readFirst } from "./read-changes.js";

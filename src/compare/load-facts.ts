@@ -5,8 +5,8 @@ import { type CheckedRows, checkRows, loadRows } from "../dump/load.js";
 import type { Dump } from "../dump/open-dump.js";
 import { jsonText } from "../rows/exact-json.js";
 import { documentKey } from "../rows/row.js";
-import { contentSql, factsSql } from "./changes-sql.js";
 import { membersOf, textIn } from "./document-rows.js";
+import { contentSql, factsSql } from "./facts-sql.js";
 import type { MatchedKind } from "./pair.js";
 import type { DiffContext, DocumentPair, ReadRun } from "./run-diff.js";
 
