@@ -61,7 +61,7 @@ export async function openSession(
     }
   };
   try {
-    const lease = await leaseFolder(run.folder, options);
+    const lease = await leaseRestoreFolder(run.folder, options);
     opened.push(() => lease[Symbol.asyncDispose]());
     const { signal, checkOwn } = lease;
     const journal = await openJournal(folder, { runId: run.manifest.run_id, baseUrl, now, checkOwn, another });
@@ -101,7 +101,7 @@ export interface FolderLease extends AsyncDisposable {
  * Leases the folder of a run's restores, creating it if needed. BusyError if another restore of the same run is active;
  * StopError if the folder is a link or contains one.
  */
-export async function leaseFolder(
+export async function leaseRestoreFolder(
   runFolder: string,
   { now, log, signal }: { readonly now: () => Date; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<FolderLease> {

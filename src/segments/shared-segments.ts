@@ -59,7 +59,7 @@ export class SharedSegments<Result> {
     const found = new Map<string, SharedResult<Result>>();
     const reader = new RangeReader();
     try {
-      for (const line of await readJournal(folder, state)) {
+      for (const line of await readSharedJournal(folder, state)) {
         const files = await checkRanges(folder, line.segments, reader);
         if (files) found.set(line.name, { state: line.state, files });
       }
@@ -247,7 +247,7 @@ function journalText(lines: readonly SharedLine<unknown>[]): string {
 }
 
 /** The last journal line of every document in a folder. The rows are not checked yet. */
-export async function readJournal<Result>(
+export async function readSharedJournal<Result>(
   folder: string,
   state: v.GenericSchema<unknown, Result>,
 ): Promise<readonly SharedLine<Result>[]> {

@@ -5,7 +5,7 @@ import { StopError } from "../../src/errors.js";
 import type { RunOptions } from "../../src/job/open-service.js";
 import { runJob } from "../../src/run/run-job.js";
 import { resultSchema } from "../../src/segments/document-result.js";
-import { readJournal } from "../../src/segments/shared-segments.js";
+import { readSharedJournal } from "../../src/segments/shared-segments.js";
 import { inFull } from "../rounds.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { rawNumber } from "../servers/json.js";
@@ -103,7 +103,7 @@ test("a run that is interrupted again and again ends like an undisturbed one, an
 /** The documents that have a result, either in their own file or in the shared journal. */
 async function readFinished(segments: string): Promise<ReadonlySet<string>> {
   const alone = (await readdir(segments)).filter((name) => name.endsWith(".result.json"));
-  const together = (await readJournal(segments, resultSchema)).map(({ name }) => name);
+  const together = (await readSharedJournal(segments, resultSchema)).map(({ name }) => name);
   return new Set([...alone.map((file) => file.slice(0, file.indexOf("."))), ...together]);
 }
 

@@ -2,7 +2,14 @@ import type { Choice, Dialogue, Question } from "../../cli/dialogue.js";
 import { fileFormats } from "../../dump/formats/formats.js";
 import { StopError, UsageError } from "../../errors.js";
 import { blankControls, cutText } from "../../safe-text.js";
-import { type Access, keyVariable, type Named, type SurveyContext, surveyDatasets, surveyDocuments } from "./survey.js";
+import {
+  type Access,
+  keyVariable,
+  type ListContext,
+  listDatasetNames,
+  listDocumentNames,
+  type Named,
+} from "./list-names.js";
 
 /** The result of the dialogue. */
 export interface Asked {
@@ -19,7 +26,7 @@ export async function askJob(
   given: GivenAnswers,
   keyFile: string,
   dialogue: Dialogue,
-  context: SurveyContext,
+  context: ListContext,
 ): Promise<Asked> {
   const { access, datasets: listed } = await askAccess(given, dialogue, context);
   const chosen = await askDatasets(given.datasets, listed, dialogue);
@@ -63,7 +70,7 @@ const keyQuestion: Question = {
 async function askAccess(
   given: Pick<GivenAnswers, "baseUrl" | "allowHttp" | "datasets">,
   dialogue: Dialogue,
-  context: SurveyContext,
+  context: ListContext,
 ): Promise<Answering> {
   const ids = given.datasets.filter(isUuid);
   let url = given.baseUrl;
@@ -78,7 +85,7 @@ async function askAccess(
     try {
       const access = { baseUrl, allowHttp: given.allowHttp, key, isTyped: key !== context.env[keyVariable] };
       const needsList = ids.length === 0 || ids.length < given.datasets.length;
-      const datasets = needsList ? await surveyDatasets(access, context) : await surveyNamed(access, ids, context);
+      const datasets = needsList ? await listDatasetNames(access, context) : await surveyNamed(access, ids, context);
       return { access, datasets };
     } catch (error) {
       const isOurs = error instanceof StopError || error instanceof UsageError;
@@ -97,8 +104,8 @@ function reasonIn(error: StopError | UsageError): string {
 }
 
 /** A key bound to one dataset may not list datasets, so its documents show whether the key works. */
-async function surveyNamed(access: Access, ids: readonly string[], context: SurveyContext): Promise<readonly Named[]> {
-  for (const id of ids) await surveyDocuments(access, id, context);
+async function surveyNamed(access: Access, ids: readonly string[], context: ListContext): Promise<readonly Named[]> {
+  for (const id of ids) await listDocumentNames(access, id, context);
   return ids.map((id) => ({ id, name: null }));
 }
 
@@ -135,7 +142,7 @@ async function askDatasets(
 interface Asking {
   readonly access: Access;
   readonly dialogue: Dialogue;
-  readonly context: SurveyContext;
+  readonly context: ListContext;
 }
 
 /** Asks for the documents of a single dataset. With several datasets, every document is exported. */
@@ -148,7 +155,7 @@ async function askDocuments(
   const wholly = datasets.map((dataset) => ({ ...dataset, documents: every }) as const);
   if (only === undefined || given.includes(every)) return wholly;
   if (datasets.length > 1) return wholly;
-  const listed = await surveyDocuments(access, only.id, context);
+  const listed = await listDocumentNames(access, only.id, context);
   if (given.length > 0) return [{ ...only, documents: namedOf(given, listed, "--document") }];
   const extent = await dialogue.choose({
     message: `Documents of ${labelOf(only)}`,
