@@ -33,7 +33,7 @@ export async function diffRuns(old: string, fresh: string, options: DiffOptions 
   });
 }
 
-/** Like `diffRuns`, but `work` gets the result before it reads the changes, which it can read until it ends. */
+/** Like `diffRuns`, but passes the result to `work`, which can read the changes until it ends. */
 export async function withRunDiff<T>(
   old: string,
   fresh: string,
@@ -180,7 +180,7 @@ function documentCounts(documents: readonly DocumentDiff[]): DocumentCounts {
   };
 }
 
-/** Whether two runs differ: in a row that could be compared, or in which documents exist and could be read. */
+/** Whether two runs differ: in a compared row, or in the documents that exist and that they could read. */
 function statusOf(pairs: readonly DocumentPair[], documents: readonly DocumentDiff[]): "same" | "different" {
   const isDifferent = pairs.some(isOtherDocument) || documents.some(({ state }) => state === "different");
   return isDifferent ? "different" : "same";

@@ -37,7 +37,7 @@ const documentListEntries = {
   notes: listOf(text),
 } as const;
 
-/** The file: the list, its job and service, and the answers that save a run these requests. */
+/** The file: the list, its job and service, and the answers behind it, so that a run need not ask again. */
 const fileSchema = object({
   ...documentListEntries,
   tool: object({ name: text, version: text }),

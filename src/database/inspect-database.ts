@@ -28,7 +28,7 @@ const markTables = ["chunks", "documents", "runs", "indexing_status"];
 export async function inspectDatabase(path: string, options: DuckDbOptions): Promise<Inspected> {
   const facts = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
-    throw error; // this does not prove that there is none
+    throw error; // a database may be there
   });
   if (!facts) return { state: "absent" };
   if (!facts.isFile()) return { state: "foreign", what: "is not a file" };

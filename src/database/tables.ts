@@ -200,7 +200,7 @@ export interface RunFacts {
   readonly documentChanges?: readonly DocumentChange[] | undefined;
 }
 
-/** The rows of a run, selected by SQL from its parts or from a published dump. */
+/** The rows of a run, selected by SQL from its staged files or from a published dump. */
 export interface RunRows extends RunFacts, Pick<StagedRows, "rows"> {
   /** SQL that selects the rows of a kind, with the columns and types of its table; undefined if the run has none. */
   readonly select: (kind: Kind) => string | undefined;

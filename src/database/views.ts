@@ -41,7 +41,7 @@ const alive = `
     arg_max(coalesce(new_id, id), run_id) AS id
   FROM chunk_changes GROUP BY lineage HAVING arg_max(change, run_id) <> 'removed'`;
 
-/** SQL: for each lineage, the value of a column before every change that recorded it, and after it. */
+/** SQL: every change that recorded this column, with the value of the column before and after the change. */
 function befores(column: string): string {
   return `
   SELECT b.run_id, b.lineage, b.dataset_id, b.document_id, b.change, b.differs, b.id, b.new_id, b.position, b.${column} AS before,

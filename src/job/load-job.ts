@@ -170,7 +170,7 @@ async function jobIn(folder: string): Promise<string | undefined> {
   return name === undefined ? undefined : join(folder, name);
 }
 
-/** A file with a similar name: next to it, in a folder `jobs` there, or in a folder of that name. */
+/** A job file with a similar name, next to the missing file or in the folder `jobs` there; else the job file in a folder of its name. */
 async function jobLike(file: string): Promise<string | undefined> {
   const [folder, { name: stem }] = [dirname(file), parse(file)];
   for (const location of [folder, join(folder, "jobs")]) {
@@ -190,7 +190,7 @@ async function jobFilesIn(folder: string): Promise<readonly string[]> {
   return names.filter((name) => /\.(ya?ml|json)$/i.test(name)).sort();
 }
 
-/** Shows a name without odd characters unchanged. */
+/** A file name for a message: quoted if it has unusual characters. */
 function shown(file: string): string {
   if (looksLikeKey(file)) return "(a name that is not shown, as it looks like a key)";
   return /^[\w./~-]+$/.test(file) ? file : fileText(file);

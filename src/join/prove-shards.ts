@@ -36,7 +36,7 @@ export async function openShards(folders: readonly string[]): Promise<readonly S
   return shards.sort((one, other) => one.shard.index - other.shard.index);
 }
 
-/** Does work for all items. Rejects at the end, with one StopError for all damaged ones. */
+/** Runs `work` on every item. Rejects at the end, with one StopError that names all damaged ones. */
 async function collectUnsound<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const problems: string[] = [];
   for (const one of all)

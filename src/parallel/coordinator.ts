@@ -64,7 +64,7 @@ export class Coordinator {
   #isLost = false;
   #quietUntil = 0;
   #isTaken = false;
-  /** When a worker last read something, and whether the user was told of a long silence. */
+  /** When a worker last read something, and whether a long silence was logged. */
   #heardAt = performance.now();
   #isSilenceReported = false;
   #readAt = Number.POSITIVE_INFINITY;

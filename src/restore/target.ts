@@ -14,7 +14,7 @@ import type { Log } from "../log.js";
 import { documentKey, type RawRecord } from "../rows/row.js";
 import { runJob } from "../run/run-job.js";
 
-/** Progress with room for a dump. */
+/** Progress that includes the progress of a dump. */
 export interface DumpProgress {
   /** Undefined if no dump is in progress. */
   dump: RunProgress | undefined;

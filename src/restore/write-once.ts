@@ -340,7 +340,7 @@ export async function sideBySide<T, Result>(
   return Promise.all(results);
 }
 
-/** Work that yields when it must wait, with the time to resume it. */
+/** A task that yields when it must wait: the time at which to resume it. */
 export type Waiting<T> = AsyncGenerator<number, T, void>;
 
 type RestOptions = Pick<WriteOptions, "signal" | "now" | "sleep">;
@@ -352,33 +352,32 @@ async function rest(milliseconds: number, { sleep, signal }: RestOptions): Promi
 }
 
 interface InterleaveOptions extends RestOptions {
-  /** Called with the number of waiting works. */
+  /** Called with the number of waiting tasks. */
   readonly onWaiting?: (count: number) => void;
 }
 
 /**
- * Runs works in turn, never two at once. A work that waits is resumed after all others had their turn, so that
- * their waits overlap. Returns the results in order.
+ * Runs tasks alternately, never two at once. A waiting task lets the others run, so that their waits overlap. Returns the results in order.
  */
 export async function interleave<T>(
-  works: readonly Waiting<T>[],
+  tasks: readonly Waiting<T>[],
   { onWaiting = () => {}, ...options }: InterleaveOptions,
 ): Promise<readonly T[]> {
   const results: T[] = [];
   const waiting = new Map<number, number>();
-  const goOn = async (index: number, work: Waiting<T> | undefined) => {
-    const next = await work?.next();
+  const resume = async (index: number, task: Waiting<T> | undefined) => {
+    const next = await task?.next();
     waiting.delete(index);
     if (next?.done) results[index] = next.value;
     else if (next) waiting.set(index, next.value);
     onWaiting(waiting.size);
   };
-  for (const [index, work] of works.entries()) await goOn(index, work);
+  for (const [index, task] of tasks.entries()) await resume(index, task);
   while (waiting.size > 0) {
     const [[index, at] = [0, 0]] = [...waiting].sort(([, one], [, other]) => one - other);
     const left = at - options.now();
     if (left > 0) await rest(left, options);
-    await goOn(index, works[index]);
+    await resume(index, tasks[index]);
   }
   return results;
 }

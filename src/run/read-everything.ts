@@ -104,7 +104,7 @@ function shareOf(whole: Discovery, shard: Shard | undefined): Share {
   return { discovery: discoveryOfShard(whole, shard), datasets, list: documentListFrom(whole) };
 }
 
-/** Call it after changed documents were read again, because it needs the edited ones. */
+/** Call it after changed documents were read again, because that decides which documents look edited. */
 async function readDetailsOnce(
   api: Client,
   asked: DetailsAsked,

@@ -256,7 +256,7 @@ export async function readSharedJournal<Result>(
   return [...lines.values()];
 }
 
-/** The names of documents that are finished or can be resumed. Parts without a journal or a result do not count. */
+/** The names of documents that are finished or can be resumed. Segments without a journal or a result do not count. */
 export async function namesOfBegun(folder: string): Promise<ReadonlySet<string>> {
   const files = (await readdir(folder)).filter((file) => /\.(journal|result\.json)$/.test(file));
   const names = new Set(files.map((file) => file.slice(0, file.indexOf("."))));

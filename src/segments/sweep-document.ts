@@ -25,7 +25,7 @@ type StoredPaths = Omit<SegmentPaths, "childChunks"> & { readonly childChunks: s
 export interface SweepOptions {
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
-  /** Whether unchanged ranks prove settled chunks that were read from the end. If not, all pages but the last are read again. */
+  /** Whether unchanged ranks are proof enough for settled chunks that were read from the end. If not, all pages but the last are read again. */
   readonly ranksSuffice: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface DumpDetails {
   readonly documents: ReadonlyMap<string, DocumentDetails>;
 }
 
-/** The dump's details, as a value of the option `details`. */
+/** The value of the option `details` that a dump was made with, judging by its tables. */
 export function detailsIn(dump: Dump): "auto" | boolean {
   if (!dump.tablesOf(["datasets", "document_details"])) return false;
   return dump.manifest.options.details === "auto" ? "auto" : true;
