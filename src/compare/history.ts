@@ -6,7 +6,7 @@ import { UsageError } from "../errors.js";
 import { attachJob, attachReason, type RunInDatabase } from "./attach-job.js";
 import { inexactReason } from "./document-rows.js";
 
-/** UsageError if a dump leaves out rows that a restore needs, or has no exact texts. */
+/** Throws UsageError if a dump leaves out rows that a restore needs, or has no exact texts. */
 export function checkFit(dump: Dump): void {
   const { options } = dump.manifest;
   const filtered = filteredDatasets(options);

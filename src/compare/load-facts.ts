@@ -29,7 +29,7 @@ export interface Comparison {
   readonly children: boolean;
 }
 
-/** Checks the bytes of a run's files. StopError if they differ from its manifest. */
+/** Checks the bytes of a run's files. Throws StopError if they differ from its manifest. */
 export async function checkSources(
   side: "old" | "new",
   run: ReadRun,
@@ -167,7 +167,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** Makes the table `<side>_<kind>` of facts about the rows that can be compared. StopError if the file is damaged. */
+/** Makes the table `<side>_<kind>` of facts about the rows that can be compared. Throws StopError if the file is damaged. */
 export async function loadFacts(
   connection: Connection,
   kind: MatchedKind,

@@ -86,12 +86,12 @@ export interface ReadRun {
   readonly childChunks: DumpTable;
 }
 
-/** Opens a run folder. UsageError if the path is not a run folder; StopError if its manifest is damaged or names no rows. */
+/** Opens a run folder. Throws UsageError if the path is not a run folder; StopError if its manifest is damaged or names no rows. */
 export async function readRun(path: string): Promise<ReadRun> {
   return readRunOf(await openDump(path, "nothing was compared"));
 }
 
-/** The tables of a dump to compare. StopError if it has none. */
+/** The tables of a dump to compare. Throws StopError if it has none. */
 export function readRunOf(dump: Dump): ReadRun {
   const [chunks, childChunks] = dump.tablesOf(["chunks", "child_chunks"], { guarded: true }) ?? [];
   if (chunks && childChunks) return { dump, format: chunks.format, chunks, childChunks };
@@ -164,7 +164,10 @@ export interface Names {
 
 const unknown: Names = { dataset_name: null, document_name: null };
 
-/** Reads the names of all documents; a later run overrides an earlier one. StopError if a file of names differs from its manifest. */
+/**
+ * Reads the names of all documents; a later run overrides an earlier one. Throws StopError if a file of names differs from its
+ * manifest.
+ */
 export async function namesReader(
   connection: Connection,
   runs: readonly ReadRun[],

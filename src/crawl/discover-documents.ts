@@ -16,7 +16,7 @@ export type DiscoveryJob = Pick<Job, "datasets">;
 interface DiscoveryOptions {
   /** Whether to keep a row of `document_info`; default: all rows. Ids of documents are always kept. */
   readonly keeps?: (row: Row) => boolean;
-  /** The most documents that a job may have. */
+  /** Maximum documents of a job. */
   readonly most?: number;
 }
 

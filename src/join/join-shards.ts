@@ -197,8 +197,8 @@ async function newerRunSentence(runs: string, job: string, end: number): Promise
 }
 
 /**
- * The job of a run, from the options in its manifest, overridden by flags. It has no key and sends no notifications. UsageError with every
- * invalid flag.
+ * The job of a run, from the options in its manifest, overridden by flags. It has no key and sends no notifications. Throws
+ * UsageError with every invalid flag.
  */
 function jobOfRun(manifest: Pick<Manifest, "options" | "service">, flags: JobFlags, workFolder?: string): Job {
   const job = jobFromDraft(draftFromRecord("the options of the shards", recordedJobFile(manifest), flags));

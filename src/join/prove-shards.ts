@@ -20,7 +20,7 @@ export interface ShardDump {
   readonly manifestHash: string;
 }
 
-/** Opens runs of shards, in shard order. UsageError if a run is not of a shard; StopError for damaged manifests. */
+/** Opens runs of shards, in shard order. Throws UsageError if a run is not of a shard; StopError for damaged manifests. */
 export async function openShards(folders: readonly string[]): Promise<readonly ShardDump[]> {
   const shards: ShardDump[] = [];
   const whole: string[] = [];
@@ -61,7 +61,7 @@ interface ProveOptions {
 
 /**
  * Verifies the shards of a run like `kbdump verify`, and checks that each has exactly its share of the listed documents. Returns
- * the lists that they used, each once. StopError with every problem.
+ * the lists that they used, each once. Throws StopError with every problem.
  */
 export async function proveShards(
   shards: readonly ShardDump[],

@@ -18,7 +18,7 @@ export interface ExchangeOptions {
 
 /** The exchanges of a job's runs, for a worker. At the end of the scope, the worker's local files are removed. */
 interface Exchanges extends AsyncDisposable {
-  /** The exchange of a run. StopError for an invalid id. */
+  /** The exchange of a run. Throws StopError for an invalid id. */
   readonly of: (runId: string) => Promise<Exchange>;
 }
 

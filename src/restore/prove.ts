@@ -43,7 +43,7 @@ export function differsIn(flaws: Readonly<Record<string, boolean>>): string | nu
   return found.length > 0 ? `it differs in ${found.join(" and ")}` : null;
 }
 
-/** StopError if a document of the service could not be read completely: then it cannot be compared. */
+/** Throws StopError if a document of the service could not be read completely: then it cannot be compared. */
 export function refuseUnread({ manifest }: Pick<Dump, "manifest">): void {
   const unread = manifest.documents.filter(({ status }) => status !== "complete");
   const sentences = unread.map(({ document_id, status, error }) => `${document_id}: ${error ?? status}`);

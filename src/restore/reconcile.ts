@@ -96,7 +96,7 @@ async function findAddition(
 export type WriteToRow = Pick<Intent, "write" | "target_id" | "parent_id" | "texts_sha256" | "equal"> &
   Partial<Pick<Intent, "keywords_sha256">>;
 
-/** Looks for the row that proves a write; undefined if there is none. SkipError if the document cannot be read. */
+/** Looks for the row that proves a write; undefined if there is none. Throws SkipError if the document cannot be read. */
 export async function findRow(api: KnowledgeApi, place: Place, write: WriteToRow): Promise<Found | undefined> {
   if (levelOf(write) === "child_chunk") return findChild(api, place, write);
   return write.write === "add chunks" ? findAdded(api, place, write) : findChanged(api, place, write);

@@ -42,7 +42,7 @@ export interface Session extends AsyncDisposable {
 }
 
 /**
- * Opens everything needed to write, with the journal in `folder`. `another`: replaces an existing journal. BusyError if
+ * Opens everything needed to write, with the journal in `folder`. `another`: replaces an existing journal. Throws BusyError if
  * another restore of the run is active; StopError if a link is in its place, or the journal cannot be used.
  */
 export async function openSession(
@@ -98,7 +98,7 @@ export interface FolderLease extends AsyncDisposable {
 }
 
 /**
- * Leases the folder of a run's restores, creating it if needed. BusyError if another restore of the same run is active;
+ * Leases the folder of a run's restores, creating it if needed. Throws BusyError if another restore of the same run is active;
  * StopError if the folder is a link or contains one.
  */
 export async function leaseRestoreFolder(
@@ -131,7 +131,7 @@ export async function leaseRestoreFolder(
 
 /**
  * Refuses symbolic links in, or in place of, the folder of a run's restores. A run from someone else may contain them, and they
- * would lead the journal and the dumps elsewhere. StopError names the first. Changes nothing.
+ * would lead the journal and the dumps elsewhere. The StopError names the first one. Changes nothing.
  */
 export async function refuseLinksBeside(runFolder: string): Promise<void> {
   const folder = restoreFolderOf(runFolder);

@@ -78,7 +78,7 @@ export const targetLabels: readonly Label[] = [
   { path: ["output", "memory"], text: "--memory" },
 ];
 
-/** The job that dumps documents of the target. UsageError if an option cannot be used. */
+/** The job that dumps documents of the target. Throws UsageError if an option cannot be used. */
 function targetJob(
   { name, dir, documents, hasChildren, details = false }: TargetReading,
   { baseUrl, addressFlag = "--to", keyEnv, allowHttp, concurrency, maxRps, memory }: TargetService,

@@ -37,7 +37,7 @@ export interface PlannedWrite<T> {
   readonly find: Find;
 }
 
-/** Checks whether a write was done; undefined if nothing proves it. SkipError if nothing can be read. */
+/** Checks whether a write was done; undefined if nothing proves it. Throws SkipError if nothing can be read. */
 export type Find = () => Promise<Found | undefined>;
 
 /** The proof that a write was done, from reading the service. */

@@ -22,7 +22,7 @@ import {
 import { readLines, segmentPath } from "./segment.js";
 import { type SegmentPaths, type Sweep, sweepsOf } from "./sweep-document.js";
 
-/** The most flaws to list. */
+/** Maximum flaws to list. */
 const most = 5;
 
 type OnDisk = DocumentOnDisk<DocumentProgress, DocumentResult>;

@@ -19,7 +19,7 @@ export interface FindOptions extends Partial<LocalCopyOptions> {
    */
   readonly out?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether to fetch the database of the job with a run in a bucket. */
+  /** For a run in a bucket: whether to fetch the database of its job, too. */
   readonly withDatabase?: boolean;
 }
 

@@ -34,8 +34,8 @@ export interface LostPlan {
 
 /**
  * Plans how to restore the losses of a re-index: compares an older run with a newer dump of the same documents. Sends nothing. Only
- * lost rows of a few documents at a time are in Node's memory. UsageError if a dump is not fit for a restore or
- * lacks a named document; StopError if a file differs from its manifest.
+ * lost rows of a few documents at a time are in Node's memory. Throws UsageError if a dump is not fit for a restore or lacks a
+ * named document; StopError if a file differs from its manifest.
  */
 export async function planLost(old: Dump, target: Dump, options: LostOptions): Promise<LostPlan> {
   checkOlder(old, options.documents);
@@ -52,7 +52,7 @@ export async function planLost(old: Dump, target: Dump, options: LostOptions): P
   });
 }
 
-/** UsageError if a run is not fit for a restore, or lacks a named document. */
+/** Throws UsageError if a run is not fit for a restore, or lacks a named document. */
 export function checkOlder(old: Dump, named: readonly string[]): void {
   checkFit(old);
   checkNamed(old, named);

@@ -19,8 +19,8 @@ const firstWait = 1_000;
 const betweenTries = 2_000;
 
 /**
- * Adds the chunks from number `from` on, in order, and yields those of each request once they are added. Notes chunks that fail
- * and continues with the others. SkipError if the document is given up.
+ * Adds the chunks from number `from` on, in order, and yields those of each request once they are added. Notes chunks that fail and
+ * continues with the others. Throws SkipError if the document is given up.
  */
 export async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<readonly ChunkCopy[]> {
   const { options } = copy.work;
@@ -123,7 +123,7 @@ type Added =
 /** Status codes of refusals because of the chunks' content. */
 const badTexts: readonly number[] = [400, 413, 422];
 
-/** Adds chunks after the last one. `first`: the number of the first. SkipError if no request can succeed. */
+/** Adds chunks after the last one. `first`: the number of the first. Throws SkipError if no request can succeed. */
 async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Added> {
   const { options, place, plan } = copy.work;
   const { batchSize, writer } = options;

@@ -33,7 +33,7 @@ export interface AgainstOptions extends TargetService {
 export interface AgainstProgress extends ReadProgress, DumpProgress {}
 
 /**
- * Compares a run with a service: with the copies that a restore made there, otherwise with the same documents. Reads only.
+ * Compares a run with a service: with the copies that a restore made there, otherwise with the same documents. Reads only. Throws
  * UsageError if the run or an option does not fit; StopError if a document cannot be read completely or nothing is left to compare.
  */
 export async function compareWithService(options: AgainstOptions): Promise<Against> {
@@ -130,8 +130,8 @@ interface Chosen {
 }
 
 /**
- * Chooses the documents of a run that can be compared with a service: those restored there, according to the journal, or without a journal
- * the same documents. `ids`: the documents that the owner named; empty: all. UsageError if the run lacks one.
+ * Chooses the documents of a run that can be compared with a service: those restored there, according to the journal, or without a
+ * journal the same documents. `ids`: the documents that the owner named; empty: all. Throws UsageError if the run lacks one.
  */
 export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: readonly string[]): Chosen {
   refuseUnknown(manifest, ids);

@@ -51,7 +51,7 @@ function goneFrom({ old: { document_id } }: DocumentPair): CopyDifference {
 }
 
 /**
- * Compares documents of a dump with those of a service, one at a time. StopError if one was not read completely, or a file
+ * Compares documents of a dump with those of a service, one at a time. Throws StopError if one was not read completely, or a file
  * differs from its manifest: then nothing is proved.
  */
 export async function compareDumps(options: CompareOptions): Promise<readonly CopyDifference[]> {
@@ -185,7 +185,7 @@ async function listRows(
   return { listed, more: counts.length > 0 ? [`${counts.join(" and ")} of it ${verb}`] : [] };
 }
 
-/** Reports settings that the new dump lacks. StopError for a copy, whose settings this program wrote. */
+/** Reports settings that the new dump lacks. Throws StopError for a copy, whose settings this program wrote. */
 function withoutSettings(level: "dataset" | "document", id: string, { copies, live, onUnread }: CompareOptions): void {
   if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, live.manifest.warnings);
   onUnread?.(level);

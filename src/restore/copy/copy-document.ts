@@ -95,7 +95,7 @@ interface DocumentOptions extends ApplyOptions {
 
 /**
  * Makes the copy of a document ready for its rows: makes it, or continues the copy of an earlier process; waits until it is
- * indexed; and deletes the chunks of the stub. SkipError if that fails.
+ * indexed; and deletes the chunks of the stub. Throws SkipError if that fails.
  */
 async function openCopy(plan: DocumentPlan, datasetId: string, options: DocumentOptions): Promise<DocumentWork> {
   const { journal } = options;
@@ -135,8 +135,8 @@ async function deleteCopy(work: DocumentWork): Promise<void> {
 }
 
 /**
- * Makes a document from the stub, which the service then indexes, and returns its id. Runs one at a time: after a lost answer, only one
- * new document can be ours. SkipError if it cannot be made.
+ * Makes a document from the stub, which the service then indexes, and returns its id. Runs one at a time: after a lost answer, only
+ * one new document can be ours. Throws SkipError if it cannot be made.
  */
 async function makeDocument(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string> {
   const { dataset_key, document_id, document_name: name } = plan;
@@ -169,8 +169,9 @@ function stubText(documentId: string): string {
 }
 
 /**
- * Deletes the chunks that the service made from the stub, so that positions start at 1. Rows are added only after all of them are gone:
- * once the journal has an addition, no stub chunks are left, and nothing is deleted. SkipError if someone else added a chunk.
+ * Deletes the chunks that the service made from the stub, so that positions start at 1. Rows are added only after all of them are
+ * gone: once the journal has an addition, no stub chunks are left, and nothing is deleted. Throws SkipError if someone else added a
+ * chunk.
  */
 async function deleteStub(work: DocumentWork): Promise<void> {
   if (work.options.journal.additions(work.plan.document_id).length > 0) return;
@@ -202,8 +203,8 @@ const longestWords = 300;
 type Watched = Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">;
 
 /**
- * Waits until the service has indexed a document. `batch`: null if no answer contained it. SkipError, with the service's words, if
- * the indexing fails, is paused, or makes no progress for 30 minutes.
+ * Waits until the service has indexed a document. `batch`: null if no answer contained it. Throws SkipError, with the service's
+ * words, if the indexing fails, is paused, or makes no progress for 30 minutes.
  */
 export async function watchIndexing(
   { api, now, sleep, signal }: Watched,
@@ -250,7 +251,7 @@ export async function openForRows(work: DocumentWork): Promise<void> {
   await setState(work, { enabled: true, archived: false });
 }
 
-/** Sets a document to its state in the dump. SkipError if the service refuses. */
+/** Sets a document to its state in the dump. Throws SkipError if the service refuses. */
 export async function closeAsPlanned(work: DocumentWork): Promise<void> {
   await setState(work, work.plan);
 }
@@ -283,8 +284,8 @@ async function change(work: DocumentWork, action: Action): Promise<void> {
 }
 
 /**
- * Sets the metadata values in one request, unless the document already has them. SkipError if the service refuses,
- * or, after setting the others, if a field is missing.
+ * Sets the metadata values in one request, unless the document already has them. Throws SkipError if the service refuses, or, after
+ * setting the others, if a field is missing.
  */
 export async function setMetadata(work: DocumentWork, fields: ReadonlyMap<string, StandingField>): Promise<void> {
   const { options, plan, place } = work;

@@ -167,7 +167,7 @@ export interface CopyOptions extends SessionOptions {
   readonly confirm: (planned: CopyResult) => Promise<{ readonly go: boolean }>;
 }
 
-/** The copy itself. UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
+/** The copy itself. Throws UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
 export type CopyRun = (options: CopyOptions) => Promise<CopyResult>;
 
 /** The steps of a copy, in order. */

@@ -40,7 +40,7 @@ const noPosition = "it failed earlier, or was deleted, and has no place behind t
 
 /**
  * Completes the chunks that an earlier process added to a document; a new one has none. Returns the number of the first chunk to
- * add. SkipError if the document has a chunk that this copy did not make.
+ * add. Throws SkipError if the document has a chunk that this copy did not make.
  */
 async function resume(copy: DocumentCopy, finish: Finish): Promise<number> {
   const copies = await readCopies(copy);
@@ -69,7 +69,7 @@ function standingCopy(
   return [];
 }
 
-/** The copies of the dump's chunks, in order. Deletes chunks that came late. SkipError if there is any other chunk. */
+/** The copies of the dump's chunks, in order. Deletes chunks that came late. Throws SkipError if there is any other chunk. */
 async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | undefined)[]> {
   const { options, place, plan } = copy.work;
   const additions = options.journal.additions(plan.document_id);

@@ -22,7 +22,7 @@ export function detailsIn(dump: Dump): "auto" | boolean {
   return dump.manifest.options.details === "auto" ? "auto" : true;
 }
 
-/** Reads the settings in a dump; a job without `details` has none. StopError if a file differs from its manifest. */
+/** Reads the settings in a dump; a job without `details` has none. Throws StopError if a file differs from its manifest. */
 export async function readDetails(connection: Connection, dump: Dump, options: LoadOptions): Promise<DumpDetails> {
   const [datasets, documents] = [new Map<string, DatasetDetails>(), new Map<string, DocumentDetails>()];
   for await (const row of rowsOf(connection, dump, "datasets", options)) {

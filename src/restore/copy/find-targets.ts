@@ -42,7 +42,7 @@ interface FoundTargets {
 }
 
 /**
- * Finds the datasets of the target for those of a dump, and free names for new ones. UsageError if the dataset that the
+ * Finds the datasets of the target for those of a dump, and free names for new ones. Throws UsageError if the dataset that the
  * owner named cannot be used.
  */
 export async function findTargets(
@@ -163,7 +163,7 @@ export type TargetApi = Pick<KnowledgeApi, "dataset" | "datasets" | "documents" 
 /** How many pages to prefetch. */
 const pagesAhead = 8;
 
-/** A dataset of the target; undefined if the target has none with this id. StopError if the service does not answer that. */
+/** A dataset of the target; undefined if the target has none with this id. Throws StopError if the service does not answer that. */
 async function askDataset(api: TargetApi, id: string): Promise<Listed | undefined> {
   try {
     return await api.dataset(id);
@@ -181,7 +181,7 @@ interface DocumentIds {
   readonly flaw: string | null;
 }
 
-/** Lists the documents of a dataset of the target. StopError if the service does not list them. */
+/** Lists the documents of a dataset of the target. Throws StopError if the service does not list them. */
 async function askDocuments(api: TargetApi, id: string): Promise<DocumentIds> {
   const read = (page: number, limit: number) => api.documents(id, page, limit);
   const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) => {
@@ -200,7 +200,7 @@ interface TakenNames {
   readonly flaw: string | null;
 }
 
-/** Lists the names of the target's datasets. StopError if the service does not list them. */
+/** Lists the names of the target's datasets. Throws StopError if the service does not list them. */
 async function askNames(api: TargetApi): Promise<TakenNames> {
   const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) => {
     if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;

@@ -41,8 +41,8 @@ export interface PlannedCopy {
 }
 
 /**
- * Plans how a dump becomes datasets and documents of another service. Asks the target which datasets and documents it has;
- * writes nothing. Texts of chunks stay in DuckDB. UsageError if the dump as a whole cannot be copied, or an option cannot be met;
+ * Plans how a dump becomes datasets and documents of another service. Asks the target which datasets and documents it has; writes
+ * nothing. Texts of chunks stay in DuckDB. Throws UsageError if the dump as a whole cannot be copied, or an option cannot be met;
  * StopError if a file differs from its manifest, or the target does not list what it has.
  */
 export async function planCopy(api: TargetApi, options: PlanOptions): Promise<PlannedCopy> {
@@ -116,7 +116,7 @@ export interface Wishes {
   readonly documents: readonly string[];
 }
 
-/** UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
+/** Throws UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
 export function checkWishes(dump: Dump, wishes: Wishes): void {
   const problems = [...dumpProblems(dump), ...documentProblems(dump, wishes)];
   if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be restored to another service:`, problems);

@@ -27,7 +27,7 @@ interface ReadingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reads the settings in a dump, and counts its rows. StopError if a file differs from its manifest. */
+/** Reads the settings in a dump, and counts its rows. Throws StopError if a file differs from its manifest. */
 export async function readDump(dump: Dump, { memory, signal, ...source }: ReadingOptions): Promise<DumpReading> {
   return withSpill(":memory:", { memory, signal }, async (connection) => {
     const details = await readDetails(connection, dump, { signal });

@@ -23,7 +23,7 @@ import { check, oneOf, text } from "../../schema.js";
  * line; only `restore`, `id`, `now` and `now_answer` of a row count.
  */
 
-/** UsageError if the file exists: it may hold the owner's decisions. */
+/** Throws UsageError if the file exists: it may hold the owner's decisions. */
 export async function checkFree(path: string): Promise<void> {
   if (await isThere(path)) throw new UsageError("The plan file cannot be used:", [{ path, message: taken }]);
 }
@@ -196,7 +196,7 @@ const rowSchema = v.object({
   now_answer: v.optional(v.nullable(text)),
 });
 
-/** Reads the decisions in a plan file, by row id. UsageError with every wrong line, or if the file is for another run. */
+/** Reads the decisions in a plan file, by row id. Throws UsageError with every wrong line, or if the file is for another run. */
 export async function readPlanFile(path: string, runId: string): Promise<ReadonlyMap<string, Decision>> {
   const content = await readFile(path, "utf8").catch((error: unknown) => {
     throw unusable(path, error, { ENOENT: "there is no such file" });

@@ -163,7 +163,7 @@ function alsoUndo(folder: string): string {
 }
 
 /**
- * Dumps the written documents, and compares each with its state before its first write. Returns the unannounced differences.
+ * Dumps the written documents, and compares each with its state before its first write. Returns the unannounced differences. Throws
  * StopError if a document could not be read completely: then nothing is proved.
  */
 async function proveWritten(
@@ -225,8 +225,8 @@ function proveDocuments(
 }
 
 /**
- * The address of the service to restore to: the named one, otherwise the run's. UsageError if the
- * owner's settings name another host than the run: a run from someone else must not decide where the key is sent.
+ * The address of the service to restore to: the named one, otherwise the run's. Throws UsageError if the owner's settings name
+ * another host than the run: a run from someone else must not decide where the key is sent.
  */
 export function addressOf(runUrl: string, { to, own }: Pick<RestoreOptions, "to" | "own">): string {
   if (to !== undefined) return to.replace(/\/+$/, "");

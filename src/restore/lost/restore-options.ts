@@ -48,7 +48,7 @@ export interface Confirmed {
   readonly decisions?: ReadonlyMap<string, Decision> | undefined;
 }
 
-/** The restore itself. UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
+/** The restore itself. Throws UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
 export type RestoreLost = (options: RestoreOptions) => Promise<RestoreResult>;
 
 /** One row of the older run that a restore wrote or tried to write. */
