@@ -19,7 +19,7 @@ export interface AnchoredReading {
   readonly problem: ReportProblem;
 }
 
-/** Tries to find the last page while the list grows. */
+/** Maximum tries to find the last page of a growing list. */
 const lastPageTries = 10;
 
 /**

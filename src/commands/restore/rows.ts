@@ -101,7 +101,7 @@ export function firstOf<T>(
   return [...all.slice(0, most).flatMap(linesOf), ...(more > 0 ? others(more) : [])];
 }
 
-/** `restored: 7 of 7; proved`. `proved`: what a proof without findings showed, for a result in which rows are missing. */
+/** `restored: 7 of 7; proved`. `proved`: the text for a proof without findings if rows are missing. */
 export function verdictText(
   { status, differences }: { readonly status: string; readonly differences: readonly object[] | null },
   count: string,
