@@ -39,8 +39,7 @@ const options = {
     type: "string",
     values: ["new"],
     value: "UUID",
-    describe:
-      "an empty dataset that takes the documents, or new for another copy; default: a new one, or that of an earlier copy",
+    describe: "an empty dataset to copy into, or new for another copy; default: a new one, or that of an earlier copy",
   },
   ...writeOptions,
   concurrency: {

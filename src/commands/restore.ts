@@ -43,7 +43,7 @@ const options = {
     type: "string",
     names: "folder",
     value: "RUN",
-    describe: "plan against a newer run; without --apply, nothing is asked of the service",
+    describe: "plan against a newer run; without --apply, no request is sent",
   },
   "manual-edits": {
     type: "boolean",

@@ -77,7 +77,7 @@ interface ListOrigin {
 export async function writeGivenList(path: string, discovery: Discovery, { job, listedAt }: ListOrigin): Promise<void> {
   const { failures = [], rows = [], drift = {}, pages = 0 } = discovery.found ?? {};
   if (failures.length > 0)
-    throw new StopError(`no list of documents was written, because it would not be whole: ${failures.join("; ")}`);
+    throw new StopError(`no list of documents was written, because it would be incomplete: ${failures.join("; ")}`);
   const file: ListFile = {
     ...documentListFrom(discovery),
     tool,
@@ -105,7 +105,7 @@ function textOf(file: ListFile): string {
     if (!(error instanceof RangeError)) throw error;
   }
   throw new StopError(
-    `no list of documents was written, because it would be longer than ${largest / 1_000_000} MB, which is the most that a run reads, with ${countOf(countDocuments(file), "document")}; let every shard ask the service, without --documents-from, or make several jobs`,
+    `no list of documents was written, because it would be longer than ${largest / 1_000_000} MB, the maximum that a run reads, with ${countOf(countDocuments(file), "document")}; let every shard ask the service, without --documents-from, or make several jobs`,
   );
 }
 
@@ -146,8 +146,8 @@ function differs(path: string, listed: string, own: string, whose: string): read
 function datasetProblems(file: ListFile, listed: ListFile["datasets"], { datasets }: Job): readonly Problem[] {
   const path = "datasets";
   if (datasets === "all")
-    return file.all_datasets === null ? [{ path, message: "it is of some datasets, this job reads all" }] : [];
-  if (file.all_datasets !== null) return [{ path, message: "it is of all datasets, this job names some" }];
+    return file.all_datasets === null ? [{ path, message: "it has some datasets, but this job reads all" }] : [];
+  if (file.all_datasets !== null) return [{ path, message: "it has all datasets, but this job names some" }];
   const [theirs, own] = [listed.map(({ dataset_id }) => dataset_id), datasets.map(({ id }) => id)];
   if (theirs.join() !== own.join())
     return [{ path, message: `it is of ${theirs.join(", ") || "none"}, this job reads ${own.join(", ")}` }];

@@ -46,7 +46,7 @@ const changes = (kind: HistoryKind, about: string): Table => ({
     column(
       "manual_edit",
       "VARCHAR",
-      "of a lost row, what a person had done: edited, added, disabled, customized; null: no fact says so",
+      "of a lost row, what a person had done: edited, added, disabled, customized; null: no evidence of it",
     ),
     ...histories[kind].ids.map((id) => column(`new_${id}`, "VARCHAR", `${id} after a re-index that replaced it`)),
     ...columns[kind].map(compressed),

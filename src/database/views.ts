@@ -278,7 +278,7 @@ export const stateViews: Readonly<Record<string, View>> = {
         "share of the chunks, 0 to 1, whose hit_count is 0 now; the view never_hit also looks at what was before a re-index",
       disabled: "chunks that are not retrieved",
       errors: "chunks in error",
-      edited: "chunks that somebody has edited",
+      edited: "chunks that a person has edited",
     },
     sql: documentStatistics,
   },

@@ -131,7 +131,7 @@ async function acceptDocuments(
       return failedDocument({ dataset_id: datasetId, document_id: documentId }, error);
     }
     if (isFinished({ datasetId, documentId }, document, names)) return document;
-    throw refusal([`${shards[own.index - 1]?.dump.folder}: document ${documentId} is without its proof or its rows`]);
+    throw refusal([`${shards[own.index - 1]?.dump.folder}: document ${documentId} lacks its proof or its rows`]);
   });
 }
 

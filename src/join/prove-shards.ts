@@ -30,7 +30,7 @@ export async function openShards(folders: readonly string[]): Promise<readonly S
     if (!shard) whole.push(path);
     else shards.push({ dump, shard, manifestHash: (await fingerprint(join(dump.folder, manifestName))).sha256 });
   });
-  const message = "it is no shard: it was made without --shard";
+  const message = "it is not a shard: it was made without --shard";
   const problems = whole.map((path) => ({ path, message }));
   if (problems.length > 0) throw new UsageError("Only shards can be joined:", problems);
   return shards.sort((one, other) => one.shard.index - other.shard.index);

@@ -170,7 +170,7 @@ function answerError({ statusCode: status, headers }: Headed, { origin }: URL): 
   if (status !== 200) return new SkipError(`GET ${origin}: ${status}`, { status });
   const encoding = String(headers["content-encoding"] ?? "identity").trim();
   if (/^(identity)?$/i.test(encoding)) return undefined;
-  return new SkipError(`GET ${origin}: the file came compressed, which was not asked for`, { status });
+  return new SkipError(`GET ${origin}: the file arrived compressed, which was not requested`, { status });
 }
 
 /** Resolves an address against another URL; undefined unless it is http or https. */

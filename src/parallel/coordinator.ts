@@ -115,7 +115,7 @@ export class Coordinator {
     workersProgress.ended(id);
     if (isRefused && open.namesIn(id).length > 0 && !this.#refusals.has(reason)) {
       this.#refusals.add(reason);
-      log("warn", `a worker gave documents back: ${reason.slice(refusal.length)}`);
+      log("warn", `a worker returned documents: ${reason.slice(refusal.length)}`);
     }
     open.ended(id, end, performance.now(), !isRefused);
     this.#wake();

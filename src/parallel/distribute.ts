@@ -29,7 +29,7 @@ export async function openWorkers(
     options.signal.throwIfAborted();
     throw broker.unusable(error);
   });
-  options.log("info", "concurrency and max_rps hold for this run and its workers together, not for other runs");
+  options.log("info", "concurrency and max_rps apply to this run and its workers together, not for other runs");
   return { broker, queue, [Symbol.asyncDispose]: async () => broker.close() };
 }
 

@@ -334,7 +334,7 @@ export function quirksOf({
     add(
       "paging",
       "every page repeats page 1",
-      "documents of more than one page cannot be read whole: the run will be partial",
+      "documents of more than one page cannot be read completely: the run will be partial",
     );
   if (refusedLists !== undefined)
     add("child_lists", refusedLists, "documents fail unless the job says child_chunks: none");

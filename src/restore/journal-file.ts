@@ -126,7 +126,7 @@ export class JournalFile {
       this.#sum = sum;
     } catch (cause) {
       const reason = fileErrorText(cause) ?? (cause instanceof StopError ? cause.message : String(cause));
-      const next = "nothing more is sent; restore again when that is solved: what was done is found";
+      const next = "nothing more is sent; restore again once that is solved: kbdump finds what was done";
       this.#failure = new StopError(`${this.#path}: the journal cannot be written: ${reason}; ${next}`, { cause });
       throw this.#failure;
     }

@@ -47,7 +47,7 @@ export function differsIn(flaws: Readonly<Record<string, boolean>>): string | nu
 export function refuseUnread({ manifest }: Pick<Dump, "manifest">): void {
   const unread = manifest.documents.filter(({ status }) => status !== "complete");
   const sentences = unread.map(({ document_id, status, error }) => `${document_id}: ${error ?? status}`);
-  if (unread.length > 0) throw notProved("documents could not be read whole", sentences);
+  if (unread.length > 0) throw notProved("documents could not be read completely", sentences);
 }
 
 export function notProved(reason: string, sentences: readonly string[]): StopError {

@@ -49,7 +49,7 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
       : { kind: "not done" };
     if (looked.kind === "found") await concludeFound(options, intent, looked.found);
     else if (looked.kind === "not done") await journal.conclude(intent, "not done");
-    else log("warn", `${placeName(intent)}: cannot learn what became of a write: ${looked.reason}`);
+    else log("warn", `${placeName(intent)}: cannot determine the outcome of a write: ${looked.reason}`);
   }
 }
 

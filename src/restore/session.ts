@@ -123,7 +123,7 @@ export async function leaseRestoreFolder(
   const release = async () => {
     await lock
       .release(own)
-      .catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`));
+      .catch((error: unknown) => log("warn", `the lock could not be released: ${problemText(error)}`));
     await rm(own, { recursive: true, force: true });
   };
   return { path, signal: AbortSignal.any([signal, lost.signal]), checkOwn, [Symbol.asyncDispose]: release };

@@ -191,7 +191,7 @@ async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<R
 /** Why a document in this state accepts no chunks, from the service's answer; undefined if it accepts them. */
 function refusalOfState({ indexing_status, enabled, archived }: RawRecord): Refusal | undefined {
   if (typeof indexing_status === "string" && indexing_status !== "completed") {
-    const reason = `Its indexing status is ${indexing_status}, and the service takes chunks of completed documents only. Wait for the end of the indexing.`;
+    const reason = `Its indexing status is ${indexing_status}, and the service accepts chunks only for completed documents. Wait for the end of the indexing.`;
     return { reason, isReadable: false };
   }
   if (archived === true) return { reason: "It is archived. Take it out of the archive first.", isReadable: true };

@@ -207,7 +207,7 @@ async function concludeDone<T extends Answered>(journal: Journal, intent: Intent
   const made = madeIn(intent.write, value);
   if (intent.write === "disable chunk" && value !== null && "enabled" in value && value.enabled) {
     await journal.conclude(intent, "refused");
-    const reason = "the service took the request and left the chunk enabled";
+    const reason = "the service accepted the request, but left the chunk enabled";
     return { kind: "refused", status: 200, message: "", reason, meaning: "write" };
   }
   await journal.conclude(intent, "done", made);

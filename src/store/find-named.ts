@@ -241,7 +241,7 @@ async function nothingFound(text: string, whole: Found, output: string): Promise
   if (whole === "other")
     return noSuchThing(
       text,
-      "it is a file, but no job file and no database; expected a run folder, or the name of a job",
+      "it is a file, but neither a job file nor a database; expected a run folder, or the name of a job",
     );
   if (isRunId(text)) return noSuchThing(text, `write the job before the id of the run, as in nightly@${text}`);
   if (!isJobName(wordFrom(text).before)) return noSuchThing(text, "there is no such file or folder");

@@ -64,7 +64,7 @@ test.runIf(inFull)("Ctrl-C while it waits leaves the backup, and says the comman
 });
 
 test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.ProcessEnv, RegExp]>([
-  ["no --yes where there is no terminal", (command) => command, {}, /there is no terminal to ask at/],
+  ["no --yes where there is no terminal", (command) => command, {}, /there is no terminal for questions/],
   [
     "a job that writes to a bucket",
     (command) => [...command.slice(0, -1), "s3://bucket/prefix", "--yes"],

@@ -88,7 +88,7 @@ test("another order or other names leave the documents known, and are only noted
   expect(merged).toMatchObject({ differences: [], unlisted: new Map() });
   expect(merged.list.datasets).toEqual([dataset("a", ["x", "y"], { name: "N" })]);
   expect(merged.notes).toEqual([
-    `the lists of documents of the shards have another order or other names, so those of shard 1 were taken; ${remedy}`,
+    `the lists of documents of the shards differ in order or names, so those of shard 1 were taken; ${remedy}`,
   ]);
 });
 

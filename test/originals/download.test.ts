@@ -94,7 +94,7 @@ test.each([
 test("a file that is compressed without a request is refused, because its size would differ", async () => {
   const { store, text } = await opened();
   store.files.set("/file", file("x", { "content-encoding": "gzip" }));
-  await expect(text(`${store.url}/file`)).rejects.toThrow("the file came compressed, which was not asked for");
+  await expect(text(`${store.url}/file`)).rejects.toThrow("the file arrived compressed, which was not requested");
 });
 
 test("a file that breaks off, a closed port and a certificate that is none are errors that may pass or be skipped", async () => {

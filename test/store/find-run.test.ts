@@ -73,7 +73,7 @@ test("if a run is not found, the error names it and the existing ones", async ()
     [first]: `No such run or job:\n  ${first}: write the job before the id of the run, as in nightly@${first}`,
     "no/such": "No such run or job:\n  no/such: there is no such file or folder",
     "": `No such run or job:\n  "": there is no such file or folder`,
-    [file]: `No such run or job:\n  ${file}: it is a file, but no job file and no database; expected a run folder, or the name of a job`,
+    [file]: `No such run or job:\n  ${file}: it is a file, but neither a job file nor a database; expected a run folder, or the name of a job`,
     [dir]: `Not a finished run folder:\n  ${dir}: no manifest.json in it. Did you mean ${latest}, or --out ${dir}?`,
     [join(job, "runs")]:
       `Not a finished run folder:\n  ${join(job, "runs")}: no manifest.json in it. Did you mean ${latest}?`,
@@ -100,7 +100,7 @@ test("files that are nothing of ours are not waited for, and hide no job; a copi
   const { folder, dir, options } = await startPlace();
   const pipe = join(folder, "pipe");
   expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
-  await expect(findRun(pipe, options)).rejects.toThrow("it is a file, but no job file and no database");
+  await expect(findRun(pipe, options)).rejects.toThrow("it is a file, but neither a job file nor a database");
   const copy = join(folder, "copy");
   await makeRuns(copy, "test", { [first]: "complete" });
   await expect(findDatabase(copy, options)).rejects.toThrow("The job has no database:");

@@ -46,7 +46,7 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
     const { code, screen, broken } = await type("diff", "manual");
     expect(code, screen).toBe(4);
     expect(broken.filter((line) => !line.startsWith("comparing output/"))).toEqual([]);
-    const [manual = -1, others = -1] = ["Lost, with manual edits:", "Lost, without a fact"].map((title) =>
+    const [manual = -1, others = -1] = ["Lost, with manual edits:", "Lost, without evidence"].map((title) =>
       screen.indexOf(title),
     );
     expect(manual).toBeGreaterThan(-1);

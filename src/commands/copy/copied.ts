@@ -36,7 +36,7 @@ export function renderCopied(result: CopyResult, page: Page, invocation: Invocat
     ...renderTroubles("Not restored:", missing, mostMissing, names, page),
     ...renderDifferences("Found by the proof:", differences ?? [], names, page),
     ...renderPlaces(
-      { dump: [result.proof, "the proof: the documents as they now are"], journal: result.journal },
+      { dump: [result.proof, "the proof: the documents as they are now"], journal: result.journal },
       page,
     ),
     ...renderNext(result, page, invocation),
@@ -113,7 +113,7 @@ function renderNext(result: CopyResult, page: Page, invocation: Invocation): rea
   const compares = restoredIn(result).length > 0;
   return [
     ...(isMissing || isUnproved || (applied?.problems.length ?? 0) > 0
-      ? lines("Once the cause is gone, go on; nothing is written twice:", applyCommand(again))
+      ? lines("Once the cause is gone, run this again; nothing is written twice:", applyCommand(again))
       : []),
     ...(!isMissing && status === "different"
       ? lines("To restore a document again, delete its copy at the service, then run:", applyCommand(again))

@@ -131,7 +131,7 @@ async function askDatasets(
   if (given.length > 0) return namedOf(given, listed, "--dataset");
   const ids = await dialogue.chooseMany({
     message: "Datasets to export",
-    choices: [{ value: every, label: "All, also those that are created later" }, ...choicesFrom(listed)],
+    choices: [{ value: every, label: "All, including those created later" }, ...choicesFrom(listed)],
     defaults: [],
     flag: "--dataset",
   });
@@ -160,7 +160,7 @@ async function askDocuments(
   const extent = await dialogue.choose({
     message: `Documents of ${labelOf(only)}`,
     choices: [
-      { value: every, label: `All ${listed.length}, also those that are added later` },
+      { value: every, label: `All ${listed.length}, including those added later` },
       { value: "some", label: "Only some of them" },
     ],
   });
@@ -313,7 +313,7 @@ export const noDialogue: Dialogue = {
       path: flag,
       message: `${message}, such as ${example}`,
     }));
-    throw new UsageError("There is no terminal to ask at. Give what is missing as flags and variables:", problems);
+    throw new UsageError("There is no terminal for questions. Give what is missing as flags and variables:", problems);
   },
   choose: async ({ message, choices: [first] }) => {
     if (first === undefined) throw new RangeError(`no choices: ${message}`);
@@ -322,6 +322,9 @@ export const noDialogue: Dialogue = {
   chooseMany: async ({ flag, choices, defaults }) => {
     if (defaults.length > 0) return defaults;
     const listed = choices.slice(0, 50).map(({ value, label }) => ({ path: value, message: label }));
-    throw new UsageError(`There is no terminal to ask at. Choose with ${flag}, which takes an id or a name:`, listed);
+    throw new UsageError(
+      `There is no terminal for questions. Choose with ${flag}, which takes an id or a name:`,
+      listed,
+    );
   },
 };

@@ -29,7 +29,7 @@ export const writeOptions = {
     describe: "only these documents, with commas or repeated",
   },
   apply: { type: "boolean", default: false, describe: "write the plan to the service, after you confirmed it" },
-  yes: { type: "boolean", default: false, describe: "with --apply: do not ask; needed where there is no terminal" },
+  yes: { type: "boolean", default: false, describe: "with --apply: do not ask; needed without a terminal" },
   "key-env": {
     type: "string",
     default: "KNOWLEDGE_RESTORE_KEY",
@@ -113,7 +113,7 @@ export function timesFrom(
 export type CheckIds = (flag: string, ids: readonly string[]) => readonly Problem[];
 
 const noTerminal =
-  "there is no terminal to confirm at; look at the plan without --apply first, then add --yes to write it";
+  "there is no terminal for the confirmation; look at the plan without --apply first, then add --yes to write it";
 
 /** The options of both commands that do not depend on a folder. */
 export function targetOptionsFrom(
@@ -138,7 +138,7 @@ function numberFrom(text: unknown): number | undefined {
 /** Reads the key of a restore. Throws UsageError if the variable is not set. */
 export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<string> {
   if (env[name] === undefined) {
-    const why = "restore and copy take a key of their own, one that may write";
+    const why = "restore and copy need a separate key with write access";
     throw new UsageError(`no key: the variable ${name} is not set; ${why}. Set it: export ${name}=…`, []);
   }
   const { readKey } = await import("../../job/read-key.js");

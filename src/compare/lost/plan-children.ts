@@ -75,8 +75,13 @@ function childDoubt(
   { decisions, addManualEdits, reindexed }: Context,
 ): ListedLoss | undefined {
   if (child.content.trim() === "")
-    return listedChild(child, "cannot be restored", "It has no text, and the service takes no such child chunk.", null);
-  if (home === null) return listedChild(child, needsDecision, "Its parent chunk does not stand in the target.", null);
+    return listedChild(
+      child,
+      "cannot be restored",
+      "It has no text, and the service accepts no such child chunk.",
+      null,
+    );
+  if (home === null) return listedChild(child, needsDecision, "Its parent chunk is not in the target.", null);
   if (reindexed || addManualEdits || decisions?.has(child.id)) return undefined;
   return listedChild(child, needsDecision, "The chunks kept their ids: a person changed it, not a re-index.", "add");
 }

@@ -195,7 +195,7 @@ function refusalOf(
   if (refusal?.isReadable === false) return isWanted ? refusal.reason : null;
   if (!now) return isWanted ? "The newer run does not have it." : null;
   if (now.status !== "complete")
-    return `Its present state could not be read: it is ${now.status}${now.error === null ? "" : ` (${now.error})`}.`;
+    return `Its current state could not be read: it is ${now.status}${now.error === null ? "" : ` (${now.error})`}.`;
   const isOther = old?.doc_form != null && now.doc_form !== null && old.doc_form !== now.doc_form;
   if (isOther && (isNamed || manual_edits > 0))
     return `It was ${old.doc_form} and is ${now.doc_form} now: its chunks cannot be compared.`;

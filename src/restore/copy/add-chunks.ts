@@ -69,7 +69,7 @@ async function addGettingThrough(copy: DocumentCopy, first: number, rows: readon
   for (let tries = 1; ; tries++) {
     const added = await addRequest(copy, first, rows);
     if (added.kind !== "unsent") return added;
-    if (tries === mostUnsent) throw new SkipError(`the service takes no requests: ${added.reason}`);
+    if (tries === mostUnsent) throw new SkipError(`the service accepts no requests: ${added.reason}`);
     await sleep(firstWait * 2 ** (tries - 1), signal);
   }
 }

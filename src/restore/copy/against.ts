@@ -78,7 +78,7 @@ function unreadNotes(unread: { readonly document: number; readonly dataset: numb
   const levels = (["document", "dataset"] as const).filter((level) => unread[level] > 0);
   if (levels.length === 0) return [];
   const counts = levels.map((level) => countOf(unread[level], level)).join(" and ");
-  return [`settings and metadata of ${counts} were not compared: the reading of the service does not have them`];
+  return [`settings and metadata of ${counts} were not compared: the service did not return them`];
 }
 
 /** Notes on rows without a copy, because the service accepts no blank rows. */
@@ -88,7 +88,7 @@ function refusedNotes({ chunks, child_chunks }: RowCounts): readonly string[] {
     ...(child_chunks > 0 ? [countOf(child_chunks, "child chunk")] : []),
   ];
   if (rows.length === 0) return [];
-  return [`${rows.join(" and ")} of the run: not compared, as the service takes none that say nothing`];
+  return [`${rows.join(" and ")} of the run: not compared, because the service accepts no blank ones`];
 }
 
 function emptyCounts() {

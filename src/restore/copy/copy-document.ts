@@ -65,7 +65,9 @@ async function copyContents(
   const { failed, reason } = await copyRows(work);
   if (reason !== null) return { outcome: "failed", reason, failed };
   const problems = [
-    ...(failed.length > 0 ? [`${countOf(failed.length, "row")} did not come: ${failed[0]?.reason}`] : []),
+    ...(failed.length > 0
+      ? [`${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"} not copied: ${failed[0]?.reason}`]
+      : []),
     ...(await problemOf(() => setMetadata(work, fields))),
     ...(await problemOf(() => closeAsPlanned(work))),
   ];
@@ -178,9 +180,7 @@ async function deleteStub(work: DocumentWork): Promise<void> {
   const chunks = await readCopy(work);
   for (const { id, content } of chunks)
     if (!isOfStub(content, work))
-      throw new SkipError(
-        `somebody else wrote chunk ${id} into it at the service: delete it there, then restore again`,
-      );
+      throw new SkipError(`someone else added chunk ${id} into it at the service: delete it there, then restore again`);
   for (const { id } of chunks) await deleteChunk(work, id);
 }
 
@@ -225,7 +225,7 @@ export async function watchIndexing(
     if (state !== seen) movedAt = now();
     seen = state;
     if (now() - movedAt >= patience)
-      throw new SkipError(`the service does not index it: nothing moved for 30 minutes (${textIn(indexing_status)})`);
+      throw new SkipError(`the service does not index it: no progress for 30 minutes (${textIn(indexing_status)})`);
     await sleep(wait, signal);
   }
 }

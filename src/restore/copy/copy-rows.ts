@@ -36,7 +36,7 @@ export async function copyRows(work: DocumentWork): Promise<CopiedRows> {
 }
 
 /** The service can add chunks only after the last one. */
-const noPosition = "it failed earlier, or was deleted, and has no place behind the others";
+const noPosition = "it failed earlier, or was deleted, and the service adds chunks only at the end";
 
 /**
  * Completes the chunks that an earlier process added to a document; a new one has none. Returns the number of the first chunk to
@@ -78,7 +78,7 @@ async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | u
   const { copies, surplus, stranger } = alignChunks(planned, await readHashes(options.api, place), additions);
   if (stranger) {
     const chunk = `chunk ${stranger.id}, at position ${stranger.position} of document ${place.documentId}`;
-    throw astray(copy.work, `${chunk}, is none that this restore added, or somebody changed it`);
+    throw astray(copy.work, `${chunk}, was not added by this restore, or someone changed it`);
   }
   for (const { id } of surplus.toReversed()) await removeChunk(copy, id, null);
   return copies;

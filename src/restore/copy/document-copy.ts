@@ -130,7 +130,7 @@ export async function deleteChunk(work: DocumentWork, id: string, oldId: string 
 function checked<T>(ended: Ended<T>): RowOutcome<T> {
   if (ended.kind === "unknown") throw new SkipError(`the outcome of a write is unknown: ${ended.reason}`);
   if (ended.kind === "refused" && ended.meaning === "document")
-    throw new SkipError(`the service takes no writes to this document: ${ended.reason}`);
+    throw new SkipError(`the service accepts no writes to this document: ${ended.reason}`);
   return ended;
 }
 

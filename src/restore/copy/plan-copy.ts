@@ -207,7 +207,7 @@ function unknownLosses({ name }: DatasetDetails): readonly Loss[] {
 
 function pipelineLosses({ runtime_mode, pipeline_id }: DatasetDetails): readonly Loss[] {
   if (runtime_mode !== "rag_pipeline" && !pipeline_id) return [];
-  return [settingLoss("A pipeline makes the chunks of the dataset: the pipeline itself does not come.")];
+  return [settingLoss("A pipeline makes the chunks of the dataset: the pipeline itself is not copied.")];
 }
 
 /** The losses in a dataset that the restore did not make: it keeps its settings, so those that differ from the run are lost. */

@@ -130,7 +130,7 @@ async function findAttachments(
 }
 
 const noFiles = "The run does not have the files of attachments.";
-const noRoute = "This release has no route that takes files for chunks (POST /datasets/pipeline/file-upload).";
+const noRoute = "This release has no route that accepts files for chunks (POST /datasets/pipeline/file-upload).";
 
 function planOf(id: string, { isSameService, files, canUpload }: AttachmentSource): AttachmentPlan | undefined {
   if (isSameService) return { id, file: null };

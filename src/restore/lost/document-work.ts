@@ -93,7 +93,7 @@ export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
   if (ended.kind === "unknown" && mayMakeTwo(ended.open))
     work.unanswered.set(ended.open.parent_id, mayCome(ended.open, work.options));
   if (ended.kind !== "refused") return { kind: "failed", id: null, reason };
-  if (ended.meaning === "document") work.refused = `the service takes no writes to this document: ${reason}`;
+  if (ended.meaning === "document") work.refused = `the service accepts no writes to this document: ${reason}`;
   return { kind: ended.meaning === "busy" ? "busy" : "failed", id: null, reason };
 }
 

@@ -165,7 +165,7 @@ async function* automaticLines(
   document: DocumentPlan,
   known: ReadonlySet<string>,
 ): AsyncGenerator<string> {
-  const why = "no fact says that a person made or edited it";
+  const why = "there is no evidence that a person made or edited it";
   for (let last = "0"; ; ) {
     const found = await connection.runAndReadAll(`SELECT nr::VARCHAR,
         to_json({'level': level, 'id': id, 'position': position, 'was': was})::VARCHAR

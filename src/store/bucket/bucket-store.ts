@@ -95,7 +95,7 @@ export class BucketStore implements JobStore, Remote {
     const commit = () => this.#held.commit(run, { isComplete: run.status === "complete" });
     await this.retryUntilBack(commit).catch((error: unknown) => {
       if (!isTrouble(error)) throw error;
-      const text = `${error.message}. The run may have been published nevertheless: kbdump list ${this.bucket.url} tells`;
+      const text = `${error.message}. The run may have been published nevertheless: kbdump list ${this.bucket.url} shows that`;
       throw new StopError(text, { cause: error });
     });
   }

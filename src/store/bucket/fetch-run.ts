@@ -109,7 +109,7 @@ function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder
       const found = job.options.signal.aborted ? undefined : await readHead(bucket).catch(() => undefined);
       if (!found || found.head.runs.some((listed) => listed.folder === run.folder)) throw error;
       throw new StopError(
-        `${job.url}/runs/${run.run_id} was removed while it was fetched: its head.json does not list it any more. Take another run; kbdump list ${job.url} shows those that are left`,
+        `${job.url}/runs/${run.run_id} was removed while it was fetched: its head.json does not list it any more. Use another run; kbdump list ${job.url} shows those that are left`,
       );
     });
   };
@@ -118,7 +118,7 @@ function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder
 
 function noManifest({ url }: JobCopy, { folder, run_id }: BucketRun): StopError {
   const problem = `${url}/${folder}/${manifestName} is not there, although head.json lists the run`;
-  return new StopError(`${problem}: something other than kbdump removed it. Take another run than ${run_id}`);
+  return new StopError(`${problem}: something other than kbdump removed it. Use another run than ${run_id}`);
 }
 
 /** Whether a path stays inside its folder. Runs write only safe paths. */

@@ -89,7 +89,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
     ]);
     const whole = await joinIn(environment, [folder]);
     expect(whole).toMatchObject({ code: 2 });
-    expect(whole.stderr).toContain(`${folder}: it is no shard: it was made without --shard`);
+    expect(whole.stderr).toContain(`${folder}: it is not a shard: it was made without --shard`);
     await runShards(environment, [2]);
     const { runs } = await environment.head("shards/2-of-2/");
     const list = `shards/2-of-2/${runs[0]?.folder}/list.json`;

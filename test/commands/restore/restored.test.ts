@@ -53,7 +53,7 @@ Not restored:
   "Manual.md" (${manual})
     chunk at 40 ${idOf(40)}
       still enabled: the service says that it is indexing
-      → the service takes no change for 10 minutes after the last one; run the command again then
+      → the service accepts no change for 10 minutes after the last one; run the command again after that
     chunk at 21 ${idOf(21)}
       failed: 500 internal error
       → run the command again; nothing is written twice
@@ -63,7 +63,7 @@ Not restored:
     chunk at 91 ${idOf(91)}
       needs your decision: The target does not have the text that the edit replaced.
     child chunk at 92 ${idOf(92)}
-      needs your decision: Its parent chunk does not stand in the target.
+      needs your decision: Its parent chunk is not in the target.
       → put it back by hand
     chunk at 93 ${idOf(93)}
       cannot be restored: A part of its text is blank.

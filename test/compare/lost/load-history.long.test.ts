@@ -173,7 +173,7 @@ describe("a database", () => {
     const { history, warning } = await historyAt(path, "r2", last, "doc1");
     expect(history).toEqual(noHistory);
     expect(warning).toBe(
-      `the history in ${path} was not used: ${reason}; an edit is then known by its author alone, and what it replaced is not known`,
+      `the history in ${path} was not used: ${reason}; edits are then recognized only by their author, and the text before them is not known`,
     );
   });
 

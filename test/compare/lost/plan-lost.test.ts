@@ -78,7 +78,7 @@ it.runIf(inFull)(
     const { plan } = await lostOf(from, to, { refusals });
     expect(plan.documents.map(({ document_id, refused }) => [document_id, refused])).toEqual([
       ["half", "The older run did not read all of it: it is unstable (it moved)."],
-      ["moves", "Its present state could not be read: it is unstable (it moved)."],
+      ["moves", "Its current state could not be read: it is unstable (it moved)."],
       ["gone", "The newer run does not have it."],
       ["off", "It is archived."],
       ["busy", "It is being indexed."],

@@ -15,7 +15,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   test.each([
     ["InvalidAccessKeyId", 403, "the store does not know this access key"],
     ["NoSuchBucket", 404, "there is no such bucket"],
-    ["AccessDenied", 403, "these credentials may not do that"],
+    ["AccessDenied", 403, "these credentials do not allow that"],
   ])("%s is said before the crawl", async (code, status, says) => {
     const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
