@@ -198,7 +198,7 @@ export class DocumentQueue {
   }
 }
 
-/** Calls the listener when the service told a worker to wait. Close the returned events to stop. */
+/** Calls the listener when the service asked a worker to wait. Close the returned events to stop. */
 export function hearPauses(broker: Broker, job: Job, onPause: (milliseconds: number) => void): QueueEvents {
   const events = new broker.libraries.bullmq.QueueEvents(queueName(job), {
     connection: broker.connect(),

@@ -160,15 +160,15 @@ function isWhole({ status, keyword }: DocumentRef): boolean {
 }
 
 /** The share of one attempt in the run's progress. */
-type Tally = Pick<RunProgress, "chunks" | "child_chunks" | "documentsBegun" | "pagesExpected" | "pagesDone">;
+type AttemptCounts = Pick<RunProgress, "chunks" | "child_chunks" | "documentsBegun" | "pagesExpected" | "pagesDone">;
 
-const noTally: Tally = { chunks: 0, child_chunks: 0, documentsBegun: 0, pagesExpected: 0, pagesDone: 0 };
+const noCounts: AttemptCounts = { chunks: 0, child_chunks: 0, documentsBegun: 0, pagesExpected: 0, pagesDone: 0 };
 
 /** Counts one attempt at a document in the run's progress. It can be taken back. */
 class AttemptProgress {
   readonly #progress: RunProgress;
   readonly #childChunks: Job["childChunks"];
-  #added = noTally;
+  #added = noCounts;
 
   constructor(progress: RunProgress, childChunks: Job["childChunks"]) {
     this.#progress = progress;
@@ -177,27 +177,27 @@ class AttemptProgress {
 
   /** Returns the number of pages and child lists that are left. */
   reach(howFar: HowFar): number {
-    const tally = tallyOf(howFar, this.#childChunks);
-    this.#change(tally);
-    return tally.pagesExpected - tally.pagesDone;
+    const counts = countsOf(howFar, this.#childChunks);
+    this.#change(counts);
+    return counts.pagesExpected - counts.pagesDone;
   }
 
   takeBack(): void {
-    this.#change(noTally);
+    this.#change(noCounts);
   }
 
-  #change(tally: Tally): void {
-    this.#progress.chunks += tally.chunks - this.#added.chunks;
-    this.#progress.child_chunks += tally.child_chunks - this.#added.child_chunks;
-    this.#progress.documentsBegun += tally.documentsBegun - this.#added.documentsBegun;
-    this.#progress.pagesExpected += tally.pagesExpected - this.#added.pagesExpected;
-    this.#progress.pagesDone += tally.pagesDone - this.#added.pagesDone;
-    this.#added = tally;
+  #change(counts: AttemptCounts): void {
+    this.#progress.chunks += counts.chunks - this.#added.chunks;
+    this.#progress.child_chunks += counts.child_chunks - this.#added.child_chunks;
+    this.#progress.documentsBegun += counts.documentsBegun - this.#added.documentsBegun;
+    this.#progress.pagesExpected += counts.pagesExpected - this.#added.pagesExpected;
+    this.#progress.pagesDone += counts.pagesDone - this.#added.pagesDone;
+    this.#added = counts;
   }
 }
 
 /** Estimates the pages and child lists of a document, and counts those that are done. */
-function tallyOf({ chunks, children }: HowFar, childChunks: Job["childChunks"]): Tally {
+function countsOf({ chunks, children }: HowFar, childChunks: Job["childChunks"]): AttemptCounts {
   const { evidence, plan } = children;
   const auto = plan ? listCounts(evidence, plan) : forecastLists(evidence, chunks.total);
   const lists = childChunks === "auto" ? auto.asked : childChunks === "all" ? chunks.total : 0;

@@ -76,7 +76,7 @@ describe("the limit of requests in flight", () => {
   });
 });
 
-describe("the tally", () => {
+describe("the request counts", () => {
   it("counts bytes as they came, before decompression", async () => {
     const { server, dataset, document: held } = await serveDocument({ chunks: 100 }, { gzip: true });
     const progress = emptyRequestCounts();

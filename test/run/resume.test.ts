@@ -171,7 +171,7 @@ test.runIf(inFull).each([
   ["a changed job", { child_chunks: "none" }, {}, "the job has changed since"],
   ["an old run", {}, { now: () => new Date(Date.now() + 25 * 3_600_000) }, "it is older than 24 h"],
   ["--fresh", {}, { fresh: true }, "a fresh start was asked for"],
-])("%s begins anew, says so and keeps the old work aside", async (_name, more, options, reason) => {
+])("%s starts over, says so and keeps the old work aside", async (_name, more, options, reason) => {
   const { jobWith, run, breakOff, messages, work, server } = await startPlace();
   await breakOff(await jobWith("test"), 100);
   server.reset();

@@ -14,7 +14,7 @@ import {
   type Trouble,
   verdictText,
 } from "../restore/rows.js";
-import { applyCommand, compareCommand, goingOn, namesIn, renderCopyPlan } from "./plan.js";
+import { applyCommand, compareCommand, namesIn, renderCopyPlan, resumeInvocation } from "./plan.js";
 
 const mostMissing = { documents: 20, rows: 10 };
 const mostDatasets = 20;
@@ -106,7 +106,7 @@ function troublesOfCopied({ document_id: id, outcome, reason, failed }: CopiedDo
 
 function renderNext(result: CopyResult, page: Page, invocation: Invocation): readonly string[] {
   const { applied, status } = result;
-  const again = goingOn(invocation);
+  const again = resumeInvocation(invocation);
   const lines = (title: string, command: string) => nextCommand(title, command, page);
   const isMissing = applied?.documents.some(({ outcome }) => outcome !== "restored") ?? false;
   const isUnproved = status === "partial" && result.differences === null;

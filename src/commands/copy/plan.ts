@@ -126,7 +126,7 @@ export function applyCommand(invocation: Invocation): string {
 }
 
 /** The invocation that resumes this copy. It drops `--dataset new`, which would start another copy. */
-export function goingOn(invocation: Invocation): Invocation {
+export function resumeInvocation(invocation: Invocation): Invocation {
   return withoutOption(invocation, "dataset", "new");
 }
 

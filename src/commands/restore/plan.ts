@@ -71,7 +71,7 @@ function nothingText({ plan, lost }: RestoreResult): string {
 function renderTotals(documents: readonly DocumentPlan[], counts: PlanCounts, { paint, columns }: Page) {
   const listed = documents.flatMap((document) => document.listed);
   const count = (...whys: readonly ListedLoss["why"][]) => listed.filter(({ why }) => whys.includes(why)).length;
-  const told = (rows: number, what: string) => (rows > 0 ? [`${countText(rows, "row")} ${what}`] : []);
+  const counted = (rows: number, what: string) => (rows > 0 ? [`${countText(rows, "row")} ${what}`] : []);
   const refused = documents.filter((document) => document.refused !== null).length;
   const lines = [
     `${paint.strong("plan")}: ${countText(counts.rows, "row")} to write${counts.rows > 0 ? `: ${writtenText(counts)}` : ""}`,
@@ -80,13 +80,13 @@ function renderTotals(documents: readonly DocumentPlan[], counts: PlanCounts, { 
           `${countText(counts.writes, "write request")} at the least, ${countText(counts.characters, "character")} to embed`,
         ]
       : []),
-    ...told(
+    ...counted(
       count("needs your decision"),
       count("needs your decision") === 1 ? "needs your decision" : "need your decision",
     ),
-    ...told(count("found inside"), "found inside a current chunk"),
-    ...told(count("cannot be restored"), "cannot be restored"),
-    ...told(count("left out"), "left out, as you decided"),
+    ...counted(count("found inside"), "found inside a current chunk"),
+    ...counted(count("cannot be restored"), "cannot be restored"),
+    ...counted(count("left out"), "left out, as you decided"),
     ...(refused > 0 ? [`${countText(refused, "document")} refused`] : []),
   ];
   return lines.flatMap((line) => wrapToWidth(line, columns, "  "));

@@ -101,7 +101,7 @@ interface DocumentOptions extends ApplyOptions {
  */
 async function openCopy(plan: DocumentPlan, datasetId: string, options: DocumentOptions): Promise<DocumentWork> {
   const { journal } = options;
-  const standing = await goOnWith(plan, datasetId, options);
+  const standing = await continueCopy(plan, datasetId, options);
   const documentId = standing ?? (await options.alone(() => makeDocument(plan, datasetId, options)));
   const work = { options, plan, place: { datasetId, documentId } };
   await watchIndexing(options, work.place, journal.batchOf(plan.document_id));
@@ -111,7 +111,7 @@ async function openCopy(plan: DocumentPlan, datasetId: string, options: Document
 }
 
 /** The id of the copy that an earlier process made; undefined if it is gone. Deletes a copy that was never indexed. */
-async function goOnWith(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string | undefined> {
+async function continueCopy(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string | undefined> {
   const { journal } = options;
   const { document_id } = plan;
   const known = journal.facts.documents.get(document_id);

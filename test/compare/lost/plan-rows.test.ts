@@ -120,7 +120,7 @@ describe("an edited chunk", () => {
       ["c1 over t1: edited [history]"],
     );
   });
-  planned("is disabled once it is brought back, if somebody had disabled it", (plans) => {
+  planned("is disabled once it is brought back, if a person had disabled it", (plans) => {
     const disabled = document([chunk("c1", "edited", { ...by, ...off })]);
     plans(
       [disabled, document([chunk("t1", "before")]), was("c1", "before")],
@@ -348,7 +348,7 @@ describe("a chunk that was added manually", () => {
   planned("is added again", (plans) => {
     plans([document(old.chunks.slice(0, 2)), target, added("c2")], ["add c2: mine [history]"]);
   });
-  planned("is added and disabled again if somebody disabled it", (plans) => {
+  planned("is added and disabled again if a person disabled it", (plans) => {
     const hidden = ["add c3: hidden [disabled_by history]", "disable new"];
     plans([old, target, added("c2", "c3")], ["add c2: mine [history]", ...hidden]);
     plans([old, target, { ...added("c2", "c3"), decisions: yes("c3") }], [...hidden, "left out: c2, add"]);
@@ -382,7 +382,7 @@ describe("a chunk that was disabled manually", () => {
     plans([quiet ?? old, document([chunk("t1", "a")]), { history }], ["disable t1 for c1 [history]"]);
     plans([failed ?? old, document([chunk("t1", "a")]), { history }], []);
   });
-  planned("does not enable what somebody disabled since", (plans) => {
+  planned("does not enable what a person disabled since", (plans) => {
     plans([document([chunk("c1", "a", by)]), document([chunk("t1", "a", off)])], ["1 present"]);
   });
 });

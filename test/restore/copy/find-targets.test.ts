@@ -47,9 +47,9 @@ test("datasets of the journal are used as long as they exist; --dataset new crea
     existed: false,
   });
   expect(found.targets.get("old2")?.target).toEqual({ kind: "new", name: "Manual" });
-  const anew = await findTargets(target, wished("Handbook"), { dataset: "new", facts });
-  expect(anew).toMatchObject({ gone: [] });
-  expect(anew.targets.get("old1")?.target).toEqual({ kind: "new", name: "Handbook (2)" });
+  const another = await findTargets(target, wished("Handbook"), { dataset: "new", facts });
+  expect(another).toMatchObject({ gone: [] });
+  expect(another.targets.get("old1")?.target).toEqual({ kind: "new", name: "Handbook (2)" });
 });
 
 test("--dataset: an empty dataset, or one with documents of this journal only", async () => {

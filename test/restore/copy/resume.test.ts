@@ -100,7 +100,7 @@ test.each([
   ["added with a text of the dump", "", { segments: [{ content: "chunk 3" }] }],
   ["changed", "/first", { segment: { content: "changed" } }],
 ])(
-  "a chunk that somebody else %s ends the document, which says what to do, and nothing is deleted",
+  "a chunk that someone else %s ends the document, which says what to do, and nothing is deleted",
   async (_, path, body) => {
     const copy = await startCopy();
     await copy.run(plain(2));

@@ -335,7 +335,7 @@ describe("several documents", () => {
   });
 });
 
-test("the tally counts chunks", async () => {
+test("the progress counts chunks", async () => {
   const place = await startTarget([{}, {}]);
   const progress = { chunks: 0, chunksDone: 0, waiting: 0 };
   await place.apply([restoring(1), restoring(2)], { progress });
