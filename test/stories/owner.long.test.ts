@@ -126,7 +126,7 @@ test("the owner looks at the plan, stops at the questions, and then has everythi
   done.type(`${keys.down}${keys.enter}`); // decide about each row
   await done.shows("Restore this chunk?");
   const [, shown = ""] = done.text().split("What do you want to restore?");
-  expect(shown.replace(/[\s│]+/g, " ")).toMatch(/chunk at 4 \S+: A person edited it, and it is not known/);
+  expect(shown.replace(/[\s│]+/g, " ")).toMatch(/chunk at 4 \S+: A person edited it, and the text before/);
   const plainly = shown.replace(/[\s│]+/g, " ");
   expect(plainly).toContain(`- ${lost[3]}`);
   expect(plainly).toContain(`+ ${worked[3]}`);

@@ -96,7 +96,7 @@ test("a dataset that is split says why, whichever of its forms come", () => {
   expect(rendered([ofQuestions("Handbook (qa_model) (2)")])).toContain(
     `  → a new dataset, "Handbook (qa_model) (2)", as the name is taken there${reason("qa_model")}`,
   );
-  expect(rendered([main])).not.toContain("one dataset for each form");
+  expect(rendered([main])).not.toContain("needs a dataset for each form");
 });
 
 test("if everything exists, nothing is left to do, and it can be proved once more", () => {

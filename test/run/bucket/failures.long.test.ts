@@ -116,7 +116,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
       return isCommit ? null : undefined;
     });
     await expect(one.run()).rejects.toThrow(
-      `. The run may have been published nevertheless: kbdump list ${environment.url}/test tells`,
+      `. The run may have been published nevertheless: kbdump list ${environment.url}/test shows that`,
     );
   });
 
