@@ -13,10 +13,14 @@ import { count, isMapping, object, oneOf, truth } from "../schema.js";
 import { countOf, nameAndId } from "../words.js";
 
 /**
- * How a document was proved complete. one answer: each list came in one answer, so it is a consistent snapshot. sweeps: every
- * longer list was read twice, with the same ids and contents. anchored: the chunks were read from the end and kept their ranks, and
- * with sweeps all but the last page were read twice; child lists as with sweeps. counts: the number of distinct ids equals the
- * service's total. none: it is incomplete.
+ * How a document was proved complete:
+ *
+ * - one answer: each list came in one answer, so it is a consistent snapshot
+ * - sweeps: every longer list was read twice, with the same ids and contents
+ * - anchored: the chunks were read from the end and kept their ranks; if the job asks for sweeps, or chunks were added recently, all
+ *   pages but the last were read twice, too. Longer child lists were read twice
+ * - counts: the number of distinct ids equals the service's total
+ * - none: it is incomplete
  */
 export const proofSchema = oneOf("one answer", "sweeps", "anchored", "counts", "none");
 

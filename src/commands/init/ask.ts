@@ -177,7 +177,7 @@ async function askFormats(given: readonly string[], dialogue: Dialogue): Promise
     throw new UsageError(`--format: got ${JSON.stringify(wrong)}, expected ${known.join(", ")}`, []);
   if (given.length > 0) return [...new Set(given)];
   const hints: Readonly<Record<string, string>> = {
-    jsonl: "lossless text, one row a line",
+    jsonl: "lossless text, one row per line",
     csv: "for spreadsheets",
     parquet: "for data frames",
     duckdb: "a database with history, for SQL",
