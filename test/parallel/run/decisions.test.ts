@@ -8,7 +8,7 @@ import type { SubmittedResult } from "../../../src/parallel/accept-document.js";
 import { BrokerWatch } from "../../../src/parallel/broker.js";
 import { WorkerNames } from "../../../src/parallel/coordinator.js";
 import { sizesOf } from "../../../src/parallel/distribute.js";
-import { OpenDocuments } from "../../../src/parallel/open-documents.js";
+import { DocumentBatches } from "../../../src/parallel/document-batches.js";
 import { queueName } from "../../../src/parallel/queue.js";
 import { documentsOf, planText, reasonToRefuse } from "../../../src/parallel/run-plan.js";
 import { ReportedRequests, WorkersProgress } from "../../../src/parallel/workers-progress.js";
@@ -20,12 +20,12 @@ const placed = (names: readonly string[]): readonly DocumentToRead[] =>
 
 /** Open documents; those with a name that starts with `large` are known to be large. */
 const openOf = (names: readonly string[], concurrency: number) =>
-  new OpenDocuments(placed(names), concurrency, ({ name }) => (name.startsWith("large") ? 1_000_000 : undefined));
+  new DocumentBatches(placed(names), concurrency, ({ name }) => (name.startsWith("large") ? 1_000_000 : undefined));
 const nothing = { submitted: [], large: [] };
 
 describe("open documents", () => {
-  const batchesOf = (round: ReturnType<OpenDocuments["nextRound"]>) => [...(round?.batches.values() ?? [])];
-  const idsOf = (round: ReturnType<OpenDocuments["nextRound"]>) => [...(round?.batches.keys() ?? [])];
+  const batchesOf = (round: ReturnType<DocumentBatches["nextRound"]>) => [...(round?.batches.values() ?? [])];
+  const idsOf = (round: ReturnType<DocumentBatches["nextRound"]>) => [...(round?.batches.keys() ?? [])];
 
   test("large ones come first, one at a time with all slots, then small ones together", () => {
     const open = openOf(["large1", "a", "b", "c"], 8);
