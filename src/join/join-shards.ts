@@ -58,9 +58,9 @@ export interface JoinResult extends RunResult {
 }
 
 /**
- * Makes one dump from the runs of shards, and publishes it as a run of their job. First proves that they belong together: the same job,
- * version and list, each shard once, every byte. Rejects with StopError if they do not (nothing is written), UsageError, BusyError,
- * or the reason of the signal.
+ * Makes one dump from the runs of shards, and publishes it as a run of their job. First proves that they belong together and
+ * are intact: the same job, version and list, each shard once, no byte changed. Rejects with StopError if not (nothing is written),
+ * UsageError, BusyError, or the reason of the signal.
  */
 export async function joinShards(found: FoundShards, options: JoinOptions = {}): Promise<JoinResult> {
   const progress = options.progress ?? emptyJoinProgress();

@@ -82,9 +82,10 @@ const firstBusyWait = (write: Write) => (write === "set status" ? 1_000 : 10_000
 /**
  * Executes one write: decides on it, records it, sends it, and records its outcome. `decide` may read the current rows, and may
  * end the work instead. A write that certainly did nothing is decided and sent again. After a lost answer, that happens only if `find`
- * finds nothing within the time that the service may take. But then an add of chunks or of a child, or a new document, is left to a later
- * command: a lock of the service may delay it for ten minutes. Waits while the service is busy. `tries`: maximum sends. Rejects with
- * StopError if the key is refused or the disk fails, with SkipError for an unreadable file, and with the reason of the signal.
+ * finds nothing within the time that the service may take. Even then, an add of chunks or of a child, or a new document, is left to a
+ * later command, because a lock of the service may delay it for ten minutes. Waits while the service is busy. `tries`: maximum
+ * sends. Rejects with StopError if the key is refused or the disk fails, with SkipError for an unreadable file, and with the reason
+ * of the signal.
  */
 export async function* writeOnce<T extends Answered, Other extends { readonly kind: string } = never>(
   options: WriteOptions,

@@ -116,7 +116,7 @@ async function storedChunks(
   return { stored, ids };
 }
 
-/** Adds the stored children of chunks that embed any, except some. Both inputs are in the order of the chunks. */
+/** Adds the stored children of chunks that embed children, except chunks in `without`. Both inputs are in the order of the chunks. */
 async function addEmbedded(
   stored: ContentDigest,
   { childChunks, aside }: StoredPaths,
