@@ -4,14 +4,14 @@ import { parseJson } from "../rows/exact-json.js";
 import type { RawRecord } from "../rows/row.js";
 import { plainText } from "../safe-text.js";
 import { count, isMapping, object, text } from "../schema.js";
-import type { SettingNames } from "./failed-request.js";
+import type { MessageFacts } from "./failed-request.js";
 import { errorFromAnswer, textOf } from "./refused-answer.js";
 import type { Answer } from "./retry.js";
 
 /** Parses the JSON of a 200 answer. For any other status it throws the error from `errorFromAnswer`; for a broken body, RetryError. */
-export function checkAnswer(answer: Answer, key: string, names?: SettingNames): unknown {
-  if (answer.status !== 200) throw errorFromAnswer(answer, key, undefined, names);
-  return jsonOf(answer, key);
+export function checkAnswer(answer: Answer, facts: MessageFacts): unknown {
+  if (answer.status !== 200) throw errorFromAnswer(answer, facts);
+  return jsonOf(answer, facts.key);
 }
 
 /** Parses the JSON of an answer with any status. Throws RetryError for a broken body. */

@@ -3,19 +3,15 @@ import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { UsageError } from "../errors.js";
-import { jobFileNames, type ProxyHost, type SettingNames } from "./failed-request.js";
+import { jobFileNames, type MessageFacts, type ProxyHost } from "./failed-request.js";
 
 /** The service to send requests to. */
-export interface ServiceOptions {
+export interface ServiceOptions extends MessageFacts {
   /** Ends in the version segment, for example `https://kb.example.com/v1`. */
   readonly baseUrl: string;
-  /** The API key. Sent only in the Authorization header, never shown. */
-  readonly key: string;
-  /** Setting names to use in messages; default: those of the job file. */
-  readonly names?: SettingNames | undefined;
 }
 
-export interface ConnectionOptions extends Pick<ServiceOptions, "names"> {
+export interface ConnectionOptions extends Pick<MessageFacts, "names"> {
   /** Maximum open connections. */
   readonly connections: number;
   /** Milliseconds to wait for a connection. */

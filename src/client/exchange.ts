@@ -15,7 +15,7 @@ export interface Outgoing {
   /** Path and query, relative to the base URL. */
   readonly target: string;
   /** JSON text, or a multipart form, which sets its own content type; absent: no body. */
-  readonly body?: string | FormData;
+  readonly body?: string | FormData | undefined;
   /** Called when a connection exists, right before the first byte is sent. If it throws, nothing is sent. */
   readonly onStart?: () => void;
 }

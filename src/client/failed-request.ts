@@ -163,6 +163,15 @@ export interface SettingNames {
   readonly outage: string | null;
 }
 
+/** The key, which messages must not show, and the names that they use. */
+export interface MessageFacts {
+  readonly key: string;
+  /** Where the key came from, such as `the variable KNOWLEDGE_API_KEY`. */
+  readonly keySource?: string | undefined;
+  /** Default: the names in the job file. */
+  readonly names?: SettingNames | undefined;
+}
+
 export const jobFileNames: SettingNames = {
   baseUrl: "service.base_url",
   caFile: "service.ca_file",

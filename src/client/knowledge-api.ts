@@ -11,7 +11,7 @@ import {
   checkTagList,
   checkTags,
 } from "./check-answer.js";
-import type { SettingNames } from "./failed-request.js";
+import type { MessageFacts } from "./failed-request.js";
 import { type Answer, pathOf, type Request, type Send, targetOf } from "./retry.js";
 
 /** Rows requested per page: the most that the service allows. */
@@ -38,12 +38,7 @@ export type Scheduler = <T>(bytes: number, work: () => T) => Promise<T>;
  * Builds the operations on top of `send`. `attempt` retries the whole cycle of sending, parsing and checking. A page that was too
  * large fails at once the next time, so that the caller reads it in smaller pages.
  */
-export function knowledgeApi(
-  send: Send,
-  attempt: Attempt,
-  turn: Scheduler,
-  { key, names }: { readonly key: string; readonly names: SettingNames },
-) {
+export function knowledgeApi(send: Send, attempt: Attempt, turn: Scheduler, facts: MessageFacts) {
   const tooLarge = new Map<string, GaveUpError>();
   const read = async <T>(
     request: Request,
@@ -56,7 +51,7 @@ export function knowledgeApi(
     try {
       return await attempt(async () => {
         const answer = await send(request);
-        return turn(answer.body.length, () => check(checkAnswer(answer, key, names), answer.url, answer));
+        return turn(answer.body.length, () => check(checkAnswer(answer, facts), answer.url, answer));
       }, retries);
     } catch (error) {
       const isTooLarge = error instanceof GaveUpError && error.last.trouble === "too large";

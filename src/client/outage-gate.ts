@@ -1,5 +1,5 @@
 import { GaveUpError, RetryError, SkipError, StopError } from "../errors.js";
-import { isReset, type SettingNames } from "./failed-request.js";
+import { isReset, jobFileNames, type MessageFacts } from "./failed-request.js";
 import { errorFromAnswer, isPluginGone, ownError } from "./refused-answer.js";
 import type { Answer, Request, Send } from "./retry.js";
 
@@ -10,12 +10,10 @@ import type { Answer, Request, Send } from "./retry.js";
 const atStart = 1_000;
 const atStartUnsure = 20_000;
 
-interface OutageGateOptions {
+interface OutageGateOptions extends MessageFacts {
   /** Milliseconds that an outage may last later in a run. */
   readonly patience: number;
   readonly concurrency: number;
-  readonly key: string;
-  readonly names: SettingNames;
   readonly now: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   /** Called when an outage begins and ends. */
@@ -43,7 +41,7 @@ export class OutageGate {
   }
 
   guard(send: Send): Send {
-    const { now, key } = this.#options;
+    const { now } = this.#options;
     return async (request) => {
       const gates = this.#needsDaemon(request) ? [this.#service, this.#daemon] : [this.#service];
       const closed = gates.find(({ isClosed }) => isClosed);
@@ -68,8 +66,8 @@ export class OutageGate {
         this.#service.met();
       }
       if (isDaemonGone) this.#needDaemon.add(kindOfList(request));
-      if (isDaemonGone) throw missed(this.#daemon, errorFromAnswer(answer, key), true);
-      if (isGateway) throw missed(this.#service, errorFromAnswer(answer, key), false);
+      if (isDaemonGone) throw missed(this.#daemon, errorFromAnswer(answer, this.#options), true);
+      if (isGateway) throw missed(this.#service, errorFromAnswer(answer, this.#options), false);
       if (answer.status === 200 && this.#needsDaemon(request)) {
         this.#needDaemon.clear();
         this.#daemon.met();
@@ -105,7 +103,7 @@ export class OutageGate {
   /** Returns the error that ends the run if a request was given up before the service ever answered: trying the rest would take hours. */
   neverAnswered(error: unknown): StopError | undefined {
     if (!(error instanceof GaveUpError) || error.status !== undefined || this.#contact.isReached) return undefined;
-    return unreachable(error, this.#options.names);
+    return unreachable(error, this.#options);
   }
 
   #errorOf(gate: Gate, error: Error): Error {
@@ -121,9 +119,9 @@ export class OutageGate {
     const seconds = secondsText(this.#options.patience);
     gate.giveUp();
     if (gate === this.#daemon) return new SkipError(`${error.message} (down for ${seconds})`, { cause: error });
-    if (!this.#contact.isReached) return unreachable(error, this.#options.names);
-    const { outage: setting } = this.#options.names;
-    const patience = setting === null ? seconds : `${seconds}, which ${setting} sets`;
+    if (!this.#contact.isReached) return unreachable(error, this.#options);
+    const { names = jobFileNames } = this.#options;
+    const patience = names.outage === null ? seconds : `${seconds}, which ${names.outage} sets`;
     const what = `the service was down for ${patience}: ${error.message}; what was read is kept`;
     return new StopError(what, { cause: error });
   }
@@ -317,10 +315,10 @@ function kindOfList({ path }: Request): string {
 }
 
 /** The error of a run whose service never answered. The address may be wrong. */
-export function unreachable(error: Error, { baseUrl }: SettingNames): StopError {
+export function unreachable(error: Error, { names = jobFileNames }: MessageFacts): StopError {
   const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
   const isRefused = error.message.includes(": connection refused by ");
-  const hint = isRefused ? `check that the service runs and that ${baseUrl} is right` : `check ${baseUrl}`;
+  const hint = isRefused ? `check that the service runs and that ${names.baseUrl} is right` : `check ${names.baseUrl}`;
   const advice = trouble === "no proxy" ? "" : `; ${hint}`; // the proxy is unreachable, not the service
   return new StopError(`the service cannot be reached: ${error.message}${advice}`, { cause: error });
 }

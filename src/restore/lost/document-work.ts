@@ -1,6 +1,5 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
-import type { PreparedWrite } from "../../client/write/operations.js";
-import type { WrittenRow } from "../../client/write/write-outcome.js";
+import type { PreparedWrite, WrittenRow } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
 import type { Intent } from "../journal-lines.js";
 import { findRow } from "../reconcile.js";
