@@ -5,12 +5,12 @@ import { type ConnectionOptions, openConnections, type ServiceOptions } from "./
 import { type ExchangeOptions, exchangeWith } from "./exchange.js";
 import { firstContact } from "./first-contact.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Scheduler } from "./knowledge-api.js";
-import { limitRequests, pause, waitForPace } from "./limit-requests.js";
+import { limitRequests, waitForPace } from "./limit-requests.js";
 import { OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
 import { throttleOf } from "./refused-answer.js";
 import { counted, countRetry, RequestCounts } from "./request-counts.js";
-import { type Answer, type Request, retrying, type Send, targetOf } from "./retry.js";
+import { type Answer, pause, type Request, retrying, type Send, targetOf } from "./retry.js";
 
 export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions, "caFile" | "env">> {
   /** Maximum concurrent requests; default: 8. */

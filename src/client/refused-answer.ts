@@ -13,17 +13,13 @@ export function errorFromAnswer(answer: Answer, facts: MessageFacts): RetryError
   const { status, url } = answer;
   const { code, message } = refusalOf(answer, facts.key);
   const said = [status, code, message].filter(Boolean).join(" ");
-  const failure = { status, ...(code ? { code } : {}) };
+  const failure = { status, code: code || undefined };
   if (isPluginGone(answer)) return new RetryError(`GET ${url}: ${said}`, { ...failure, trouble: "gone" });
   const limited = status === 403 && planLimit.test(message);
   if (isTransient(status) || limited) {
     const after = retryAfter(answer.headers["retry-after"]);
     const throttled = status === 429 || limited || (status === 503 && after !== undefined);
-    return new RetryError(`GET ${url}: ${said}`, {
-      ...failure,
-      throttled,
-      ...(after === undefined ? {} : { retryAfter: after }),
-    });
+    return new RetryError(`GET ${url}: ${said}`, { ...failure, throttled, retryAfter: after });
   }
   if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(facts)}`, failure);
   const refused = `GET ${url}: ${said}${hintFor(answer, { code, message }, facts)}`;
@@ -76,7 +72,7 @@ export function ownError(answer: Answer): { readonly code?: unknown; readonly me
 }
 
 /** Some services send an object with one message per wrong parameter. */
-function wordsOf(message: unknown): string {
+export function wordsOf(message: unknown): string {
   if (typeof message === "string") return message;
   return message === undefined || message === null ? "" : JSON.stringify(message);
 }

@@ -2,6 +2,7 @@ import { plainText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
 import { isListed, type Listed } from "../check-answer.js";
 import type { DocumentRef } from "../knowledge-api.js";
+import { wordsOf } from "../refused-answer.js";
 import { pathOf } from "../retry.js";
 import type { LocalFile, ReadAnswer, WriteOutcome } from "./write-outcome.js";
 
@@ -124,12 +125,11 @@ function readRows(count: number): ReadAnswer<readonly WrittenRow[]> {
 }
 
 function writtenRow({ id, status, enabled, error }: Listed, key: string): WrittenRow {
-  const words = typeof error === "string" ? error : error === null || error === undefined ? "" : JSON.stringify(error);
   return {
     id,
     status: typeof status === "string" ? status : null,
     enabled: enabled !== false,
-    error: plainText(words, key),
+    error: plainText(wordsOf(error), key),
   };
 }
 

@@ -35,9 +35,6 @@ export type Undone =
   | { readonly kind: "unknown"; readonly isOver: boolean; readonly reason: string }
   | { readonly kind: "throttled" | "unsent"; readonly reason: string };
 
-/** undici's message when a proxy opened no tunnel. */
-const noTunnel = /^Proxy response \(\d+\)/;
-
 /**
  * The outcome of a write without a complete answer; `isCutOff`: because we stopped waiting. Throws StopError for an untrusted
  * certificate, and the error of an unreadable file: in these cases, nothing was done.
@@ -47,8 +44,7 @@ export function outcomeOfError(error: unknown, isCutOff: boolean): Undone {
   const reason = error instanceof Error ? error.message : String(error);
   const { trouble, cause } = error instanceof RetryError ? error : {};
   if (isUnreadable(cause)) throw cause;
-  const hasNoTunnel = cause instanceof Error && noTunnel.test(cause.message);
-  return trouble === "no proxy" || hasNoTunnel || isUnsent(cause)
+  return trouble === "no proxy" || isUnsent(cause)
     ? { kind: "unsent", reason }
     : { kind: "unknown", isOver: false, reason };
 }

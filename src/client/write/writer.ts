@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { jsonText } from "../../rows/exact-json.js";
 import { openConnections, type ServiceOptions } from "../connections.js";
 import { exchangeWith, type Outgoing } from "../exchange.js";
-import { pause, waitForPace } from "../limit-requests.js";
+import { waitForPace } from "../limit-requests.js";
 import { Pace } from "../pace.js";
 import { throttleOf } from "../refused-answer.js";
 import { counted, RequestCounts } from "../request-counts.js";
-import type { Answer } from "../retry.js";
+import { type Answer, pause } from "../retry.js";
 import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./operations.js";
 import {
   outcomeOfAnswer,
