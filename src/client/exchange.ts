@@ -32,9 +32,6 @@ export interface ExchangeOptions extends ServiceOptions {
   readonly onBytes: (bytes: number) => void;
 }
 
-/** Sends one request over these connections. Resolves and rejects as `Send` does. */
-type Exchange = (outgoing: Outgoing, connections: Connections) => Promise<Answer>;
-
 const unwrap = promisify(inflate);
 const unwrapRaw = promisify(inflateRaw);
 
@@ -50,8 +47,11 @@ const decompressors = new Map<string, (bytes: Buffer, options: ZlibOptions) => P
   ["br", promisify(brotliDecompress)],
 ]);
 
-/** Returns a function that sends a request and reads its answer, with a deadline and a limit on the body. It follows no redirects. */
-export function exchangeWith(options: ExchangeOptions): Exchange {
+/**
+ * Returns a function that sends a request and reads its answer, with a deadline and a limit on the body. It follows no redirects.
+ * It resolves and rejects as `Send` does.
+ */
+export function exchangeWith(options: ExchangeOptions) {
   const { key, timeout, maxBody, signal, names = jobFileNames } = options;
   const { origin, pathname } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, "");
@@ -71,7 +71,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
   signal.addEventListener("abort", () => {
     for (const one of underWay) one.end(signal.reason);
   });
-  return async ({ method, target, body, onStart }, { dispatcher, proxy }) => {
+  return async ({ method, target, body, onStart }: Outgoing, { dispatcher, proxy }: Connections): Promise<Answer> => {
     signal.throwIfAborted();
     const path = prefix + target;
     const url = origin + path;

@@ -14,15 +14,13 @@ const sentences: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: "no connection in time",
 };
 
-interface Sent {
+interface Sent extends Pick<MessageFacts, "names"> {
   /** Default: GET. */
   readonly method?: string;
   /** The status of an answer that broke off. */
   readonly status?: number | undefined;
   /** The proxy that the request was sent through. */
   readonly proxy?: ProxyHost | undefined;
-  /** Default: the names in the job file. */
-  readonly names?: SettingNames | undefined;
 }
 
 /** Decides what to do about a request without a complete answer: stop for a bad certificate or header, retry everything else. */

@@ -47,7 +47,7 @@ export function limitRequests(send: Send, options: LimitOptions): Send {
     });
 }
 
-interface WaitOptions {
+export interface WaitOptions {
   /** Ends all waiting. */
   readonly signal: AbortSignal;
   /** Milliseconds of a monotonic clock. */

@@ -1,5 +1,5 @@
 import { RetryError } from "../errors.js";
-import { type Answer, retryReason } from "./retry.js";
+import { retryReason, type Send } from "./retry.js";
 
 /** The request counts of a run. The client updates them; progress and manifest show them. */
 export class RequestCounts {
@@ -19,11 +19,7 @@ export class RequestCounts {
 }
 
 /** Counts requests sent, in flight and answered. */
-export function counted<Sent>(
-  send: (request: Sent) => Promise<Answer>,
-  progress: RequestCounts,
-  signal: AbortSignal,
-): (request: Sent) => Promise<Answer> {
+export function counted(send: Send, progress: RequestCounts, signal: AbortSignal): Send {
   return async (request) => {
     signal.throwIfAborted(); // do not send requests that waited for a slot
     progress.sent++;

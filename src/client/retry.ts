@@ -89,12 +89,8 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
       const isScattered = isChance && scattered < mostScattered;
       if (!isScattered && (tries > options.retries || error.trouble === "too large"))
         throw new GaveUpError(error, tries);
-      const wait = retryDelay(
-        error.throttled ? tries + scattered : tries,
-        error.retryAfter,
-        random(),
-        error.throttled ? firstRefusedWait : firstWait,
-      );
+      const [count, first] = error.throttled ? [tries + scattered, firstRefusedWait] : [tries, firstWait];
+      const wait = retryDelay(count, error.retryAfter, random(), first);
       options.onRetry(error, wait, isScattered);
       await sleep(wait, options.signal).catch((reason: unknown) => {
         options.signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { plainText } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
 import { isListed, type Listed } from "../check-answer.js";
-import type { DocumentRef } from "../knowledge-api.js";
+import { childrenOf, chunkPath, chunksOf, type Place } from "../knowledge-api.js";
 import { wordsOf } from "../refused-answer.js";
 import { pathOf } from "../retry.js";
 import type { LocalFile, ReadAnswer, WriteOutcome } from "./write-outcome.js";
@@ -35,8 +35,6 @@ export type Prepare = <T>(
   body: { readonly json?: object } | { readonly file: LocalFile },
   read: ReadAnswer<T>,
 ) => PreparedWrite<T>;
-
-type Place = Pick<DocumentRef, "datasetId" | "documentId">;
 
 /** The write operations. A 404 counts as refused: the record to delete is already gone. */
 export type WriteOperations = ReturnType<typeof writeOperations>;
@@ -76,7 +74,7 @@ export function writeOperations(prepare: Prepare) {
     },
     uploadFile: (file: LocalFile) => prepare("POST", "/datasets/pipeline/file-upload", { file }, readCreated),
     createDataset: (dataset: NewDataset) => post("/datasets", dataset, readDataset),
-    createMetadataField: (datasetId: string, field: NewMetadataField) =>
+    createMetadataField: (datasetId: string, field: { readonly type: string; readonly name: string }) =>
       post(pathOf`/datasets/${datasetId}/metadata`, field, readCreated),
     setBuiltInFields: (datasetId: string, status: "enable" | "disable") =>
       post(pathOf`/datasets/${datasetId}/metadata/built-in/${status}`, {}, readNothing),
@@ -84,18 +82,6 @@ export function writeOperations(prepare: Prepare) {
     bindTags: (target_id: string, tag_ids: readonly string[]) =>
       post("/datasets/tags/binding", { tag_ids, target_id }, readNothing),
   };
-}
-
-function chunksOf({ datasetId, documentId }: Place): string {
-  return pathOf`/datasets/${datasetId}/documents/${documentId}/segments`;
-}
-
-function chunkPath(place: Place, chunkId: string): string {
-  return chunksOf(place) + pathOf`/${chunkId}`;
-}
-
-function childrenOf(place: Place, chunkId: string): string {
-  return `${chunkPath(place, chunkId)}/child_chunks`;
 }
 
 /** The row that a write created or changed, from the service's answer. */
@@ -190,11 +176,6 @@ interface NewTextDocument extends Indexing {
   readonly doc_form: string;
   readonly doc_language?: string;
   readonly process_rule: object;
-}
-
-interface NewMetadataField {
-  readonly type: string;
-  readonly name: string;
 }
 
 /** The value of a metadata field in a document, with the id and name of the field. */

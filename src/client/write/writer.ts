@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { jsonText } from "../../rows/exact-json.js";
 import { openConnections, type ServiceOptions } from "../connections.js";
 import { exchangeWith, type Outgoing } from "../exchange.js";
-import { waitForPace } from "../limit-requests.js";
+import { type WaitOptions, waitForPace } from "../limit-requests.js";
 import { Pace } from "../pace.js";
 import { throttleOf } from "../refused-answer.js";
-import { counted, RequestCounts } from "../request-counts.js";
 import { type Answer, pause } from "../retry.js";
 import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./operations.js";
 import {
@@ -17,7 +16,7 @@ import {
   type WriteOutcome,
 } from "./write-outcome.js";
 
-export interface WriterOptions extends ServiceOptions {
+export interface WriterOptions extends ServiceOptions, Partial<WaitOptions> {
   /** Maximum open connections: the number of documents written at once. */
   readonly concurrency: number;
   /** The pace shared with the client of the same service; default: unlimited. */
@@ -28,14 +27,8 @@ export interface WriterOptions extends ServiceOptions {
   readonly maxBody?: number;
   /** Source of proxy settings. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Aborting it stops further writes. A running write has `grace` more milliseconds. */
-  readonly signal?: AbortSignal;
-  /** Default: 10 s. */
+  /** Milliseconds that a running write has once the signal is aborted; default: 10 s. */
   readonly grace?: number;
-  readonly progress?: RequestCounts;
-  /** Milliseconds of a monotonic clock, the same as the pace's. */
-  readonly now?: () => number;
-  readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** The write operations. All other requests to the service are GET. */
@@ -57,23 +50,15 @@ const startTries = 4;
 /** Opens its own connections to the service. A write is sent once, and repeated only if the service refused to process it. */
 export function openWriter(options: WriterOptions): Writer {
   const { timeout = 300, maxBody = 64_000_000, pace = new Pace(), now = () => performance.now() } = options;
-  const { signal = new AbortController().signal, sleep = pause, progress = new RequestCounts() } = options;
-  const { concurrency, env = {}, grace = 10_000, ...service } = options;
-  const onBytes = (bytes: number) => {
-    progress.bytes += bytes;
-  };
+  const { signal = new AbortController().signal, sleep = pause, grace = 10_000 } = options;
+  const { concurrency, env = {}, ...service } = options;
   const late = lateSignal(signal, grace);
-  const connections = openConnections(new URL(service.baseUrl), {
-    connections: concurrency,
-    timeout: 20_000,
-    env,
-    names: service.names,
-  });
-  const exchange = exchangeWith({ ...service, timeout, maxBody, signal: late, onBytes });
-  const countedExchange = counted((outgoing: Outgoing) => exchange(outgoing, connections), progress, late);
+  const connecting = { connections: concurrency, timeout: 20_000, env, names: service.names };
+  const connections = openConnections(new URL(service.baseUrl), connecting);
+  const exchange = exchangeWith({ ...service, timeout, maxBody, signal: late, onBytes: () => {} });
 
   const exchangeOnce = (outgoing: Outgoing): Promise<Answer | Undone> =>
-    countedExchange(outgoing).catch((error: unknown) => outcomeOfError(error, late.aborted));
+    exchange(outgoing, connections).catch((error: unknown) => outcomeOfError(error, late.aborted));
   let usual = shortestStart;
   /** Sends after `beforeSend` agrees. If the request starts later than usual, it checks again before a byte is sent. */
   const exchangeChecked = async (outgoing: Outgoing, beforeSend: SendHooks["beforeSend"]): Promise<Answer | Undone> => {
@@ -110,7 +95,6 @@ export function openWriter(options: WriterOptions): Writer {
       else pace.refused(sentAt, now(), throttle.retryAfter);
       if (!throttle || tries === throttledTries)
         return outcomeOfAnswer(answer, { ...service, method: outgoing.method, read });
-      progress.throttled++;
     }
   };
   const prepare: Prepare = (method, path, body, read) => {
