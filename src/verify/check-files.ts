@@ -3,6 +3,7 @@ import type { Dirent } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
+  type DumpTable,
   type ListedFile,
   listedFiles,
   listName,
@@ -11,43 +12,48 @@ import {
   manifestName,
   originalsFolder,
   partsOf,
+  tablesOf,
 } from "../dump/manifest.js";
 import { UnreadableError } from "../files/files.js";
 import { readPieces, readTextPieces } from "../files/lines.js";
+import type { ReadProgress } from "../read-progress.js";
 import { listOf, object, text, valueIf } from "../schema.js";
 import { type Findings, listedPerKind } from "./findings.js";
 
-interface FileChecks {
+/** Receives the problems, and follows the work; aborting the signal ends it. */
+export interface Verifying {
   readonly findings: Findings;
-  /** Called before a file is read. */
-  readonly onFile: (path: string) => void;
-  /** Called often while bytes are read; may throw to stop the reading. */
-  readonly onBytes: (bytes: number) => void;
+  readonly signal: AbortSignal;
+  readonly progress: ReadProgress;
 }
 
-/** The paths of listed files that can be opened, and of those whose bytes match the manifest. */
-export interface CheckedFiles {
-  readonly there: ReadonlySet<string>;
-  readonly sound: ReadonlySet<string>;
-}
-
-/** Compares the folder with the manifest, and reads every byte of the listed files. */
-export async function checkFiles(folder: string, manifest: Manifest, checks: FileChecks): Promise<CheckedFiles> {
-  const { findings, onFile, onBytes } = checks;
-  const listed = new Map<string, ListedFile & Pick<ManifestFile, "uncompressed">>();
-  for (const file of [...listedFiles(manifest), ...manifest.files]) listed.set(file.path, file);
+/**
+ * Compares the folder with the manifest, and reads every byte of the listed files. Returns the number of data files, the tables
+ * whose files all exist, and the ids of the datasets whose documents were listed. Sound tables come first, because the others are
+ * compared with the first.
+ */
+export async function checkFiles(folder: string, manifest: Manifest, verifying: Verifying) {
+  const { findings, progress } = verifying;
+  const listed = new Map([...listedFiles(manifest), ...manifest.files].map((file) => [file.path, file]));
   const folders = new Set([...listed.keys()].flatMap(foldersOf));
   if (manifest.originals) folders.add(originalsFolder);
-  const there = await checkEntries(folder, [...listed.keys()], { folders, findings });
+  const there = await checkEntries(folder, [...listed.keys()], folders, findings);
   const sound = new Set<string>();
   for (const [path, file] of listed) {
     if (!there.has(path)) continue;
-    onFile(path);
-    const problems = await problemsIn(join(folder, path), file, onBytes);
+    progress.step = `hashing ${path}`;
+    const problems = await problemsIn(join(folder, path), file, verifying);
     for (const problem of problems) findings.add(path, "bytes", problem);
     if (problems.length === 0) sound.add(path);
   }
-  return { there, sound };
+  const isIn = (paths: ReadonlySet<string>) => (table: DumpTable) => table.files.every(({ path }) => paths.has(path));
+  const files = new Map(manifest.files.map((file) => [file.path, file])); // a manifest may list one twice
+  const whole = tablesOf([...files.values()]).filter(isIn(there));
+  return {
+    files: manifest.files.filter(({ path }) => there.has(path)).length,
+    tables: [...whole.filter(isIn(sound)), ...whole.filter((table) => !isIn(sound)(table))],
+    datasets: await listedDatasets(folder, manifest, sound, findings),
+  };
 }
 
 /** All parent folders of a path. */
@@ -60,7 +66,8 @@ function foldersOf(path: string): readonly string[] {
 async function checkEntries(
   folder: string,
   listed: readonly string[],
-  { folders, findings }: Pick<FileChecks, "findings"> & { readonly folders: ReadonlySet<string> },
+  folders: ReadonlySet<string>,
+  findings: Findings,
 ): Promise<ReadonlySet<string>> {
   const entries = await readEntries(folder, folders);
   const known = new Set([manifestName, ...listed, ...folders]);
@@ -99,17 +106,19 @@ async function readEntries(
 /** Reads every byte of a file and checks its size and hash, those of its text, and whether its last row is complete. */
 async function problemsIn(
   path: string,
-  file: ListedFile & Pick<ManifestFile, "uncompressed">,
-  onBytes: FileChecks["onBytes"],
+  file: ListedFile | ManifestFile,
+  { signal, progress }: Verifying,
 ): Promise<readonly string[]> {
-  const bytes = await factsOf(readPieces(path), onBytes);
+  const bytes = await factsOf(readPieces(path), signal, (length) => {
+    progress.done += length;
+  });
   const problems = differences("", bytes, file);
   if (!("rows" in file)) return problems;
   const { format, compression } = partsOf(file);
   if (compression === "none") return [...problems, ...(format === "parquet" ? [] : openEnd(bytes))];
   if (problems.length > 0) return problems; // its text can only be wrong too
   try {
-    const text = await factsOf(readTextPieces(path), () => onBytes(0));
+    const text = await factsOf(readTextPieces(path), signal);
     return [...(file.uncompressed ? differences("its text ", text, file.uncompressed) : []), ...openEnd(text)];
   } catch (error) {
     if (error instanceof UnreadableError) return [error.message];
@@ -122,12 +131,14 @@ type Facts = Pick<ListedFile, "bytes" | "sha256">;
 /** The size, the hash and the last byte of the pieces. */
 async function factsOf(
   pieces: AsyncIterable<Buffer>,
-  onBytes: FileChecks["onBytes"],
+  signal: AbortSignal,
+  onBytes = (_length: number) => {},
 ): Promise<Facts & { readonly last: number | undefined }> {
   const hash = createHash("sha256");
   let bytes = 0;
   let last: number | undefined;
   for await (const piece of pieces) {
+    signal.throwIfAborted();
     onBytes(piece.length);
     hash.update(piece);
     bytes += piece.length;
@@ -149,11 +160,12 @@ function openEnd({ bytes, last }: { readonly bytes: number; readonly last: numbe
 
 const listSchema = object({ datasets: listOf(object({ dataset_id: text, state: text })) });
 
-/** Returns the ids of the datasets whose documents the service listed. For a shard, they are in the list of all documents. */
-export async function listedDatasets(
+/** The ids of the datasets whose documents the service listed. For a shard, they are in the list of all documents. */
+async function listedDatasets(
   folder: string,
   { shard, discovered }: Manifest,
-  { sound, findings }: Pick<CheckedFiles, "sound"> & Pick<FileChecks, "findings">,
+  sound: ReadonlySet<string>,
+  findings: Findings,
 ): Promise<readonly string[]> {
   if (shard && !sound.has(listName)) return [];
   const list = shard ? datasetsIn(await readFile(join(folder, listName), "utf8")) : (discovered?.datasets ?? []);
