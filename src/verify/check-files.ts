@@ -52,7 +52,7 @@ export async function checkFiles(folder: string, manifest: Manifest, verifying: 
   return {
     files: manifest.files.filter(({ path }) => there.has(path)).length,
     tables: [...whole.filter(isIn(sound)), ...whole.filter((table) => !isIn(sound)(table))],
-    datasets: await listedDatasets(folder, manifest, sound, findings),
+    datasets: manifest.shard && !sound.has(listName) ? [] : await listedDatasets(folder, manifest, findings),
   };
 }
 
@@ -63,12 +63,7 @@ function foldersOf(path: string): readonly string[] {
 }
 
 /** Compares the names in the folder with the listed ones; returns the listed files that can be opened. */
-async function checkEntries(
-  folder: string,
-  listed: readonly string[],
-  folders: ReadonlySet<string>,
-  findings: Findings,
-): Promise<ReadonlySet<string>> {
+async function checkEntries(folder: string, listed: readonly string[], folders: Set<string>, findings: Findings) {
   const entries = await readEntries(folder, folders);
   const known = new Set([manifestName, ...listed, ...folders]);
   const others = [...entries.keys()].filter((name) => !known.has(name)).sort();
@@ -76,8 +71,7 @@ async function checkEntries(
     findings.add(path, "not listed", `is in the folder, but not in ${manifestName}`);
   findings.addAll(".", "not listed", [], Math.max(0, others.length - listedPerKind));
   const closed = [...entries.keys()].filter((path) => folders.has(path));
-  const isBelow = (path: string) => foldersOf(path).some((above) => closed.includes(above));
-  const reachable = listed.filter((path) => !isBelow(path));
+  const reachable = listed.filter((path) => !foldersOf(path).some((above) => closed.includes(above)));
   const open = new Set(reachable.filter((path) => entries.get(path)?.isFile()));
   for (const path of [...closed, ...reachable.filter((path) => !open.has(path))]) {
     const entry = entries.get(path);
@@ -89,11 +83,7 @@ async function checkEntries(
 }
 
 /** The entries of a folder by path; expected folders are replaced by their own entries. */
-async function readEntries(
-  folder: string,
-  expected: ReadonlySet<string>,
-  above = "",
-): Promise<ReadonlyMap<string, Dirent>> {
+async function readEntries(folder: string, expected: ReadonlySet<string>, above = ""): Promise<Map<string, Dirent>> {
   const entries = new Map<string, Dirent>();
   for (const entry of await readdir(join(folder, above), { withFileTypes: true })) {
     const path = `${above}${entry.name}`;
@@ -104,21 +94,19 @@ async function readEntries(
 }
 
 /** Reads every byte of a file and checks its size and hash, those of its text, and whether its last row is complete. */
-async function problemsIn(
-  path: string,
-  file: ListedFile | ManifestFile,
-  { signal, progress }: Verifying,
-): Promise<readonly string[]> {
-  const bytes = await factsOf(readPieces(path), signal, (length) => {
+async function problemsIn(path: string, file: ListedFile | ManifestFile, { signal, progress }: Verifying) {
+  const onBytes = (length: number) => {
+    signal.throwIfAborted();
     progress.done += length;
-  });
+  };
+  const bytes = await factsOf(readPieces(path), onBytes);
   const problems = differences("", bytes, file);
   if (!("rows" in file)) return problems;
   const { format, compression } = partsOf(file);
   if (compression === "none") return [...problems, ...(format === "parquet" ? [] : openEnd(bytes))];
   if (problems.length > 0) return problems; // its text can only be wrong too
   try {
-    const text = await factsOf(readTextPieces(path), signal);
+    const text = await factsOf(readTextPieces(path), () => onBytes(0));
     return [...(file.uncompressed ? differences("its text ", text, file.uncompressed) : []), ...openEnd(text)];
   } catch (error) {
     if (error instanceof UnreadableError) return [error.message];
@@ -126,19 +114,14 @@ async function problemsIn(
   }
 }
 
-type Facts = Pick<ListedFile, "bytes" | "sha256">;
+/** The size and hash of bytes, and the last of them. */
+type Facts = Pick<ListedFile, "bytes" | "sha256"> & { readonly last?: number | undefined };
 
-/** The size, the hash and the last byte of the pieces. */
-async function factsOf(
-  pieces: AsyncIterable<Buffer>,
-  signal: AbortSignal,
-  onBytes = (_length: number) => {},
-): Promise<Facts & { readonly last: number | undefined }> {
+async function factsOf(pieces: AsyncIterable<Buffer>, onBytes: (length: number) => void): Promise<Facts> {
   const hash = createHash("sha256");
   let bytes = 0;
   let last: number | undefined;
   for await (const piece of pieces) {
-    signal.throwIfAborted();
     onBytes(piece.length);
     hash.update(piece);
     bytes += piece.length;
@@ -154,20 +137,14 @@ function differences(name: string, found: Facts, listed: Facts): readonly string
   ];
 }
 
-function openEnd({ bytes, last }: { readonly bytes: number; readonly last: number | undefined }): readonly string[] {
+function openEnd({ bytes, last }: Facts): readonly string[] {
   return bytes > 0 && last !== 10 ? ["does not end with a line feed"] : [];
 }
 
 const listSchema = object({ datasets: listOf(object({ dataset_id: text, state: text })) });
 
 /** The ids of the datasets whose documents the service listed. For a shard, they are in the list of all documents. */
-async function listedDatasets(
-  folder: string,
-  { shard, discovered }: Manifest,
-  sound: ReadonlySet<string>,
-  findings: Findings,
-): Promise<readonly string[]> {
-  if (shard && !sound.has(listName)) return [];
+async function listedDatasets(folder: string, { shard, discovered }: Manifest, findings: Findings) {
   const list = shard ? datasetsIn(await readFile(join(folder, listName), "utf8")) : (discovered?.datasets ?? []);
   if (!list) findings.add(listName, "list", "is not a list of documents");
   const listed = list?.filter(({ state }) => state === "listed" || state === "unsettled");

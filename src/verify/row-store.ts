@@ -143,12 +143,7 @@ function locationCheck(dataset: string | undefined, report: Problem): (row: RowT
 
 type Appender = Awaited<ReturnType<Connection["createAppender"]>>;
 
-function rowAppender(
-  appender: Appender,
-  kind: Kind,
-  isCompared: boolean,
-  unguarded: boolean,
-): (row: number, text: RowText) => void {
+function rowAppender(appender: Appender, kind: Kind, isCompared: boolean, unguarded: boolean) {
   const names = columns[kind].map(({ name }) => name);
   const required = namesWith(kind, "document", "parent", "id").map((name) => names.indexOf(name)); // a row without one of them cannot be identified
   const [parent] = namesWith(kind, "parent");
@@ -158,7 +153,7 @@ function rowAppender(
     if (value === null) appender.appendNull();
     else appender.appendVarchar(value);
   };
-  return (row, text) => {
+  return (row: number, text: RowText) => {
     const whole = canonicalRow(kind, text);
     const bare = unguarded ? unguardedRow(text) : text;
     for (const place of required) if (text[place] == null) throw new RowError(`has no ${names[place]}`);

@@ -122,10 +122,8 @@ function* notesOf(
     yield `${[...formats].join()} is the only format in this folder, so contents were not compared between formats`;
   if (formats.has("csv") && formats.size > 1 && options.output.csv_safe)
     yield "the CSV was written with csv_safe: apostrophes before formulas were ignored in comparisons";
-  for (const [noun, saved] of [
-    ["original", originals.filter(({ attachment_id: id }) => id === null)],
-    ["attachment", originals.filter(({ attachment_id: id }) => id !== null)],
-  ] as const) {
+  for (const noun of ["original", "attachment"]) {
+    const saved = originals.filter(({ attachment_id: id }) => (id === null) === (noun === "original"));
     const incomplete = saved.filter(({ verdict }) => verdict !== "complete").length;
     const was = `${incomplete} of ${countOf(saved.length, noun)} ${incomplete === 1 ? "was" : "were"}`;
     if (incomplete > 0) yield `${was} not complete when the run saved them: originals in manifest.json says why`;

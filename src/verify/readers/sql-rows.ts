@@ -1,7 +1,6 @@
 import { type Connection, isOwnError } from "../../duckdb/open-duckdb.js";
 import { streamTexts } from "../../duckdb/read-rows.js";
 import { sqlFiles, sqlTypes, utcTime } from "../../duckdb/sql.js";
-import { StopError } from "../../errors.js";
 import { UnreadableError } from "../../files/files.js";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
 import { type Rows, type RowText, shortTextSql } from "./cells.js";
@@ -59,6 +58,6 @@ function isoText(column: string): string {
 
 /** Rethrows a DuckDB error as an UnreadableError of the file, but leaves a lack of memory or disk space unchanged. */
 export function unreadable(error: unknown): never {
-  if (!(error instanceof Error) || error instanceof StopError || isOwnError(error)) throw error;
+  if (!(error instanceof Error) || isOwnError(error)) throw error;
   throw new UnreadableError(error.message.split("\n")[0] ?? "");
 }
