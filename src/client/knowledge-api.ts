@@ -131,10 +131,13 @@ function hasPieces({ query }: Request): boolean {
 }
 
 function paging(page: number, limit: number): Request["query"] {
-  return [...pairs("page", [String(page)]), ...pairs("limit", [String(limit)])];
+  return [
+    ["page", String(page)],
+    ["limit", String(limit)],
+  ];
 }
 
-/** A query with several values of the same name. */
+/** One pair for each value, all of the same name. */
 function pairs(name: string, values: readonly string[]): Request["query"] {
   return values.map((value) => [name, value]);
 }

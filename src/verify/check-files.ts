@@ -20,7 +20,7 @@ import type { ReadProgress } from "../read-progress.js";
 import { listOf, object, text, valueIf } from "../schema.js";
 import { type Findings, listedPerKind } from "./findings.js";
 
-/** Receives the problems, and follows the work; aborting the signal ends it. */
+/** The findings and the progress of a verification. Aborting the signal ends it. */
 export interface Verifying {
   readonly findings: Findings;
   readonly signal: AbortSignal;
