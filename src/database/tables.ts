@@ -144,6 +144,12 @@ export async function createTables(connection: Connection): Promise<void> {
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
 }
 
+/** The names of the tables of a database, also of those that a user created. */
+export async function tablesIn(connection: Connection): Promise<readonly string[]> {
+  const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
+  return found.getRowsJson().map(([name]) => String(name));
+}
+
 /** SQL: creates a table if it does not exist. */
 function createTable(name: string, columns: readonly TableColumn[]): string {
   return `CREATE TABLE IF NOT EXISTS ${name} (${columns.map(definition).join(", ")})`;

@@ -1,15 +1,14 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { sqlText, utcTime } from "../duckdb/sql.js";
 import { columns } from "../rows/columns.js";
-import { commentsOf, type HistoryKind, histories, historyKinds } from "./tables.js";
+import { commentsOf, type HistoryKind, histories, historyKinds, tablesIn } from "./tables.js";
 
 /**
  * Recreates the views and macros, each with a comment, also on every column. They need no extension and change nothing. Keeps a
  * table that a user created under the name of a view.
  */
 export async function createViews(connection: Connection): Promise<void> {
-  const result = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
-  const taken = result.getRowsJson().map(([name]) => name);
+  const taken = await tablesIn(connection);
   const free = Object.entries({ ...stateViews, ...historyViews }).filter(([name]) => !taken.includes(name));
   const views = free.flatMap(([name, { about, columns, sql }]) => [
     `CREATE OR REPLACE VIEW ${name} AS ${sql}`,

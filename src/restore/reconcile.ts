@@ -1,5 +1,5 @@
 import type { Listed } from "../client/check-answer.js";
-import type { KnowledgeApi } from "../client/knowledge-api.js";
+import type { KnowledgeApi, Place } from "../client/knowledge-api.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import { type ReadPage, readList } from "../crawl/read-list.js";
 import { isMapping } from "../schema.js";
@@ -10,7 +10,6 @@ import {
   childHash,
   isIndexed,
   keywordsHash,
-  type Place,
   readChildren,
   readHashes,
   type StandingChild,

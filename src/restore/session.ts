@@ -85,7 +85,7 @@ function writerOptions(options: SessionOptions, { pace }: Client) {
   const { baseUrl, key = "", keyEnv, env, signal, concurrency = 4, timeout } = options;
   const names = settingNames(targetLabels);
   const connecting = { baseUrl, key, keySource: `the variable ${keyEnv}`, concurrency, env, signal, names };
-  return { ...connecting, ...(pace ? { pace } : {}), timeout: timeout / 1_000 };
+  return { ...connecting, pace, timeout: timeout / 1_000 };
 }
 
 /** The lease on the folder of a run's restores. Held until disposed, unless another process takes it over. */

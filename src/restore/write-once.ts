@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
-import type { PreparedWrite } from "../client/write/operations.js";
-import type { Undone, WrittenRow } from "../client/write/write-outcome.js";
+import type { PreparedWrite, WrittenRow } from "../client/write/operations.js";
+import type { Undone } from "../client/write/write-outcome.js";
 import type { Writer } from "../client/write/writer.js";
 import { SkipError, StopError } from "../errors.js";
 import type { Log } from "../log.js";

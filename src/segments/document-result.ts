@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { DocumentRef } from "../client/knowledge-api.js";
+import type { Place } from "../client/knowledge-api.js";
 import { listCounts, planChildren } from "../crawl/auto.js";
 import type { DocumentNames } from "../crawl/discovery.js";
 import type { ChildrenSoFar, HowFar } from "../crawl/how-far.js";
@@ -58,7 +58,7 @@ export const documentKinds = ["chunks", "child_chunks"] as const;
  * document must have a proof, and rows in every format.
  */
 export function isFinished(
-  { datasetId, documentId }: Pick<DocumentRef, "datasetId" | "documentId">,
+  { datasetId, documentId }: Place,
   {
     row,
     proof,

@@ -244,6 +244,9 @@ async function nothingFound(text: string, whole: Found, output: string): Promise
       "it is a file, but neither a job file nor a database; expected a run folder, or the name of a job",
     );
   if (isRunId(text)) return noSuchThing(text, `write the job before the id of the run, as in nightly@${text}`);
+  const [, job] = /^([^@/]+)@\d{1,7}$/.exec(text) ?? [];
+  if (job !== undefined && isJobName(job))
+    return noSuchThing(text, `write at least the day of the run after the @, as in ${job}@20261120`);
   if (!isJobName(wordFrom(text).before)) return noSuchThing(text, "there is no such file or folder");
   const jobs = await jobsIn(output);
   const some = jobs?.length ? `jobs there: ${listText(jobs)}` : "no job has run there";

@@ -546,8 +546,8 @@ const folders: readonly BadInput[] = [
     says: "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy need a separate key ",
   },
   {
-    line: "restore @ --document 7,x",
-    says: '  --document: got "7", expected a UUID, 8-4-4-4-12 hexadecimal digits',
+    line: "restore @ --document Plan,x",
+    says: '  --document: got "Plan", expected a UUID, 8-4-4-4-12 hexadecimal digits',
   },
   {
     line: "restore @ --to http://10.0.0.5/v1",

@@ -71,6 +71,8 @@ test("if a run is not found, the error names it and the existing ones", async ()
   const messages: Readonly<Record<string, string>> = {
     nightly: `No such run or job:\n  nightly: no file or folder has this name, and no job in ${dir}; jobs there: empty, partial, test. ${other}`,
     [first]: `No such run or job:\n  ${first}: write the job before the id of the run, as in nightly@${first}`,
+    "test@2026111":
+      "No such run or job:\n  test@2026111: write at least the day of the run after the @, as in test@20261120",
     "no/such": "No such run or job:\n  no/such: there is no such file or folder",
     "": `No such run or job:\n  "": there is no such file or folder`,
     [file]: `No such run or job:\n  ${file}: it is a file, but neither a job file nor a database; expected a run folder, or the name of a job`,

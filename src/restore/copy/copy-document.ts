@@ -1,6 +1,4 @@
 import type { Listed } from "../../client/check-answer.js";
-import type { PreparedWrite } from "../../client/write/operations.js";
-import type { CreatedDocument } from "../../client/write/write-outcome.js";
 import { textIn } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import { cutText } from "../../safe-text.js";
@@ -152,7 +150,7 @@ async function makeDocument(plan: DocumentPlan, datasetId: string, options: Appl
   return id;
 }
 
-function creationOf(plan: DocumentPlan, datasetId: string, { writer }: ApplyOptions): PreparedWrite<CreatedDocument> {
+function creationOf(plan: DocumentPlan, datasetId: string, { writer }: ApplyOptions) {
   const { document_id, document_name, doc_form, doc_language, indexing_technique, process_rule } = plan;
   const settings = {
     ...{ doc_form, process_rule },

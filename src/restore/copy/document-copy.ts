@@ -1,10 +1,10 @@
-import { type KnowledgeApi, pageSize } from "../../client/knowledge-api.js";
+import { type KnowledgeApi, type Place, pageSize } from "../../client/knowledge-api.js";
 import type { PreparedWrite } from "../../client/write/operations.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import type { WriteFacts } from "../journal-lines.js";
 import type { RowDifference } from "../result.js";
-import { ifThere, type Place, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
+import { ifThere, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
 import {
   type Answered,
   type Ended,

@@ -1,10 +1,9 @@
-import type { KnowledgeApi } from "../../client/knowledge-api.js";
-import type { PreparedWrite } from "../../client/write/operations.js";
-import type { WrittenRow } from "../../client/write/write-outcome.js";
+import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
+import type { PreparedWrite, WrittenRow } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
 import type { Intent } from "../journal-lines.js";
 import { findRow } from "../reconcile.js";
-import { type Place, readHashes } from "../standing-rows.js";
+import { readHashes } from "../standing-rows.js";
 import { mayCome, mayMakeTwo, type PlannedWrite, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
 
 /** The document to write, and the known facts about it. */

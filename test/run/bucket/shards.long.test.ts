@@ -27,7 +27,7 @@ describe.skipIf(!hasS3)("shards in a bucket", () => {
     }
     expect(await environment.bucket.read("head.json")).toBeUndefined();
 
-    const words = ["join", ...folders, "--out", environment.url, "--json"];
+    const words = ["join", ...folders, "--out", environment.url, "--json", "--quiet"];
     const { code, stdout, stderr } = await runKbdump(words, env, environment.folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const { latest, runs } = await environment.head();
