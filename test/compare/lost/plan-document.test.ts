@@ -10,6 +10,7 @@ const off = { enabled: false, disabled_by: "ann" };
 const was = (id: string, content: string): Wishes => ({ history: { chunks: new Map([[id, { content }]]) } });
 /** The user's decision to restore these rows only. */
 const yes = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: true }]));
+const no = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: false }]));
 const added = (...ids: readonly string[]) => ({ history: { added: new Set(ids) } });
 
 describe("an edited chunk", () => {
@@ -570,6 +571,17 @@ describe("child chunks", () => {
     const parent = ["add c1: p [chosen]"];
     plans([old, now, { decisions: yes("c1", "k1") }], [...parent, "child k1 below new: x [customized]", "1 lost"]);
     plans([old, now, { decisions: yes("c1") }], [...parent, "left out: k1, add", "1 lost"]);
+  });
+  planned("can be chosen if their parent can, and are left out with it", (plans) => {
+    const old = document([chunk("c1", "edited", by)], [child("c1", "k1", "x", manual)]);
+    const now = document([chunk("t1", "q"), chunk("t2", "r")]);
+    plans([old, now], ["needs your decision: c1, add", "needs your decision: k1, add"]);
+    plans(
+      [old, now, { decisions: yes("c1", "k1") }],
+      ["add c1: edited [chosen]", "child k1 below new: x [customized]"],
+    );
+    plans([old, now, { decisions: yes("k1") }], ["needs your decision: c1, add", "needs your decision: k1, add"]);
+    plans([old, now, { decisions: no("c1", "k1") }], ["left out: c1, add", "left out: k1, add"]);
   });
   planned("that a person deleted since are left to the owner", (plans) => {
     const old = document([chunk("c1", "p")], [child("c1", "k1", "x", manual)]);
