@@ -47,7 +47,7 @@ export function renderPlan(result: RestoreResult, page: Page, invocation?: Invoc
     ),
     "",
     ...renderTotals(plan.documents, counts, page),
-    ...(counts.rows > 0 || invocation === undefined ? renderMustKnow(mustKnow, page) : []),
+    ...(counts.rows > 0 || (invocation === undefined && shown.some(hasTexts)) ? renderMustKnow(mustKnow, page) : []),
     ...(invocation === undefined ? [] : renderNext(result, page, invocation)),
   ].join("\n");
 }

@@ -164,6 +164,7 @@ test("before a question, no command follows", () => {
   const printed = renderPlan(resultOf([everything]), wide);
   expect(printed).toContain("Before you apply it:");
   expect(printed).not.toContain("kbdump restore");
+  expect(renderPlan(resultOf([documentOf({ refused: "it is archived" })]), wide)).not.toContain("Before you apply it:");
 });
 
 test("of many rows, the first of each kind are shown", () => {
