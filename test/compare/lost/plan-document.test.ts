@@ -293,6 +293,11 @@ describe("an edit that no run has seen from before, in a document whose details 
     const continued = again([...plain, chunk("t3", "mine", { created_at: 5_001 })]);
     plans([made(work), continued], ["c2 over t2: edited [updated_by neighbours]", "1 present"]);
   });
+  planned("has its place by them, too, if the history began after an earlier edit", (plans) => {
+    plans([old, target(), was("c2", "an earlier edit")], ["c2 over t2: edited [updated_by history neighbours]"]);
+    const other = target({}, { source: "file 2, rule 1" });
+    plans([old, other, was("c2", "an earlier edit")], undecided);
+  });
   planned("takes no chunk that another edit takes by its text from before", (plans) => {
     const twice = [chunk("c1", "A"), chunk("c2", "E2", by), chunk("c3", "C"), chunk("c4", "E4", by), chunk("c5", "D")];
     const now = ["A", "B", "C", "B", "D"].map((content, at) => chunk(`t${at + 1}`, content));
