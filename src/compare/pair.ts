@@ -77,27 +77,30 @@ const childrenOf = (side: "old" | "new") =>
 const madeByIndexing = (side: "old" | "new") => `WHERE EXISTS (FROM indexed i WHERE i.dataset_id = c.dataset_id
   AND i.document_id = c.document_id AND i.is_comparable AND epoch(c.created_at) <= i.${side}_at)`;
 
+/** SQL: the places by the neighbours, where `pairs` are the known pairs. */
+function byNeighbours(pairs: string, condition: string): string {
+  return `SELECT g.row AS before_row, g.place AS after_row, true AS by_neighbours
+    FROM ${gapsSql({ old: chunksOf("old", true), new: chunksOf("new", true), pairs })} g
+    JOIN manual_chunks m ON m.row = g.row AND ${condition}
+    JOIN old_chunks c ON c.rowid = g.row JOIN new_chunks n ON n.rowid = g.place
+    JOIN documents d ON d.dataset_id = c.dataset_id AND d.document_id = c.document_id
+    SEMI JOIN reindexed r ON r.dataset_id = c.dataset_id AND r.document_id = c.document_id
+    WHERE g.in_place AND m.is_writable AND ${isUntouched} AND (NOT d.is_qa OR c.question = n.question)`;
+}
+
 /**
  * SQL statements that find the places of unpaired edited chunks in documents that were indexed again.
  *
  * By the neighbours, if the text before the edit is unknown: both indexings used the same file and process rule, the chunk was
  * made by the first one, and between the same two neighbours, at the same position, is exactly one chunk without manual edits. In a
  * `qa_model` the question must be the same, because a model may ask other questions the next time. By the history: the newer run has the
- * text before the edit as often as edited chunks had it. Enabled chunks come first. By the neighbours again, if the history does not
- * help: it may have begun after a first edit, so that its text before is one that no indexing made.
+ * text before the edit as often as edited chunks had it. Enabled chunks come first. By the neighbours again: the history may have paired
+ * a neighbour, or may have begun after a first edit, so that its text before is one that no indexing made.
  */
 const knownPairs: readonly string[] = [
   `CREATE OR REPLACE TABLE reindexed AS SELECT ${ofDocument} FROM documents SEMI JOIN old_chunks USING (${ofDocument})
     SEMI JOIN new_chunks USING (${ofDocument}) ANTI JOIN (FROM matched_chunks WHERE matched_by = 'id') USING (${ofDocument})`,
-  `CREATE OR REPLACE TABLE by_neighbours AS SELECT g.row, g.place, m.origin
-    FROM ${gapsSql({ old: chunksOf("old", true), new: chunksOf("new", true), pairs: allPairs })} g
-    JOIN manual_chunks m ON m.row = g.row AND m.origin IN ('unknown', 'edited')
-    JOIN old_chunks c ON c.rowid = g.row JOIN new_chunks n ON n.rowid = g.place
-    JOIN documents d ON d.dataset_id = c.dataset_id AND d.document_id = c.document_id
-    SEMI JOIN reindexed r ON r.dataset_id = c.dataset_id AND r.document_id = c.document_id
-    WHERE g.in_place AND m.is_writable AND ${isUntouched} AND (NOT d.is_qa OR c.question = n.question)`,
-  `CREATE OR REPLACE TABLE matched_chunks_known AS
-    SELECT row AS before_row, place AS after_row, true AS by_neighbours FROM by_neighbours WHERE origin = 'unknown'`,
+  `CREATE OR REPLACE TABLE matched_chunks_known AS ${byNeighbours(allPairs, "m.origin = 'unknown'")}`,
   `INSERT INTO matched_chunks_known
     WITH olds AS (
       SELECT b.row, b.place, c.before AS text,
@@ -117,9 +120,10 @@ const knownPairs: readonly string[] = [
       FROM free WHERE enabled OR many_enabled = 0
     )
     SELECT o.row, n.row, false FROM olds o JOIN news n USING (place, text, nth, many)`,
-  `INSERT INTO matched_chunks_known SELECT row, place, true FROM by_neighbours
-    ANTI JOIN (SELECT before_row AS row FROM matched_chunks_known) USING (row)
-    ANTI JOIN (SELECT after_row AS place FROM matched_chunks_known) USING (place)`,
+  `INSERT INTO matched_chunks_known ${byNeighbours(
+    `(FROM ${allPairs} UNION ALL SELECT before_row, after_row FROM matched_chunks_known)`,
+    "m.origin IN ('unknown', 'edited')",
+  )}`,
   "CREATE OR REPLACE TABLE known_places AS FROM matched_chunks_known",
 ];
 

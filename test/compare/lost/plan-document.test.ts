@@ -298,6 +298,14 @@ describe("an edit that no run has seen from before, in a document whose details 
     const other = target({}, { source: "file 2, rule 1" });
     plans([old, other, was("c2", "an earlier edit")], undecided);
   });
+  planned("has its place beside another edit, too, if the history knows the place of that one", (plans) => {
+    const two = made([chunk("c1", "intro"), chunk("c2", "E2", by), chunk("c3", "E3", by)]);
+    const now = again([chunk("t1", "intro"), chunk("t2", "B"), chunk("t3", "C")]);
+    plans(
+      [two, now, was("c3", "C")],
+      ["c2 over t2: E2 [updated_by neighbours]", "c3 over t3: E3 [updated_by history]"],
+    );
+  });
   planned("takes no chunk that another edit takes by its text from before", (plans) => {
     const twice = [chunk("c1", "A"), chunk("c2", "E2", by), chunk("c3", "C"), chunk("c4", "E4", by), chunk("c5", "D")];
     const now = ["A", "B", "C", "B", "D"].map((content, at) => chunk(`t${at + 1}`, content));
