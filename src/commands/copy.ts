@@ -22,6 +22,7 @@ import {
   type Times,
   targetOptionsFrom,
   watchBetweenQuestions,
+  withRerun,
   writeOptions,
 } from "./restore/shared.js";
 
@@ -102,7 +103,11 @@ async function runCopy(
     dataset: args.dataset?.toLowerCase(),
     concurrency: settings.concurrency ?? usualConcurrency,
     confirm: (planned) => watched.pause(() => askToCopy(named(planned), args.yes, environment)),
-  }).finally(watched.stop);
+  })
+    .catch((error: unknown) => {
+      throw withRerun(error, progress);
+    })
+    .finally(watched.stop);
   return endRestore(named(copied), renderCopied, { args, log: view.log, environment });
 }
 

@@ -52,6 +52,7 @@ const ownFacts: Readonly<Record<MatchedKind, readonly string[]>> = {
     `${isFilled("content")} AS is_filled`,
     `${isFilled("answer")} AS has_answer`,
     "hash(content) AS question",
+    "completed_at",
   ],
   child_chunks: ["type IS NOT DISTINCT FROM 'customized' AS edited"],
 };

@@ -18,17 +18,20 @@ export const manualEditsSql: readonly string[] = [
     UNION SELECT dataset_id, document_id FROM old_child_chunks WHERE edited OR before IS NOT NULL`,
 ];
 
-/** SQL: per document, the number of chunks created after its indexing ended, and of all chunks. */
+/** SQL: per document, the number of chunks created after its indexing ended, of those that were also indexed later, and of all. */
 function youngerSql(side: "old" | "new"): string {
-  return `(SELECT dataset_id, document_id, count(*) FILTER (epoch(c.created_at) > d.${side}_indexed_at) AS younger, count(*) AS rows
+  return `(SELECT dataset_id, document_id, count(*) FILTER (epoch(c.created_at) > d.${side}_indexed_at) AS younger,
+      count(*) FILTER (least(epoch(c.created_at), coalesce(epoch(c.completed_at), 0)) > d.${side}_indexed_at) AS indexed_later, count(*) AS rows
     FROM ${side}_chunks c JOIN documents d USING (dataset_id, document_id) GROUP BY ALL)`;
 }
 
 /**
- * SQL: when the indexing of a document was completed; null if its details do not say. This time and the chunks' times come
- * from different clocks, so it counts only if at least half of the chunks were created before it.
+ * SQL: when the indexing of a document was completed; null if its details do not say. This time and the creation of the chunks come
+ * from different clocks, so it counts only if at least half of the chunks were created before it; or some were, and all others were
+ * also indexed after it, which is the time of the other clock.
  */
 function timeOf(side: "old" | "new"): string {
   const name = side === "old" ? "o" : "n";
-  return `CASE WHEN coalesce(${name}.younger * 2 <= ${name}.rows, true) THEN d.${side}_indexed_at END`;
+  const isTrusted = `${name}.younger * 2 <= ${name}.rows OR (${name}.younger < ${name}.rows AND ${name}.younger = ${name}.indexed_later)`;
+  return `CASE WHEN coalesce(${isTrusted}, true) THEN d.${side}_indexed_at END`;
 }

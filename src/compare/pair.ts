@@ -79,25 +79,30 @@ const childrenOf = (side: "old" | "new") =>
 const madeByIndexing = (side: "old" | "new") => `WHERE EXISTS (FROM indexed i WHERE i.dataset_id = c.dataset_id
   AND i.document_id = c.document_id AND i.is_comparable AND epoch(c.created_at) <= i.${side}_at)`;
 
+/** SQL: the places by the neighbours, where `pairs` are the known pairs. */
+function byNeighbours(pairs: string, condition: string): string {
+  return `SELECT g.row AS before_row, g.place AS after_row, true AS by_neighbours
+    FROM ${gapsSql({ old: chunksOf("old", true), new: chunksOf("new", true), pairs })} g
+    JOIN manual_chunks m ON m.row = g.row AND ${condition}
+    JOIN old_chunks c ON c.rowid = g.row JOIN new_chunks n ON n.rowid = g.place
+    JOIN documents d ON d.dataset_id = c.dataset_id AND d.document_id = c.document_id
+    SEMI JOIN reindexed r ON r.dataset_id = c.dataset_id AND r.document_id = c.document_id
+    WHERE g.in_place AND m.is_writable AND ${isUntouched} AND (NOT d.is_qa OR c.question = n.question)`;
+}
+
 /**
  * SQL statements that find the places of unpaired edited chunks in documents that were indexed again.
  *
  * By the neighbours, if the text before the edit is unknown: both indexings used the same file and process rule, the chunk was
  * made by the first one, and between the same two neighbours, at the same position, is exactly one chunk without manual edits. In a
  * `qa_model` the question must be the same, because a model may ask other questions the next time. By the history: the newer run has the
- * text before the edit as often as edited chunks had it. Enabled chunks come first.
+ * text before the edit as often as edited chunks had it. Enabled chunks come first. By the neighbours again: the history may have paired
+ * a neighbour, or may have begun after a first edit, so that its text before is one that no indexing made.
  */
 const editedPairs: readonly string[] = [
   `CREATE OR REPLACE TABLE reindexed AS SELECT ${ofDocument} FROM documents SEMI JOIN old_chunks USING (${ofDocument})
     SEMI JOIN new_chunks USING (${ofDocument}) ANTI JOIN (FROM matched_chunks WHERE matched_by = 'id') USING (${ofDocument})`,
-  `CREATE OR REPLACE TABLE matched_chunks_known AS
-    SELECT g.row AS before_row, g.place AS after_row, true AS by_neighbours
-    FROM ${gapsSql({ old: chunksOf("old", true), new: chunksOf("new", true), pairs: allPairs })} g
-    JOIN manual_chunks m ON m.row = g.row AND m.origin = 'unknown'
-    JOIN old_chunks c ON c.rowid = g.row JOIN new_chunks n ON n.rowid = g.place
-    JOIN documents d ON d.dataset_id = c.dataset_id AND d.document_id = c.document_id
-    SEMI JOIN reindexed r ON r.dataset_id = c.dataset_id AND r.document_id = c.document_id
-    WHERE g.in_place AND m.is_writable AND ${isUntouched} AND (NOT d.is_qa OR c.question = n.question)`,
+  `CREATE OR REPLACE TABLE matched_chunks_known AS ${byNeighbours(allPairs, "m.origin = 'unknown'")}`,
   `INSERT INTO matched_chunks_known
     WITH olds AS (
       SELECT b.row, b.place, c.before AS text,
@@ -117,6 +122,10 @@ const editedPairs: readonly string[] = [
       FROM free WHERE enabled OR many_enabled = 0
     )
     SELECT o.row, n.row, false FROM olds o JOIN news n USING (place, text, nth, many)`,
+  `INSERT INTO matched_chunks_known ${byNeighbours(
+    `(FROM ${allPairs} UNION ALL SELECT before_row, after_row FROM matched_chunks_known)`,
+    "m.origin IN ('unknown', 'edited')",
+  )}`,
   "CREATE OR REPLACE TABLE known_places AS FROM matched_chunks_known",
 ];
 
@@ -150,8 +159,8 @@ interface MatchedChildren extends MatchedTables {
 
 /**
  * SQL statements that pair the rows of two dumps across a re-index, within each document. Rows are paired by id, then by content
- * (equal rows in order of position and id), then by the caller's `known` pairs, then by position (ordered by id). Child chunks are
- * paired the same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
+ * (equal rows first at equal positions, so that an edited one keeps its place; the rest in order of position and id), then by the
+ * caller's `known` pairs, then by position (ordered by id). Child chunks are paired the same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
  *
  * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parents
  * - before_id, after_id: null if missing
@@ -170,12 +179,13 @@ export function matchRows(tables: MatchedTables | MatchedChildren): string {
     ...("parents" in tables ? childPositions(into, sides, tables.parents) : chunkPositions(into, sides)),
     ...sides.map((side) => positionedRows(into, side, parent)),
     makeInto(into, parent),
-    ...round(into, "id", "id", "position NULLS LAST, fingerprint, row"),
-    ...round(into, "content", "fingerprint", "position NULLS LAST, id, row"),
+    ...round(into, "id", ["id"], "position NULLS LAST, fingerprint, row"),
+    ...round(into, "content", ["fingerprint", "position"], "id, row"),
+    ...round(into, "content", ["fingerprint"], "position NULLS LAST, id, row"),
     ...(tables.known
       ? [...tables.known, ...takePairs(into, "known", knownPairs(into)), `DROP TABLE ${into}_known`]
       : []),
-    ...round(into, "position", "position", "id, row"),
+    ...round(into, "position", ["position"], "id, row"),
     ...sides.map(
       ({ side }) => `INSERT INTO ${into} BY NAME
         SELECT p.* EXCLUDE (place), r.id AS ${side}_id, r.position AS ${side}_position, r.row AS ${side}_row
@@ -202,12 +212,13 @@ function makeInto(into: string, parent: readonly string[]): string {
       before_position BIGINT, after_position BIGINT, before_row BIGINT, after_row BIGINT)`;
 }
 
-/** Pairs rows with the same place and key, in order. */
-function round(into: string, name: string, key: string, order: string): readonly string[] {
+/** Pairs rows with the same place and the same values in the columns of the key, in order. */
+function round(into: string, name: string, key: readonly string[], order: string): readonly string[] {
+  const same = ["place", ...key].join(", ");
   const numbered = (side: "before" | "after") =>
-    `(SELECT *, row_number() OVER (PARTITION BY place, ${key} ORDER BY ${order}) AS nth FROM ${into}_${side})`;
-  const pairs = `${numbered("before")} b JOIN ${numbered("after")} a
-    ON b.place = a.place AND b.${key} = a.${key} AND b.nth = a.nth`;
+    `(SELECT *, row_number() OVER (PARTITION BY ${same} ORDER BY ${order}) AS nth FROM ${into}_${side})`;
+  const equal = ["place", ...key, "nth"].map((column) => `b.${column} = a.${column}`);
+  const pairs = `${numbered("before")} b JOIN ${numbered("after")} a ON ${equal.join(" AND ")}`;
   return takePairs(into, name, pairs);
 }
 

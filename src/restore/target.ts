@@ -177,7 +177,10 @@ export function haveChildren({ manifest }: Dump, documents: readonly TargetDocum
   return manifest.documents.some(({ document_id, child_chunk_count }) => child_chunk_count > 0 && ids.has(document_id));
 }
 
-const gone: Refusal = { reason: "The service has no such document any more.", isReadable: false };
+const gone: Refusal = {
+  reason: "The service has no such document any more. kbdump copy makes it again, from a run with details: true.",
+  isReadable: false,
+};
 
 async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<Refusal | undefined> {
   try {

@@ -115,6 +115,16 @@ describe("chunks", () => {
     ]);
   });
 
+  test("equal contents at equal positions belong together, so that an edited one keeps its place", async () => {
+    const before = [chunk("1", 1, "edited"), chunk("2", 2, "same"), chunk("3", 3, "same")];
+    const after = [chunk("x", 1, "same"), chunk("y", 2, "same"), chunk("z", 3, "same")];
+    expect(pairs((await matched(noChildren(before, after))).chunks)).toEqual([
+      "1 → x: position",
+      "2 → y: content",
+      "3 → z: content",
+    ]);
+  });
+
   test("content and answer are kept apart, and null is no empty string", async () => {
     const before = [chunk("1", 1, "ab", "c"), chunk("2", 2, "", null), chunk("3", 3, "1:-", null)];
     const after = [chunk("x", 11, "a", "bc"), chunk("y", 12, "", ""), chunk("z", 13, null, "1:-")];

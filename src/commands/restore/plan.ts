@@ -47,7 +47,7 @@ export function renderPlan(result: RestoreResult, page: Page, invocation?: Invoc
     ),
     "",
     ...renderTotals(plan.documents, counts, page),
-    ...(counts.rows > 0 || invocation === undefined ? renderMustKnow(mustKnow, page) : []),
+    ...(counts.rows > 0 || (invocation === undefined && shown.some(hasTexts)) ? renderMustKnow(mustKnow, page) : []),
     ...(invocation === undefined ? [] : renderNext(result, page, invocation)),
   ].join("\n");
 }
@@ -63,7 +63,9 @@ function isWorthShowing({ refused, restores, listed, losses }: DocumentPlan): bo
 function nothingText({ plan, lost }: RestoreResult): string {
   const present = plan.documents.reduce((sum, document) => sum + document.present, 0);
   const gone =
-    lost > 0 ? `; ${countText(lost, "row")} that the indexing had made ${lost === 1 ? "is" : "are"} gone` : "";
+    lost > 0
+      ? `; ${countText(lost, "other row")} ${lost === 1 ? "is" : "are"} gone, without evidence of a manual edit`
+      : "";
   if (present === 0) return `there is no evidence that a person made or edited anything in this run${gone}`;
   return `all ${countText(present, "manual edit")} are there${gone}`;
 }
@@ -173,7 +175,9 @@ function renderDocumentPlan(document: DocumentPlan, { paint, columns }: Page): r
     ...section("Left alone:", listedAs("cannot be restored", "left out"), mostOthers, inner),
     ...section("Cannot be brought back:", gone, mostOthers, inner),
     ...(lost > manual_edits
-      ? wrapped(`also lost: ${countText(lost - manual_edits, "row")} that the indexing made`).map(paint.faint)
+      ? wrapped(`also lost: ${countText(lost - manual_edits, "row")} without evidence of a manual edit`).map(
+          paint.faint,
+        )
       : []),
     ...(present > 0 ? wrapped(`still there: ${countText(present, "manual edit")}`).map(paint.faint) : []),
   ];

@@ -181,6 +181,13 @@ export async function endRestore<Ended extends EndedRestore>(
   return exitCodeOf(ended);
 }
 
+/** Adds to the error of an interrupted restore or copy that it can be continued, if it had begun to write. */
+export function withRerun(error: unknown, { step }: { readonly step: string }): unknown {
+  if (!(error instanceof InterruptedError) || (step !== "writing" && step !== "proving")) return error;
+  const message = `${error.message}; what was written is in the journal; run the same command to continue`;
+  return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
+}
+
 /** Shows the progress, but not while a question is on the terminal. */
 export function watchBetweenQuestions(view: View, render: () => Rendering) {
   const watch = () => view.watch(render());

@@ -23,9 +23,10 @@ export function planRows({ chunks, families, childrenNow }: LostRows, context: C
   const left = new Map(families);
   const decided = chunks.map((chunk) => {
     const decision = planChunk(chunk, context);
-    const { home } = decision;
+    const { home, listed } = decision;
     const targets = home === null || home === "added" ? [] : childrenNow(home.id);
-    const family = planFamily(left.get(chunk.old.id), home, targets, context);
+    const isOpen = listed !== null && listed.choice !== null;
+    const family = planFamily(left.get(chunk.old.id), home, targets, context, isOpen);
     left.delete(chunk.old.id);
     return { chunk, decision, family };
   });

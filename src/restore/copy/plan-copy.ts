@@ -119,7 +119,7 @@ export interface Wishes {
 /** Throws UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
 export function checkWishes(dump: Dump, wishes: Wishes): void {
   const problems = [...dumpProblems(dump), ...documentProblems(dump, wishes)];
-  if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be restored to another service:`, problems);
+  if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be copied to another service:`, problems);
 }
 
 function dumpProblems(dump: Dump): readonly Problem[] {

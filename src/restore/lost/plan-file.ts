@@ -16,7 +16,8 @@ import type { Manifest } from "../../dump/manifest.js";
 import { type Problem, UsageError } from "../../errors.js";
 import { fileErrorText } from "../../file-error.js";
 import { isThere } from "../../files/files.js";
-import { check, oneOf, text } from "../../schema.js";
+import { cutText, escapeControls } from "../../safe-text.js";
+import { check, isMapping, object, oneOf, text } from "../../schema.js";
 
 /**
  * A plan file: YAML, one line per lost row, each with `restore: yes` or `restore: no` and the texts for the decision. It is read line by
@@ -189,7 +190,7 @@ interface AutomaticRow {
   readonly was: string;
 }
 
-const rowSchema = v.object({
+const rowSchema = object({
   restore: oneOf("yes", "no"),
   id: text,
   now: v.optional(v.nullable(text)),
@@ -210,11 +211,13 @@ export async function readPlanFile(path: string, runId: string): Promise<Readonl
     if (line.startsWith("run: ")) run = line.slice("run: ".length).trim();
     else if (!/^\s*- /.test(line)) wrong('is no line of a plan file; a row begins with "- {restore: "');
     else {
-      const row = check(rowSchema, parsed(line));
-      if (row.problems)
-        wrong(row.problems.map(({ path: name, message }) => [name, message].filter(Boolean).join(": ")).join("; "));
+      const mapping = parsed(line);
+      const row = mapping && check(rowSchema, mapping);
+      if (!row) wrong('is no whole row: a row is one line, from "- {" to "}"');
+      else if (row.problems) wrong(row.problems.map(({ path: name, message }) => `${name}: ${message}`).join("; "));
       else {
         const { id, restore, now, now_answer } = row.value;
+        if (decisions.has(id)) wrong(`decides on ${escapeControls(cutText(id, 80))} a second time`);
         decisions.set(id, { restore: restore === "yes", now, now_answer });
       }
     }
@@ -230,13 +233,13 @@ export async function readPlanFile(path: string, runId: string): Promise<Readonl
 
 const mostProblems = 20;
 
-/** The mapping of a line; the line itself if it is not a mapping. */
-function parsed(line: string): unknown {
+/** The only row of a line; undefined if the line has none. */
+function parsed(line: string): object | undefined {
   try {
     const rows: unknown = parse(line);
-    return Array.isArray(rows) ? rows[0] : rows;
+    return Array.isArray(rows) && isMapping(rows[0]) ? rows[0] : undefined;
   } catch {
-    return line;
+    return undefined;
   }
 }
 

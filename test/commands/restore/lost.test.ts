@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { InterruptedError } from "../../../src/errors.js";
 import type { RestoreLost, RestoreOptions, RestoreResult } from "../../../src/restore/lost/restore-options.js";
 import { appliedOf, documentOf, idOf, listedOf, restoreOf, resultOf } from "../../restore/lost/made-result.js";
 import { restoreHere, runFolder } from "./restore-here.js";
@@ -176,4 +177,20 @@ test("a plan that was to be written, and was not, exits as after Ctrl-C", async 
     "",
     "kbdump: stopped, as you answered no: nothing of this plan was written\n",
   ]);
+});
+
+test("an interrupted restore says that the same command continues, once it writes", async () => {
+  const folder = await runFolder();
+  const interrupted = (step: RestoreOptions["progress"]["step"]) =>
+    restore([folder, "--apply", "--yes"], {
+      act: async ({ progress }) => {
+        progress.step = step;
+        throw new InterruptedError("SIGTERM");
+      },
+    });
+  expect(await interrupted("planning")).toMatchObject({ code: 143, stderr: "kbdump: interrupted by SIGTERM\n" });
+  expect(await interrupted("writing")).toMatchObject({
+    code: 143,
+    stderr: "kbdump: interrupted by SIGTERM; what was written is in the journal; run the same command to continue\n",
+  });
 });

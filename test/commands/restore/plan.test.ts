@@ -88,7 +88,7 @@ test("a plan shows each row with author and time, the old and the new text, and 
       + Lost 94.
   Cannot be brought back:
     attachments of chunk at 12 ${idOf(12)}: one of them is gone
-  also lost: 4 rows that the indexing made
+  also lost: 4 rows without evidence of a manual edit
   still there: 3 manual edits
 
 plan: 6 rows to write: 2 chunks edited, 1 chunk added, 2 chunks disabled, 1 child chunk replaced, 1 child chunk added
@@ -166,6 +166,7 @@ test("before a question, no command follows", () => {
   const printed = renderPlan(resultOf([everything]), wide);
   expect(printed).toContain("Before you apply it:");
   expect(printed).not.toContain("kbdump restore");
+  expect(renderPlan(resultOf([documentOf({ refused: "it is archived" })]), wide)).not.toContain("Before you apply it:");
 });
 
 test("of many rows, the first of each kind are shown", () => {

@@ -236,6 +236,8 @@ test.runIf(inFull)("a plan for another run, and one with wrong lines, are refuse
     "- restore: yes, no",
     "restore: yes",
     "- {restore: yes, id: [}",
+    '- {restore: yes, id: "y"}',
+    '- {restore: no, id: "y"}',
   );
   for (const [text, messages] of [
     [other, [`${file}: is for run ${first.slice(-19)}, not for `]],
@@ -245,10 +247,11 @@ test.runIf(inFull)("a plan for another run, and one with wrong lines, are refuse
       wrong.join("\n"),
       [
         `${file}:${at + 1}: restore: got "maybe"`,
-        `${file}:${at + 2}: id: `,
+        `${file}:${at + 2}: id: got nothing, expected a text\n`,
         `${file}:${at + 3}: `,
         `${file}:${at + 4}: is no line of a plan file; a row begins with "- {restore: "`,
-        `${file}:${at + 5}: `,
+        `${file}:${at + 5}: is no whole row: a row is one line, from "- {" to "}"\n`,
+        `${file}:${at + 7}: decides on y a second time\n`,
       ],
     ],
   ] as const) {
