@@ -77,16 +77,14 @@ export function exchangeWith(options: ExchangeOptions) {
     const url = origin + path;
     const headers = typeof body === "string" ? { ...usual, "content-type": "application/json" } : usual;
     /** The error for an unreadable body. It has the status, because an answer shows that the service is up. */
-    const unreadable = (flaw = tooLong) => {
-      const facts = { status: receiving.status, trouble: flaw === tooLong ? ("too large" as const) : undefined };
-      return new RetryError(`${method} ${url}: the body ${flaw}`, facts);
-    };
+    const unreadable = (flaw: string, trouble?: "too large") =>
+      new RetryError(`${method} ${url}: the body ${flaw}`, { status: receiving.status, trouble });
     let length = 0;
     const onPiece = (piece: Buffer) => {
       length += piece.length;
       silent?.refresh();
       options.onBytes(piece.length);
-      if (length > maxBody) throw unreadable();
+      if (length > maxBody) throw unreadable(tooLong, "too large");
     };
     const receiving = new Receiving({ onPiece, onStart, longBodies });
     dispatcher.dispatch({ origin, method, path, headers, ...(body === undefined ? {} : { body }) }, receiving);
@@ -103,6 +101,7 @@ export function exchangeWith(options: ExchangeOptions) {
     try {
       const received = await receiving.answer;
       const bytes = await decompressed(received, maxBody, oneByOne, unreadable);
+      if (!bytes) throw unreadable(tooLong, "too large");
       return { url, status: received.status, headers: received.headers, body: bytes };
     } catch (error) {
       signal.throwIfAborted();
@@ -116,13 +115,13 @@ export function exchangeWith(options: ExchangeOptions) {
   };
 }
 
-/** Decompresses the body of an answer. Decompresses long bodies one at a time to save memory. */
+/** Decompresses the body of an answer; undefined if it is too long. Decompresses long bodies one at a time to save memory. */
 async function decompressed(
   { pieces, headers }: Received,
   maxBody: number,
   oneByOne: LimitFunction,
-  unreadable: (flaw?: string) => RetryError,
-): Promise<Uint8Array> {
+  unreadable: (flaw: string) => RetryError,
+): Promise<Uint8Array | undefined> {
   const [first] = pieces;
   const bytes = pieces.length === 1 && first ? first : Buffer.concat(pieces);
   const encoding = String(headers["content-encoding"] ?? "identity")
@@ -136,7 +135,5 @@ async function decompressed(
       if (error instanceof RangeError) return undefined;
       throw unreadable(`is broken ${encoding}`);
     });
-  const text = (await upTo(Math.min(long, maxBody))) ?? (await oneByOne(() => upTo(maxBody)));
-  if (!text) throw unreadable();
-  return text;
+  return (await upTo(Math.min(long, maxBody))) ?? (await oneByOne(() => upTo(maxBody)));
 }

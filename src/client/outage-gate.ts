@@ -267,7 +267,7 @@ class Gate {
     } catch {} // the client was closed
   }
 
-  /** Ends the wait for all requests. */
+  /** Opens the gate, because the service is back or was given up, and ends the wait of all requests. */
   release(state: "open" | "given up"): void {
     this.state = state;
     this.#isProbeDue = false;

@@ -62,10 +62,11 @@ export function openWriter(options: WriterOptions): Writer {
   let usual = shortestStart;
   /** Sends after `beforeSend` agrees. If the request starts later than usual, it checks again before a byte is sent. */
   const exchangeChecked = async (outgoing: Outgoing, beforeSend: SendHooks["beforeSend"]): Promise<Answer | Undone> => {
+    if (!beforeSend) return exchangeOnce(outgoing);
     for (let tries = 1; ; tries++) {
       const elapsed = stopwatch();
       let delay: string | undefined;
-      await beforeSend?.();
+      await beforeSend();
       signal.throwIfAborted();
       const onStart = () => {
         const took = elapsed();

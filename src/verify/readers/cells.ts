@@ -169,18 +169,18 @@ function exactDecimal(text: string): string {
 function namesIn(text: string): Omit<ParsedJson, "value"> {
   const names: string[] = [];
   const open: Set<unknown>[] = [];
-  let start: number | undefined;
   let string = "";
   let repeated: string | undefined;
-  for (const { 0: token, index } of text.matchAll(/\\.|["{}:]/g)) {
-    if (token === '"') {
-      if (start !== undefined) string = text.slice(start, index + 1);
-      start = start === undefined ? index : undefined;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === "{") open.push(new Set());
+    if (character === "}") open.pop();
+    if (character === '"') {
+      const end = endOfString(text, at);
+      string = text.slice(at, end);
+      at = end - 1;
     }
-    if (start !== undefined) continue; // inside a string
-    if (token === "{") open.push(new Set());
-    if (token === "}") open.pop();
-    if (token === ":") {
+    if (character === ":") {
       const [name, object] = [JSON.parse(string), open.at(-1)];
       if (open.length === 1) names.push(string.slice(1, -1));
       if (object?.has(name)) repeated = string;
@@ -188,4 +188,14 @@ function namesIn(text: string): Omit<ParsedJson, "value"> {
     }
   }
   return { names, repeated };
+}
+
+/** The index after the closing quote of the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text[before] === "\\") before--;
+    if ((end - before) % 2 === 1) return end + 1;
+  }
+  return text.length;
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { jobFileNames } from "../../../src/client/failed-request.js";
 import { Pace } from "../../../src/client/pace.js";
 import type { WriteOutcome } from "../../../src/client/write/write-outcome.js";
@@ -284,6 +284,14 @@ describe("a process that may have lost its place", () => {
       await new Promise((resolve) => setTimeout(resolve, 1_100));
     });
     expect([(await rejection(late)).message, requests.length]).toEqual(["another restore has taken over", 1]);
+  });
+
+  it("sends a write without a check, however late its first byte leaves", async () => {
+    let time = Date.now();
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => (time += 60_000)); // a minute passes between any two looks
+    onTestFinished(() => clock.mockRestore());
+    const { outcome, sent } = await outcomeOf(answering(200, { data: [chunk] }));
+    expect([outcome.kind, sent]).toEqual(["done", 1]);
   });
 
   it("is asked before each send of a write that the service refuses for now", async () => {
