@@ -2,11 +2,9 @@ import { hash } from "node:crypto";
 import * as v from "valibot";
 import { listOf, object, text, truth } from "../schema.js";
 import type { DocumentStore, Located } from "./document-store.js";
-import { findAttachment } from "./files.js";
-import { automaticChildren, makesChildren } from "./indexing.js";
-import { invalidParam, notFound, Refusal } from "./knowledge.js";
+import { automaticChildren } from "./indexing.js";
+import { invalidParam, notFound } from "./knowledge.js";
 import {
-  type Attachment,
   accounts,
   type ChildChunk,
   type Chunk,
@@ -27,12 +25,9 @@ const optionalText = v.nullish(text);
 const optionalTexts = v.nullish(listOf(text));
 const texts = { content: optionalText, answer: optionalText, keywords: optionalTexts, attachment_ids: optionalTexts };
 
-/** As in the service, file ids are checked and then ignored. */
+/** File ids are checked and then ignored. */
 const added = object(texts);
-const change = object({
-  ...texts,
-  ...{ enabled: v.nullish(truth), regenerate_child_chunks: v.nullish(truth), summary: optionalText },
-});
+const change = object({ ...texts, enabled: v.nullish(truth) });
 
 /** A chunk to add, as sent. Its rules are checked later. */
 export type AddedChunk = Readonly<v.InferOutput<typeof added>>;
@@ -57,27 +52,21 @@ export interface ParentIds {
  */
 export class ChunkWrites {
   protected readonly store: DocumentStore;
-  readonly #lockSeconds: number;
-  /** Chunk id → the Unix time in seconds until which it accepts no change. */
-  readonly #busyUntil = new Map<string, number>();
   #written = 0;
 
-  /** `lockSeconds`: the time after a change of `enabled` in which the chunk accepts no other change. */
-  constructor(store: DocumentStore, lockSeconds = 600) {
+  constructor(store: DocumentStore) {
     this.store = store;
-    this.#lockSeconds = lockSeconds;
   }
 
   addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]): readonly Chunk[] {
     const document = this.store.readIn(datasetId, documentId);
-    checkReady(document.row);
     const texts = checkTexts(added, document.row);
     const dataset = this.store.dataset(datasetId);
     const last = document.chunks.reduce((greatest, { row }) => Math.max(greatest, row.position), 0);
     const chunks = texts.map((text, index) => {
       const place = { id: this.#newId(document.row.id), position: last + index + 1, time: this.time() };
       const row = newChunk(document.row, text, isHighQuality(dataset), { ...place, by: accounts.owner });
-      const children = automaticChildren(row, document, dataset, { time: this.time(), round: 0 });
+      const children = automaticChildren(row, document, dataset, this.time());
       return withChildren({ row, children: [] }, children, document);
     });
     this.store.writeChunks(document, [...document.chunks, ...chunks]);
@@ -87,14 +76,9 @@ export class ChunkWrites {
   updateChunk(datasetId: string, documentId: string, chunkId: string, change: ChunkChange): Chunk {
     this.store.readIn(datasetId, documentId);
     const located = this.store.locate(chunkId);
-    const { id, enabled } = located.chunk.row;
-    const now = this.store.now();
-    if (now < (this.#busyUntil.get(id) ?? 0)) throw invalidParam("Segment is indexing, please try again later");
-    const changed = this.#changed(located, change);
-    this.store.writeChunk(located.document, changed);
-    const isSwitched = typeof change.enabled === "boolean" && change.enabled !== (enabled !== false);
-    if (isSwitched) this.#busyUntil.set(id, now + this.#lockSeconds);
-    return changed.row;
+    const row = this.#changed(located, change);
+    this.store.writeChunk(located.document, { ...located.chunk, row });
+    return row;
   }
 
   deleteChunk(datasetId: string, documentId: string, chunkId: string): void {
@@ -145,34 +129,12 @@ export class ChunkWrites {
    * Applies a change to a chunk. `enabled: false` only disables it. Throws a 400 for a disabled chunk unless the change sets
    * `enabled: true`.
    */
-  #changed({ document, dataset, chunk }: Located, change: ChunkChange): StoredChunk {
-    const time = this.time();
-    const round = ++this.#written;
-    const isEnabled = chunk.row.enabled !== false;
-    if (change.enabled === false && isEnabled) {
-      const disabled = { enabled: false, disabled_at: time, disabled_by: accounts.owner };
-      return { ...chunk, row: { ...chunk.row, ...disabled } };
-    }
+  #changed(located: Located, change: ChunkChange): Chunk {
+    const { row } = located.chunk;
+    const isEnabled = row.enabled !== false;
     if (!isEnabled && change.enabled !== true) throw invalidParam("Can't update disabled segment");
-    const { attachments } = chunk.row;
-    const files = attachments && this.#boundFiles(attachments, change.attachment_ids ?? []);
-    const row = { ...changedTexts({ document, dataset, chunk }, change, time), ...(files && { attachments: files }) };
-    if (!change.regenerate_child_chunks || !makesChildren(document, dataset)) return { ...chunk, row };
-    return withChildren({ ...chunk, row }, automaticChildren(row, document, dataset, { time, round }), document);
-  }
-
-  /** The files with these ids: those already attached to the chunk first, then the others. Throws a 400 for an unknown file. */
-  #boundFiles(present: readonly Attachment[], ids: readonly string[]): readonly Attachment[] {
-    const named = [...new Set(ids.map((id) => id.toLowerCase()))];
-    const kept = present.filter(({ id }) => named.includes(String(id)));
-    const others = named.filter((id) => !kept.some((file) => file.id === id));
-    const added = others.map((id) => {
-      const file = this.store.upload(id)?.facts ?? findAttachment(this.store, id);
-      if (!file) throw invalidParam(`Attachment ${id} not found.`);
-      const { name, size, extension, mime_type } = file;
-      return { id, name, size, extension, mime_type, source_url: `/files/${id}/file-preview` };
-    });
-    return [...kept, ...added];
+    if (change.enabled !== false) return changedTexts(located, change, this.time());
+    return { ...row, enabled: false, disabled_at: this.time(), disabled_by: accounts.owner };
   }
 
   #parent({ datasetId, documentId, chunkId }: ParentIds): Located {
@@ -197,7 +159,7 @@ function childOf({ children }: StoredChunk, childId: string): ChildChunk {
   return child;
 }
 
-/** As in the service, a change without an answer removes the answer, and a change without files detaches them. */
+/** As in the service, a change without an answer removes the answer. */
 function changedTexts({ dataset, document, chunk: { row } }: Located, change: ChunkChange, time: number): Chunk {
   const content = change.content || row.content;
   const answer = isQa(document.row) ? (change.answer ?? null) : row.answer;
@@ -206,7 +168,6 @@ function changedTexts({ dataset, document, chunk: { row } }: Located, change: Ch
     ...row,
     ...(answer !== undefined && { answer }),
     word_count,
-    ...(typeof change.summary === "string" && { summary: change.summary }),
     ...{ enabled: true, disabled_at: null, disabled_by: null },
   };
   const keywords = change.keywords?.length ? { keywords: change.keywords } : {};
@@ -219,13 +180,6 @@ function changedTexts({ dataset, document, chunk: { row } }: Located, change: Ch
     ...{ content, ...signed, tokens, index_node_hash: hash("sha256", content), status: "completed" },
     ...{ indexing_at: time, completed_at: time, updated_by: accounts.owner, updated_at: time },
   };
-}
-
-/** Throws a 404 or 400 if the document accepts no new chunks. */
-function checkReady({ indexing_status = "completed", enabled = true, archived = false }: Document): void {
-  if (indexing_status !== "completed") throw new Refusal(404, "not_found", "Document is not completed.");
-  if (enabled !== true) throw new Refusal(404, "not_found", "Document is disabled.");
-  if (archived === true) throw invalidParam("The document is archived.");
 }
 
 /** The texts to add. Throws a 400 for an empty one. */

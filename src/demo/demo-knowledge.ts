@@ -1,6 +1,5 @@
 import { ChunkWrites } from "./chunk-writes.js";
 import type { DocumentStore } from "./document-store.js";
-import { fileRoutes, signChunk } from "./files.js";
 import {
   type Details,
   type Knowledge,
@@ -13,6 +12,7 @@ import {
 } from "./knowledge.js";
 import { jsonReply, type Route, route } from "./routes.js";
 import type { ChildChunk, Chunk, Dataset, StoredDocument } from "./rows.js";
+import { signChunk } from "./sign-links.js";
 import { reindexRoute, writeRoutes } from "./write-routes.js";
 
 /** An in-memory knowledge base that changes: chunks can be written, and documents re-indexed. */
@@ -30,7 +30,6 @@ export function demoKnowledge(store: DocumentStore, writes = new ChunkWrites(sto
   const reads = storeKnowledge(store);
   const routes = [
     ...writeRoutes(writes, store),
-    ...fileRoutes(reads, store),
     route("GET", "/v1/datasets/:dataset/tags", ({ id }) => {
       const { tags } = store.dataset(id("dataset"));
       const data = Array.isArray(tags) ? tags : [];

@@ -8,7 +8,6 @@ import {
   type StoredChunk,
   type StoredDataset,
   type StoredDocument,
-  type StoredFile,
   sumOf,
 } from "./rows.js";
 
@@ -115,24 +114,15 @@ export class DocumentStore {
     ];
   }
 
-  /** An uploaded file. The demo accepts no uploads. */
-  upload(_id: unknown): StoredFile | undefined {
-    return undefined;
-  }
-
-  /** All current chunks. */
-  *chunks(): Generator<Located> {
-    for (const dataset of this.held.values())
-      for (const held of dataset.documents.values()) {
-        const document = this.#present(held);
-        for (const chunk of document.chunks) yield { dataset: dataset.row, document, chunk };
-      }
-  }
-
   /** A chunk of any document. Throws a 404 if unknown. */
   locate(chunkId: string): Located {
     const id = chunkId.toLowerCase();
-    for (const located of this.chunks()) if (located.chunk.row.id === id) return located;
+    for (const { row: dataset, documents } of this.held.values())
+      for (const held of documents.values()) {
+        const document = this.#present(held);
+        const chunk = document.chunks.find(({ row }) => row.id === id);
+        if (chunk) return { dataset, document, chunk };
+      }
     throw notFound("Segment");
   }
 

@@ -161,23 +161,18 @@ function chunkOf({ row, children }: StoredChunk, place: Place, embedsChildren: b
 /** The original text of a document, split into chunks without manual edits. A re-index creates chunks from it. */
 export type Source = readonly StoredChunk[];
 
-/** The children that the service creates for a new parent: one per sentence. Ids are always the same for the same parent and round. */
+/** The children that the service creates for a new parent: one per sentence. Ids are always the same for the same parent. */
 export function automaticChildren(
   { id: parentId, content }: Chunk,
-  document: StoredDocument,
+  { row }: StoredDocument,
   dataset: Dataset,
-  { time, round }: { readonly time: number; readonly round: number },
+  time: number,
 ): readonly ChildChunk[] {
-  if (!makesChildren(document, dataset)) return [];
+  if (row.doc_form !== "hierarchical_model" || !isHighQuality(dataset)) return [];
   return sentencesIn(content).map((sentence, index) => {
-    const place = { id: stableId(`${parentId}/${round}/${index + 1}`), position: index + 1, time };
+    const place = { id: stableId(`${parentId}/0/${index + 1}`), position: index + 1, time };
     return newChild(parentId, sentence, "automatic", place);
   });
-}
-
-/** Whether the service creates children for the chunks of a document. */
-export function makesChildren({ row }: StoredDocument, dataset: Dataset): boolean {
-  return row.doc_form === "hierarchical_model" && isHighQuality(dataset);
 }
 
 /** The sentences of a text, trimmed. */

@@ -34,20 +34,6 @@ export interface ChildChunk extends Details {
   readonly content: string;
 }
 
-/** A file as reported by the service, and its bytes. `created_at` is in Unix seconds. */
-export interface StoredFile {
-  readonly facts: {
-    readonly id: string;
-    readonly name: string;
-    readonly size: number;
-    readonly extension: string;
-    readonly mime_type: string;
-    readonly created_by: string;
-    readonly created_at: number;
-  };
-  readonly bytes: Buffer | string;
-}
-
 /** The indexing status of one document. */
 export interface StatusEntry extends Details {
   readonly id: string;

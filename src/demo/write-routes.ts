@@ -2,9 +2,9 @@ import type * as v from "valibot";
 import { check } from "../schema.js";
 import { addRequest, type ChunkWrites, changeRequest, childRequest, type ParentIds } from "./chunk-writes.js";
 import type { DocumentStore } from "./document-store.js";
-import { signChunk } from "./files.js";
 import { invalidParam, type Listed } from "./knowledge.js";
 import { type Asked, jsonReply, noContent, type Route, route } from "./routes.js";
+import { signChunk } from "./sign-links.js";
 
 const segments = "/v1/datasets/:dataset/documents/:document/segments";
 

@@ -1,4 +1,4 @@
-import { sampleFacts } from "../files.js";
+import type { Details } from "../knowledge.js";
 import {
   accounts,
   type ChildChunk,
@@ -101,6 +101,20 @@ export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline)
   };
   const ended = error === null ? { completed_at: createdAt + 60, indexing_latency: 60 } : {};
   return { row, details: { ...made.details, ...ended }, chunks, embedsChildren };
+}
+
+/** The facts of the file that a sample document was made from. */
+export function sampleFacts(id: string, document: Details) {
+  const name = String(document.name);
+  const [created_by, created_at] = [String(document.created_by), Number(document.created_at)];
+  const facts = { id, name, size: Buffer.byteLength(sampleText(document)), extension: name.split(".").at(-1) ?? "" };
+  return { ...facts, mime_type: "text/plain", created_by, created_at };
+}
+
+/** The text of that file, of some kilobytes. The demo gives only its size. */
+export function sampleText({ id, name }: Details): string {
+  const lines = 100 + (Number.parseInt(String(id).slice(0, 4), 16) % 400 || 0);
+  return Array.from({ length: lines }, (_, at) => `${name}: line ${at + 1} of the original file\n`).join("");
 }
 
 /** How a document of this form was cleaned and split. */

@@ -1,7 +1,14 @@
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
 import { type Asked, jsonReply, type Route, route } from "../../../src/demo/routes.js";
-import { accounts, type StoredFile } from "../../../src/demo/rows.js";
+import { accounts } from "../../../src/demo/rows.js";
+import type { sampleFacts } from "../../../src/demo/sample/build-document.js";
 import type { Place } from "./writable-knowledge.js";
+
+/** A file as reported by the service, and its bytes. */
+export interface StoredFile {
+  readonly facts: ReturnType<typeof sampleFacts>;
+  readonly bytes: Buffer | string;
+}
 
 /** An uploaded file. */
 export interface IncomingFile {

@@ -7,7 +7,6 @@ import {
   type StatusEntry,
   type StoredChunk,
   type StoredDocument,
-  type StoredFile,
 } from "../../../src/demo/rows.js";
 import { cutAgain, ruleWith, sourceFrom } from "./cut-source.js";
 import { UploadedFiles } from "./uploads.js";
@@ -24,10 +23,6 @@ export class WritableStore extends DocumentStore {
   readonly #failures = new Map<string, string>();
 
   readonly files = new UploadedFiles();
-
-  override upload(id: unknown): StoredFile | undefined {
-    return this.files.find(id);
-  }
 
   /** Adds a dataset without documents, or replaces the row of an existing one. */
   writeDataset(row: Dataset): void {
