@@ -29,8 +29,7 @@ export interface Begun {
 export interface HeldDataset {
   row: Dataset;
   readonly documents: Map<string, HeldDocument>;
-  /** The batches that came with the data. */
-  readonly batches: ReadonlyMap<string, Batch>;
+  readonly batches: Map<string, Batch>;
 }
 
 /** A document of the store. Its versions are replaced, never modified. */
@@ -39,8 +38,8 @@ export interface HeldDocument {
   version: StoredDocument;
   /** Not changed by writes to chunks. */
   source: Source;
-  /** Every indexing started here, in order. */
-  readonly jobs: IndexingJob[];
+  /** The newest indexing started here. */
+  job?: IndexingJob;
 }
 
 /**
@@ -98,20 +97,15 @@ export class DocumentStore {
     return this.#present(held);
   }
 
-  /** The entries of a batch, whether it came with the data or was started here. */
+  /** The entries of a batch. A document that was indexed again since shows its newest indexing. */
   statusEntries(datasetId: string, batch: string): readonly StatusEntry[] {
     const { documents, batches } = this.findDataset(datasetId);
-    const newest = (held: HeldDocument | undefined) => {
-      const job = held?.jobs.at(-1);
-      return job && entryAt(job, this.now());
-    };
-    const given = (batches.get(batch)?.entries() ?? []).filter(({ id }) => documents.has(id));
-    const begun = [...documents.values()].filter(({ jobs }) => jobs.some((each) => each.batch === batch));
-    if (given.length + begun.length === 0) throw notFound("Documents");
-    return [
-      ...given.map((entry) => newest(documents.get(entry.id)) ?? entry),
-      ...begun.flatMap((held) => newest(held) ?? []),
-    ];
+    const entries = (batches.get(batch)?.entries() ?? []).filter(({ id }) => documents.has(id));
+    if (entries.length === 0) throw notFound("Documents");
+    return entries.map((entry) => {
+      const job = documents.get(entry.id)?.job;
+      return job ? entryAt(job, this.now()) : entry;
+    });
   }
 
   /** A chunk of any document. Throws a 404 if unknown. */
@@ -149,8 +143,9 @@ export class DocumentStore {
 
   /** Throws a 400 while the document is being indexed. */
   checkIdle(documentId: string): void {
-    if (!this.#running(this.find(documentId))) return;
-    throw new Refusal(400, "document_indexing", "Cannot operate document during indexing.");
+    const { job } = this.find(documentId);
+    if (job && !isOver(job, this.now()))
+      throw new Refusal(400, "document_indexing", "Cannot operate document during indexing.");
   }
 
   /** Starts a re-index. Throws a 404 for an unknown document, a 400 while it is being indexed. */
@@ -165,10 +160,11 @@ export class DocumentStore {
     const { version: before, dataset } = held;
     const startedAt = this.now();
     const batch = batchName(new Date(startedAt * 1000), ++this.#jobs);
-    const generation = held.jobs.length + 1;
-    const indexing = { generation, startedAt: Math.floor(startedAt), seconds };
-    const after = reindexedDocument(before, source, indexing);
-    held.jobs.push({ batch, before, after, startedAt, seconds });
+    const generation = (held.job?.generation ?? 0) + 1;
+    const after = reindexedDocument(before, source, { generation, startedAt: Math.floor(startedAt), seconds });
+    const job = { batch, generation, before, after, startedAt, seconds };
+    dataset.batches.set(batch, { id: batch, entries: () => [entryAt(job, this.now())] });
+    held.job = job;
     held.version = after;
     return { dataset_id: dataset.row.id, document_id: before.row.id, batch };
   }
@@ -188,13 +184,7 @@ export class DocumentStore {
   }
 
   #present(held: HeldDocument): StoredDocument {
-    const job = this.#running(held);
-    return job ? documentAt(job, this.now()) : held.version;
-  }
-
-  #running({ jobs }: HeldDocument): IndexingJob | undefined {
-    const newest = jobs.at(-1);
-    return newest && !isOver(newest, this.now()) ? newest : undefined;
+    return held.job && !isOver(held.job, this.now()) ? documentAt(held.job, this.now()) : held.version;
   }
 }
 
@@ -207,7 +197,7 @@ function batchName(time: Date, number: number): string {
 function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
   const dataset: HeldDataset = { row, documents: new Map(), batches: new Map(batches.map((each) => [each.id, each])) };
   for (const document of documents)
-    dataset.documents.set(document.row.id, { dataset, version: document, source: sourceOf(document), jobs: [] });
+    dataset.documents.set(document.row.id, { dataset, version: document, source: sourceOf(document) });
   return dataset;
 }
 

@@ -18,6 +18,8 @@ import {
 /** An indexing, running or finished. Its state depends only on the time since its start. */
 export interface IndexingJob {
   readonly batch: string;
+  /** The number of the indexing of its document, from 1. */
+  readonly generation: number;
   readonly before: StoredDocument;
   readonly after: StoredDocument;
   /** Unix seconds with a fraction. */

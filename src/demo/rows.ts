@@ -96,6 +96,15 @@ export function known(fields: Details, row: Details): Details {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field in row));
 }
 
+/** The built-in metadata fields, the same for every dataset. They have no ids of their own. */
+export const builtInFields = [
+  { id: "built-in", name: "document_name", type: "string" },
+  { id: "built-in", name: "uploader", type: "string" },
+  { id: "built-in", name: "upload_date", type: "time" },
+  { id: "built-in", name: "last_update_date", type: "time" },
+  { id: "built-in", name: "source", type: "string" },
+] as const;
+
 /** A new dataset. `time` is in Unix seconds; `by` is an account. */
 interface NewDataset {
   readonly id: string;
@@ -175,8 +184,8 @@ export function isQa({ doc_form }: Document): boolean {
 /** The texts of a chunk. The answer counts only in documents of questions and answers. */
 export interface ChunkText {
   readonly content: string;
-  readonly answer?: string | null;
-  readonly keywords?: readonly string[] | null;
+  readonly answer?: string | null | undefined;
+  readonly keywords?: readonly string[] | null | undefined;
 }
 
 /** The position of a new row. `time` is in Unix seconds; `by` is an account. */

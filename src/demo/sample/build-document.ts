@@ -1,6 +1,7 @@
 import type { Details } from "../knowledge.js";
 import {
   accounts,
+  builtInFields,
   type ChildChunk,
   type Chunk,
   characters,
@@ -92,8 +93,10 @@ export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline)
   const random = randomFrom(id);
   const chunks = Array.from({ length: outline.chunkCount }, (_, index) => buildChunk(source, random, index + 1));
   const rows = chunks.map(({ row }) => row);
+  const metadata = [name, "Sample author", `${createdAt}.0`, `${createdAt}.0`, "file_upload"];
   const row = {
     ...made.row,
+    doc_metadata: builtInFields.map((field, index) => ({ ...field, value: metadata[index] })),
     ...{ tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count"), hit_count: sumOf(rows, "hit_count") },
     ...(error === null
       ? { indexing_status: "completed", display_status: "available" }

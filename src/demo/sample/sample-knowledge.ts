@@ -3,6 +3,7 @@ import { DocumentStore } from "../document-store.js";
 import {
   accounts,
   type Batch,
+  builtInFields,
   newDataset,
   type StatusEntry,
   type StoredDataset,
@@ -47,7 +48,8 @@ export function buildDataset(outline: DatasetOutline, clock: () => Date): Stored
   const row = {
     ...newDataset({ id: datasetId(outline), name, description, technique, time, by: accounts.author }),
     ...{ permission: "all_team_members", data_source_type: "upload_file", document_count: rows.length },
-    ...{ word_count: sumOf(rows, "word_count"), doc_form: rows[0]?.doc_form ?? null, built_in_field_enabled: true },
+    ...{ word_count: sumOf(rows, "word_count"), doc_form: rows[0]?.doc_form ?? null },
+    ...{ doc_metadata: builtInFields, built_in_field_enabled: true },
     total_documents: rows.length,
     total_available_documents: rows.filter(({ error }) => error === null).length,
   };

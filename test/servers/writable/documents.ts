@@ -10,7 +10,7 @@ import {
   newDocument,
   type StoredDocument,
 } from "../../../src/demo/rows.js";
-import { bodyOf, checked, parseJson } from "../../../src/demo/write-routes.js";
+import { bodyOf, checked, parseJson } from "../../../src/demo/writes.js";
 import { count, isMapping, listOf, object, oneOf, openObject, text, truth } from "../../../src/schema.js";
 import { cutText } from "./cut-source.js";
 import { changedDataset } from "./datasets.js";

@@ -1,6 +1,6 @@
-import { type AddedChunk, type ChunkChange, ChunkWrites, type ParentIds } from "../../../src/demo/chunk-writes.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
 import type { Attachment, Chunk, Document } from "../../../src/demo/rows.js";
+import { type AddedChunk, type ChunkChange, type ChunkPath, ChunkWrites } from "../../../src/demo/writes.js";
 import { findAttachment } from "./files.js";
 import type { WritableStore } from "./writable-store.js";
 
@@ -90,12 +90,12 @@ export class FailingWrites extends ChunkWrites {
     return [...kept, ...added];
   }
 
-  override addChild(place: ParentIds, content: string) {
-    return this.#unlessFailing(content, () => super.addChild(place, content));
+  override addChild(path: ChunkPath, content: string) {
+    return this.#unlessFailing(content, () => super.addChild(path, content));
   }
 
-  override updateChild(place: ParentIds, childId: string, content: string) {
-    return this.#unlessFailing(content, () => super.updateChild(place, childId, content));
+  override updateChild(path: ChunkPath, childId: string, content: string) {
+    return this.#unlessFailing(content, () => super.updateChild(path, childId, content));
   }
 
   /** A child chunk that cannot be indexed is not stored at all. */

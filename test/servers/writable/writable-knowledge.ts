@@ -8,7 +8,7 @@ import { datasetRoutes } from "./datasets.js";
 import { documentRoutes } from "./documents.js";
 import { type FailingOptions, FailingWrites } from "./failing-writes.js";
 import { fileRoutes } from "./files.js";
-import { metadataOf, metadataRoutes } from "./metadata.js";
+import { metadataRoutes, withMetadata } from "./metadata.js";
 import { tagRoutes } from "./tags.js";
 import { type UploadedFiles, uploadRoute } from "./uploads.js";
 import { WritableStore } from "./writable-store.js";
@@ -72,7 +72,7 @@ export function writableKnowledge(
   const more = [datasetRoutes, documentRoutes, metadataRoutes, tagRoutes, uploadRoute].flatMap((routes) =>
     routes(place),
   );
-  const reads = { ...demo.reads, datasetMetadata: (datasetId: string) => metadataOf(store, datasetId) };
+  const reads = withMetadata(demo.reads, store);
   const routes = [...more, ...fileRoutes(reads, store), ...demo.routes].map((route) => slowed(route, options));
   return { ...demo, store, reads, routes };
 }

@@ -59,7 +59,7 @@ export class WritableStore extends DocumentStore {
     { seconds, error }: Manner,
   ): string {
     const dataset = this.findDataset(datasetId);
-    const held: HeldDocument = { dataset, version, source: sourceFrom(texts, version, dataset.row), jobs: [] };
+    const held: HeldDocument = { dataset, version, source: sourceFrom(texts, version, dataset.row) };
     dataset.documents.set(version.row.id, held);
     const { batch } = this.begin(held, held.source, seconds);
     if (error !== undefined) {
@@ -105,7 +105,7 @@ export class WritableStore extends DocumentStore {
 
   override statusEntries(datasetId: string, batch: string): readonly StatusEntry[] {
     return super.statusEntries(datasetId, batch).map((entry) => {
-      const error = this.#failures.get(this.find(entry.id).jobs.at(-1)?.batch ?? "");
+      const error = this.#failures.get(this.find(entry.id).job?.batch ?? "");
       if (error === undefined || entry.indexing_status !== "completed") return entry;
       const ended = { completed_at: null, stopped_at: entry.completed_at, completed_segments: 0 };
       return { ...entry, ...ended, indexing_status: "error", error };
