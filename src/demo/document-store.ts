@@ -1,4 +1,4 @@
-import { documentAt, entryAt, type IndexingJob, isOver, reindexedDocument, type Source, sourceOf } from "./indexing.js";
+import { beginIndexing, documentAt, entryAt, type IndexingJob, isOver, type Source, sourceOf } from "./indexing.js";
 import { notFound, Refusal, shownStatus } from "./knowledge.js";
 import {
   type Batch,
@@ -161,11 +161,10 @@ export class DocumentStore {
     const startedAt = this.now();
     const batch = batchName(new Date(startedAt * 1000), ++this.#jobs);
     const generation = (held.job?.generation ?? 0) + 1;
-    const after = reindexedDocument(before, source, { generation, startedAt: Math.floor(startedAt), seconds });
-    const job = { batch, generation, before, after, startedAt, seconds };
+    const job = beginIndexing(before, source, { batch, generation, startedAt, seconds });
     dataset.batches.set(batch, { id: batch, entries: () => [entryAt(job, this.now())] });
     held.job = job;
-    held.version = after;
+    held.version = job.after;
     return { dataset_id: dataset.row.id, document_id: before.row.id, batch };
   }
 

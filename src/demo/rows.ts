@@ -189,7 +189,7 @@ export interface ChunkText {
 }
 
 /** The position of a new row. `time` is in Unix seconds; `by` is an account. */
-interface NewPosition {
+export interface NewPosition {
   readonly id: string;
   readonly position: number;
   readonly time: number;
