@@ -139,11 +139,6 @@ export function sentences(random: Random, language: Language, topic: Topic, coun
   return Array.from({ length: count }, () => sentence(random, language, topic));
 }
 
-/** Joins sentences with the separator of the language. */
-export function paragraph(language: Language, parts: readonly string[]): string {
-  return parts.join(language.space);
-}
-
 /** A question to support. */
 export function question(random: Random, language: Language): string {
   return withNumbers(random, pick(random, language.questions));

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { buildDataset, outlines } from "../../../src/demo/sample/sample-knowledge.js";
+import { outlines } from "../../../src/demo/sample/outlines.js";
+import { buildDataset } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { planRestore } from "../../../src/index.js";
 import { restoreLost } from "../../../src/restore/lost/restore-lost.js";

@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { type Details, type Knowledge, notFound, Refusal } from "../../../src/demo/knowledge.js";
 import { type Asked, jsonReply, type Reply, type Route, route } from "../../../src/demo/routes.js";
 import type { Attachment } from "../../../src/demo/rows.js";
-import { sampleFacts, sampleText } from "../../../src/demo/sample/build-document.js";
+import { sampleText } from "../../../src/demo/sample/sample-knowledge.js";
 import { signOf } from "../../../src/demo/sign-links.js";
 import { isMapping } from "../../../src/schema.js";
 import type { StoredFile } from "./uploads.js";
@@ -68,11 +68,16 @@ const faults: ReadonlyMap<string, "none" | "empty" | "cut"> = new Map([
 
 /** The file of a document that came with the data; undefined if it has none. */
 function sampleFile(document: Details): StoredFile | undefined {
-  const text = sampleText(document);
-  const fault = faults.get(String(document.name));
+  const name = String(document.name);
+  const text = sampleText(String(document.id), name);
+  const fault = faults.get(name);
   if (fault === "none") return undefined;
   const bytes = fault === "empty" ? "" : text.slice(0, fault === "cut" ? text.length / 2 : text.length);
-  return { facts: sampleFacts(String(fileIdOf(document)), document), bytes };
+  const facts = {
+    ...{ id: String(fileIdOf(document)), name, size: Buffer.byteLength(text), extension: name.split(".").at(-1) ?? "" },
+    ...{ mime_type: "text/plain", created_by: String(document.created_by), created_at: Number(document.created_at) },
+  };
+  return { facts, bytes };
 }
 
 /** The file of an attachment that came with the data, with its reported size. Throws a 404 if no chunk has it. */

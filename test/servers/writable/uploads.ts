@@ -1,12 +1,19 @@
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
 import { type Asked, jsonReply, type Route, route } from "../../../src/demo/routes.js";
 import { accounts } from "../../../src/demo/rows.js";
-import type { sampleFacts } from "../../../src/demo/sample/build-document.js";
 import type { Place } from "./writable-knowledge.js";
 
 /** A file as reported by the service, and its bytes. */
 export interface StoredFile {
-  readonly facts: ReturnType<typeof sampleFacts>;
+  readonly facts: {
+    readonly id: string;
+    readonly name: string;
+    readonly size: number;
+    readonly extension: string;
+    readonly mime_type: string;
+    readonly created_by: string;
+    readonly created_at: number;
+  };
   readonly bytes: Buffer | string;
 }
 
