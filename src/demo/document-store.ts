@@ -1,10 +1,9 @@
 import { beginIndexing, documentAt, entryAt, type IndexingJob, isOver, type Source, sourceOf } from "./indexing.js";
-import { notFound, Refusal, shownStatus } from "./knowledge.js";
+import { type Listed, notFound, Refusal, shownStatus } from "./knowledge.js";
 import {
   type Batch,
   type Dataset,
   known,
-  type StatusEntry,
   type StoredChunk,
   type StoredDataset,
   type StoredDocument,
@@ -16,13 +15,6 @@ export interface Located {
   readonly dataset: Dataset;
   readonly document: StoredDocument;
   readonly chunk: StoredChunk;
-}
-
-/** The answer to a re-index. No other answer contains the batch. */
-export interface Begun {
-  readonly dataset_id: string;
-  readonly document_id: string;
-  readonly batch: string;
 }
 
 /** A dataset of the store. Its row is replaced, never modified. */
@@ -98,7 +90,7 @@ export class DocumentStore {
   }
 
   /** The entries of a batch. A document that was indexed again since shows its newest indexing. */
-  statusEntries(datasetId: string, batch: string): readonly StatusEntry[] {
+  statusEntries(datasetId: string, batch: string): readonly Listed[] {
     const { documents, batches } = this.findDataset(datasetId);
     const entries = (batches.get(batch)?.entries() ?? []).filter(({ id }) => documents.has(id));
     if (entries.length === 0) throw notFound("Documents");
@@ -148,16 +140,14 @@ export class DocumentStore {
       throw new Refusal(400, "document_indexing", "Cannot operate document during indexing.");
   }
 
-  /** Starts a re-index. Throws a 404 for an unknown document, a 400 while it is being indexed. */
-  reindex(documentId: string, { seconds }: { readonly seconds: number }): Begun {
+  /**
+   * Starts to index a document again; no other answer contains the batch. Its version is the result from the start; `#present`
+   * hides it until the end. Throws a 404 for an unknown document, a 400 while it is being indexed.
+   */
+  reindex(documentId: string, { seconds }: { readonly seconds: number }) {
     this.checkIdle(documentId);
     const held = this.find(documentId);
-    return this.begin(held, held.source, seconds);
-  }
-
-  /** Starts to index an idle document. Its version is the result from the start; `#present` hides it until the end. */
-  protected begin(held: HeldDocument, source: Source, seconds: number): Begun {
-    const { version: before, dataset } = held;
+    const { version: before, dataset, source } = held;
     const startedAt = this.now();
     const batch = batchName(new Date(startedAt * 1000), ++this.#jobs);
     const generation = (held.job?.generation ?? 0) + 1;

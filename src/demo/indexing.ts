@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Details } from "./knowledge.js";
+import type { Details, Listed } from "./knowledge.js";
 import {
   type ChildChunk,
   type Chunk,
@@ -9,7 +9,6 @@ import {
   known,
   type NewPosition,
   newChild,
-  type StatusEntry,
   type StoredChunk,
   type StoredDocument,
   stableId,
@@ -73,7 +72,7 @@ function withState({ row, children }: StoredChunk, state: Partial<Chunk>): Store
 }
 
 /** The document's entry in the indexing status of a batch, at a given time. */
-export function entryAt(job: IndexingJob, now: number): StatusEntry {
+export function entryAt(job: IndexingJob, now: number): Listed {
   const { before, startedAt, seconds } = job;
   const { share, stage, split, done } = progressAt(job, now);
   const timeOf = (each: Stage) => (share >= begins[each] ? Math.floor(startedAt + seconds * begins[each]) : null);

@@ -1,5 +1,6 @@
 import { type DemoKnowledge, demoKnowledge } from "../demo-knowledge.js";
 import { DocumentStore } from "../document-store.js";
+import type { Listed } from "../knowledge.js";
 import {
   accounts,
   type Batch,
@@ -9,9 +10,6 @@ import {
   type Document,
   newChild,
   newChunk,
-  newDataset,
-  newDocument,
-  type StatusEntry,
   type StoredChunk,
   type StoredDataset,
   type StoredDocument,
@@ -50,47 +48,73 @@ export function buildDataset(outline: DatasetOutline, clock: () => Date): Stored
     return { id, entries: () => entries };
   });
   const { name, description, technique } = outline;
+  const [isEmbedded, by] = [technique === "high_quality", accounts.author];
   const time = Math.min(...documents.map(({ row }) => row.created_at));
   const row = {
-    ...newDataset({ id: datasetId(outline), name, description, technique, time, by: accounts.author }),
-    ...{ permission: "all_team_members", data_source_type: "upload_file" },
-    ...{ doc_metadata: builtInFields, built_in_field_enabled: true },
+    ...{ id: datasetId(outline), name, description, provider: "vendor", permission: "all_team_members" },
+    ...{
+      data_source_type: "upload_file",
+      indexing_technique: technique,
+      app_count: 0,
+      document_count: 0,
+      word_count: 0,
+    },
+    ...{ created_by: by, author_name: authorName, created_at: time, updated_by: by, updated_at: time },
+    embedding_model: isEmbedded ? "text-embedding-3-small" : null,
+    embedding_model_provider: isEmbedded ? "openai" : null,
+    embedding_available: true,
+    retrieval_model_dict: {
+      search_method: isEmbedded ? "semantic_search" : "keyword_search",
+      ...{ reranking_enable: false, reranking_mode: null },
+      reranking_model: { reranking_provider_name: "", reranking_model_name: "" },
+      ...{ weights: null, top_k: 4, score_threshold_enabled: false, score_threshold: null },
+    },
+    ...{ summary_index_setting: null, tags: [], doc_form: null, doc_metadata: builtInFields },
+    ...{ built_in_field_enabled: true, pipeline_id: null, runtime_mode: "general", total_documents: 0 },
+    ...{ total_available_documents: 0, enable_api: true, is_multimodal: false },
   };
   return { row, documents, batches };
 }
 
+const authorName = "Sample author";
 const firstDay = Date.UTC(2025, 0, 6, 8) / 1000;
 const day = 86_400;
 
-function buildDocument(dataset: DatasetOutline, outline: DocumentOutline): StoredDocument {
+/** Builds a document with all its chunks. */
+export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline): StoredDocument {
   const { name, form, error = null, embedsChildren = false } = outline;
-  const id = documentId(dataset, name);
+  const [id, by] = [documentId(dataset, name), accounts.author];
   const position = dataset.documents.indexOf(outline) + 1;
-  const createdAt = firstDay + position * day;
-  const by = accounts.author;
-  const file = {
-    ...{ id: stableId(`${id}/file`), name, size: Buffer.byteLength(sampleText(id, name)) },
-    ...{ extension: name.split(".").at(-1) ?? "", mime_type: "text/plain", created_by: by, created_at: createdAt },
-  };
-  const rule = sampleRule(form, embedsChildren);
-  const made = newDocument({ id, name, form, position, createdAt, by, file, language: "English", rule });
-  const source = { document: made.row, outline, countsTokens: dataset.technique === "high_quality" };
+  const created_at = firstDay + position * day;
+  const countsTokens = dataset.technique === "high_quality";
+  const source = { document: { id, doc_form: form, created_at }, outline, countsTokens };
   const random = randomFrom(id);
   const chunks = Array.from({ length: outline.chunkCount }, (_, index) => buildChunk(source, random, index + 1));
   const rows = chunks.map(({ row }) => row);
-  const metadata = [name, "Sample author", `${createdAt}.0`, `${createdAt}.0`, "file_upload"];
-  const state =
-    error === null
-      ? { indexing_status: "completed", display_status: "available" }
-      : { indexing_status: "error", error, display_status: "error" };
-  const row = {
-    ...made.row,
-    doc_metadata: builtInFields.map((field, index) => ({ ...field, value: metadata[index] })),
-    ...{ tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count"), hit_count: sumOf(rows, "hit_count") },
-    ...state,
+  const state = error === null ? "completed" : "error";
+  const file = {
+    ...{ id: stableId(`${id}/file`), name, size: Buffer.byteLength(sampleText(id, name)) },
+    ...{ extension: name.split(".").at(-1) ?? "", mime_type: "text/plain", created_by: by, created_at },
   };
-  const ended = error === null ? { completed_at: createdAt + 60, indexing_latency: 60 } : {};
-  return { row, details: { ...made.details, ...ended }, chunks, embedsChildren };
+  const rule = { id: stableId(`${id}/rule`), ...sampleRule(form, embedsChildren) };
+  const metadata = [name, authorName, `${created_at}.0`, `${created_at}.0`, "file_upload"];
+  const row = {
+    ...{ id, position, data_source_type: "upload_file", data_source_info: { upload_file_id: file.id } },
+    ...{ data_source_detail_dict: { upload_file: file }, dataset_process_rule_id: rule.id, name, created_from: "api" },
+    ...{ created_by: by, created_at, tokens: sumOf(rows, "tokens"), indexing_status: state, error, enabled: true },
+    ...{ disabled_at: null, disabled_by: null, archived: false },
+    ...{ display_status: error === null ? "available" : "error", word_count: sumOf(rows, "word_count") },
+    ...{ hit_count: sumOf(rows, "hit_count"), doc_form: form },
+    doc_metadata: builtInFields.map((field, index) => ({ ...field, value: metadata[index] })),
+    ...{ summary_index_status: null, need_summary: false },
+  };
+  const details = {
+    ...{ data_source_info: { upload_file: file }, doc_language: "English", doc_type: null },
+    ...{ document_process_rule: rule, updated_at: created_at },
+    completed_at: error === null ? created_at + 60 : null,
+    indexing_latency: error === null ? 60 : null,
+  };
+  return { row, details, chunks, embedsChildren };
 }
 
 /** The text of the file that a document was made from, of some kilobytes. The demo gives only its size. */
@@ -117,7 +141,7 @@ const splitAfter = 9;
 
 /** The document to build chunks for. */
 interface ChunkSource {
-  readonly document: Document;
+  readonly document: Pick<Document, "id" | "doc_form" | "created_at">;
   readonly outline: DocumentOutline;
   readonly countsTokens: boolean;
 }
@@ -153,7 +177,7 @@ function buildChunk({ document, outline, countsTokens }: ChunkSource, random: Ra
 }
 
 /** The entry of a document in a finished batch. Chunks being replaced are not counted. */
-export function restingEntry({ row, chunks }: StoredDocument): StatusEntry {
+export function restingEntry({ row, chunks }: StoredDocument): Listed {
   const { id, created_at, error = null } = row;
   const counted = chunks.filter((chunk) => chunk.row.status !== "re_segment");
   return {
