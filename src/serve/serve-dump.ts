@@ -49,8 +49,8 @@ export async function serveDump(folder: string, options: ServeOptions = {}): Pro
   await found.checkSizes(manifest.files);
   const rows = await DumpDatabase.load(found, { signal, progress });
   try {
-    const knowledge = new DumpKnowledge(manifest, rows);
-    const service = await startService({ port, key, knowledge, jsonText }).catch((error: Error) => {
+    const demo = { reads: new DumpKnowledge(manifest, rows), routes: [] };
+    const service = await startService({ port, key, demo, jsonText }).catch((error: Error) => {
       throw new StopError(error.message, { cause: error });
     });
     const { job, run_id: runId, counts } = manifest;

@@ -44,7 +44,7 @@ export async function guarded() {
   const folder = await testFolder();
   const clock = () => new Date();
   const demo = sampleKnowledge(clock);
-  const service = await startService({ demo, clock });
+  const service = await startService({ demo });
   onTestFinished(() => service.close());
   const segments = `${service.url}/datasets/${datasetId}/documents/${documentId}/segments`;
   const write = async (path: string, body: object) => {

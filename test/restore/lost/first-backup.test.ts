@@ -22,7 +22,7 @@ async function worked(settings: { readonly details: "auto" | boolean; readonly m
     outlines.map((outline) => buildDataset(outline, clock)),
     clock,
   );
-  const service = await startService({ demo, clock });
+  const service = await startService({ demo });
   onTestFinished(() => service.close());
   const send = async (method: string, path: string, body: object) => {
     const headers = { authorization: `Bearer ${service.key}`, "content-type": "application/json" };
