@@ -74,12 +74,9 @@ export class DocumentStore {
 
   /** Newest first. */
   documents(datasetId: string): readonly StoredDocument[] {
-    return [...this.findDataset(datasetId).documents.values()].map((held) => this.#present(held)).sort(newestFirst);
-  }
-
-  /** The current document. */
-  read(documentId: string): StoredDocument {
-    return this.#present(this.find(documentId));
+    const documents = [...this.findDataset(datasetId).documents.values()].map((held) => this.#present(held));
+    const position = ({ row }: StoredDocument) => Number(row.position ?? 0);
+    return documents.sort((a, b) => b.row.created_at - a.row.created_at || position(b) - position(a));
   }
 
   /** The current document, checking that it belongs to the dataset. */
@@ -127,10 +124,8 @@ export class DocumentStore {
 
   /** Replaces a chunk of a document. Throws a 400 while it is being indexed. */
   writeChunk(document: StoredDocument, chunk: StoredChunk): void {
-    this.writeChunks(
-      document,
-      document.chunks.map((each) => (each.row.id === chunk.row.id ? chunk : each)),
-    );
+    const chunks = document.chunks.map((each) => (each.row.id === chunk.row.id ? chunk : each));
+    this.writeChunks(document, chunks);
   }
 
   /** Throws a 400 while the document is being indexed. */
@@ -149,7 +144,8 @@ export class DocumentStore {
     const held = this.find(documentId);
     const { version: before, dataset, source } = held;
     const startedAt = this.now();
-    const batch = batchName(new Date(startedAt * 1000), ++this.#jobs);
+    const second = new Date(startedAt * 1000).toISOString().slice(0, 19).replace(/\D/g, "");
+    const batch = second + String(++this.#jobs).padStart(6, "0"); // several may begin in one second
     const generation = (held.job?.generation ?? 0) + 1;
     const job = beginIndexing(before, source, { batch, generation, startedAt, seconds });
     dataset.batches.set(batch, { id: batch, entries: () => [entryAt(job, this.now())] });
@@ -166,8 +162,7 @@ export class DocumentStore {
 
   protected find(documentId: string): HeldDocument {
     const id = documentId.toLowerCase();
-    const dataset = [...this.held.values()].find(({ documents }) => documents.has(id));
-    const held = dataset?.documents.get(id);
+    const held = [...this.held.values()].flatMap(({ documents }) => documents.get(id) ?? [])[0];
     if (!held) throw notFound("Document");
     return held;
   }
@@ -177,20 +172,10 @@ export class DocumentStore {
   }
 }
 
-/** A batch name as in the service: the time, and a number that distinguishes batches of one second. */
-function batchName(time: Date, number: number): string {
-  return time.toISOString().slice(0, 19).replace(/\D/g, "") + String(number).padStart(6, "0");
-}
-
 /** Converts a stored dataset to one with documents that can change. */
 function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
   const dataset: HeldDataset = { row, documents: new Map(), batches: new Map(batches.map((each) => [each.id, each])) };
   for (const document of documents)
     dataset.documents.set(document.row.id, { dataset, version: document, source: sourceOf(document) });
   return dataset;
-}
-
-/** Sorts documents as in their list. */
-function newestFirst({ row: a }: StoredDocument, { row: b }: StoredDocument): number {
-  return b.created_at - a.created_at || Number(b.position ?? 0) - Number(a.position ?? 0);
 }

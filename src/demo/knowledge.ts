@@ -5,7 +5,12 @@
  */
 export interface Knowledge {
   metadataFields(datasetId: string): Awaitable<readonly Details[]>;
-  chunks(datasetId: string, documentId: string, query: ListQuery): Awaitable<ChunkSlice>;
+  /** `doc_form` is null if unknown. */
+  chunks(
+    datasetId: string,
+    documentId: string,
+    query: ListQuery,
+  ): Awaitable<Slice<Listed> & { doc_form: string | null }>;
   childChunks(datasetId: string, documentId: string, chunkId: string, query: ListQuery): Awaitable<Slice<Listed>>;
   /** One entry per document of the batch, in no particular order. */
   indexingStatus(datasetId: string, batchId: string): Awaitable<readonly Listed[]>;
@@ -35,11 +40,6 @@ export interface Slice<Row> {
   readonly total: number;
 }
 
-interface ChunkSlice extends Slice<Listed> {
-  /** Null if unknown. */
-  readonly doc_form: string | null;
-}
-
 /** An object that the service returns unchanged. */
 export type Details = Readonly<Record<string, unknown>>;
 
@@ -49,19 +49,15 @@ export interface Listed {
   readonly [field: string]: unknown;
 }
 
-/** One page of a list in memory. A keyword searches the text of a row. */
+/** One page of a list in memory. A keyword searches the text of a row, ignoring case. */
 export function pageOf<Row>(
   rows: readonly Row[],
   { page, limit, keyword }: ListQuery,
   textOf: (row: Row) => unknown,
 ): Slice<Row> {
-  const found = keyword === "" ? rows : rows.filter((row) => hasKeyword(textOf(row), keyword));
+  const hasKeyword = (text: unknown) => typeof text === "string" && text.toLowerCase().includes(keyword.toLowerCase());
+  const found = keyword === "" ? rows : rows.filter((row) => hasKeyword(textOf(row)));
   return { rows: found.slice((page - 1) * limit, page * limit), total: found.length };
-}
-
-/** Whether a text contains a keyword, ignoring case. */
-function hasKeyword(text: unknown, keyword: string): boolean {
-  return typeof text === "string" && text.toLowerCase().includes(keyword.toLowerCase());
 }
 
 /** Other names that the service accepts in the status filter of the list of documents. */

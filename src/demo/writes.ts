@@ -217,8 +217,7 @@ function changedTexts({ dataset, document, chunk: { row } }: Located, change: Ch
   };
 }
 
-/** The default and maximum duration of a re-index, in seconds. */
-const usual = 5;
+/** The maximum duration of a re-index, in seconds. */
 const longest = 86_400;
 
 /**
@@ -227,7 +226,7 @@ const longest = 86_400;
  */
 export function reindexRoute(store: DocumentStore): Route {
   return route("POST", "/demo/reindex/:document", ({ id, query, headers }) => {
-    const seconds = query.get("seconds") ?? String(usual);
+    const seconds = query.get("seconds") ?? "5";
     if (!/^\d+(\.\d+)?$/.test(seconds) || Number(seconds) > longest)
       throw invalidParam(`seconds must be a number from 0 to ${longest}.`);
     const begun = store.reindex(id("document"), { seconds: Number(seconds) });

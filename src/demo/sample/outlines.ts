@@ -7,7 +7,12 @@ export interface DatasetOutline {
   /** Economy datasets count no tokens. */
   readonly technique: "high_quality" | "economy";
   readonly documents: readonly DocumentOutline[];
-  readonly batches: readonly BatchOutline[];
+  /** Documents are named as above. */
+  readonly batches: readonly {
+    readonly id: string;
+    readonly documents: readonly string[];
+    readonly underWay: boolean;
+  }[];
 }
 
 export interface DocumentOutline {
@@ -29,13 +34,6 @@ export interface DocumentOutline {
   readonly fractionalTimes?: boolean;
   /** Why the document could not be indexed. */
   readonly error?: string;
-}
-
-/** Documents are named as in their dataset's outline. */
-export interface BatchOutline {
-  readonly id: string;
-  readonly documents: readonly string[];
-  readonly underWay: boolean;
 }
 
 type Peculiarity = (chunk: Chunk, number: number) => Chunk;
@@ -91,9 +89,8 @@ const withNulls: Peculiarity = (chunk, number) =>
 const withoutSignedCopy: Peculiarity = (chunk) => ({ ...chunk, sign_content: "" });
 
 /** A field that no documentation of the service mentions. */
-function withLanguageHint(tagOf: (number: number) => string): Peculiarity {
-  return (chunk, number) => (number % 3 === 0 ? { ...chunk, language_hint: tagOf(number) } : chunk);
-}
+const withLanguageHint: Peculiarity = (chunk, number) =>
+  number % 3 === 0 ? { ...chunk, language_hint: languages[(number - 1) % languages.length]?.tag } : chunk;
 
 /** Removes the fields that older servers lacked: signed copies, embedded children, attachments and summaries. */
 const asOlderServer: Peculiarity = (chunk) => {
@@ -197,7 +194,6 @@ function codePoints(first: number, last: number): string {
 }
 
 const guideChildren = [250, 101, 100, 1, 0];
-const languageTag = (number: number) => languages[(number - 1) % languages.length]?.tag ?? english.tag;
 const hierarchical = { form: "hierarchical_model", topic: "product" } as const;
 
 /** The first dataset: every document form, both kinds of parents, and contents that break exports. */
@@ -214,7 +210,7 @@ export const productKnowledge: DatasetOutline = {
     {
       ...{ ...hierarchical, name: "User manual.pdf", chunkCount: 740, embedsChildren: true },
       childCount: (number) => number % 3,
-      peculiarities: [withAttachments, withEdits, withLanguageHint(languageTag)],
+      peculiarities: [withAttachments, withEdits, withLanguageHint],
     },
     { ...hierarchical, name: "Release notes.md", languages: [english], chunkCount: 1, childCount: () => 250 },
     {

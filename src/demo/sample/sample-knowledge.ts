@@ -211,8 +211,9 @@ export function batchUnderWay(id: string, documents: readonly StoredDocument[], 
       reads = Math.min(reads + 1, readsToFinish);
       if (reads > readsToSplit) splitAt ??= now();
       if (reads === readsToFinish) completedAt ??= now();
+      const stage = completedAt !== null ? "completed" : splitAt !== null ? "indexing" : "splitting";
       return documents.map(({ row, chunks }) => ({
-        ...{ id: row.id, indexing_status: stageAfter(reads), processing_started_at: startedAt },
+        ...{ id: row.id, indexing_status: stage, processing_started_at: startedAt },
         ...{ parsing_completed_at: startedAt, cleaning_completed_at: startedAt, splitting_completed_at: splitAt },
         ...{ completed_at: completedAt, paused_at: null, error: null, stopped_at: null },
         completed_segments: Math.floor((chunks.length * reads) / readsToFinish),
@@ -220,9 +221,4 @@ export function batchUnderWay(id: string, documents: readonly StoredDocument[], 
       }));
     },
   };
-}
-
-function stageAfter(reads: number): string {
-  if (reads === readsToFinish) return "completed";
-  return reads > readsToSplit ? "indexing" : "splitting";
 }

@@ -24,6 +24,11 @@ export class WritableStore extends DocumentStore {
 
   readonly files = new UploadedFiles();
 
+  /** The current document. */
+  read(documentId: string): StoredDocument {
+    return this.readIn(this.find(documentId).dataset.row.id, documentId);
+  }
+
   /** Adds a dataset without documents, or replaces the row of an existing one. */
   writeDataset(row: Dataset): void {
     const held = this.held.get(row.id);
