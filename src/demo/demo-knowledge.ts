@@ -2,7 +2,6 @@ import type { DocumentStore } from "./document-store.js";
 import { type Knowledge, notFound, pageOf, shownStatus, statusFilter } from "./knowledge.js";
 import { jsonReply, type Route, route } from "./routes.js";
 import { builtInFields, type ChildChunk, type Chunk } from "./rows.js";
-import { signChunk } from "./sign-links.js";
 import { ChunkWrites, reindexRoute, writeRoutes } from "./writes.js";
 
 /** An in-memory knowledge base that changes: chunks can be written, and documents re-indexed. */
@@ -29,7 +28,7 @@ export function demoKnowledge(store: DocumentStore, writes = new ChunkWrites(sto
   return { reads, routes, writes, store };
 }
 
-/** The reads of a store. Links are signed again on every read. */
+/** The reads of a store. */
 function storeKnowledge(store: DocumentStore): Knowledge {
   return {
     metadataFields(datasetId) {
@@ -40,8 +39,7 @@ function storeKnowledge(store: DocumentStore): Knowledge {
       const { row, chunks } = store.readIn(datasetId, documentId);
       const all = chunks.map((chunk) => chunk.row).sort(byPositionThenId);
       const wanted = all.filter(({ status }) => query.statuses.length === 0 || query.statuses.includes(status));
-      const { rows, total } = pageOf(wanted, query, ({ content }) => content);
-      return { doc_form: row.doc_form, rows: rows.map((chunk) => signChunk(chunk, store.now())), total };
+      return { doc_form: row.doc_form, ...pageOf(wanted, query, ({ content }) => content) };
     },
     childChunks(datasetId, documentId, chunkId, query) {
       const { chunks } = store.readIn(datasetId, documentId);

@@ -14,7 +14,7 @@ export interface Document extends Details {
   readonly created_at: number;
 }
 
-/** Links in `sign_content` and `attachments` are stored unsigned, and signed for every answer. */
+/** Links in `sign_content` and `attachments` have no signatures. */
 export interface Chunk extends Details {
   readonly id: string;
   readonly position: number;

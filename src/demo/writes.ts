@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { check, listOf, object, text, truth } from "../schema.js";
 import type { DocumentStore, Located } from "./document-store.js";
 import { automaticChildren } from "./indexing.js";
-import { invalidParam, type Listed, notFound } from "./knowledge.js";
+import { invalidParam, notFound } from "./knowledge.js";
 import { type Asked, jsonReply, noContent, type Route, route } from "./routes.js";
 import {
   accounts,
@@ -19,7 +19,6 @@ import {
   stableId,
   withChildren,
 } from "./rows.js";
-import { signChunk } from "./sign-links.js";
 
 /** File ids are checked and then ignored. */
 const texts = {
@@ -48,7 +47,6 @@ export function writeRoutes(writes: ChunkWrites, store: DocumentStore): readonly
   const children = `${segment}/child_chunks`;
   const child = `${children}/:child`;
   const pathOf = ({ id }: Asked): ChunkPath => [id("dataset"), id("document"), id("segment")];
-  const shown = (chunk: Listed) => signChunk(chunk, store.now());
   const answer = ({ id }: Asked, data: object) => {
     const { doc_form } = store.readIn(id("dataset"), id("document")).row;
     return jsonReply(200, { data, doc_form });
@@ -56,15 +54,15 @@ export function writeRoutes(writes: ChunkWrites, store: DocumentStore): readonly
   return [
     route("POST", segments, async (asked) => {
       const { segments } = await bodyOf(addRequest, asked);
-      return answer(asked, writes.addChunks(asked.id("dataset"), asked.id("document"), segments).map(shown));
+      return answer(asked, writes.addChunks(asked.id("dataset"), asked.id("document"), segments));
     }),
     route("GET", segment, async (asked) => {
       store.readIn(asked.id("dataset"), asked.id("document"));
-      return answer(asked, shown(store.locate(asked.id("segment")).chunk.row));
+      return answer(asked, store.locate(asked.id("segment")).chunk.row);
     }),
     route("POST", segment, async (asked) => {
       const { segment } = await bodyOf(changeRequest, asked);
-      return answer(asked, shown(writes.updateChunk(...pathOf(asked), segment)));
+      return answer(asked, writes.updateChunk(...pathOf(asked), segment));
     }),
     route("DELETE", segment, async (asked) => {
       writes.deleteChunk(...pathOf(asked));

@@ -3,8 +3,8 @@ import { type Details, type Knowledge, notFound, Refusal } from "../../../src/de
 import { type Asked, jsonReply, type Reply, type Route, route } from "../../../src/demo/routes.js";
 import type { Attachment } from "../../../src/demo/rows.js";
 import { sampleText } from "../../../src/demo/sample/sample-knowledge.js";
-import { signOf } from "../../../src/demo/sign-links.js";
 import { isMapping } from "../../../src/schema.js";
+import { signOf } from "./sign-links.js";
 import type { StoredFile } from "./uploads.js";
 import type { WritableStore } from "./writable-store.js";
 

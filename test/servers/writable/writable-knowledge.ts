@@ -10,6 +10,7 @@ import { documentRoutes } from "./documents.js";
 import { type FailingOptions, FailingWrites } from "./failing-writes.js";
 import { fileRoutes } from "./files.js";
 import { metadataRoutes, withMetadata } from "./metadata.js";
+import { withSignedAnswer, withSignedLinks } from "./sign-links.js";
 import { tagRoutes } from "./tags.js";
 import { type UploadedFiles, uploadRoute } from "./uploads.js";
 import { WritableStore } from "./writable-store.js";
@@ -73,8 +74,9 @@ export function writableKnowledge(
   const more = [datasetRoutes, documentRoutes, metadataRoutes, tagRoutes, uploadRoute].flatMap((routes) =>
     routes(place),
   );
-  const reads = withMetadata(demo.reads, store);
-  const routes = [...more, ...fileRoutes(reads, store), ...demo.routes].map((route) => slowed(route, options));
+  const reads = withSignedLinks(withMetadata(demo.reads, store), store);
+  const signed = demo.routes.map((each) => withSignedAnswer(each, store));
+  const routes = [...more, ...fileRoutes(reads, store), ...signed].map((route) => slowed(route, options));
   return { ...demo, store, reads, routes };
 }
 

@@ -1,6 +1,37 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { Listed } from "./knowledge.js";
-import type { Attachment } from "./rows.js";
+import type { Knowledge, Listed } from "../../../src/demo/knowledge.js";
+import type { Route } from "../../../src/demo/routes.js";
+import type { Attachment } from "../../../src/demo/rows.js";
+import type { WritableStore } from "./writable-store.js";
+
+/** The reads with links that are signed again at every read, as in the service. */
+export function withSignedLinks(reads: Knowledge, store: WritableStore): Knowledge {
+  return {
+    ...reads,
+    chunks: async (...asked) => {
+      const { rows, ...others } = await reads.chunks(...asked);
+      return { ...others, rows: rows.map((chunk) => signChunk(chunk, store.now())) };
+    },
+  };
+}
+
+/** The route; if it answers chunks, their links are signed. */
+export function withSignedAnswer(each: Route, store: WritableStore): Route {
+  if (!["segments", "segments/s"].some((leaf) => each.path.test(`/v1/datasets/d/documents/d/${leaf}`))) return each;
+  return {
+    ...each,
+    reply: async (asked) => {
+      const answer = await each.reply(asked);
+      if (answer.content === "") return answer;
+      const { data, ...others } = JSON.parse(String(answer.content));
+      const sign = (chunk: Listed) => signChunk(chunk, store.now());
+      return {
+        ...answer,
+        content: JSON.stringify({ data: Array.isArray(data) ? data.map(sign) : sign(data), ...others }),
+      };
+    },
+  };
+}
 
 /** A link and the question mark after it, which the signature replaces; the rest of its query becomes plain text. */
 const fileLink = /(\/files\/[0-9a-f-]+\/(?:file|image)-preview)\??/g;
@@ -10,7 +41,7 @@ const secret = randomBytes(32);
  * The chunk for an answer at `now`, in Unix seconds: links to files in `sign_content` and in attachments get a fresh signature
  * (`timestamp`, `nonce`, `sign`). The content itself, and chunks without links, stay unchanged.
  */
-export function signChunk(chunk: Listed, now: number): Listed {
+function signChunk(chunk: Listed, now: number): Listed {
   const { sign_content, attachments } = chunk;
   const signed = (file: Attachment) => ({ ...file, source_url: signLinks(file.source_url, now) });
   return {
