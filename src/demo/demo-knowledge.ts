@@ -5,19 +5,12 @@ import { builtInFields, type ChildChunk, type Chunk } from "./rows.js";
 import { ChunkWrites, reindexRoute, writeRoutes } from "./writes.js";
 
 /** An in-memory knowledge base that changes: chunks can be written, and documents re-indexed. */
-export interface DemoKnowledge {
-  readonly reads: Knowledge;
-  /** Its routes besides the reads. */
-  readonly routes: readonly Route[];
-  readonly writes: ChunkWrites;
-  /** The current datasets and documents. */
-  readonly store: DocumentStore;
-}
+export type DemoKnowledge = ReturnType<typeof demoKnowledge>;
 
-/** A knowledge base on a store. The store's initial data stays unchanged. */
-export function demoKnowledge(store: DocumentStore, writes = new ChunkWrites(store)): DemoKnowledge {
+/** A knowledge base on a store: its reads, its other routes, and its writes. The store's initial data stays unchanged. */
+export function demoKnowledge(store: DocumentStore, writes = new ChunkWrites(store)) {
   const reads = storeKnowledge(store);
-  const routes = [
+  const routes: readonly Route[] = [
     ...writeRoutes(writes, store),
     route("GET", "/v1/datasets/:dataset/tags", ({ id }) => {
       store.dataset(id("dataset"));

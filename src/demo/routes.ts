@@ -41,18 +41,19 @@ export interface Route {
   readonly isOpen?: boolean;
 }
 
-interface RoutesOptions {
-  readonly knowledge: Knowledge;
-  readonly key: string;
-  /** Converts an answer to JSON. */
-  readonly jsonText: (answer: object) => string;
+/** The data that a service serves. */
+export interface Served {
+  readonly reads: Knowledge;
   /** Routes besides the reads, before which they come. The first one with a matching method and path is used. */
-  readonly more: readonly Route[];
+  readonly routes: readonly Route[];
 }
 
+/** Converts an answer to JSON. */
+type JsonText = (answer: object) => string;
+
 /** The HTTP side of the service: paths, key, parameters, envelopes and error bodies. It does not listen by itself. */
-export function createRoutes({ knowledge, key, jsonText, more }: RoutesOptions): RequestListener {
-  const routes = [...more, ...readRoutes(knowledge, jsonText)];
+export function createRoutes(served: Served, key: string, jsonText: JsonText): RequestListener {
+  const routes = [...served.routes, ...readRoutes(served.reads, jsonText)];
   const inOrder = oneAnswerAtATime();
   return async (request, response) => {
     await inOrder(request, response);
@@ -64,7 +65,7 @@ export function createRoutes({ knowledge, key, jsonText, more }: RoutesOptions):
 }
 
 /** The read operations. */
-function readRoutes(knowledge: Knowledge, jsonText: RoutesOptions["jsonText"]): readonly Route[] {
+function readRoutes(knowledge: Knowledge, jsonText: JsonText): readonly Route[] {
   const get = (path: string, read: (asked: Asked) => Promise<object>): Route =>
     route("GET", `/v1/datasets${path}`, async (asked) => {
       return { status: 200, type: "application/json", content: jsonText(await read(asked)) };

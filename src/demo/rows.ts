@@ -138,16 +138,9 @@ export function newChunk(
     ...{ id, position, document_id: document.id, content, sign_content: content, answer },
     ...countsOf(content, answer, countsTokens),
     ...{ keywords: text.keywords ?? [], index_node_id: stableId(`${id}/node`) },
-    ...{
-      index_node_hash: hash("sha256", content),
-      hit_count: 0,
-      enabled: true,
-      disabled_at: null,
-      disabled_by: null,
-      status: "completed",
-    },
-    ...{ created_by: by, created_at: time, updated_at: time, updated_by: null, indexing_at: time, completed_at: time },
-    ...{ error: null, stopped_at: null, child_chunks: [], attachments: [], summary: null },
+    ...{ index_node_hash: hash("sha256", content), hit_count: 0, enabled: true, disabled_at: null, disabled_by: null },
+    ...{ status: "completed", created_by: by, created_at: time, updated_at: time, updated_by: null, indexing_at: time },
+    ...{ completed_at: time, error: null, stopped_at: null, child_chunks: [], attachments: [], summary: null },
   };
 }
 

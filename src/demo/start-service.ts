@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import type { DemoKnowledge } from "./demo-knowledge.js";
-import { createRoutes } from "./routes.js";
+import { createRoutes, type Served } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
 
 const host = "127.0.0.1";
@@ -12,7 +11,7 @@ export interface ServiceOptions {
   /** The key that requests must carry; default: a random one. */
   readonly key?: string;
   /** The data to serve, with its routes besides the reads; default: the sample data. */
-  readonly demo?: Pick<DemoKnowledge, "reads" | "routes">;
+  readonly demo?: Served;
   /** Converts an answer to JSON, for rows that JSON.stringify would change. */
   readonly jsonText?: (answer: object) => string;
 }
@@ -31,8 +30,8 @@ export interface RunningService {
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const { port = 0, key = `kbdump-demo-${randomBytes(12).toString("hex")}`, jsonText = JSON.stringify } = options;
-  const { reads: knowledge, routes: more } = options.demo ?? sampleKnowledge(() => new Date());
-  const server = createServer(createRoutes({ knowledge, more, key, jsonText }));
+  const demo = options.demo ?? sampleKnowledge(() => new Date());
+  const server = createServer(createRoutes(demo, key, jsonText));
   const boundPort = await listen(server, port);
   return { url: `http://${host}:${boundPort}/v1`, key, close: () => close(server) };
 }

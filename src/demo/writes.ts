@@ -28,9 +28,8 @@ const texts = {
 const added = object(texts);
 const change = object({ ...texts, enabled: v.nullish(truth) });
 
-/** A chunk to add, as sent. Its rules are checked later. */
+/** A chunk to add, or a change, as sent. Its rules are checked later. */
 export type AddedChunk = Readonly<v.InferOutput<typeof added>>;
-
 export type ChunkChange = Readonly<v.InferOutput<typeof change>>;
 
 const addRequest = object({ segments: listOf(added) });
@@ -138,8 +137,8 @@ export class ChunkWrites {
   addChild(path: ChunkPath, content: string): ChildChunk {
     const parent = this.#parent(path);
     const { row, children } = parent.chunk;
-    const position = greatestPosition(children) + 1;
-    const child = newChild(row.id, content, "customized", { id: this.#newId(row.id), position, time: this.time() });
+    const place = { id: this.#newId(row.id), position: greatestPosition(children) + 1, time: this.time() };
+    const child = newChild(row.id, content, "customized", place);
     this.#writeChildren(parent, [...children, child]);
     return child;
   }
@@ -147,8 +146,8 @@ export class ChunkWrites {
   updateChild(path: ChunkPath, childId: string, content: string): ChildChunk {
     const parent = this.#parent(path);
     const child = childOf(parent.chunk, childId);
-    const word_count = characters(content);
-    const changed = { ...child, content, word_count, type: "customized", updated_at: this.time() };
+    const edited = { content, word_count: characters(content), type: "customized", updated_at: this.time() };
+    const changed = { ...child, ...edited };
     const children = parent.chunk.children.map((each) => (each === child ? changed : each));
     this.#writeChildren(parent, children);
     return changed;
@@ -197,12 +196,8 @@ function changedTexts({ dataset, document, chunk: { row } }: Located, change: Ch
   const content = change.content || row.content;
   const answer = isQa(document.row) ? (change.answer ?? null) : row.answer;
   const { word_count, tokens } = countsOf(content, answer, isHighQuality(dataset));
-  const same: Chunk = {
-    ...row,
-    ...(answer !== undefined && { answer }),
-    word_count,
-    ...{ enabled: true, disabled_at: null, disabled_by: null },
-  };
+  const enabled = { enabled: true, disabled_at: null, disabled_by: null };
+  const same: Chunk = { ...row, ...(answer !== undefined && { answer }), word_count, ...enabled };
   const keywords = change.keywords?.length ? { keywords: change.keywords } : {};
   if (content === row.content) return { ...same, ...keywords };
   const signed = row.sign_content === row.content ? { sign_content: content } : {};

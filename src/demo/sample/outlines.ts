@@ -132,11 +132,7 @@ const companyHandbook: DatasetOutline = {
     { ...policy, name: "Interrupted import.csv", chunkCount: 64, peculiarities: [inEveryStatus], error: tooLong },
   ],
   batches: [
-    {
-      id: "20250602093000654321",
-      documents: ["Employee handbook.docx", "Travel and expenses.pdf"],
-      underWay: true,
-    },
+    { id: "20250602093000654321", documents: ["Employee handbook.docx", "Travel and expenses.pdf"], underWay: true },
     { id: "import/März 2025 #3? 100%", documents: ["Announcements.txt", "Interrupted import.csv"], underWay: false },
   ],
 };

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 export type Topic = "product" | "policy" | "support";
 
 /** Beginnings, middles and ends of sentences, to combine freely. `{n}` becomes a number. */
-type Fragments = readonly [readonly string[], readonly string[], readonly string[]];
+type Fragments = readonly (readonly string[])[];
 
 /** The material for sentences in one language. */
 export interface Language {
@@ -108,8 +108,7 @@ export const languages: readonly Language[] = [english, english, chinese, englis
 
 /** Parses one line each for beginnings, middles and ends. */
 function fragments(text: string): Fragments {
-  const [firsts = [], seconds = [], thirds = []] = text.trim().split("\n").map(choices);
-  return [firsts, seconds, thirds];
+  return text.trim().split("\n").map(choices);
 }
 
 function choices(text: string): readonly string[] {
@@ -118,7 +117,7 @@ function choices(text: string): readonly string[] {
 
 /** Returns `count` sentences about the topic. */
 export function sentences(random: Random, language: Language, topic: Topic, count: number): readonly string[] {
-  const [firsts, seconds, thirds] = language.sentences[topic];
+  const [firsts = [], seconds = [], thirds = []] = language.sentences[topic];
   return Array.from({ length: count }, () => {
     const third = pick(random, thirds);
     return withNumbers(random, [pick(random, firsts), pick(random, seconds), third].join(language.space));

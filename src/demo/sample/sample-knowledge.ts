@@ -43,23 +43,15 @@ export function buildDataset(outline: DatasetOutline, clock: () => Date): Stored
   const documents = outline.documents.map((document) => buildDocument(outline, document));
   const batches = outline.batches.map(({ id, documents: names, underWay }): Batch => {
     const members = documents.filter(({ row }) => names.includes(row.name));
-    if (underWay) return batchUnderWay(id, members, clock);
-    const entries = members.map(restingEntry);
-    return { id, entries: () => entries };
+    return underWay ? batchUnderWay(id, members, clock) : { id, entries: () => members.map(restingEntry) };
   });
   const { name, description, technique } = outline;
   const [isEmbedded, by] = [technique === "high_quality", accounts.author];
   const time = Math.min(...documents.map(({ row }) => row.created_at));
   const row = {
     ...{ id: datasetId(outline), name, description, provider: "vendor", permission: "all_team_members" },
-    ...{
-      data_source_type: "upload_file",
-      indexing_technique: technique,
-      app_count: 0,
-      document_count: 0,
-      word_count: 0,
-    },
-    ...{ created_by: by, author_name: authorName, created_at: time, updated_by: by, updated_at: time },
+    ...{ data_source_type: "upload_file", indexing_technique: technique, app_count: 0, document_count: 0 },
+    ...{ word_count: 0, created_by: by, author_name: authorName, created_at: time, updated_by: by, updated_at: time },
     embedding_model: isEmbedded ? "text-embedding-3-small" : null,
     embedding_model_provider: isEmbedded ? "openai" : null,
     embedding_available: true,
@@ -78,14 +70,13 @@ export function buildDataset(outline: DatasetOutline, clock: () => Date): Stored
 
 const authorName = "Sample author";
 const firstDay = Date.UTC(2025, 0, 6, 8) / 1000;
-const day = 86_400;
 
 /** Builds a document with all its chunks. */
 export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline): StoredDocument {
   const { name, form, error = null, embedsChildren = false } = outline;
   const [id, by] = [documentId(dataset, name), accounts.author];
   const position = dataset.documents.indexOf(outline) + 1;
-  const created_at = firstDay + position * day;
+  const created_at = firstDay + position * 86_400;
   const countsTokens = dataset.technique === "high_quality";
   const source = { document: { id, doc_form: form, created_at }, outline, countsTokens };
   const random = randomFrom(id);
@@ -199,7 +190,7 @@ const readsToFinish = 20;
  * A batch whose counts grow with each read until it is completed after 20 reads. No count ever decreases. Only the progress is
  * simulated: all chunks exist from the start, so that every dump of them is the same.
  */
-export function batchUnderWay(id: string, documents: readonly StoredDocument[], clock: () => Date): Batch {
+function batchUnderWay(id: string, documents: readonly StoredDocument[], clock: () => Date): Batch {
   const now = (): number => Math.floor(clock().getTime() / 1000);
   const startedAt = now();
   let reads = 0;
