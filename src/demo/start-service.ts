@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
+import { StopError } from "../errors.js";
 import { createRoutes, type Served } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
 
@@ -25,8 +26,8 @@ export interface RunningService {
 }
 
 /**
- * Starts the embedded knowledge service on loopback, and resolves once it answers. If the port is unavailable, rejects with an
- * error that says what to do.
+ * Starts the embedded knowledge service on loopback, and resolves once it answers. If the port is unavailable, rejects with a
+ * StopError that says what to do.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const { port = 0, key = `kbdump-demo-${randomBytes(12).toString("hex")}`, jsonText = JSON.stringify } = options;
@@ -43,7 +44,7 @@ async function listen(server: Server, port: number): Promise<number> {
       server.listen(port, host, resolve);
     });
   } catch (cause) {
-    throw new Error(`the service cannot listen on ${host}:${port}: ${hintFor(cause)}`, { cause });
+    throw new StopError(`the service cannot listen on ${host}:${port}: ${hintFor(cause)}`, { cause });
   }
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : port;

@@ -38,7 +38,7 @@ export function documentId(dataset: DatasetOutline, documentName: string): strin
   return stableId(`${dataset.name}/${documentName}`);
 }
 
-/** Builds a dataset with all its documents. Its counts follow from them. */
+/** Builds a dataset with all its documents, which the store counts. */
 export function buildDataset(outline: DatasetOutline, clock: () => Date): StoredDataset {
   const documents = outline.documents.map((document) => buildDocument(outline, document));
   const batches = outline.batches.map(({ id, documents: names, underWay }): Batch => {
