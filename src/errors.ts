@@ -34,18 +34,18 @@ export class UsageError extends Error {
 interface Failure {
   readonly cause?: unknown;
   /** HTTP status of the answer; absent without an answer. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The service's own error code, such as `not_found`; absent if the body is not the service's JSON. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** Milliseconds that the service asks to wait. */
-  readonly retryAfter?: number;
+  readonly retryAfter?: number | undefined;
   /** Refused because of too many requests. */
   readonly throttled?: boolean;
   /**
    * gone: the service is down. no proxy: not even the proxy could be reached. no service: the server speaks another protocol, or
    * is a proxy that refuses. too large: the body exceeded the limit.
    */
-  readonly trouble?: "gone" | "no proxy" | "no service" | "too large";
+  readonly trouble?: "gone" | "no proxy" | "no service" | "too large" | undefined;
 }
 
 /** Maximum characters between spaces or slashes in a message. Ids and URL parts are shorter, unless they are hostile. */
@@ -113,11 +113,8 @@ export class GaveUpError extends SkipError {
   readonly last: RetryError;
 
   constructor(last: RetryError, tries: number) {
-    super(`${last.message} (${tries} ${tries === 1 ? "try" : "tries"})`, {
-      cause: last,
-      ...(last.status === undefined ? {} : { status: last.status }),
-      ...(last.code === undefined ? {} : { code: last.code }),
-    });
+    const { message, status, code } = last;
+    super(`${message} (${tries} ${tries === 1 ? "try" : "tries"})`, { cause: last, status, code });
     this.last = last;
   }
 }

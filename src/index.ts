@@ -20,7 +20,7 @@ import type { Job } from "./job/job.js";
 import { jobFromDraft } from "./job/load-job.js";
 import type { JobDefinition } from "./job/schema/job-schema.js";
 import type { ChildChunk, Chunk } from "./rows/columns.js";
-import { openCopies } from "./store/copy/copies.js";
+import { openCopies } from "./store/bucket/copies.js";
 import { findNamed } from "./store/find-named.js";
 import { listRuns, type RunList } from "./store/list-runs.js";
 

@@ -7,6 +7,18 @@ export function escapeControls(text: string): string {
   return text.replace(controls, (run) => run.split("").map(escaped).join(""));
 }
 
+/** Converts a string to JSON that is safe to print: invisible characters are escaped, and long text is truncated. */
+export function quotedText(text: string, longest = 60): string {
+  const characters = [...text.slice(0, 2 * (longest + 1))];
+  const cut = characters.length > longest ? `${characters.slice(0, longest).join("")}…` : text;
+  return escapeControls(JSON.stringify(cut));
+}
+
+/** Converts a file name to printable text, without truncation. */
+export function fileText(file: string): string {
+  return quotedText(file, Number.POSITIVE_INFINITY);
+}
+
 /** Replaces every run of control characters with a space, so that the text stays on one line. */
 export function blankControls(text: string): string {
   return text.replace(controls, " ");
@@ -29,6 +41,11 @@ export function withoutKey(text: string, key: string): string {
   const encoded = encodeURIComponent(key);
   const forms = [key, encoded, encoded.replace(/%../g, (hex) => hex.toLowerCase()), ...inBase64(key)];
   return forms.reduce((rest, secret) => rest.replaceAll(secret, "[key]"), text);
+}
+
+/** Whether a text contains what looks like a key of the service. Such a text must not be printed or used as a name. */
+export function looksLikeKey(text: string): boolean {
+  return /\bdataset-[A-Za-z0-9]{16,}/.test(text);
 }
 
 /** Forms shorter than this could occur in any text. */

@@ -92,7 +92,7 @@ test("only client/write sends a write, only restore uses it, and reads and write
     /\.(request|dispatch)\(|\bfetch\(/.test(readFileSync(join("src", file), "utf8")),
   );
   const senders = [
-    "client/receive.ts",
+    "client/exchange.ts",
     "notify/notifier.ts",
     "originals/download.ts",
     "store/bucket/request-handler.ts",

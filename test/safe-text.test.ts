@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { jsonLine, terminalText } from "../src/cli/text.js";
-import { quotedText } from "../src/job/findings.js";
-import { blankControls, cutText, escapeControls, plainText } from "../src/safe-text.js";
+import { blankControls, cutText, escapeControls, plainText, quotedText } from "../src/safe-text.js";
 
 /** Each kind of control character, with typical surrounding text. */
 const nasty = [

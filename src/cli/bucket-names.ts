@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { copiesFolder } from "../dump/run-id.js";
 import { UsageError } from "../errors.js";
 import { homeFolder } from "../job/s3-url.js";
-import { copiesRoot } from "../store/copy/copies.js";
+import { copiesRoot } from "../store/bucket/copies.js";
 
 /** Replaces every path of a copy in a text with the address of the original. */
 export type BucketNames = (text: string) => string;

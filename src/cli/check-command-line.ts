@@ -1,8 +1,9 @@
 import { parseEnv } from "node:util";
 import { type Problem, UsageError } from "../errors.js";
-import { gotText, looksLikeKey } from "../job/findings.js";
+import { gotText } from "../job/got-text.js";
 import { readText } from "../job/read-key.js";
 import { isNamedLikeKey, nearestName } from "../job/schema/shapes.js";
+import { looksLikeKey } from "../safe-text.js";
 import { listText } from "../words.js";
 import { type Command, commonOptions, meaningOf, type Options, type Positional } from "./command.js";
 import { type Flag, globalOptions, isSwitch, type Line, type PlainArgument } from "./parse-command-line.js";

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { basename, relative } from "node:path";
 import { arch, version as node, platform } from "node:process";
 import { exitCodes } from "../errors.js";
-import { openCopies } from "../store/copy/copies.js";
+import { openCopies } from "../store/bucket/copies.js";
 import { tool } from "../tool.js";
 import { bucketNames, withBucketNames } from "./bucket-names.js";
 import type { Command, Environment } from "./command.js";

@@ -2,7 +2,7 @@ import type { GenericSchema } from "valibot";
 import type { InferredOptionType } from "yargs";
 import type { InterruptedError } from "../errors.js";
 import type { CommitState } from "../job/open-service.js";
-import type { Copies } from "../store/copy/copies.js";
+import type { Copies } from "../store/bucket/copies.js";
 import type { Terminal } from "./dialogue.js";
 import type { Output } from "./view.js";
 

@@ -3,7 +3,7 @@ import { InterruptedError } from "../errors.js";
 import { blankControls, cutText } from "../safe-text.js";
 import { wrapToWidth } from "./display-width.js";
 
-/** An answer to choose. */
+/** An answer to choose from. */
 export interface Choice<Value> {
   readonly value: Value;
   readonly label: string;
@@ -50,7 +50,7 @@ export interface Terminal {
   readonly output: NodeJS.WriteStream;
 }
 
-/** The library starts every line with it. */
+/** The library draws this at the start of every line. */
 const guide = "│  ";
 /** Choices shown at once. A longer list can be searched. */
 const shownChoices = 10;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Problem, UsageError } from "../errors.js";
-import { gotText } from "../job/findings.js";
+import { gotText } from "../job/got-text.js";
 import { brokenBrokerRule } from "../parallel/broker.js";
 
 const units: Readonly<Record<string, number>> = {

@@ -20,8 +20,9 @@ kbdump <command> --help shows the flags of a command, an example and its exit co
 
 Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify, diff or a proof found differences · 5 another run is active · 130, 143 interrupted`;
 
-/** Columns if the output is not a terminal, and the most that are easy to read. */
+/** The width if the output is not a terminal. */
 const usual = 80;
+/** The maximum width: longer lines are hard to read. */
 const most = 110;
 
 export function helpOfAll(commands: readonly Command[], columns: number | undefined): Promise<string> {

@@ -154,8 +154,11 @@ export function findOptionsFrom(
   return { out: args.out, env, signal, copies, log: view.log, watch };
 }
 
-/** Distinct ids in lower case. `--document a,b` equals `--document a --document b`. */
+/**
+ * Distinct ids, in lower case; other texts as typed, since an error quotes them. `--document a,b` equals
+ * `--document a --document b`.
+ */
 export function itemsOf(given: readonly string[] | undefined): readonly string[] {
-  const items = (given ?? []).flatMap((texts) => texts.split(",").map((text) => text.trim().toLowerCase()));
-  return [...new Set(items)];
+  const items = (given ?? []).flatMap((texts) => texts.split(",").map((text) => text.trim()));
+  return [...new Set(items.map((item) => (/^[0-9a-f-]{36}$/i.test(item) ? item.toLowerCase() : item)))];
 }

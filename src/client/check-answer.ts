@@ -4,14 +4,14 @@ import { parseJson } from "../rows/exact-json.js";
 import type { RawRecord } from "../rows/row.js";
 import { plainText } from "../safe-text.js";
 import { count, isMapping, object, text } from "../schema.js";
-import type { SettingNames } from "./failed-request.js";
+import type { MessageFacts } from "./failed-request.js";
 import { errorFromAnswer, textOf } from "./refused-answer.js";
 import type { Answer } from "./retry.js";
 
 /** Parses the JSON of a 200 answer. For any other status it throws the error from `errorFromAnswer`; for a broken body, RetryError. */
-export function checkAnswer(answer: Answer, key: string, names?: SettingNames): unknown {
-  if (answer.status !== 200) throw errorFromAnswer(answer, key, undefined, names);
-  return jsonOf(answer, key);
+export function checkAnswer(answer: Answer, facts: MessageFacts): unknown {
+  if (answer.status !== 200) throw errorFromAnswer(answer, facts);
+  return jsonOf(answer, facts.key);
 }
 
 /** Parses the JSON of an answer with any status. Throws RetryError for a broken body. */
@@ -34,8 +34,6 @@ export interface ListPage {
   readonly total: number;
   /** The form of the document, on pages of chunks; null if the service does not report it. */
   readonly docForm: string | null;
-  /** The service's `has_more`. Not used to read lists. */
-  readonly hasMore?: unknown;
   /** Time of the answer by the service's clock, in milliseconds since 1970; undefined without a Date header. */
   readonly answeredAt?: number | undefined;
 }
@@ -55,7 +53,6 @@ const page = object({
   data: listed,
   total: v.custom<number>((value) => v.is(count, value), 'the answer has no whole number "total"'),
   doc_form: v.fallback(v.nullable(text), null),
-  has_more: v.optional(v.unknown()),
 });
 
 /** Returns a function that checks an answer against a schema. It throws RetryError, naming the URL, for an invalid answer. */
@@ -70,8 +67,8 @@ function checkOf<const Schema extends v.GenericSchema, T>(schema: Schema, found:
 }
 
 /** Checks a page of datasets, documents, chunks or child chunks. */
-export const checkPage = checkOf(page, ({ data, total, doc_form, has_more }): ListPage => {
-  return { rows: data, total, docForm: doc_form, hasMore: has_more };
+export const checkPage = checkOf(page, ({ data, total, doc_form }): ListPage => {
+  return { rows: data, total, docForm: doc_form };
 });
 
 /** Like checkPage, and adds the time of the answer from the Date header, to the second. */

@@ -3,19 +3,15 @@ import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { UsageError } from "../errors.js";
-import { jobFileNames, type ProxyHost, type SettingNames } from "./failed-request.js";
+import { jobFileNames, type MessageFacts, type ProxyHost } from "./failed-request.js";
 
 /** The service to send requests to. */
-export interface ServiceOptions {
+export interface ServiceOptions extends MessageFacts {
   /** Ends in the version segment, for example `https://kb.example.com/v1`. */
   readonly baseUrl: string;
-  /** The API key. Sent only in the Authorization header, never shown. */
-  readonly key: string;
-  /** Setting names to use in messages; default: those of the job file. */
-  readonly names?: SettingNames | undefined;
 }
 
-export interface ConnectionOptions extends Pick<ServiceOptions, "names"> {
+export interface ConnectionOptions extends Pick<MessageFacts, "names"> {
   /** Maximum open connections. */
   readonly connections: number;
   /** Milliseconds to wait for a connection. */
@@ -55,16 +51,8 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
     timeout,
     ...(caFile ? { secureContext: secureContextFromFile(caFile, names.caFile) } : {}),
   };
-  if (!proxy) {
-    const pool = new Pool(target.origin, {
-      connections,
-      allowH2: false,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: tls,
-    });
-    return { dispatcher: pool, proxy: () => undefined };
-  }
+  const usual = { connections, allowH2: false, headersTimeout: 0, bodyTimeout: 0, connect: tls };
+  if (!proxy) return { dispatcher: new Pool(target.origin, usual), proxy: () => undefined };
   let isAsked = false;
   const connectToProxy = buildConnector(tls);
   const connectToAskedProxy: typeof connectToProxy = (to, connected) => {
@@ -72,16 +60,12 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
     connectToProxy(to, connected);
   };
   const dispatcher = new EnvHttpProxyAgent({
+    ...usual,
     httpProxy: proxy.origin,
     httpsProxy: proxy.origin,
     noProxy: (env.no_proxy ?? env.NO_PROXY ?? "").trim(),
     ...(proxy.authorization ? { token: proxy.authorization } : {}),
-    connections,
-    allowH2: false,
     proxyTunnel: true,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: tls,
     requestTls: tls,
     clientFactory: (to) =>
       new Pool(to, { connections, allowH2: false, headersTimeout: timeout, connect: connectToAskedProxy }),
@@ -94,35 +78,28 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
  * once: a connection's `ca` option replaces the usual roots, and passing all of them costs 18 ms per connection.
  */
 function secureContextFromFile(caFile: string, setting: string): SecureContext {
-  const certificates = certificatesFrom(caFile, setting);
   const trust = createSecureContext();
-  for (const certificate of certificates) trust.context.addCACert(certificate);
+  for (const certificate of certificatesFrom(caFile, setting)) trust.context.addCACert(certificate);
   return trust;
 }
 
 /** Reads the certificates of a PEM file. Throws UsageError, naming the setting, if it has none. */
 export function certificatesFrom(caFile: string, setting: string): readonly string[] {
-  const found = certificatesIn(textOf(caFile, setting));
+  const failure = (message: string) => new UsageError("The job cannot run:", [{ path: setting, message }]);
+  const found = certificatesIn(caFile);
+  if (!found) throw failure(`cannot read ${caFile}`);
   try {
     if (found.length > 0) return found.map((text) => new X509Certificate(text).toString());
   } catch {}
-  throw wrongFile(`${caFile} holds ${found.length > 0 ? "a broken" : "no"} PEM certificate`, setting);
+  throw failure(`${caFile} holds ${found.length > 0 ? "a broken" : "no"} PEM certificate`);
 }
 
-function certificatesIn(pem: string): readonly string[] {
-  return pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-}
-
-function textOf(caFile: string, setting: string): string {
+function certificatesIn(caFile: string): readonly string[] | undefined {
   try {
-    return readFileSync(caFile, "utf8");
+    return readFileSync(caFile, "utf8").match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   } catch {
-    throw wrongFile(`cannot read ${caFile}`, setting);
+    return undefined;
   }
-}
-
-function wrongFile(message: string, setting: string): UsageError {
-  return new UsageError("The job cannot run:", [{ path: setting, message }]);
 }
 
 /**

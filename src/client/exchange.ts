@@ -6,7 +6,7 @@ import { RetryError } from "../errors.js";
 import { tool } from "../tool.js";
 import type { Connections, ServiceOptions } from "./connections.js";
 import { failedRequest, jobFileNames } from "./failed-request.js";
-import { LongBodies, long, type Received, type Receiving, receive } from "./receive.js";
+import { LongBodies, long, type Received, Receiving } from "./receive.js";
 import type { Answer } from "./retry.js";
 
 /** One request to send. */
@@ -15,7 +15,7 @@ export interface Outgoing {
   /** Path and query, relative to the base URL. */
   readonly target: string;
   /** JSON text, or a multipart form, which sets its own content type; absent: no body. */
-  readonly body?: string | FormData;
+  readonly body?: string | FormData | undefined;
   /** Called when a connection exists, right before the first byte is sent. If it throws, nothing is sent. */
   readonly onStart?: () => void;
 }
@@ -32,9 +32,6 @@ export interface ExchangeOptions extends ServiceOptions {
   readonly onBytes: (bytes: number) => void;
 }
 
-/** Sends one request over these connections. Resolves and rejects as `Send` does. */
-type Exchange = (outgoing: Outgoing, connections: Connections) => Promise<Answer>;
-
 const unwrap = promisify(inflate);
 const unwrapRaw = promisify(inflateRaw);
 
@@ -50,40 +47,49 @@ const decompressors = new Map<string, (bytes: Buffer, options: ZlibOptions) => P
   ["br", promisify(brotliDecompress)],
 ]);
 
-/** Returns a function that sends a request and reads its answer, with a deadline and a limit on the body. It follows no redirects. */
-export function exchangeWith(options: ExchangeOptions): Exchange {
+/**
+ * Returns a function that sends a request and reads its answer, with a deadline and a limit on the body. It follows no redirects.
+ * It resolves and rejects as `Send` does.
+ */
+export function exchangeWith(options: ExchangeOptions) {
+  const { key, timeout, maxBody, signal, names = jobFileNames } = options;
   const { origin, pathname } = new URL(options.baseUrl);
   const prefix = pathname.replace(/\/$/, "");
   const usual = {
-    authorization: `Bearer ${options.key}`,
+    authorization: `Bearer ${key}`,
     accept: "application/json",
     "accept-encoding": "gzip, deflate, br",
     "cache-control": "no-cache", // a cached page may be older than an edit, which would break the proof
     "user-agent": `${tool.name}/${tool.version}`,
   };
+  const tooLong = `is longer than ${maxBody / 1_000_000} MB${names.maxBody === null ? "" : `; ${names.maxBody} sets the bound`}`;
   // An array, not a Set: when a Set grows, its old hash table links to the new one, and so to all later answers. Once V8 moves
   // such a table to the old generation, all answers stay in memory until the next full collection: about 40 MB after 20,000 answers.
   const underWay: Receiving[] = [];
-  const longBodies = new LongBodies(options.maxBody);
+  const longBodies = new LongBodies(maxBody);
   const oneByOne = pLimit(1);
-  options.signal.addEventListener("abort", () => {
-    for (const one of underWay) one.end(options.signal.reason);
+  signal.addEventListener("abort", () => {
+    for (const one of underWay) one.end(signal.reason);
   });
-  return async ({ method, target, body, onStart }, { dispatcher, proxy }) => {
-    options.signal.throwIfAborted();
+  return async ({ method, target, body, onStart }: Outgoing, { dispatcher, proxy }: Connections): Promise<Answer> => {
+    signal.throwIfAborted();
     const path = prefix + target;
     const url = origin + path;
     const headers = typeof body === "string" ? { ...usual, "content-type": "application/json" } : usual;
-    const request = { origin, method, path, headers, ...(body === undefined ? {} : { body }) };
-    const what = `${method} ${url}`;
+    /** The error for an unreadable body. It has the status, because an answer shows that the service is up. */
+    const unreadable = (flaw = tooLong) => {
+      const facts = { status: receiving.status, trouble: flaw === tooLong ? ("too large" as const) : undefined };
+      return new RetryError(`${method} ${url}: the body ${flaw}`, facts);
+    };
     let length = 0;
-    const onPiece = (piece: Buffer, status: number) => {
+    const onPiece = (piece: Buffer) => {
       length += piece.length;
       silent?.refresh();
       options.onBytes(piece.length);
-      if (length > options.maxBody) throw tooLong(status, what, options);
+      if (length > maxBody) throw unreadable();
     };
-    const receiving = receive(dispatcher, request, { onPiece, onStart, longBodies });
+    const receiving = new Receiving({ onPiece, onStart, longBodies });
+    dispatcher.dispatch({ origin, method, path, headers, ...(body === undefined ? {} : { body }) }, receiving);
     let isLate = false;
     const endAfter = (seconds: number, code: string, text: string) =>
       setTimeout(() => {
@@ -92,16 +98,16 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
       }, seconds * 1000);
     const silence = options.silence?.();
     const silent = silence === undefined ? undefined : endAfter(silence, "SILENCE", "no answer within");
-    const timer = endAfter(options.timeout, "TIMEOUT", "no complete answer within");
+    const timer = endAfter(timeout, "TIMEOUT", "no complete answer within");
     underWay.push(receiving);
     try {
       const received = await receiving.answer;
-      const bytes = await decompressed(received, what, oneByOne, options);
+      const bytes = await decompressed(received, maxBody, oneByOne, unreadable);
       return { url, status: received.status, headers: received.headers, body: bytes };
     } catch (error) {
-      options.signal.throwIfAborted();
+      signal.throwIfAborted();
       const status = isLate || receiving.status === 0 ? undefined : receiving.status;
-      throw failedRequest(error, url, { method, status, proxy: proxy(), names: options.names });
+      throw failedRequest(error, url, { method, status, proxy: proxy(), names });
     } finally {
       clearTimeout(timer);
       clearTimeout(silent);
@@ -112,10 +118,10 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
 
 /** Decompresses the body of an answer. Decompresses long bodies one at a time to save memory. */
 async function decompressed(
-  { pieces, status, headers }: Received,
-  what: string,
+  { pieces, headers }: Received,
+  maxBody: number,
   oneByOne: LimitFunction,
-  options: ExchangeOptions,
+  unreadable: (flaw?: string) => RetryError,
 ): Promise<Uint8Array> {
   const [first] = pieces;
   const bytes = pieces.length === 1 && first ? first : Buffer.concat(pieces);
@@ -124,25 +130,13 @@ async function decompressed(
     .toLowerCase();
   if (encoding === "identity" || bytes.length === 0) return bytes;
   const decompress = decompressors.get(encoding);
-  if (!decompress) throw unreadable(status, what, `has the unknown encoding ${JSON.stringify(encoding.slice(0, 40))}`);
+  if (!decompress) throw unreadable(`has the unknown encoding ${JSON.stringify(encoding.slice(0, 40))}`);
   const upTo = (maxOutputLength: number) =>
     decompress(bytes, { maxOutputLength }).catch((error: unknown) => {
       if (error instanceof RangeError) return undefined;
-      throw unreadable(status, what, `is broken ${encoding}`);
+      throw unreadable(`is broken ${encoding}`);
     });
-  const text = (await upTo(Math.min(long, options.maxBody))) ?? (await oneByOne(() => upTo(options.maxBody)));
-  if (!text) throw tooLong(status, what, options);
+  const text = (await upTo(Math.min(long, maxBody))) ?? (await oneByOne(() => upTo(maxBody)));
+  if (!text) throw unreadable();
   return text;
-}
-
-function tooLong(status: number, what: string, options: ExchangeOptions): RetryError {
-  const { maxBody, names = jobFileNames } = options;
-  const hint = names.maxBody === null ? "" : `; ${names.maxBody} sets the bound`;
-  const flaw = `is longer than ${maxBody / 1_000_000} MB${hint}`;
-  return unreadable(status, what, flaw, "too large");
-}
-
-/** The error for an unreadable body. It has the status, because an answer shows that the service is up. */
-function unreadable(status: number, what: string, flaw: string, trouble?: "too large"): RetryError {
-  return new RetryError(`${what}: the body ${flaw}`, { status, ...(trouble ? { trouble } : {}) });
 }

@@ -14,15 +14,13 @@ const sentences: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: "no connection in time",
 };
 
-interface Sent {
+interface Sent extends Pick<MessageFacts, "names"> {
   /** Default: GET. */
   readonly method?: string;
   /** The status of an answer that broke off. */
   readonly status?: number | undefined;
   /** The proxy that the request was sent through. */
   readonly proxy?: ProxyHost | undefined;
-  /** Default: the names in the job file. */
-  readonly names?: SettingNames | undefined;
 }
 
 /** Decides what to do about a request without a complete answer: stop for a bad certificate or header, retry everything else. */
@@ -36,26 +34,23 @@ export function failedRequest(
   const sentence = sentenceOf(error, url);
   const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, sentence);
   if (atProxy) return new RetryError(`${method} ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
-  const via = proxy ? `, through the proxy ${proxy.host} that ${proxy.variable} names` : "";
+  const stop = (reason: string) => new StopError(`${method} ${url}: ${reason}`, { cause: error });
   if (untrusted.test(code)) {
     const hint = `${names.caFile} names a file of certificates to trust in addition to the usual ones`;
-    return new StopError(`${method} ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });
+    return stop(`the certificate is not trusted (${code}); ${hint}`);
   }
-  if (wrongCertificate.test(code)) {
-    return new StopError(`${method} ${url}: the certificate is not valid there (${code})`, { cause: error });
-  }
+  if (wrongCertificate.test(code)) return stop(`the certificate is not valid there (${code})`);
+  if (code === "UND_ERR_INVALID_ARG") return stop(`cannot be sent: ${sentence}`);
+  const via = proxy ? `, through the proxy ${proxy.host} that ${proxy.variable} names` : "";
   if (error instanceof Error && error.name === "HTTPParserError") {
     // undici's; importing it would slow down every --help
     // no cause: it would include the received bytes
     return new RetryError(`${method} ${url}: the server there does not speak HTTP${via}`, { trouble: "no service" });
   }
-  if (code === "UND_ERR_INVALID_ARG") {
-    return new StopError(`${method} ${url}: cannot be sent: ${sentence}`, { cause: error });
-  }
   const trouble = lacksTls(error) ? "no service" : isGone(error) ? "gone" : undefined;
   return new RetryError(`${method} ${url}: ${sentence}${via}`, {
     cause: error,
-    ...(status === undefined ? (trouble ? { trouble } : {}) : { status }), // an answer shows that the service is up
+    ...(status === undefined ? { trouble } : { status }), // an answer shows that the service is up
   });
 }
 
@@ -84,21 +79,18 @@ const tunnelClosed = "UND_ERR_PRX_CONN";
 /** undici's message when a proxy refuses CONNECT. */
 const refused = /^Proxy response \((\d+)\)/;
 
-/** A failure of the proxy: a sentence without user and password, and what to do next. */
-interface ProxyTrouble {
-  readonly text: string;
-  readonly trouble: "no proxy" | "no service" | "gone";
-}
-
-/** Describes a failure at the proxy; undefined if the request failed beyond it. `words`: the message of the error. */
+/**
+ * A sentence about a failure at the proxy, without user and password, and the kind of failure; undefined if the request failed
+ * beyond it. `words`: the message of the error.
+ */
 export function proxyTrouble(
   error: unknown,
   origin: string,
   { host, variable, authorization }: ProxyHost,
   words: string,
-): ProxyTrouble | undefined {
+) {
   if (!(error instanceof Error)) return undefined;
-  const failure = (what: string, trouble: ProxyTrouble["trouble"]) => ({ text: `the proxy ${host} ${what}`, trouble });
+  const failure = (what: string, trouble: RetryError["trouble"]) => ({ text: `the proxy ${host} ${what}`, trouble });
   const code = codeOf(error);
   if (code === tunnelClosed)
     return failure(`closed the connection on CONNECT; is it a proxy? check ${variable}`, "no proxy");
@@ -128,10 +120,11 @@ const wrongProtocol = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 const reset = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 const silent = /^(SILENCE|UND_ERR_(CONNECT|HEADERS)_TIMEOUT)$/;
 
-/** Whether the request was never sent, because no connection was made. */
+/** Whether the request was never sent, because no connection or tunnel was made. */
 export function isUnsent(error: unknown): boolean {
   const code = codeOf(error);
-  return unsent.test(code) || code === "ERR_SSL_WRONG_VERSION_NUMBER";
+  const hasNoTunnel = error instanceof Error && refused.test(error.message);
+  return hasNoTunnel || unsent.test(code) || code === "ERR_SSL_WRONG_VERSION_NUMBER";
 }
 
 /** Whether the other end closed the connection, perhaps because of a single page. */
@@ -144,8 +137,7 @@ export function isGone(error: unknown): boolean {
   return unsent.test(codeOf(error)) || isReset(error) || codeOf(error) === "ETIMEDOUT";
 }
 
-/** Whether the server speaks no TLS. */
-export function lacksTls(error: unknown): boolean {
+function lacksTls(error: unknown): boolean {
   return wrongProtocol.test(codeOf(error));
 }
 
@@ -161,6 +153,15 @@ export interface SettingNames {
   readonly concurrency: string;
   readonly maxBody: string | null;
   readonly outage: string | null;
+}
+
+/** The key, which messages must not show, and the names that they use. */
+export interface MessageFacts {
+  readonly key: string;
+  /** Where the key came from, such as `the variable KNOWLEDGE_API_KEY`. */
+  readonly keySource?: string | undefined;
+  /** Default: the names in the job file. */
+  readonly names?: SettingNames | undefined;
 }
 
 export const jobFileNames: SettingNames = {

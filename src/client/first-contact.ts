@@ -1,25 +1,21 @@
-import { RetryError, SkipError, StopError } from "../errors.js";
+import { RetryError, SkipError, StopError, UnknownRouteError } from "../errors.js";
 import { plainText } from "../safe-text.js";
-import { isReset, isSilence, jobFileNames, type SettingNames } from "./failed-request.js";
+import { isReset, isSilence, jobFileNames, type MessageFacts } from "./failed-request.js";
 import { unreachable } from "./outage-gate.js";
-import { baseUrlHint, errorFromAnswer, isUnknownUrl, ownError, refusalOf, textOf, titleOf } from "./refused-answer.js";
+import { baseUrlHint, errorFromAnswer, ownError, refusalOf, textOf, titleOf } from "./refused-answer.js";
 import type { Answer, Send } from "./retry.js";
 
-interface FirstContactOptions {
-  readonly key: string;
-  /** Where the key came from, if known. */
-  readonly keySource: string | undefined;
-  readonly names: SettingNames;
+interface FirstContactOptions extends MessageFacts {
   /** Aborted when the client stops. */
   readonly signal: AbortSignal;
   /** Whether the service has given a good answer. firstContact sets it. */
   readonly contact: { isMet: boolean };
-  /** Whether to keep retrying a service that does not answer; default: false. */
-  readonly patient?: boolean | undefined;
+  /** Whether to keep retrying a service that does not answer. */
+  readonly patient: boolean;
   /** Stops the client with this reason. */
   readonly stop: (reason: StopError) => void;
   /** Whether the address speaks TLS although it says http. */
-  readonly speaksTls?: (() => Promise<boolean>) | undefined;
+  readonly speaksTls: (() => Promise<boolean>) | undefined;
 }
 
 /**
@@ -27,7 +23,7 @@ interface FirstContactOptions {
  * answered, only a wrong key stops it: other failures may be temporary.
  */
 export function firstContact(send: Send, options: FirstContactOptions): Send {
-  const { key, keySource, names, signal, stop, speaksTls, patient = false, contact } = options;
+  const { signal, stop, patient, contact } = options;
   let wasSilent = false;
   const end = (verdict: StopError) => {
     stop(verdict);
@@ -37,13 +33,9 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
     if (contact.isMet) return error;
     const isSilent = !patient && error instanceof RetryError && isSilence(error.cause);
     wasSilent ||= isSilent;
-    const verdict = isSilent && isSecondTry ? unreachable(error, names) : await judgeFailure(error, names, speaksTls);
+    const verdict = isSilent && isSecondTry ? unreachable(error, options) : await judgeFailure(error, options);
     signal.throwIfAborted();
     return verdict ? end(verdict) : error;
-  };
-  const judge = (answer: Answer) => {
-    if (answer.status === 401) return errorFromAnswer(answer, key, keySource, names);
-    return contact.isMet ? "service" : judgeAnswer(answer, key, names);
   };
   return async (request) => {
     const isSecondTry = wasSilent;
@@ -51,7 +43,8 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
       throw await failed(error, isSecondTry);
     });
     signal.throwIfAborted(); // another request already stopped the client
-    const judged = judge(answer);
+    const judged =
+      answer.status === 401 ? errorFromAnswer(answer, options) : contact.isMet || judgeAnswer(answer, options);
     if (judged instanceof StopError) throw end(judged);
     contact.isMet ||= judged === "service";
     return answer;
@@ -59,20 +52,16 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
 }
 
 /** Judges whether an answer comes from the service. `unclear`: the failure may be temporary. */
-export function judgeAnswer(
-  answer: Answer,
-  key: string,
-  names: SettingNames = jobFileNames,
-): "service" | "unclear" | StopError {
+export function judgeAnswer(answer: Answer, facts: MessageFacts): "service" | "unclear" | StopError {
   const { status, url } = answer;
-  if (status === 200) return judgeBody(answer, key, names);
-  const error = errorFromAnswer(answer, key, undefined, names);
+  if (status === 200) return judgeBody(answer, facts);
+  const error = errorFromAnswer(answer, facts);
   if (!(error instanceof SkipError)) return "unclear";
   if (status >= 300 && status < 400) return new StopError(error.message, { status });
   const isOptional = optionalPath.test(url.split("?")[0] ?? "");
   if (status === 404 && isOptional) return "unclear";
-  if (isWebPage(answer)) return noService(answer, webPage(answer, key), names);
-  if (status === 404 && isUnknownUrl(refusalOf(answer, key))) return new StopError(error.message, { status });
+  if (isWebPage(answer)) return noService(answer, facts);
+  if (error instanceof UnknownRouteError) return new StopError(error.message, { status });
   return typeof ownError(answer).code === "string" ? "service" : "unclear";
 }
 
@@ -80,16 +69,14 @@ export function judgeAnswer(
 const optionalPath =
   /\/(built-in|child_chunks|metadata|tags|upload-file|download)$|\/datasets\/[^/]+(\/documents\/[^/]+(\/segments\/[^/]+)?)?$/;
 
-function judgeBody(answer: Answer, key: string, names: SettingNames): "service" | "unclear" | StopError {
-  if (isWebPage(answer)) return noService(answer, webPage(answer, key), names);
+function judgeBody(answer: Answer, facts: MessageFacts): "service" | "unclear" | StopError {
   const text = textOf(answer)
     .replace(/^\ufeff/, "")
     .trim();
-  if (text === "") return noService(answer, "with an empty body", names);
+  if (isWebPage(answer) || text === "") return noService(answer, facts);
   const isTagList = text.startsWith("[") && answer.url.endsWith("/datasets/tags"); // the only list that is not inside an object
   if (isTagList) return "unclear";
-  if (!text.startsWith("{")) return noService(answer, `with ${plainText(text, key, 60)}`, names);
-  if (isOtherJson(text, answer.url)) return noService(answer, `with ${plainText(text, key, 60)}`, names);
+  if (!text.startsWith("{") || isOtherJson(text, answer.url)) return noService(answer, facts);
   return /"(data|fields)" *:/.test(text) ? "service" : "unclear";
 }
 
@@ -112,28 +99,25 @@ const ownFields = ["data", "fields", "id", "doc_metadata", "url"];
 
 async function judgeFailure(
   error: unknown,
-  names: SettingNames,
-  speaksTls: FirstContactOptions["speaksTls"],
+  { names = jobFileNames, speaksTls }: FirstContactOptions,
 ): Promise<StopError | undefined> {
   if (!(error instanceof RetryError) || error.status !== undefined) return undefined;
-  const isTls = (error.trouble === "no service" || isReset(error.cause)) && (await speaksTls?.());
-  if (isTls)
-    return new StopError(`${error.message}; the server speaks TLS: ${names.baseUrl} begins with https`, {
-      cause: error,
-    });
-  return error.trouble === "no service" ? new StopError(error.message, { cause: error }) : undefined;
+  const isOther = error.trouble === "no service";
+  const isTls = (isOther || isReset(error.cause)) && (await speaksTls?.());
+  const hint = isTls ? `; the server speaks TLS: ${names.baseUrl} begins with https` : "";
+  return isTls || isOther ? new StopError(`${error.message}${hint}`, { cause: error }) : undefined;
 }
 
-function noService({ url, status }: Answer, what: string, names: SettingNames): StopError {
-  return new StopError(`GET ${url}: answered ${what}, not with the Knowledge API${baseUrlHint(url, names)}`, {
+/** The error for an answer that does not come from the service. */
+function noService(answer: Answer, facts: MessageFacts): StopError {
+  const { url, status } = answer;
+  const text = textOf(answer);
+  const title = titleOf(text) === undefined ? "" : ` ${refusalOf(answer, facts.key).message}`;
+  const page = isWebPage(answer) ? `a web page (${`${status}${title}`.trim()})` : undefined;
+  const what = page ?? (plainText(text, facts.key, 60) || "an empty body");
+  return new StopError(`GET ${url}: answered with ${what}, not with the Knowledge API${baseUrlHint(url, facts)}`, {
     status,
   });
-}
-
-function webPage(answer: Answer, key: string): string {
-  const { status } = answer;
-  const title = titleOf(textOf(answer)) === undefined ? "" : refusalOf(answer, key).message;
-  return `with a web page (${[status, title].filter((part) => part !== "").join(" ")})`;
 }
 
 function isWebPage(answer: Answer): boolean {

@@ -1,21 +1,18 @@
 import { setMaxListeners } from "node:events";
 import { connect } from "node:tls";
 import { type RetryError, StopError } from "../errors.js";
-import { openConnections, type ServiceOptions } from "./connections.js";
+import { type ConnectionOptions, openConnections, type ServiceOptions } from "./connections.js";
 import { type ExchangeOptions, exchangeWith } from "./exchange.js";
-import { jobFileNames } from "./failed-request.js";
 import { firstContact } from "./first-contact.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Scheduler } from "./knowledge-api.js";
-import { limitRequests, pause, waitForPace } from "./limit-requests.js";
+import { limitRequests, waitForPace } from "./limit-requests.js";
 import { OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
 import { throttleOf } from "./refused-answer.js";
-import { counted, countRetry, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
-import { type Answer, type Request, retrying, type Send, targetOf } from "./retry.js";
+import { counted, countRetry, RequestCounts } from "./request-counts.js";
+import { type Answer, pause, type Request, retrying, type Send, targetOf } from "./retry.js";
 
 export interface ClientOptions extends ServiceOptions, Partial<Pick<HttpOptions, "caFile" | "env">> {
-  /** Where the key came from, for messages: `the variable KNOWLEDGE_API_KEY`. */
-  readonly keySource?: string;
   /** Maximum concurrent requests; default: 8. */
   readonly concurrency?: number;
   /** Maximum requests per second, or a function if it changes; default: unlimited. */
@@ -63,33 +60,29 @@ export interface Environment {
   readonly turn: Scheduler;
 }
 
-export interface Client extends KnowledgeApi {
+/** The read operations over separate connections. All lanes of a client share its pace, its counts and its waiting during outages. */
+export interface Lane extends KnowledgeApi {
+  /** Aborted when all requests end. */
+  readonly signal: AbortSignal;
+  /** Closes all connections. Current and later requests reject. */
+  readonly close: () => Promise<void>;
+}
+
+export interface Client extends Lane {
   /** The pace of all requests to the service. A writer to the same service uses it too. */
   readonly pace: Pace;
   /** Resolves when the pace allows a request outside of this interface. */
   readonly turn: () => Promise<void>;
-  /** Aborted when all requests end. */
-  readonly signal: AbortSignal;
   /** Pauses all requests for some milliseconds, as the service asked. */
   readonly pause: (milliseconds: number) => void;
-  /** Opens another lane. */
   readonly openLane: (options: LaneOptions) => Lane;
   /** Closes the connections until the next request. */
   readonly closeConnections: () => Promise<void>;
   /** Rejects every current and later request with this reason. */
   readonly stop: (reason: unknown) => void;
-  /** Closes all connections. Current and later requests reject. */
-  readonly close: () => Promise<void>;
 }
 
-/** The read operations over separate connections. All lanes of a client share its pace, its counts and its waiting during outages. */
-export interface Lane extends KnowledgeApi {
-  readonly signal: AbortSignal;
-  /** Closes the connections. Current and later requests reject. */
-  readonly close: () => Promise<void>;
-}
-
-export interface LaneOptions {
+interface LaneOptions {
   /** Maximum connections, and concurrent requests. */
   readonly connections: number;
   /** Ends every request and every wait of the lane. */
@@ -100,19 +93,26 @@ export interface LaneOptions {
 
 /** Opens the service for reading. Retries wrap the pace, and the pace wraps HTTP, so a request holds no slot while it waits for a retry. */
 export function openClient(options: ClientOptions): Client {
-  const { key, keySource, patient = false, names = jobFileNames, progress = emptyRequestCounts() } = options;
+  const { baseUrl, key, keySource, names, patient = false, progress = new RequestCounts() } = options;
   const { concurrency = 8, timeout = 60, silence = 10, retries: mostRetries = 6, environment = {} } = options;
   const { openHttp: open = openHttp, turn = sliceScheduler(), random = Math.random } = environment;
   const { now = () => performance.now(), sleep = pause } = environment;
+  const service = { baseUrl, key, keySource, names };
   const stopped = new AbortController();
+  const stop = (reason: unknown) => stopped.abort(reason);
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   setMaxListeners(0, signal); // every running request listens
   const contact = { isMet: false };
-  const patience = (options.outage ?? 300) * 1_000;
-  const waiting = { now, sleep: (milliseconds: number) => sleep(milliseconds, signal), patience };
   const outageGate = patient
     ? undefined
-    : new OutageGate({ ...waiting, concurrency, key, names, say: options.say ?? (() => {}) });
+    : new OutageGate({
+        ...service,
+        concurrency,
+        patience: (options.outage ?? 300) * 1_000,
+        now,
+        sleep: (milliseconds) => sleep(milliseconds, signal),
+        say: options.say ?? (() => {}),
+      });
   signal.addEventListener("abort", () => outageGate?.end(), { once: true });
   const onRetry = (error: RetryError, wait: number, isScattered: boolean) => {
     countRetry(error, progress);
@@ -124,20 +124,17 @@ export function openClient(options: ClientOptions): Client {
     return hasWaited;
   };
   const pace = new Pace(options.maxRps);
-  const stop = (reason: unknown) => stopped.abort(reason);
+  const isPaused = () => pace.pauseLeft(now()) > 0;
 
   const openLaneFor = ({ connections, signal, beforeSending = () => {} }: LaneOptions) => {
     const http = open({
-      ...{ baseUrl: options.baseUrl, key, names, connections, timeout, signal },
+      ...{ ...service, connections, timeout, signal, caFile: options.caFile, env: options.env ?? process.env },
       silence: () => (contact.isMet || patient ? undefined : Math.min(silence, timeout)),
       maxBody: options.maxBody ?? 64_000_000,
-      caFile: options.caFile,
-      env: options.env ?? process.env,
       onBytes: (bytes) => {
         progress.bytes += bytes;
       },
     });
-    const isPaused = () => pace.pauseLeft(now()) > 0;
     const attempt: Attempt = async (read, most = mostRetries) => {
       const retries = Math.min(most, mostRetries);
       try {
@@ -156,11 +153,9 @@ export function openClient(options: ClientOptions): Client {
       options.onAnswer?.(request, answer, performance.now() - sentAt);
       return answer;
     };
-    const judgedSend = firstContact(counted(sendOnce, progress, signal), {
-      ...{ key, keySource, names, signal, contact, patient },
-      stop, // stops the client before the next request gets this slot
-      speaksTls: http.speaksTls,
-    });
+    // `stop` stops the client before the next request gets this slot.
+    const contacting = { ...service, signal, contact, patient, stop, speaksTls: http.speaksTls };
+    const judgedSend = firstContact(counted(sendOnce, progress, signal), contacting);
     const send = limitRequests(outageGate?.guard(judgedSend) ?? judgedSend, {
       ...{ concurrency: connections, pace, signal, now, sleep, onPause: options.onPause },
       refusal: (answer) => {
@@ -169,7 +164,7 @@ export function openClient(options: ClientOptions): Client {
         return refusal;
       },
     });
-    return { http, api: knowledgeApi(send, attempt, turn, { key, names }) };
+    return { http, api: knowledgeApi(send, attempt, turn, service) };
   };
 
   const { http, api } = openLaneFor({ connections: concurrency, signal });
@@ -236,14 +231,7 @@ export function sliceScheduler(): Scheduler {
   };
 }
 
-export interface HttpOptions extends ExchangeOptions {
-  /** Maximum open connections. */
-  readonly connections: number;
-  /** PEM file of certificates to trust in addition to the usual ones. */
-  readonly caFile: string | undefined;
-  /** Source of HTTP_PROXY, HTTPS_PROXY and NO_PROXY; default: none for `openHttp`, this process for a client. */
-  readonly env?: NodeJS.ProcessEnv;
-}
+export interface HttpOptions extends ExchangeOptions, Omit<ConnectionOptions, "timeout"> {}
 
 interface Http {
   readonly send: Send;
@@ -260,9 +248,8 @@ interface Http {
  */
 export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
-  const { caFile, env = {}, names } = options;
   const timeout = Math.min(options.timeout, 10) * 1000;
-  const openPool = () => openConnections(base, { connections: options.connections, timeout, caFile, env, names });
+  const openPool = () => openConnections(base, { ...options, timeout });
   let pool = openPool();
   const exchange = exchangeWith(options);
   let isTls: Promise<boolean> | undefined;

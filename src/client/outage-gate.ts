@@ -1,5 +1,5 @@
 import { GaveUpError, RetryError, SkipError, StopError } from "../errors.js";
-import { isReset, type SettingNames } from "./failed-request.js";
+import { isReset, jobFileNames, type MessageFacts } from "./failed-request.js";
 import { errorFromAnswer, isPluginGone, ownError } from "./refused-answer.js";
 import type { Answer, Request, Send } from "./retry.js";
 
@@ -10,12 +10,10 @@ import type { Answer, Request, Send } from "./retry.js";
 const atStart = 1_000;
 const atStartUnsure = 20_000;
 
-interface OutageGateOptions {
+interface OutageGateOptions extends MessageFacts {
   /** Milliseconds that an outage may last later in a run. */
   readonly patience: number;
   readonly concurrency: number;
-  readonly key: string;
-  readonly names: SettingNames;
   readonly now: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   /** Called when an outage begins and ends. */
@@ -38,12 +36,12 @@ export class OutageGate {
 
   constructor(options: OutageGateOptions) {
     this.#options = options;
-    this.#service = new Gate("the service", options, this.#contact);
-    this.#daemon = new Gate("the plugin daemon", options, this.#contact);
+    this.#service = new Gate("the service", { ...options, contact: this.#contact });
+    this.#daemon = new Gate("the plugin daemon", { ...options, contact: this.#contact });
   }
 
   guard(send: Send): Send {
-    const { now, key } = this.#options;
+    const { now } = this.#options;
     return async (request) => {
       const gates = this.#needsDaemon(request) ? [this.#service, this.#daemon] : [this.#service];
       const closed = gates.find(({ isClosed }) => isClosed);
@@ -62,14 +60,14 @@ export class OutageGate {
         throw isGone(error) || isSilent ? missed(this.#service, error, isGone(error) && !isReset(error.cause)) : error;
       });
       const isDaemonGone = isPluginGone(answer);
-      const isGateway = !isDaemonGone && isFromGateway(answer, now() - sentAt);
-      if (!isGateway) {
-        this.#contact.isReached = true;
-        this.#service.met();
+      if (!isDaemonGone && isFromGateway(answer, now() - sentAt))
+        throw missed(this.#service, errorFromAnswer(answer, this.#options), false);
+      this.#contact.isReached = true;
+      this.#service.met();
+      if (isDaemonGone) {
+        this.#needDaemon.add(kindOfList(request));
+        throw missed(this.#daemon, errorFromAnswer(answer, this.#options), true);
       }
-      if (isDaemonGone) this.#needDaemon.add(kindOfList(request));
-      if (isDaemonGone) throw missed(this.#daemon, errorFromAnswer(answer, key), true);
-      if (isGateway) throw missed(this.#service, errorFromAnswer(answer, key), false);
       if (answer.status === 200 && this.#needsDaemon(request)) {
         this.#needDaemon.clear();
         this.#daemon.met();
@@ -85,16 +83,16 @@ export class OutageGate {
   async waitForService(error: unknown): Promise<boolean> {
     const gate = error instanceof Error ? this.#gates.get(error) : undefined;
     if (!gate) return false;
-    if (error instanceof RetryError && gate.isGivenUp) throw this.#givenUp(gate, error);
-    if (error instanceof RetryError && gate.isOpen) return false;
+    if (error instanceof RetryError && gate.state === "given up") throw this.#givenUp(gate, error);
+    if (error instanceof RetryError && gate.state === "open") return false;
     await gate.wait();
     return true;
   }
 
   /** Ends all waiting. */
   end(): void {
-    this.#service.giveUp();
-    this.#daemon.giveUp();
+    this.#service.release("given up");
+    this.#daemon.release("given up");
   }
 
   /** Whether the error belongs to an outage, or may belong to one. */
@@ -105,7 +103,7 @@ export class OutageGate {
   /** Returns the error that ends the run if a request was given up before the service ever answered: trying the rest would take hours. */
   neverAnswered(error: unknown): StopError | undefined {
     if (!(error instanceof GaveUpError) || error.status !== undefined || this.#contact.isReached) return undefined;
-    return unreachable(error, this.#options.names);
+    return unreachable(error, this.#options);
   }
 
   #errorOf(gate: Gate, error: Error): Error {
@@ -119,11 +117,11 @@ export class OutageGate {
 
   #givenUp(gate: Gate, error: Error): StopError | SkipError {
     const seconds = secondsText(this.#options.patience);
-    gate.giveUp();
+    gate.release("given up");
     if (gate === this.#daemon) return new SkipError(`${error.message} (down for ${seconds})`, { cause: error });
-    if (!this.#contact.isReached) return unreachable(error, this.#options.names);
-    const { outage: setting } = this.#options.names;
-    const patience = setting === null ? seconds : `${seconds}, which ${setting} sets`;
+    if (!this.#contact.isReached) return unreachable(error, this.#options);
+    const { names = jobFileNames } = this.#options;
+    const patience = names.outage === null ? seconds : `${seconds}, which ${names.outage} sets`;
     const what = `the service was down for ${patience}: ${error.message}; what was read is kept`;
     return new StopError(what, { cause: error });
   }
@@ -157,37 +155,31 @@ interface Miss {
   readonly isProbe: boolean;
 }
 
+interface GateOptions extends OutageGateOptions {
+  /** Whether the service ever answered. If not, an outage is reported at once, before a probe confirms it. */
+  readonly contact: { readonly isReached: boolean };
+}
+
 /** Holds requests back during an outage, except one probe at a time. */
 class Gate {
-  readonly #who: string;
-  readonly #options: OutageGateOptions;
-  /** Whether the service ever answered. If not, an outage is reported at once, before a probe confirms it. */
-  readonly #contact: { readonly isReached: boolean };
-  #outage: Outage | undefined;
   /** given up: the outage lasted too long, so requests are sent and fail. */
-  #state: "open" | "closed" | "given up" = "open";
+  state: "open" | "closed" | "given up" = "open";
+  readonly #who: string;
+  readonly #options: GateOptions;
+  #outage: Outage | undefined;
   #isProbeDue = false;
   /** Running probes: at most one of this outage, and those of earlier outages. */
   #probes = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(who: string, options: OutageGateOptions, contact: { readonly isReached: boolean }) {
+  constructor(who: string, options: GateOptions) {
     this.#who = who;
     this.#options = options;
-    this.#contact = contact;
-  }
-
-  get isOpen(): boolean {
-    return this.#state === "open";
   }
 
   /** Whether no request may be sent, not even as a probe. */
   get isClosed(): boolean {
-    return this.#state === "closed" && !this.#isProbeDue;
-  }
-
-  get isGivenUp(): boolean {
-    return this.#state === "given up";
+    return this.state === "closed" && !this.#isProbeDue;
   }
 
   /** Returns whether this request is the probe. */
@@ -207,37 +199,32 @@ class Gate {
     if (!this.#outage) return;
     const { now, say } = this.#options;
     const { since, isReported } = this.#outage;
-    if (isReported && this.#state === "closed") say(`${this.#who} is back after ${secondsText(now() - since)}`);
+    if (isReported && this.state === "closed") say(`${this.#who} is back after ${secondsText(now() - since)}`);
     this.#outage = undefined;
-    this.#open("open");
+    this.release("open");
   }
 
   /** Reports a failed request. `reason`: a sentence. */
   missed(reason: string, { page, isSure, sentAt, isProbe }: Miss): void {
-    if (this.#state === "given up") return;
+    if (this.state === "given up") return;
     this.#outage ??= { since: sentAt, pages: new Set(), misses: 0, isSure: false, isReported: false };
     const outage = this.#outage;
     outage.misses++;
     outage.pages.add(page);
     outage.isSure ||= isSure;
-    if (this.#state === "open" && !this.#isConfirmed(outage)) return;
+    if (this.state === "open" && !this.#isConfirmed(outage)) return;
     const { say, now } = this.#options;
     const patience = this.#patience(outage);
     if (now() - outage.since >= patience) {
-      this.#state = "given up"; // this failure ends the wait for all requests
+      this.state = "given up"; // this failure ends the wait for all requests
       return;
     }
-    if (!outage.isReported && (isProbe || !this.#contact.isReached) && patience > atStart) {
+    if (!outage.isReported && (isProbe || !this.#options.contact.isReached) && patience > atStart) {
       outage.isReported = true;
       say(`${this.#who} is down: ${reason}; waiting for up to ${secondsText(patience)}`);
     }
-    if (this.#state === "open") void this.#probe(outage);
-    this.#state = "closed";
-  }
-
-  /** Ends the wait for all requests. */
-  giveUp(): void {
-    this.#open("given up");
+    if (this.state === "open") void this.#probe(outage);
+    this.state = "closed";
   }
 
   /** Resolves when the request may be sent: as the probe, or because the gate is not closed any more. */
@@ -248,20 +235,20 @@ class Gate {
   /** Milliseconds until an outage ends the run. */
   #patience({ isSure }: Outage): number {
     const { patience } = this.#options;
-    if (this.#contact.isReached) return patience;
+    if (this.#options.contact.isReached) return patience;
     return Math.min(patience, isSure ? atStart : atStartUnsure);
   }
 
   /** A few failures in a row may be the fault of one page, unless the service has never answered. */
   #isConfirmed({ isSure, misses, pages }: Outage): boolean {
-    if (isSure || (!this.#contact.isReached && misses >= 3)) return true;
+    if (isSure || (!this.#options.contact.isReached && misses >= 3)) return true;
     return pages.size >= manyPages && misses >= Math.max(3, Math.min(9, this.#options.concurrency + 1));
   }
 
   /** Lets one request probe the service after every interval, unless the last probe is still under way. */
   async #probe(outage: Outage): Promise<void> {
     const { now, sleep } = this.#options;
-    const isOver = () => this.#state !== "closed" || this.#outage !== outage;
+    const isOver = () => this.state !== "closed" || this.#outage !== outage;
     try {
       for (let interval = firstProbe; ; interval = Math.min(longestProbe, 2 * interval)) {
         const left = outage.since + this.#patience(outage) - now();
@@ -280,8 +267,9 @@ class Gate {
     } catch {} // the client was closed
   }
 
-  #open(state: "open" | "given up"): void {
-    this.#state = state;
+  /** Ends the wait for all requests. */
+  release(state: "open" | "given up"): void {
+    this.state = state;
     this.#isProbeDue = false;
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -317,10 +305,10 @@ function kindOfList({ path }: Request): string {
 }
 
 /** The error of a run whose service never answered. The address may be wrong. */
-export function unreachable(error: Error, { baseUrl }: SettingNames): StopError {
+export function unreachable(error: Error, { names = jobFileNames }: MessageFacts): StopError {
   const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
   const isRefused = error.message.includes(": connection refused by ");
-  const hint = isRefused ? `check that the service runs and that ${baseUrl} is right` : `check ${baseUrl}`;
+  const hint = isRefused ? `check that the service runs and that ${names.baseUrl} is right` : `check ${names.baseUrl}`;
   const advice = trouble === "no proxy" ? "" : `; ${hint}`; // the proxy is unreachable, not the service
   return new StopError(`the service cannot be reached: ${error.message}${advice}`, { cause: error });
 }

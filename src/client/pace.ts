@@ -47,9 +47,6 @@ const lateness = 5;
 /** Milliseconds between checks of a rate that is set elsewhere. */
 const followPoll = 50;
 
-/** The cause of a refusal. limit: all requests pause now. known: they already pause. chance: only this request is repeated. */
-export type Cause = "limit" | "known" | "chance";
-
 /**
  * A smooth rate that finds the service's limit. It is unlimited, or `maxRps`, until refusals show a limit. Then all requests pause
  * as long as the service says, and continue at the previous throughput, counting the pause. From there the rate grows slowly, and
@@ -131,15 +128,17 @@ export class Pace {
     this.#refusals = 0;
     this.#probeUntil = 0;
     this.#enoughPause = this.#lastPause;
-    const { count, start } = this.#stretch(now);
-    if (count < enough) return; // too few: keep counting
-    this.#adjust(now, count, start);
+    if (this.#letThrough < enough) return; // too few: keep counting
+    this.#adjust(now);
     this.#letThrough = 0;
     this.#stretchStart = now;
   }
 
-  /** Reports a refusal. `retryAfter`: the milliseconds that the service asks to wait, if given. */
-  refused(sentAt: number, now: number, retryAfter: number | undefined): Cause {
+  /**
+   * Reports a refusal and returns its cause. limit: all requests pause now. known: they already pause. chance: only this request is
+   * repeated. `retryAfter`: the milliseconds that the service asks to wait, if given.
+   */
+  refused(sentAt: number, now: number, retryAfter: number | undefined): "limit" | "known" | "chance" {
     const asked = retryAfter === undefined ? undefined : Math.min(longestRetryAfter, retryAfter);
     if (sentAt < this.#pausedUntil) {
       if (asked !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + asked);
@@ -179,8 +178,7 @@ export class Pace {
     this.#excess += 1 - this.#usualShare;
     if (this.#excess < this.#mostExcess) return false;
     if (this.#floor === undefined) {
-      const { count, start } = this.#stretch(now);
-      const throughput = (1000 * count) / Math.max(1, now - start);
+      const throughput = (1000 * this.#letThrough) / this.#elapsed(now);
       this.#lower(lowered * throughput, 0, now);
     } else {
       this.#mostExcess *= 2;
@@ -213,31 +211,31 @@ export class Pace {
   }
 
   #beginPauses(isAsked: boolean, now: number): void {
-    const { count, start } = this.#stretch(now);
-    const took = (pausedRequests * Math.max(1, now - start)) / Math.max(1, count);
+    const count = this.#letThrough;
+    const took = (pausedRequests * this.#elapsed(now)) / Math.max(1, count);
     this.#pauseStart = now;
     this.#isAsked = isAsked;
     const isSure = this.#inARow >= limitLevel && count >= fewAnswers;
     this.#firstPause = isSure || count < enough ? firstPause : Math.min(firstPause, took);
   }
 
-  /** The number of accepted requests, and the start of that count. */
-  #stretch(now: number): { readonly count: number; readonly start: number } {
-    return { count: this.#letThrough, start: this.#stretchStart ?? now };
+  /** Milliseconds since the count of accepted requests began; at least 1. */
+  #elapsed(now: number): number {
+    return Math.max(1, now - (this.#stretchStart ?? now));
   }
 
   /**
    * Sets the rate after a pause. If the service set the pause, and it was short compared with the time before, a rate below the maximum was
    * only slightly too fast. Otherwise the new rate is the number of requests that got through divided by the time, including the pause.
    */
-  #adjust(now: number, count: number, start: number): void {
+  #adjust(now: number): void {
     if (this.#pausedUntil === this.#pauseStart) return;
-    const elapsed = Math.max(1, now - start);
+    const elapsed = this.#elapsed(now);
     const pause = now - this.#pauseStart;
     const pace = this.#foundRateAt(this.#pauseStart);
     const nearly = this.#isAsked && pace < this.#maxRate() && pause < Math.max(shortPause, elapsed / 3);
     const overshot = elapsed < atOnce;
-    const rate = nearly ? pace * (overshot ? yielding : easing) : Math.min(pace, (count * 1000) / elapsed);
+    const rate = nearly ? pace * (overshot ? yielding : easing) : Math.min(pace, (this.#letThrough * 1000) / elapsed);
     this.#setRate(rate, lowered * rate, nearly && !overshot ? cruise : 0, now);
   }
 }

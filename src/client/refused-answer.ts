@@ -1,38 +1,28 @@
 import { RetryError, SkipError, StopError, UnknownRouteError } from "../errors.js";
 import { plainText } from "../safe-text.js";
-import { jobFileNames, type SettingNames } from "./failed-request.js";
+import { jobFileNames, type MessageFacts } from "./failed-request.js";
 import type { Answer } from "./retry.js";
 
 const planLimit = /reached the knowledge base request rate limit/i;
 
 /**
  * Turns an answer into the error that says what to do next: retry what may pass, stop at a wrong key, skip everything else. Adds a
- * hint if there is one. A 404 for a route that the service lacks becomes an UnknownRouteError. `keySource`: where the key came
- * from, if known. `names`: the setting names to use in hints.
+ * hint if there is one. A 404 for a route that the service lacks becomes an UnknownRouteError.
  */
-export function errorFromAnswer(
-  answer: Answer,
-  key: string,
-  keySource?: string,
-  names: SettingNames = jobFileNames,
-): RetryError | SkipError | StopError {
+export function errorFromAnswer(answer: Answer, facts: MessageFacts): RetryError | SkipError | StopError {
   const { status, url } = answer;
-  const { code, message } = refusalOf(answer, key);
+  const { code, message } = refusalOf(answer, facts.key);
   const said = [status, code, message].filter(Boolean).join(" ");
-  const failure = { status, ...(code ? { code } : {}) };
+  const failure = { status, code: code || undefined };
   if (isPluginGone(answer)) return new RetryError(`GET ${url}: ${said}`, { ...failure, trouble: "gone" });
   const limited = status === 403 && planLimit.test(message);
   if (isTransient(status) || limited) {
     const after = retryAfter(answer.headers["retry-after"]);
     const throttled = status === 429 || limited || (status === 503 && after !== undefined);
-    return new RetryError(`GET ${url}: ${said}`, {
-      ...failure,
-      throttled,
-      ...(after === undefined ? {} : { retryAfter: after }),
-    });
+    return new RetryError(`GET ${url}: ${said}`, { ...failure, throttled, retryAfter: after });
   }
-  if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(key, keySource)}`, failure);
-  const refused = `GET ${url}: ${said}${hintFor(answer, { code, message }, key, names)}`;
+  if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(facts)}`, failure);
+  const refused = `GET ${url}: ${said}${hintFor(answer, { code, message }, facts)}`;
   const isUnknownRoute = status === 404 && isUnknownUrl({ code, message });
   return isUnknownRoute ? new UnknownRouteError(refused, failure) : new SkipError(refused, failure);
 }
@@ -45,7 +35,7 @@ export function isTransient(status: number): boolean {
 /** Returns the error if the service refused the request because of too many; otherwise undefined. */
 export function throttleOf(answer: Answer): RetryError | undefined {
   if (answer.status === 200) return undefined;
-  const error = errorFromAnswer(answer, "");
+  const error = errorFromAnswer(answer, { key: "" });
   return error instanceof RetryError && error.throttled ? error : undefined;
 }
 
@@ -82,7 +72,7 @@ export function ownError(answer: Answer): { readonly code?: unknown; readonly me
 }
 
 /** Some services send an object with one message per wrong parameter. */
-function wordsOf(message: unknown): string {
+export function wordsOf(message: unknown): string {
   if (typeof message === "string") return message;
   return message === undefined || message === null ? "" : JSON.stringify(message);
 }
@@ -108,16 +98,16 @@ export interface Refusal {
 }
 
 /** Returns advice about a refusal, starting with a semicolon; empty if there is none. */
-export function hintFor(answer: Answer, refusal: Refusal, key: string, names: SettingNames): string {
+export function hintFor(answer: Answer, refusal: Refusal, facts: MessageFacts): string {
   const { status, url, headers } = answer;
   if (status === 400 && lacksModel(refusal.code, refusal.message))
     return "; configure the embedding model of this dataset in the service";
   if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
-  if (status >= 300 && status < 400) return redirectHint(headers.location, url, key, names);
+  if (status >= 300 && status < 400) return redirectHint(headers.location, url, facts);
   const isChunk = /\/segments\/[^/?]+$/.test(url);
   if (isChunk && (status === 405 || (status === 404 && isUnknownUrl(refusal))))
     return "; an older service does not give a single chunk";
-  if (status === 404) return notFoundHint(url, refusal, names);
+  if (status === 404) return notFoundHint(url, refusal, facts);
   if (status === 403 && /\/datasets\?/.test(url)) {
     return "; a key of one dataset may not list them: name the datasets by id in the job file";
   }
@@ -136,7 +126,7 @@ export function isUnknownUrl({ code, message }: Refusal): boolean {
 }
 
 /** A hint to check the base URL. */
-export function baseUrlHint(url: string, names: SettingNames): string {
+export function baseUrlHint(url: string, { names = jobFileNames }: MessageFacts): string {
   const hint = baseOf(url)?.endsWith("/v1") ? "" : ", which usually ends in /v1";
   return `; check ${names.baseUrl}${hint}`;
 }
@@ -145,7 +135,7 @@ export function baseUrlHint(url: string, names: SettingNames): string {
 export const typedKey = "the key you typed";
 
 /** A hint about a refused key. Does not show the key. */
-export function keyHint(key: string, place: string | undefined): string {
+export function keyHint({ key, keySource: place }: MessageFacts): string {
   const from = place === undefined ? "" : `, which comes from ${place}`;
   const hint =
     place === typedKey ? `; the service does not take ${typedKey}` : `; the service does not take this key${from}`;
@@ -155,15 +145,15 @@ export function keyHint(key: string, place: string | undefined): string {
 }
 
 /** A hint about a URL that the service does not know. */
-export function unknownUrlHint(url: string, names: SettingNames): string {
-  return `; the service does not know this URL${baseUrlHint(url, names)}`;
+export function unknownUrlHint(url: string, facts: MessageFacts): string {
+  return `; the service does not know this URL${baseUrlHint(url, facts)}`;
 }
 
-function notFoundHint(url: string, refusal: Refusal, names: SettingNames): string {
+function notFoundHint(url: string, refusal: Refusal, facts: MessageFacts): string {
   const [path = ""] = url.split("?");
   if (isUnknownUrl(refusal) || path.endsWith("/datasets")) {
     if (path.endsWith("/child_chunks")) return "; an older service has no child lists: set child_chunks: none";
-    return unknownUrlHint(url, names);
+    return unknownUrlHint(url, facts);
   }
   if (/^Dataset\b/.test(refusal.message) || path.endsWith("/documents"))
     return "; check the id of the dataset, and that the key may read it";
@@ -171,13 +161,14 @@ function notFoundHint(url: string, refusal: Refusal, names: SettingNames): strin
 }
 
 /** If a redirect points to the same list elsewhere, suggests the base URL to use. */
-function redirectHint(location: string | string[] | undefined, url: string, key: string, names: SettingNames): string {
+function redirectHint(location: string | string[] | undefined, url: string, facts: MessageFacts): string {
+  const { key, names = jobFileNames } = facts;
   if (typeof location !== "string") return "; it redirects, which is not followed";
   const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
   const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
   const base = target && baseOf(target.href);
-  if (!base) return `${hint}${baseUrlHint(url, names)}`;
-  if (base === baseOf(url)) return `${hint}; this address is not the Knowledge API${baseUrlHint(url, names)}`;
+  if (!base) return `${hint}${baseUrlHint(url, facts)}`;
+  if (base === baseOf(url)) return `${hint}; this address is not the Knowledge API${baseUrlHint(url, facts)}`;
   if (url.startsWith("https:") && target.protocol !== "https:") return hint; // never suggest sending the key unencrypted
   return `${hint}; ${names.baseUrl} should probably be ${plainText(base, key, 200)}`;
 }

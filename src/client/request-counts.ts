@@ -2,33 +2,20 @@ import { RetryError } from "../errors.js";
 import { retryReason, type Send } from "./retry.js";
 
 /** The request counts of a run. The client updates them; progress and manifest show them. */
-export interface RequestCounts {
-  sent: number;
-  retried: number;
+export class RequestCounts {
+  sent = 0;
+  retried = 0;
   /** Refused because of too many requests. */
-  throttled: number;
+  throttled = 0;
   /** Body bytes as received, before decompression. */
-  bytes: number;
-  inFlight: number;
+  bytes = 0;
+  inFlight = 0;
   /** When the current wait without any answer began, by `performance.now()`; undefined if no request is waiting. */
-  silentSince: number | undefined;
+  silentSince: number | undefined = undefined;
   /** Answers with any status. */
-  answered: number;
+  answered = 0;
   /** Retries by reason: a status, `timeout`, `connection` or `broken answer`. */
-  readonly retriedBy: Record<string, number>;
-}
-
-export function emptyRequestCounts(): RequestCounts {
-  return {
-    sent: 0,
-    retried: 0,
-    throttled: 0,
-    bytes: 0,
-    inFlight: 0,
-    silentSince: undefined,
-    answered: 0,
-    retriedBy: {},
-  };
+  readonly retriedBy: Record<string, number> = {};
 }
 
 /** Counts requests sent, in flight and answered. */

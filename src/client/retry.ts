@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout } from "node:timers/promises";
 import { GaveUpError, RetryError } from "../errors.js";
 import { codeOf } from "./failed-request.js";
 
@@ -75,7 +75,7 @@ const mostScattered = 3;
  * because it would be too large again. Throws GaveUpError after the last try; other errors pass through at once.
  */
 export async function retrying<T>(read: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const { sleep = (ms, signal) => delay(ms, undefined, { signal }), random = Math.random } = options;
+  const { sleep = pause, random = Math.random } = options;
   for (let tries = 1, scattered = 0; ; ) {
     try {
       return await read();
@@ -89,12 +89,8 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
       const isScattered = isChance && scattered < mostScattered;
       if (!isScattered && (tries > options.retries || error.trouble === "too large"))
         throw new GaveUpError(error, tries);
-      const wait = retryDelay(
-        error.throttled ? tries + scattered : tries,
-        error.retryAfter,
-        random(),
-        error.throttled ? firstRefusedWait : firstWait,
-      );
+      const [count, first] = error.throttled ? [tries + scattered, firstRefusedWait] : [tries, firstWait];
+      const wait = retryDelay(count, error.retryAfter, random(), first);
       options.onRetry(error, wait, isScattered);
       await sleep(wait, options.signal).catch((reason: unknown) => {
         options.signal.throwIfAborted();
@@ -104,6 +100,11 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
       else [tries, scattered] = [tries + 1, 0];
     }
   }
+}
+
+/** Waits for some milliseconds; rejects once the signal is aborted. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return setTimeout(milliseconds, undefined, { signal });
 }
 
 /** Milliseconds before try `tries + 1`: as long as the service asks for, otherwise exponential with full jitter, from `first` to 30 s. */

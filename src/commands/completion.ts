@@ -5,7 +5,7 @@ import { printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { jsonLine } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
-import { gotText } from "../job/findings.js";
+import { gotText } from "../job/got-text.js";
 import { oneOf, result, text } from "../schema.js";
 
 const epilog = `Examples:

@@ -22,6 +22,7 @@ import {
   type Times,
   targetOptionsFrom,
   watchBetweenQuestions,
+  withRerun,
   writeOptions,
 } from "./restore/shared.js";
 
@@ -39,8 +40,7 @@ const options = {
     type: "string",
     values: ["new"],
     value: "UUID",
-    describe:
-      "an empty dataset that takes the documents, or new for another copy; default: a new one, or that of an earlier copy",
+    describe: "an empty dataset to copy into, or new for another copy; default: a new one, or that of an earlier copy",
   },
   ...writeOptions,
   concurrency: {
@@ -103,7 +103,11 @@ async function runCopy(
     dataset: args.dataset?.toLowerCase(),
     concurrency: settings.concurrency ?? usualConcurrency,
     confirm: (planned) => watched.pause(() => askToCopy(named(planned), args.yes, environment)),
-  }).finally(watched.stop);
+  })
+    .catch((error: unknown) => {
+      throw withRerun(error, progress);
+    })
+    .finally(watched.stop);
   return endRestore(named(copied), renderCopied, { args, log: view.log, environment });
 }
 

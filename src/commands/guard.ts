@@ -50,7 +50,7 @@ const options = {
     group: "Options",
     describe: "UUIDs of documents to guard, with commas or repeated",
   },
-  yes: { type: "boolean", default: false, describe: "restore without a question; needed where there is no terminal" },
+  yes: { type: "boolean", default: false, describe: "restore without asking; needed without a terminal" },
   "key-env": writeOptions["key-env"],
   interval: {
     type: "string",
@@ -112,8 +112,7 @@ async function checkedTimes(args: GuardArguments, { openTerminal }: Environment)
   return { ...timesFrom(args, problems), interval: Number(interval) };
 }
 
-const noTerminal =
-  "there is no terminal to ask at before the lost rows are written: add --yes to write them without a question";
+const noTerminal = "there is no terminal for questions: add --yes to write the lost rows without asking";
 
 async function guard(args: GuardArguments, times: GuardTimes, environment: Environment): Promise<number> {
   const { env, signal } = environment;
@@ -182,7 +181,7 @@ async function waitAndRestore(guarding: Guarding, environment: Environment): Pro
 }
 
 const demoEnds =
-  "guard needs a service that stays: the one of service.demo ends with each run. Try kbdump serve --demo";
+  "guard needs a service that keeps running: that of service.demo ends with each run. Try kbdump serve --demo";
 
 const needsFolder = "guard keeps its backups in a folder, and this job writes to a bucket: name a folder with --out";
 

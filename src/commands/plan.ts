@@ -132,7 +132,7 @@ function renderBasis(plan: JobPlan): readonly string[] {
 function detailsText({ details, counts: { documents, document_details: detailed } }: JobPlan): readonly string[] {
   if (details !== "auto") return [];
   const many = `about ${numberText(detailed)} of ${countText(documents, "document")}`;
-  return [`details: of ${many}, by a sample; a run reads those of every document that looks edited`];
+  return [`details: for ${many}, estimated from a sample; a run reads those of every document that looks edited`];
 }
 
 function latencyText(what: string, seconds: number | null): readonly string[] {

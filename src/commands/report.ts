@@ -102,7 +102,7 @@ async function made(request: ReportRequest, { file, json }: ReportArguments, env
   const { reportName, usualPath } = await import("../report/report-path.js"); // slow to load
   const { writeReport } = await import("../report/render-report.js");
   const names = bucketNames(environment.env);
-  const isCopy = names(request.folder) !== request.folder; // a copy goes at the end
+  const isCopy = names(request.folder) !== request.folder; // local copies are removed when the command ends
   const written = await writeReport(file ?? (isCopy ? reportName : await usualPath(request.folder)), request);
   const { run, against } = written;
   const result: ReportResult = {

@@ -24,6 +24,7 @@ import {
   type Times,
   targetOptionsFrom,
   watchBetweenQuestions,
+  withRerun,
   writeOptions,
 } from "./restore/shared.js";
 
@@ -43,7 +44,7 @@ const options = {
     type: "string",
     names: "folder",
     value: "RUN",
-    describe: "plan against a newer run; without --apply, nothing is asked of the service",
+    describe: "plan against a newer run; without --apply, no request is sent",
   },
   "manual-edits": {
     type: "boolean",
@@ -112,9 +113,11 @@ async function runLost(
   const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, environment));
   const { to, manualEdits: addManualEdits, plan, planOut } = args;
   const context = { ...targetOptionsFrom(args, environment), to, addManualEdits, plan, planOut };
-  const restored = await restoreLost({ ...context, ...times, ...location, log: view.log, progress, confirm }).finally(
-    watched.stop,
-  );
+  const restored = await restoreLost({ ...context, ...times, ...location, log: view.log, progress, confirm })
+    .catch((error: unknown) => {
+      throw withRerun(error, progress);
+    })
+    .finally(watched.stop);
   return endRestore(named(restored), renderRestored, { args, log: view.log, environment });
 }
 

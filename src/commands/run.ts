@@ -24,7 +24,7 @@ import {
   UnprintedError,
   UsageError,
 } from "../errors.js";
-import { gotText } from "../job/findings.js";
+import { gotText } from "../job/got-text.js";
 import type { Job, Shard } from "../job/job.js";
 import type { CommitState } from "../job/open-service.js";
 import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";

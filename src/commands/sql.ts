@@ -87,7 +87,7 @@ async function checkArguments(
   if (json && (format === "csv" || format === "parquet"))
     problems.push({ path: "--json", message: `it contradicts --format ${format}` });
   if (format === "parquet" && stdout.isTTY)
-    problems.push({ path: "--format", message: "parquet is no text; write it to a file: … > result.parquet" });
+    problems.push({ path: "--format", message: "parquet is not text; write it to a file: … > result.parquet" });
   if (problems.length > 0) throw wrongLine(problems);
   if (limit !== undefined) return Number(limit);
   return format === "table" && !json ? tableRows : undefined;

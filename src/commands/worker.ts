@@ -19,7 +19,7 @@ const epilog = `Examples:
 
 The run itself is kbdump run nightly.yaml --workers redis://queue.example.com:6379, on any machine. Both need the same version, the same job file and the same output: a folder that all machines see, or a bucket. The broker holds no URL, no key and no result.
 
-Exit codes: 0 idle for as long as --idle says · 1 the service, the broker or the disk cannot be used · 2 wrong usage, or a library is missing · 130, 143 interrupted: documents that it had are given back`;
+Exit codes: 0 idle for as long as --idle says · 1 the service, the broker or the disk cannot be used · 2 wrong usage, or a library is missing · 130, 143 interrupted: its documents are returned to the queue`;
 
 /** Limits of `--idle` in milliseconds. Node's timers allow at most 24 days. */
 const idleBounds = { least: 1_000, most: 1_728_000_000, text: "from 1 s to 480 h" };
@@ -88,7 +88,7 @@ export const command = defineCommand({
 export function withWork(error: unknown, { documentsDone }: Pick<RunProgress, "documentsDone">): unknown {
   if (!(error instanceof InterruptedError)) return error;
   const read = `${countText(documentsDone, "document")} read`;
-  const message = [error.message, read, "documents that it had not finished are given back"].join("; ");
+  const message = [error.message, read, "documents that it had not finished are returned to the queue"].join("; ");
   return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
 }
 

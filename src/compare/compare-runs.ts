@@ -24,9 +24,9 @@ export interface ComparedRuns {
 /**
  * Compares the rows of two runs by their hashes. This is the one definition of differences, manual edits and losses. Makes the
  * tables `documents`, `old_chunks`, `new_chunks`, `old_child_chunks` and `new_child_chunks` (`factsSql`), `matched_chunks` and
- * `matched_child_chunks` (`pairRows`), `manual_chunks` and `losses`. Keeps only the beginning of each text. `database`: the database of the
- * older run's job, whose history has the text before an edit. `isWanted`: which documents to compare; default: all. StopError if a file
- * differs from the manifest of its run.
+ * `matched_child_chunks` (`pairRows`), `manual_chunks` and `losses`. Keeps only the beginning of each text. `database`: the
+ * database of the older run's job, whose history has the text before an edit. `isWanted`: which documents to compare; default: all.
+ * Throws StopError if a file differs from the manifest of its run.
  */
 export async function compareRuns(
   connection: Connection,

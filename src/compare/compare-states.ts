@@ -1,5 +1,5 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { factsSql } from "./changes-sql.js";
+import { factsSql } from "./facts-sql.js";
 import { addedSql, editsSql, emptyHistory, type KnownHistory } from "./history.js";
 import { type ComparedDocument, loadDocuments } from "./load-facts.js";
 import { findLosses } from "./losses.js";

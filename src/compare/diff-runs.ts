@@ -1,11 +1,12 @@
 import { type Connection, withSpill } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
 import { databaseOf } from "../dump/open-dump.js";
-import { changedSql, changesSql, contentSql, countsSql, reorderedSql, textSql } from "./changes-sql.js";
+import { changedSql, changesSql, countsSql, reorderedSql } from "./changes-sql.js";
 import { type ComparedRuns, compareRuns } from "./compare-runs.js";
 import type { ChangeCounts, DiffedRun, DocumentCounts, DocumentDiff, DocumentState, RunDiff } from "./diff-result.js";
+import { contentSql, textSql } from "./facts-sql.js";
 import type { Comparison, RunSources } from "./load-facts.js";
-import type { MatchedKind } from "./match-rows.js";
+import type { MatchedKind } from "./pair.js";
 import { type Changes, readChanges, readFirst } from "./read-changes.js";
 import {
   type DiffContext,
@@ -32,7 +33,7 @@ export async function diffRuns(old: string, fresh: string, options: DiffOptions 
   });
 }
 
-/** Like `diffRuns`, but `work` gets the result before it reads the changes, which it can read until it ends. */
+/** Like `diffRuns`, but passes the result to `work`, which can read the changes until it ends. */
 export async function withRunDiff<T>(
   old: string,
   fresh: string,
@@ -179,7 +180,7 @@ function documentCounts(documents: readonly DocumentDiff[]): DocumentCounts {
   };
 }
 
-/** Whether two runs differ: in a row that could be compared, or in which documents exist and could be read. */
+/** Whether two runs differ: in a compared row, or in the documents that exist and that they could read. */
 function statusOf(pairs: readonly DocumentPair[], documents: readonly DocumentDiff[]): "same" | "different" {
   const isDifferent = pairs.some(isOtherDocument) || documents.some(({ state }) => state === "different");
   return isDifferent ? "different" : "same";

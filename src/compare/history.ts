@@ -6,7 +6,7 @@ import { UsageError } from "../errors.js";
 import { attachJob, attachReason, type RunInDatabase } from "./attach-job.js";
 import { inexactReason } from "./document-rows.js";
 
-/** UsageError if a dump leaves out rows that a restore needs, or has no exact texts. */
+/** Throws UsageError if a dump leaves out rows that a restore needs, or has no exact texts. */
 export function checkFit(dump: Dump): void {
   const { options } = dump.manifest;
   const filtered = filteredDatasets(options);
@@ -85,7 +85,7 @@ async function fromHistory(
 }
 
 function warningOf(database: string, reason: string): string {
-  return `the history in ${database} was not used: ${reason}; an edit is then known by its author alone, and what it replaced is not known`;
+  return `the history in ${database} was not used: ${reason}; edits are then recognized only by their author, and the text before them is not known`;
 }
 
 /** SQL statements that fill the tables of edits. */

@@ -26,8 +26,8 @@ const loaded: Readonly<Record<RowKind, readonly string[]>> = {
 
 /**
  * Loads the rows of some documents of a dump, in any format, into the tables `<name>_chunks` and `<name>_child_chunks`; `row` is
- * their order. Texts are exactly those that the service sent. UsageError if no file of the dump has exact texts; StopError if a file
- * differs from its manifest, or a document has more or fewer rows than the manifest says.
+ * their order. Texts are exactly those that the service sent. Throws UsageError if no file of the dump has exact texts; StopError
+ * if a file differs from its manifest, or a document has more or fewer rows than the manifest says.
  */
 export async function loadDocumentRows(
   connection: Connection,

@@ -5,9 +5,9 @@ import { type CheckedRows, checkRows, loadRows } from "../dump/load.js";
 import type { Dump } from "../dump/open-dump.js";
 import { jsonText } from "../rows/exact-json.js";
 import { documentKey } from "../rows/row.js";
-import { contentSql, factsSql } from "./changes-sql.js";
 import { membersOf, textIn } from "./document-rows.js";
-import type { MatchedKind } from "./match-rows.js";
+import { contentSql, factsSql } from "./facts-sql.js";
+import type { MatchedKind } from "./pair.js";
 import type { DiffContext, DocumentPair, ReadRun } from "./run-diff.js";
 
 /** The checked files of one run. */
@@ -29,7 +29,7 @@ export interface Comparison {
   readonly children: boolean;
 }
 
-/** Checks the bytes of a run's files. StopError if they differ from its manifest. */
+/** Checks the bytes of a run's files. Throws StopError if they differ from its manifest. */
 export async function checkSources(
   side: "old" | "new",
   run: ReadRun,
@@ -167,7 +167,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** Makes the table `<side>_<kind>` of facts about the rows that can be compared. StopError if the file is damaged. */
+/** Makes the table `<side>_<kind>` of facts about the rows that can be compared. Throws StopError if the file is damaged. */
 export async function loadFacts(
   connection: Connection,
   kind: MatchedKind,

@@ -86,12 +86,12 @@ export interface ReadRun {
   readonly childChunks: DumpTable;
 }
 
-/** Opens a run folder. UsageError if the path is not a run folder; StopError if its manifest is damaged or names no rows. */
+/** Opens a run folder. Throws UsageError if the path is not a run folder; StopError if its manifest is damaged or names no rows. */
 export async function readRun(path: string): Promise<ReadRun> {
   return readRunOf(await openDump(path, "nothing was compared"));
 }
 
-/** The tables of a dump to compare. StopError if it has none. */
+/** The tables of a dump to compare. Throws StopError if it has none. */
 export function readRunOf(dump: Dump): ReadRun {
   const [chunks, childChunks] = dump.tablesOf(["chunks", "child_chunks"], { guarded: true }) ?? [];
   if (chunks && childChunks) return { dump, format: chunks.format, chunks, childChunks };
@@ -164,23 +164,31 @@ export interface Names {
 
 const unknown: Names = { dataset_name: null, document_name: null };
 
-/** Reads the names of all documents; a later run overrides an earlier one. StopError if a file of names differs from its manifest. */
+/**
+ * Reads the names of all documents, as listed or in their details; a later run overrides an earlier one. Throws StopError if a file
+ * of names differs from its manifest.
+ */
 export async function namesReader(
   connection: Connection,
   runs: readonly ReadRun[],
 ): Promise<(document: { readonly dataset_id: string; readonly document_id: string }) => Names> {
   const names = new Map<string, Names>();
-  for (const { dump } of runs) {
-    const [file] = dump.tablesOf(["document_info"], { guarded: true }) ?? [];
+  for (const [{ dump }, kind] of runs.flatMap((run) => namingKinds.map((each) => [run, each] as const))) {
+    const [file] = dump.tablesOf([kind], { guarded: true }) ?? [];
     if (!file) continue;
     const rows = await checkRows(dump, file);
-    const sql = `SELECT dataset_id, document_id, dataset_name, name FROM ${rows.sql}`;
+    const datasetName = kind === "document_info" ? "dataset_name" : "NULL AS dataset_name";
+    const sql = `SELECT dataset_id, document_id, ${datasetName}, name FROM ${rows.sql}`;
     for (const { dataset_id, document_id, dataset_name, name } of await rowsOf(connection, sql)) {
       const key = documentKey({ dataset_id: String(dataset_id), document_id: String(document_id) });
-      names.set(key, { dataset_name: textOf(dataset_name), document_name: textOf(name) });
+      const { dataset_name: listedIn, document_name } = names.get(key) ?? unknown;
+      names.set(key, { dataset_name: textOf(dataset_name) ?? listedIn, document_name: textOf(name) ?? document_name });
     }
   }
   return (document) => names.get(documentKey(document)) ?? unknown;
 }
+
+/** A run that was given the ids of its documents did not list them, but may have their details. */
+const namingKinds = ["document_details", "document_info"] as const;
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : null);

@@ -87,7 +87,7 @@ export class DocumentCrawl {
     this.#lists = new ChildLists(api, document, this.#problems.report);
     const known = howFar && { ids, total: howFar.chunks.total, unreadable: howFar.chunks.unreadable };
     this.#proof = new ListProof("chunks", this.#problems.report, known);
-    // Another process checked the ranks earlier, so that check does not count any more.
+    // Ranks that an earlier process checked may have changed since, so they prove nothing.
     this.#chunks = howFar && { ...howFar.chunks, isAnchored: false };
     this.#children = howFar?.children ?? noChildrenYet;
   }

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Listed } from "../client/check-answer.js";
-import type { DocumentRef } from "../client/knowledge-api.js";
+import type { Place } from "../client/knowledge-api.js";
 import { jsonText } from "../rows/exact-json.js";
 import { rowFromRecord } from "../rows/row-from-record.js";
 
@@ -65,10 +65,7 @@ export class ContentDigest extends SetDigest {
 export type ChildText = (child: Listed, chunkId: string) => string;
 
 /** Returns the function that makes the row texts of a document's children. A child nested too deeply to serialize equals no other. */
-export function childTextIn(
-  { datasetId, documentId }: Pick<DocumentRef, "datasetId" | "documentId">,
-  keepSignatures: boolean,
-): ChildText {
+export function childTextIn({ datasetId, documentId }: Place, keepSignatures: boolean): ChildText {
   const options = { keepSignatures, drift: () => {} };
   return (child, chunkId) => {
     const known = { dataset_id: datasetId, document_id: documentId, segment_id: chunkId };

@@ -16,7 +16,7 @@ export type DiscoveryJob = Pick<Job, "datasets">;
 interface DiscoveryOptions {
   /** Whether to keep a row of `document_info`; default: all rows. Ids of documents are always kept. */
   readonly keeps?: (row: Row) => boolean;
-  /** The most documents that a job may have. */
+  /** Maximum documents of a job. */
   readonly most?: number;
 }
 
@@ -70,7 +70,7 @@ export async function discoverDocuments(
 
 function tooMany(most: number): StopError {
   return new StopError(
-    `the job has more than ${countOf(most, "document")}, which is the most that a run can hold, because its manifest lists each; make several jobs, each of some of the datasets`,
+    `the job has more than ${countOf(most, "document")}, the maximum for a run, because its manifest lists each one; make several jobs, each with some of the datasets`,
   );
 }
 
@@ -177,7 +177,9 @@ export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch
 function refusalOf(error: unknown): StopError | undefined {
   const unauthorized = error instanceof StopError && error.status === 401;
   if (!unauthorized && !(error instanceof SkipError)) return undefined;
-  const hint = unauthorized ? ", or it may not list the datasets: then name them by id in the job file" : "";
+  const hint = unauthorized
+    ? ", or it has no permission to list the datasets: then name them by id in the job file"
+    : "";
   return new StopError(`the datasets cannot be listed: ${error.message}${hint}`, {
     cause: error,
   });

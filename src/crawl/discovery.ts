@@ -7,7 +7,7 @@ import type { DocumentChange } from "../database/tables.js";
 import type { DiscoveredIds, RunFacts } from "../dump/manifest.js";
 import { readRunFacts } from "../dump/read-manifest.js";
 import { isRunId } from "../dump/run-id.js";
-import type { DatasetJob, Shard } from "../job/job.js";
+import type { DatasetJob } from "../job/job.js";
 import { documentKey, type Row, rowSchema } from "../rows/row.js";
 import { type Drift, driftSchema } from "../rows/row-from-record.js";
 import { count, listOf, object, oneOf, text, truth } from "../schema.js";
@@ -98,15 +98,15 @@ export function namesOf({ found }: Discovery): DocumentNames {
   return new Map(named.map(({ document_id, name }) => [String(document_id), String(name)]));
 }
 
-/** A document to read, and the name of its part files in the work folder. */
+/** A document to read, and the name of its segments in the work folder. */
 export interface DocumentToRead {
   readonly ref: DocumentRef;
   readonly name: string;
 }
 
 /**
- * Every document, in order. If the job names all documents, parts are named after the index of the document. If the service listed
- * them, parts are named after the ids, because the index can change when the list is read again.
+ * Every document, in order. If the job names all documents, segments are named after the index of the document. If the service
+ * listed them, segments are named after the ids, because the index can change when the list is read again.
  */
 export function documentsOf({ datasets, found }: Discovery): readonly DocumentToRead[] {
   const refs = datasets.flatMap(({ id, documents, status, keyword }) =>
@@ -129,7 +129,7 @@ export function uploadsOf(discovery: Discovery, details: readonly Row[] = []): r
   });
 }
 
-/** The part name of a document that the job names: its index. */
+/** The name of the segments of a document that the job names: its index. */
 export function documentName(index: number): string {
   return String(index + 1).padStart(7, "0");
 }
@@ -255,40 +255,4 @@ function listingsIn(manifest: RunFacts | undefined): EarlierListings["datasets"]
   );
   for (const { dataset_id, document_id } of manifest.documents) found.get(dataset_id)?.documents.push(document_id);
   return found;
-}
-
-/**
- * The shard, from 1 to `count`, that reads a document: the first 48 bits of the SHA-256 of both ids, modulo `count`, plus 1. It
- * depends on nothing else, so machines agree without communicating. Rows of a dataset that belong to no document go to the shard of
- * the document "".
- */
-export function shardOf(datasetId: string, documentId: string, count: number): number {
-  const hash = createHash("sha256").update(`${datasetId}\n${documentId}`).digest();
-  return (hash.readUIntBE(0, 6) % count) + 1;
-}
-
-/** Whether a row belongs to a document of the shard. */
-export function isRowOf({ index, count }: Shard): (row: Row) => boolean {
-  return ({ dataset_id, document_id }) => shardOf(String(dataset_id), String(document_id), count) === index;
-}
-
-/** The documents of a shard, with their rows of `document_info`, in order. Keeps all datasets and listings. */
-export function discoveryOf({ datasets, found }: Discovery, shard: Shard): Discovery {
-  const { index, count } = shard;
-  return {
-    datasets: datasets.map((dataset) => ({
-      ...dataset,
-      documents: dataset.documents.filter((id) => shardOf(dataset.id, id, count) === index),
-    })),
-    found: found && {
-      ...found,
-      rows: found.rows.filter(isRowOf(shard)),
-      drift: index === 1 ? found.drift : {}, // the lists belong to all shards: count their drift only in the first
-    },
-  };
-}
-
-/** The datasets for which this shard reads the rows without a document: metadata fields, settings and the status of batches. */
-export function datasetsOf(datasets: readonly ListedDataset[], { index, count }: Shard): readonly ListedDataset[] {
-  return datasets.filter(({ id }) => shardOf(id, "", count) === index);
 }

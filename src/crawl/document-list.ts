@@ -4,12 +4,12 @@ import * as v from "valibot";
 import { type Problem, StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import { isAbsence, writeAside } from "../files/files.js";
-import { fileText } from "../job/findings.js";
 import { type Job, serviceName } from "../job/job.js";
 import { readText } from "../job/read-key.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
 import { documentKey, rowSchema } from "../rows/row.js";
 import { driftSchema } from "../rows/row-from-record.js";
+import { fileText } from "../safe-text.js";
 import { check, count, listOf, object, oneOf, text, truth } from "../schema.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
@@ -37,7 +37,7 @@ const documentListEntries = {
   notes: listOf(text),
 } as const;
 
-/** The file: the list, its job and service, and the answers that save a run these requests. */
+/** The file: the list, its job and service, and the answers behind it, so that a run need not ask again. */
 const fileSchema = object({
   ...documentListEntries,
   tool: object({ name: text, version: text }),
@@ -77,7 +77,7 @@ interface ListOrigin {
 export async function writeGivenList(path: string, discovery: Discovery, { job, listedAt }: ListOrigin): Promise<void> {
   const { failures = [], rows = [], drift = {}, pages = 0 } = discovery.found ?? {};
   if (failures.length > 0)
-    throw new StopError(`no list of documents was written, because it would not be whole: ${failures.join("; ")}`);
+    throw new StopError(`no list of documents was written, because it would be incomplete: ${failures.join("; ")}`);
   const file: ListFile = {
     ...documentListFrom(discovery),
     tool,
@@ -105,7 +105,7 @@ function textOf(file: ListFile): string {
     if (!(error instanceof RangeError)) throw error;
   }
   throw new StopError(
-    `no list of documents was written, because it would be longer than ${largest / 1_000_000} MB, which is the most that a run reads, with ${countOf(countDocuments(file), "document")}; let every shard ask the service, without --documents-from, or make several jobs`,
+    `no list of documents was written, because it would be longer than ${largest / 1_000_000} MB, the maximum that a run reads, with ${countOf(countDocuments(file), "document")}; let every shard ask the service, without --documents-from, or make several jobs`,
   );
 }
 
@@ -146,8 +146,8 @@ function differs(path: string, listed: string, own: string, whose: string): read
 function datasetProblems(file: ListFile, listed: ListFile["datasets"], { datasets }: Job): readonly Problem[] {
   const path = "datasets";
   if (datasets === "all")
-    return file.all_datasets === null ? [{ path, message: "it is of some datasets, this job reads all" }] : [];
-  if (file.all_datasets !== null) return [{ path, message: "it is of all datasets, this job names some" }];
+    return file.all_datasets === null ? [{ path, message: "it has some datasets, but this job reads all" }] : [];
+  if (file.all_datasets !== null) return [{ path, message: "it has all datasets, but this job names some" }];
   const [theirs, own] = [listed.map(({ dataset_id }) => dataset_id), datasets.map(({ id }) => id)];
   if (theirs.join() !== own.join())
     return [{ path, message: `it is of ${theirs.join(", ") || "none"}, this job reads ${own.join(", ")}` }];

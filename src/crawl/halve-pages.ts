@@ -4,7 +4,7 @@ import { lacksModel } from "../client/refused-answer.js";
 import { GaveUpError, SkipError } from "../errors.js";
 import { type PageRead, type ReadPage, type ReportProblem, rowsOn } from "./read-list.js";
 
-/** Reads a page of `limit` rows. `retries`: a lower number than usual. */
+/** Reads a page of `limit` rows. `retries`: how often to retry, if less than usual. */
 export type ReadSizedPage = (page: number, limit: number, retries?: number) => Promise<ListPage>;
 
 interface HalvingOptions {

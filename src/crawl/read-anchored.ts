@@ -19,7 +19,7 @@ export interface AnchoredReading {
   readonly problem: ReportProblem;
 }
 
-/** Tries to find the last page while the list grows. */
+/** Maximum tries to find the last page of a growing list. */
 const lastPageTries = 10;
 
 /**
@@ -123,8 +123,8 @@ export function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean
 }
 
 /**
- * A row of this age, in seconds, proves that every add that began before it is over. The service's locks on adding chunks last 600
- * s, and `created_at` is the time when the row's own add began.
+ * When a row has this age, in seconds, every add that began before it has ended. The service's locks on adding chunks last 600 s, and
+ * `created_at` is the time when the row's own add began.
  */
 export const settledAge = 1_200;
 

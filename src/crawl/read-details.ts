@@ -34,8 +34,8 @@ const detailsReadingSchema = object({
 });
 
 /**
- * Checks that a stored reading covers these documents. An earlier process may have found other documents edited, or used other
- * `details`.
+ * Checks that a stored reading covers these documents. An earlier process may have found other documents edited, or had another value
+ * of `details`.
  */
 export function detailsReadingOf({ documents }: DetailsAsked): v.GenericSchema<unknown, DetailsReading> {
   const keys = documents.map(documentKey);
@@ -108,8 +108,8 @@ export async function readDetails(
 }
 
 /**
- * Writes one sentence per kind of thing, because a key may lack permission for all of that kind. Things unknown to an older service
- * share one.
+ * Writes one sentence for each kind of data, because a key may lack permission for all data of a kind. The kinds that an older
+ * service does not know share one sentence.
  */
 function sentencesOf(missing: readonly Missing[]): readonly string[] {
   const isUnknown = ({ error }: Missing) => error.status === 404 && error.code === undefined; // an older service answers with a web page

@@ -1,5 +1,5 @@
 import type { Listed, ListPage } from "../client/check-answer.js";
-import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
+import { type DocumentRef, type KnowledgeApi, type Place, pageSize } from "../client/knowledge-api.js";
 import { SkipError, shortened } from "../errors.js";
 import { IdSet } from "./id-set.js";
 import { mapAhead, Prefetch } from "./prefetch.js";
@@ -69,7 +69,7 @@ export function* pagesBehind(read: number, size: ListSize): Generator<number> {
 }
 
 /** A document to read, without a filter unless `status` or `keyword` is given. */
-type DocumentToRead = Pick<DocumentRef, "datasetId" | "documentId"> & Partial<DocumentRef>;
+type DocumentToRead = Place & Partial<DocumentRef>;
 
 /**
  * The pages of a document's chunks, in order and prefetched. Throws SkipError if the document cannot be read, or as soon as the

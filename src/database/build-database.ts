@@ -157,7 +157,7 @@ const notReadNow = noneIn("read_now");
 
 /**
  * Copies the rows of earlier runs, except for documents in `read_now` or `listed_now`. The tables of changes follow later.
- * If a killed run had already replaced its database, it is finished again, so its own rows in the database are left out.
+ * A killed run may have replaced the database already. It is then finished again, so its own rows in the database are left out.
  */
 async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;
@@ -171,7 +171,7 @@ async function keepPrevious(connection: Connection, { run, withoutChildren }: Ru
     document_changes: otherRun,
   };
   for (const name of Object.keys(tables)) {
-    if (historyKinds.some((kind) => histories[kind].table === name)) continue; // with what this run adds, in one go
+    if (historyKinds.some((kind) => histories[kind].table === name)) continue; // copied later, in one statement with the changes of this run
     const where = kept[name] ?? "true";
     await connection.run(`INSERT INTO ${name} BY NAME SELECT * FROM previous.main.${name} p WHERE ${where}`);
   }

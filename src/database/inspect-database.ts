@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type Connection, type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
 import { copyDatabase } from "./build-database.js";
-import { tables } from "./tables.js";
+import { tables, tablesIn } from "./tables.js";
 
 /** The state of a database file. */
 export type Inspected =
@@ -28,7 +28,7 @@ const markTables = ["chunks", "documents", "runs", "indexing_status"];
 export async function inspectDatabase(path: string, options: DuckDbOptions): Promise<Inspected> {
   const facts = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
-    throw error; // this does not prove that there is none
+    throw error; // a database may be there
   });
   if (!facts) return { state: "absent" };
   if (!facts.isFile()) return { state: "foreign", what: "is not a file" };
@@ -77,18 +77,25 @@ export async function inspectWholly(path: string, options: DuckDbOptions): Promi
 }
 
 async function look(connection: Connection): Promise<Inspected> {
-  const found = await connection.runAndReadAll(
-    "SELECT table_name, list(column_name) FROM duckdb_columns() WHERE schema_name = 'main' GROUP BY table_name",
-  );
+  const there = await tablesIn(connection);
+  if (markTables.some((name) => !there.includes(name))) return { state: "foreign", what: "has no tables of kbdump" };
+  if (!(await isOfThisVersion(connection, there)))
+    return { state: "foreign", what: "was written by another version of kbdump" };
+  const [row] = (await connection.runAndReadAll("SELECT max(run_id) FROM runs")).getRowsJson();
+  return { state: "ours", newest: typeof row?.[0] === "string" ? row[0] : null };
+}
+
+/** Whether the database has all tables of this version, with just their columns. */
+async function isOfThisVersion(connection: Connection, there: readonly unknown[]): Promise<boolean> {
+  const ours = Object.entries(tables);
+  if (ours.some(([table]) => !there.includes(table))) return false;
+  const selects = ours.map(([table]) => `SELECT '${table}', list(name) FROM pragma_table_info('${table}')`);
+  const found = await connection.runAndReadAll(selects.join(" UNION ALL ")); // duckdb_columns() would bind every view
   const columnsOf = new Map(found.getRowsJson().map(([table, names]) => [table, new Set(arrayOf(names))]));
-  if (markTables.some((name) => !columnsOf.has(name))) return { state: "foreign", what: "has no tables of kbdump" };
-  const isOfThisVersion = Object.entries(tables).every(([table, { columns }]) => {
+  return ours.every(([table, { columns }]) => {
     const names = columnsOf.get(table);
     return names?.size === columns.length && columns.every(({ name }) => names.has(name));
   });
-  if (!isOfThisVersion) return { state: "foreign", what: "was written by another version of kbdump" };
-  const [row] = (await connection.runAndReadAll("SELECT max(run_id) FROM runs")).getRowsJson();
-  return { state: "ours", newest: typeof row?.[0] === "string" ? row[0] : null };
 }
 
 /** Whether every block of the tables can be read. Reads a copy; as slow as reading the whole database. */
@@ -105,8 +112,7 @@ export async function isReadable(path: string, options: DuckDbOptions): Promise<
 const arrayOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 async function readAll(connection: Connection): Promise<void> {
-  const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
-  for (const [name] of found.getRowsJson()) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
+  for (const name of await tablesIn(connection)) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
 }
 
 /** Whether a DuckDB error means that the file is damaged or unreadable. */

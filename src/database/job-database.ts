@@ -76,7 +76,7 @@ export async function setPendingAside(leased: LeasedJob, log: Log): Promise<void
 /** Whether a run comes after another. null comes before every run. */
 const isAfter = (run: string | null, other: string | null) => (run ?? "") > (other ?? "");
 
-/** Why a database is left unchanged. */
+/** Why a file in the place of the database is not replaced. `what` completes the sentence, as in `is not a file`. */
 export function foreignText({ shownDatabase }: LeasedJob, { what }: { readonly what: string }): string {
   return `${shownDatabase} ${what}, so it is not the database of this job and is not replaced. Move it away, or give the job another name`;
 }
@@ -103,7 +103,7 @@ export async function mendPending(leased: LeasedJob, job: Job, log: Log): Promis
 /**
  * Finds the database of a run that ended between its commit and the replacement of the database. It is still in that run's work
  * folder. If there are several, the last one includes the others. The file is hard-linked and keeps its first name, so that a
- * successor that fences us now finds it under one of them.
+ * successor that fences us now finds it under one of the two names.
  */
 async function keepPending(leased: LeasedJob): Promise<void> {
   for (const runId of (await readdir(leased.own)).filter(isRunId).sort()) {

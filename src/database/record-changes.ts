@@ -61,15 +61,22 @@ function nameFound(kind: HistoryKind, run: string): string {
   return `CREATE TEMP TABLE ${kind}_named AS
     WITH found AS (
       SELECT f.* EXCLUDE (${ids.join(", ")}), ${changeSql(kind)} AS change, ${[...oldIds, ...newIds].join(", ")},
-        nullif(d.run_id, ${run}) AS older_run_id
+        coalesce(nullif(d.run_id, ${run}), first.older_run_id) AS older_run_id
       FROM ${kind}_found f LEFT JOIN (SELECT ${list} FROM ${kind}_before) b ON b.row = f.row
       LEFT JOIN previous.main.documents d ON d.dataset_id = f.dataset_id AND d.document_id = f.document_id
+      LEFT JOIN (${olderRuns(kind, run)}) first ON first.dataset_id = f.dataset_id AND first.document_id = f.document_id
     ), lineages AS (
       SELECT lineage, any_value(dataset_id) AS dataset_id, any_value(document_id) AS document_id, ${idsNow.join(", ")}
       FROM ${table}_kept GROUP BY lineage HAVING arg_max(change, run_id) <> 'removed'
     )
     SELECT f.*, coalesce(l.lineage, (SELECT coalesce(max(lineage), 0) FROM ${table}_kept) + row_number() OVER ()) AS lineage
     FROM found f LEFT JOIN lineages l ON f.dataset_id = l.dataset_id AND f.document_id = l.document_id AND ${known.join(" AND ")}`;
+}
+
+/** SQL: for each document that the first attempt at this run changed, the run that had read it before. */
+function olderRuns(kind: HistoryKind, run: string): string {
+  return `SELECT dataset_id, document_id, any_value(older_run_id) AS older_run_id
+    FROM previous.main.${histories[kind].table} WHERE run_id = ${run} GROUP BY ALL`;
 }
 
 /**

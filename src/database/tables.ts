@@ -35,18 +35,18 @@ const changes = (kind: HistoryKind, about: string): Table => ({
   columns: [
     readRun,
     column("change", "VARCHAR", `added, removed, ${histories[kind].changes.map(([name]) => name).join(", ")} or other`),
-    column("differs", "VARCHAR[]", "columns that were different afterwards; null for what was added or removed"),
-    column("lineage", "BIGINT", "a number that the row keeps over all of its changes, also when it gets a new id"),
+    column("differs", "VARCHAR[]", "columns that changed; null for an added or removed row"),
+    column("lineage", "BIGINT", "a number that the row keeps through all of its changes, even if it gets a new id"),
     column("older_run_id", "VARCHAR", "the run that had read the document before"),
     column(
       "lost",
       "VARCHAR[]",
-      "what of the row was lost with its id: text, keywords, disabled; null if nothing; see the view lost_texts",
+      "what was lost together with the id of the row: text, keywords, disabled; null if nothing; see the view lost_texts",
     ),
     column(
       "manual_edit",
       "VARCHAR",
-      "of a lost row, what a person had done: edited, added, disabled, customized; null: no fact says so",
+      "for a lost row, what a person had done: edited, added, disabled, customized; null without evidence",
     ),
     ...histories[kind].ids.map((id) => column(`new_${id}`, "VARCHAR", `${id} after a re-index that replaced it`)),
     ...columns[kind].map(compressed),
@@ -62,7 +62,7 @@ export const histories: Readonly<Record<HistoryKind, History>> = {
 export const tables: Readonly<Record<string, Table>> = {
   chunks: state("chunks", "the newest good state of every chunk that the job ever read"),
   child_chunks: state("child_chunks", "the newest good state of every child chunk; segment_id is chunks.id"),
-  documents: state("documents", "every document that was read, as of its newest good read"),
+  documents: state("documents", "every document that was read, as of its newest complete read"),
   metadata_fields: state("metadata_fields", "the built-in metadata fields of every dataset"),
   document_info: state("document_info", "what the service last listed for every document"),
   datasets: state("datasets", "the latest settings of every dataset, from runs with details"),
@@ -76,12 +76,7 @@ export const tables: Readonly<Record<string, Table>> = {
     columns: [
       column("run_id", "VARCHAR", "UTC time that sorts; the name of the run folder"),
       column("status", "VARCHAR", "complete or partial"),
-      column(
-        "started_at",
-        sqlTypes.time,
-        "when the run began; of a run that was resumed, when its first process began",
-        "UTC",
-      ),
+      column("started_at", sqlTypes.time, "when the run began; for a resumed run, when its first process began", "UTC"),
       column(
         "finished_at",
         sqlTypes.time,
@@ -89,7 +84,7 @@ export const tables: Readonly<Record<string, Table>> = {
         "UTC",
       ),
       column("base_url", "VARCHAR", "the service"),
-      column("tool_version", "VARCHAR", "the kbdump that ran"),
+      column("tool_version", "VARCHAR", "the version of kbdump"),
       column("documents", "BIGINT", "documents of the run, including failed ones"),
       column("chunks", "BIGINT", "chunks read"),
       column("child_chunks", "BIGINT", "child chunks read"),
@@ -99,21 +94,21 @@ export const tables: Readonly<Record<string, Table>> = {
       column(
         "changes",
         "BIGINT",
-        "rows of this run in chunk_changes and child_chunk_changes; null: none were looked for",
+        "rows of this run in chunk_changes and child_chunk_changes; null: changes were not recorded",
       ),
     ],
   },
   chunk_changes: changes(
     "chunks",
-    "a row per chunk that a run added, removed or changed, with what it was before: all of it where it was removed or its text changed, else what differs",
+    "a row per chunk that a run found added, removed or changed, with its values before: all of them if it was removed or its text changed, otherwise those that differ",
   ),
   child_chunk_changes: changes(
     "child_chunks",
-    "a row per child chunk that a run added, removed or changed, in the same form",
+    "a row per child chunk that a run found added, removed or changed, in the same form",
   ),
   failed_reads: {
     about: "a row per document that a run could not read completely; its earlier state is kept",
-    columns: [column("run_id", "VARCHAR", "the run that tried"), ...columns.documents.map(sqlColumn)],
+    columns: [column("run_id", "VARCHAR", "the run that could not read it"), ...columns.documents.map(sqlColumn)],
   },
   document_changes: {
     about: "a row per document that a run found new or no longer listed, compared with the previous run",
@@ -121,7 +116,7 @@ export const tables: Readonly<Record<string, Table>> = {
       column("run_id", "VARCHAR", "the run that saw the change"),
       column("change", "VARCHAR", "new or vanished"),
       column("dataset_id", "VARCHAR", "the dataset (knowledge base)"),
-      column("document_id", "VARCHAR", "the document; what was last read of a vanished one stays in the other tables"),
+      column("document_id", "VARCHAR", "the document; the last state of a vanished one stays in the other tables"),
       column("name", "VARCHAR", "the name of the document, as last listed"),
     ],
   },
@@ -147,6 +142,12 @@ export async function createTables(connection: Connection): Promise<void> {
     ...columns.map((each) => `COMMENT ON COLUMN ${name}."${each.name}" IS ${sqlText(commentOf(each))}`),
   ]);
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
+}
+
+/** The names of the tables of a database, also of those that a user created. */
+export async function tablesIn(connection: Connection): Promise<readonly string[]> {
+  const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
+  return found.getRowsJson().map(([name]) => String(name));
 }
 
 /** SQL: creates a table if it does not exist. */
@@ -200,7 +201,7 @@ export interface RunFacts {
   readonly documentChanges?: readonly DocumentChange[] | undefined;
 }
 
-/** The rows of a run, selected by SQL from its parts or from a published dump. */
+/** The rows of a run, selected by SQL from its staged files or from a published dump. */
 export interface RunRows extends RunFacts, Pick<StagedRows, "rows"> {
   /** SQL that selects the rows of a kind, with the columns and types of its table; undefined if the run has none. */
   readonly select: (kind: Kind) => string | undefined;

@@ -1,15 +1,14 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { sqlText, utcTime } from "../duckdb/sql.js";
 import { columns } from "../rows/columns.js";
-import { commentsOf, type HistoryKind, histories, historyKinds } from "./tables.js";
+import { commentsOf, type HistoryKind, histories, historyKinds, tablesIn } from "./tables.js";
 
 /**
  * Recreates the views and macros, each with a comment, also on every column. They need no extension and change nothing. Keeps a
  * table that a user created under the name of a view.
  */
 export async function createViews(connection: Connection): Promise<void> {
-  const result = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
-  const taken = result.getRowsJson().map(([name]) => name);
+  const taken = await tablesIn(connection);
   const free = Object.entries({ ...stateViews, ...historyViews }).filter(([name]) => !taken.includes(name));
   const views = free.flatMap(([name, { about, columns, sql }]) => [
     `CREATE OR REPLACE VIEW ${name} AS ${sql}`,
@@ -41,7 +40,7 @@ const alive = `
     arg_max(coalesce(new_id, id), run_id) AS id
   FROM chunk_changes GROUP BY lineage HAVING arg_max(change, run_id) <> 'removed'`;
 
-/** SQL: for each lineage, the value of a column before every change that recorded it, and after it. */
+/** SQL: every change that recorded this column, with the value of the column before and after the change. */
 function befores(column: string): string {
   return `
   SELECT b.run_id, b.lineage, b.dataset_id, b.document_id, b.change, b.differs, b.id, b.new_id, b.position, b.${column} AS before,
@@ -82,12 +81,12 @@ const aboutCounts: Readonly<Record<string, string>> = {
   added: "chunks added",
   removed: "chunks removed",
   changed: "chunks whose content or answer changed",
-  moved: "chunks at another position, otherwise the same",
+  moved: "chunks at a different position, otherwise the same",
   reindexed: "chunks with a new id, otherwise the same",
   switched: "chunks enabled or disabled",
-  keywords: "chunks with other keywords",
-  status_changed: "chunks with another status",
-  only_hits: "chunks of which only hit_count changed",
+  keywords: "chunks with different keywords",
+  status_changed: "chunks with a different status",
+  only_hits: "chunks in which only hit_count changed",
   other: "chunks that differ in another column",
   children_added: "child chunks added",
   children_removed: "child chunks removed",
@@ -114,7 +113,7 @@ export const historyViews: Readonly<Record<string, View>> = {
       LEFT JOIN ${kindsOf("child_chunk_changes", ofChildren)} k USING (run_id)`,
   },
   edits: {
-    about: "every change of a text: content and answer of a chunk before and after it; id is the one before",
+    about: "every change of a text: content and answer of a chunk before and after; id is the one before the change",
     columns: {
       ...commentsOf("chunk_changes", "run_id", "dataset_id", "document_id"),
       ...documentName,
@@ -133,14 +132,14 @@ export const historyViews: Readonly<Record<string, View>> = {
   },
   lost_texts: {
     about:
-      "every chunk and child chunk that was lost between two runs, with what it said; kbdump diff between these runs counts the same",
+      "every chunk and child chunk that was lost between two runs, with its text; kbdump diff between these runs counts the same",
     columns: {
       ...commentsOf("chunk_changes", "older_run_id"),
       run_id: "the run that no longer found it",
       ...commentsOf("chunk_changes", "dataset_id", "document_id"),
       ...documentName,
       level: "chunk or child_chunk",
-      segment_id: "of a child chunk, its chunk",
+      segment_id: "for a child chunk, its chunk",
       id: "the chunk or child chunk that is gone",
       ...commentsOf("chunk_changes", "position", "lost", "manual_edit", "content", "answer", "keywords"),
       ...commentsOf("chunk_changes", "updated_by", "updated_at"),
@@ -154,14 +153,14 @@ export const historyViews: Readonly<Record<string, View>> = {
   },
   hits: {
     about:
-      "what the hit_count of a chunk gained from one run to the next; a re-index sets it to 0, which is a reset and no loss",
+      "how much the hit_count of a chunk grew from one run to the next; a re-index sets it to 0, which is a reset, not a loss",
     columns: {
       ...commentsOf("chunk_changes", "run_id", "dataset_id", "document_id"),
       ...documentName,
       id: "the chunk, after the change",
       before: "hit_count before the change",
       after: "hit_count after the change",
-      gained: "hits between the two runs, as far as is known",
+      gained: "hits between the two runs, as far as known",
       reset: "whether a re-index set hit_count to 0 in between",
     },
     sql: `SELECT run_id, dataset_id, document_id, document_name, coalesce(new_id, id) AS id, before, after,
@@ -171,7 +170,7 @@ export const historyViews: Readonly<Record<string, View>> = {
       WHERE list_contains(differs, 'hit_count')`,
   },
   never_hit: {
-    about: "chunks that were never retrieved, as far as is known: neither now nor before a re-index",
+    about: "chunks that were never retrieved, as far as known: neither now nor before a re-index",
     columns: {
       ...commentsOf("chunks", "dataset_id", "document_id"),
       ...documentName,
@@ -278,42 +277,42 @@ export const stateViews: Readonly<Record<string, View>> = {
         "share of the chunks, 0 to 1, whose hit_count is 0 now; the view never_hit also looks at what was before a re-index",
       disabled: "chunks that are not retrieved",
       errors: "chunks in error",
-      edited: "chunks that somebody has edited",
+      edited: "chunks that a person has edited",
     },
     sql: documentStatistics,
   },
   status_timeline: {
     about:
-      "the newest reading of every document of a batch: how long each stage took, and of what is not completed how old it is and for how long it was seen without a move",
+      "the newest status of every document of a batch: how long each stage took and, until it is completed, its age and the time without progress",
     columns: {
       ...commentsOf("indexing_status", "dataset_id", "batch", "document_id"),
       ...documentName,
       ...commentsOf("indexing_status", "indexing_status", "completed_segments", "total_segments"),
       parsing: "time from the start of the processing to the end of the parsing",
-      cleaning: "time from there to the end of the cleaning",
-      splitting: "time from there to the end of the splitting",
-      indexing: "time from there to the end of the indexing",
+      cleaning: "time from then to the end of the cleaning",
+      splitting: "time from then to the end of the splitting",
+      indexing: "time from then to the end of the indexing",
       took: "time from the start of the processing to its end",
-      age: "time since the start of the processing; null when it is completed",
-      unmoved: "time for which no reading saw a move; null when it is completed",
+      age: "time since the start of the processing; null if it is completed",
+      unmoved: "time without progress; null if it is completed",
       ...commentsOf("indexing_status", "error", "captured_at"),
     },
     sql: statusTimeline,
   },
   coverage: {
     about:
-      "every document: whether the last run read it well (fresh; stale, never read, unstable, not in the last run), when it was read well last, and what has failed since",
+      "every document: whether the last run read it completely (fresh; otherwise stale, never read, unstable, or not in the last run), when it was last read completely, and what has failed since",
     columns: {
       ...commentsOf("documents", "dataset_id", "document_id"),
       ...documentName,
       state: "fresh, stale, never read, unstable, or not in the last run",
-      good_run: "the run that read it well last",
+      good_run: "the last run that read it completely",
       good_at: "when that run had read everything",
       age: "time since good_at",
-      failures: "runs since then that could not read it well",
+      failures: "runs since then that could not read it completely",
       failed_run: "the last of these runs",
       failed_as: "failed or unstable, as that run found it",
-      reason: "why that run could not read it well",
+      reason: "why that run could not read it completely",
     },
     sql: coverage,
   },
@@ -323,7 +322,7 @@ export const stateViews: Readonly<Record<string, View>> = {
     columns: {
       copies: "chunks with this content",
       documents: "documents with this content",
-      document_names: "their names; null where no run listed them",
+      document_names: "their names; null if no run listed them",
       answers: "different answers of these chunks",
       tokens: "tokens of all copies but one",
       content: "the content",

@@ -50,8 +50,8 @@ export async function checkRows(dump: Dump, table: DumpTable, options: ReadRowsO
 }
 
 /**
- * The rows of a table whose bytes the caller compares with the manifest. Reads only sizes, and no row of 16 MB or more. Throws StopError
- * if a file is missing.
+ * The rows of a table whose bytes the caller compares with the manifest. Checks only the sizes of the files. The statement cannot read
+ * a row of 16 MB or more. Throws StopError if a file is missing.
  */
 export async function uncheckedRows(dump: Dump, table: DumpTable, options: ReadRowsOptions = {}): Promise<CheckedRows> {
   await dump.checkSizes(table.files);

@@ -104,8 +104,8 @@ export class LongNumbers {
     const seam = this.#before.length > 0 && Buffer.concat([this.#before, piece.subarray(0, long)]);
     this.found = hasLongNumber(piece) || (seam !== false && hasLongNumber(seam));
     const last = piece.at(-1);
-    const goesOn = last === undefined || isDigit(last) || startsNumber(last);
-    this.#before = goesOn ? Buffer.concat([this.#before, piece.subarray(-long - 1)]).subarray(-long - 1) : nothing;
+    const mayContinue = last === undefined || isDigit(last) || startsNumber(last);
+    this.#before = mayContinue ? Buffer.concat([this.#before, piece.subarray(-long - 1)]).subarray(-long - 1) : nothing;
   }
 }
 

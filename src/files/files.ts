@@ -134,7 +134,7 @@ async function makeWithParents(path: string): Promise<void> {
   if (await makeOne(path)) return;
   await makeWithParents(dirname(path));
   if (!(await makeOne(path)))
-    throw new StopError(`${path} cannot be made: the file system of ${dirname(path)} takes no new folders`);
+    throw new StopError(`${path} cannot be made: the file system of ${dirname(path)} does not accept new folders`);
 }
 
 /** Makes one folder if it does not exist. Returns false if the system reports that its parent is missing. */

@@ -11,7 +11,7 @@ import { gatherPieces, pieceBytes, RangeReader, readInto } from "./lines.js";
 /** Rows of one kind as text, with facts about them. */
 export type SegmentFile = WholeSegment | SegmentRange;
 
-/** The kind, format and path of a part. */
+/** The kind, format and path of a segment. */
 export interface SegmentLocation {
   readonly kind: Kind;
   readonly format: string;
@@ -45,7 +45,7 @@ export interface JoinOptions {
 }
 
 /**
- * Joins `head` and the parts into a file, readable by its owner only and flushed to disk. A part that makes up the whole file is
+ * Joins `head` and the segments into a file, readable by its owner only and flushed to disk. A segment that makes up the whole file is
  * hard-linked instead of copied, and must not be written to any more.
  */
 export async function joinSegments(
@@ -80,7 +80,7 @@ export async function joinSegments(
   }
 }
 
-/** Yields the bytes of the head and the parts. A piece is valid until the next one. Rejects if a part is too short. */
+/** Yields the bytes of the head and the segments. A piece is valid until the next one. Rejects if a segment is too short. */
 async function* textOf(head: string, segments: readonly SegmentFile[]): AsyncGenerator<Buffer> {
   if (head) yield Buffer.from(head);
   const ranges = new RangeReader();

@@ -200,7 +200,7 @@ interface OpenFile {
   bytes: number;
 }
 
-/** Reads ranges of several files alternately, such as documents, with few system calls if ranges of one file are adjacent. */
+/** Reads ranges, such as documents, from several files in any order. Adjacent ranges of a file need few system calls. */
 export class RangeReader {
   /** Ordered by last use; the most recent comes last. */
   readonly #files = new Map<string, OpenFile>();

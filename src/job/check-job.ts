@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Problem } from "../errors.js";
-import { type Finding, gotText, isWithin, type Path, pathText, valueAt } from "./findings.js";
+import { gotText } from "./got-text.js";
+import { type Finding, isWithin, type Path, pathText, valueAt } from "./job-findings.js";
 import { type GivenFlag, mergeFlags, numberFrom } from "./merge-flags.js";
 import { type JobFile, jobSchema } from "./schema/job-schema.js";
 import { memorySize, uuid } from "./schema/shapes.js";

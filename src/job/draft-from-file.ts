@@ -3,20 +3,12 @@ import { basename, extname } from "node:path";
 import type * as yaml from "yaml";
 import type { LineCounter, YAMLError } from "yaml";
 import { type Problem, UsageError } from "../errors.js";
-import { escapeControls } from "../safe-text.js";
+import { escapeControls, fileText } from "../safe-text.js";
 import { isMapping } from "../schema.js";
-import {
-  type Finding,
-  fileText,
-  interpolate,
-  isWithin,
-  type Path,
-  pathText,
-  type Variables,
-  valueAt,
-} from "./findings.js";
+import { type Finding, isWithin, type Path, pathText, valueAt } from "./job-findings.js";
 import { batchFlag, type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
+import { interpolate, type Variables } from "./variables.js";
 
 const nameLabel: Label = { path: ["name"], text: "name (taken from the file's name; set name to choose another)" };
 

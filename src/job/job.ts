@@ -29,7 +29,7 @@ export type Keep = NonNullable<JobFile["output"]["keep"]>;
 /** The output in the program's names. `bucket`: `s3://bucket/prefix`; undefined: the results stay in `dir`. */
 export type OutputOptions = Readonly<ReturnType<typeof outputFromFile>>;
 
-/** The URLs to notify about a run, of which at least one is set, and the style. All URLs are secret and must never be shown. */
+/** The URLs to notify about a run (at least one is set), and the style. All URLs are secret and must never be shown. */
 export type Notify = Readonly<ReturnType<typeof notifyFromFile>>;
 export type NotifyUrls = Notify["urls"];
 export type NotifyStyle = Notify["style"];

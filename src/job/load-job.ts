@@ -2,9 +2,9 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, parse } from "node:path";
 import * as v from "valibot";
 import { type Problem, UsageError } from "../errors.js";
+import { fileText, looksLikeKey } from "../safe-text.js";
 import { checkJob } from "./check-job.js";
 import { type Draft, draftFromFile, draftFromRecord, type Label, settingName } from "./draft-from-file.js";
-import { type Finding, fileText, isWithin, joinFindings, looksLikeKey, pathText } from "./findings.js";
 import {
   type DatasetJob,
   type Job,
@@ -14,6 +14,7 @@ import {
   outputLocation,
   serviceFromFile,
 } from "./job.js";
+import { type Finding, isWithin, joinFindings, pathText } from "./job-findings.js";
 import {
   batchFlag,
   type GivenFlag,
@@ -169,7 +170,7 @@ async function jobIn(folder: string): Promise<string | undefined> {
   return name === undefined ? undefined : join(folder, name);
 }
 
-/** A file with a similar name: next to it, in a folder `jobs` there, or in a folder of that name. */
+/** A job file with a similar name, next to the missing file or in the folder `jobs` there; else the job file in a folder of its name. */
 async function jobLike(file: string): Promise<string | undefined> {
   const [folder, { name: stem }] = [dirname(file), parse(file)];
   for (const location of [folder, join(folder, "jobs")]) {
@@ -189,7 +190,7 @@ async function jobFilesIn(folder: string): Promise<readonly string[]> {
   return names.filter((name) => /\.(ya?ml|json)$/i.test(name)).sort();
 }
 
-/** Shows a name without odd characters unchanged. */
+/** A file name for a message: quoted if it has unusual characters. */
 function shown(file: string): string {
   if (looksLikeKey(file)) return "(a name that is not shown, as it looks like a key)";
   return /^[\w./~-]+$/.test(file) ? file : fileText(file);

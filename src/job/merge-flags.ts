@@ -1,5 +1,5 @@
 import { isMapping } from "../schema.js";
-import type { Path } from "./findings.js";
+import type { Path } from "./job-findings.js";
 import { isBucketUrl } from "./s3-url.js";
 
 /** The flags for a job, unchecked. List items may be in one text, separated by commas. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { typedKey } from "../client/refused-answer.js";
 import { UsageError } from "../errors.js";
-import { fileText } from "./findings.js";
+import { fileText } from "../safe-text.js";
 import type { ServiceOptions } from "./job.js";
 
 type KeySource = Pick<ServiceOptions, "apiKeyEnv"> & Partial<Pick<ServiceOptions, "apiKeyFile" | "apiKeyCommand">>;

@@ -1,4 +1,4 @@
-import { emptyRequestCounts, type RequestCounts } from "../client/request-counts.js";
+import { RequestCounts } from "../client/request-counts.js";
 
 /** The step of a run that takes almost all of its time. */
 export const readingDocuments = "reading documents";
@@ -30,7 +30,7 @@ export interface RunProgress {
 
 export function emptyRunProgress(): RunProgress {
   return {
-    requests: emptyRequestCounts(),
+    requests: new RequestCounts(),
     documents: 0,
     documentsDone: 0,
     documentsFailed: 0,

@@ -21,8 +21,8 @@ export interface FoundShards {
 }
 
 /**
- * Finds the runs for the given words: the run folder of a shard, the job folder of a shard (its newest run), or a job (the
- * newest run of each of its shards). UsageError for any other word, and if there is no run.
+ * Finds the runs for the given words: the run folder of a shard, the job folder of a shard (its newest run), or a job (the newest
+ * run of each of its shards). Throws UsageError for any other word, and if there is no run.
  */
 export async function findShards(words: readonly string[], options: FindOptions): Promise<FoundShards> {
   const found: FoundShards[] = [];

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { shardOf } from "../crawl/discovery.js";
 import { discoveryFrom } from "../crawl/document-list.js";
+import { shardOf } from "../crawl/shards.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import type { ChildLists } from "../dump/manifest.js";
 import type { SegmentFile } from "../files/join-segments.js";
@@ -131,7 +131,7 @@ async function acceptDocuments(
       return failedDocument({ dataset_id: datasetId, document_id: documentId }, error);
     }
     if (isFinished({ datasetId, documentId }, document, names)) return document;
-    throw refusal([`${shards[own.index - 1]?.dump.folder}: document ${documentId} is without its proof or its rows`]);
+    throw refusal([`${shards[own.index - 1]?.dump.folder}: document ${documentId} lacks its proof or its rows`]);
   });
 }
 

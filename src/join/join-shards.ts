@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { shardOf } from "../crawl/discovery.js";
+import { shardOf } from "../crawl/shards.js";
 import type { Manifest, ManifestShard } from "../dump/manifest.js";
 import { UsageError, workError } from "../errors.js";
 import { type DiskAdvice, sayDiskError } from "../file-error.js";
@@ -58,9 +58,9 @@ export interface JoinResult extends RunResult {
 }
 
 /**
- * Makes one dump from the runs of shards, and publishes it as a run of their job. First proves that they belong together: the same job,
- * version and list, each shard once, every byte. Rejects with StopError if they do not (nothing is written), UsageError, BusyError,
- * or the reason of the signal.
+ * Makes one dump from the runs of shards, and publishes it as a run of their job. First proves that they belong together and
+ * are intact: the same job, version and list, each shard once, no byte changed. Rejects with StopError if not (nothing is written),
+ * UsageError, BusyError, or the reason of the signal.
  */
 export async function joinShards(found: FoundShards, options: JoinOptions = {}): Promise<JoinResult> {
   const progress = options.progress ?? emptyJoinProgress();
@@ -197,8 +197,8 @@ async function newerRunSentence(runs: string, job: string, end: number): Promise
 }
 
 /**
- * The job of a run, from the options in its manifest, overridden by flags. It has no key and sends no notifications. UsageError with every
- * invalid flag.
+ * The job of a run, from the options in its manifest, overridden by flags. It has no key and sends no notifications. Throws
+ * UsageError with every invalid flag.
  */
 function jobOfRun(manifest: Pick<Manifest, "options" | "service">, flags: JobFlags, workFolder?: string): Job {
   const job = jobFromDraft(draftFromRecord("the options of the shards", recordedJobFile(manifest), flags));

@@ -1,5 +1,5 @@
-import { shardOf } from "../crawl/discovery.js";
 import type { DocumentList } from "../crawl/document-list.js";
+import { shardOf } from "../crawl/shards.js";
 import { documentKey } from "../rows/row.js";
 
 /** A list of documents, and the shards that used it. */
@@ -64,7 +64,7 @@ export function mergeLists(lists: readonly SharedList[], count: number): MergedL
   }
   const which = unsettled.length > 0 ? `; only some list document ${firstOf(unsettled)}` : "";
   const differences = `the lists of documents of the shards differ, in dataset ${firstOf(differing)}${which}: ${remedy}`;
-  const note = `the lists of documents of the shards have another order or other names, so those of shard ${first.shards[0]} were taken; ${remedy}`;
+  const note = `the lists of documents of the shards differ in order or names, so those of shard ${first.shards[0]} were taken; ${remedy}`;
   return {
     list: { format: 1, datasets: datasets.sort(bySkipped), ...sumOfLists(lists) },
     differences: differing.length > 0 ? [differences] : [],

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { shardOf } from "../crawl/discovery.js";
 import { documentListFromText } from "../crawl/document-list.js";
+import { shardOf } from "../crawl/shards.js";
 import { listName, type ManifestShard, manifestName } from "../dump/manifest.js";
 import { type Dump, openDump, UnsoundError } from "../dump/open-dump.js";
 import { StopError, UsageError } from "../errors.js";
@@ -20,7 +20,7 @@ export interface ShardDump {
   readonly manifestHash: string;
 }
 
-/** Opens runs of shards, in shard order. UsageError if a run is not of a shard; StopError for damaged manifests. */
+/** Opens runs of shards, in shard order. Throws UsageError if a run is not of a shard; StopError for damaged manifests. */
 export async function openShards(folders: readonly string[]): Promise<readonly ShardDump[]> {
   const shards: ShardDump[] = [];
   const whole: string[] = [];
@@ -30,13 +30,13 @@ export async function openShards(folders: readonly string[]): Promise<readonly S
     if (!shard) whole.push(path);
     else shards.push({ dump, shard, manifestHash: (await fingerprint(join(dump.folder, manifestName))).sha256 });
   });
-  const message = "it is no shard: it was made without --shard";
+  const message = "it is not a shard: it was made without --shard";
   const problems = whole.map((path) => ({ path, message }));
   if (problems.length > 0) throw new UsageError("Only shards can be joined:", problems);
   return shards.sort((one, other) => one.shard.index - other.shard.index);
 }
 
-/** Does work for all items. Rejects at the end, with one StopError for all damaged ones. */
+/** Runs `work` on every item. Rejects at the end, with one StopError that names all damaged ones. */
 async function collectUnsound<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const problems: string[] = [];
   for (const one of all)
@@ -61,7 +61,7 @@ interface ProveOptions {
 
 /**
  * Verifies the shards of a run like `kbdump verify`, and checks that each has exactly its share of the listed documents. Returns
- * the lists that they used, each once. StopError with every problem.
+ * the lists that they used, each once. Throws StopError with every problem.
  */
 export async function proveShards(
   shards: readonly ShardDump[],

@@ -35,8 +35,8 @@ export const noOriginals = "this release does not provide originals";
 
 /**
  * Returns a function that requests a file's address and facts again whenever a new address is needed. It rejects with SkipError if the
- * service has no such file, or if the chunk no longer has the attachment. All files of a run share the answer to which route the
- * release has.
+ * service has no such file, or if the chunk no longer has the attachment. The route that the release has is found
+ * once for all files of a run.
  */
 export function askerOfFiles(options: AskOptions): (wanted: WantedFile) => () => Promise<OfferedFile> {
   const { api, baseUrl } = options;
@@ -57,7 +57,7 @@ export function askerOfFiles(options: AskOptions): (wanted: WantedFile) => () =>
 
 /**
  * Counts the requests that a run sends for originals, if every document has one. Asks for the first document's file to find the
- * route. If the release has no route, only those requests count. `detailed`: documents whose details the run reads anyway.
+ * route. If the release has no route, only the requests that found this out count. `detailed`: documents whose details the run reads anyway.
  */
 export async function countOriginalRequests(
   api: FileApi,
@@ -212,25 +212,25 @@ export interface WantedFile {
 
 /**
  * The files to save, in the order of the documents: the original of each uploaded document, then the files attached to its chunks,
- * each once. Finds attachments in the stored rows, which a resumed run has too. `parts`: the segments of each document.
+ * each once. Finds attachments in the stored rows, which a resumed run has too. `segments`: those of each document.
  */
 export async function wantedFiles(
   documents: readonly DocumentToRead[],
   uploads: readonly DocumentToRead[],
-  parts: readonly (readonly SegmentFile[])[],
+  segments: readonly (readonly SegmentFile[])[],
 ): Promise<readonly WantedFile[]> {
   const uploaded = new Set(uploads.map(({ name }) => name));
   const wanted: WantedFile[] = [];
   for (const [index, { ref, name }] of documents.entries()) {
     if (uploaded.has(name)) wanted.push({ ref, attachment: null, name });
-    for (const attachment of await attachmentsOf(parts[index] ?? []))
+    for (const attachment of await attachmentsOf(segments[index] ?? []))
       wanted.push({ ref, attachment, name: `${name}.${hashOf(attachment.id)}` });
   }
   return wanted;
 }
 
-async function attachmentsOf(parts: readonly SegmentFile[]): Promise<readonly AttachmentRef[]> {
-  const rows = parts.find(({ kind, format }) => kind === "chunks" && format === "jsonl");
+async function attachmentsOf(segments: readonly SegmentFile[]): Promise<readonly AttachmentRef[]> {
+  const rows = segments.find(({ kind, format }) => kind === "chunks" && format === "jsonl");
   const chunkIds = new Map<string, string>();
   if (!rows || rows.bytes === 0) return [];
   const { path, start = 0, bytes } = rows;

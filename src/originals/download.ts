@@ -160,17 +160,12 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 /** The error for an answer; undefined for a file or a redirect. The body is not shown, because it may hold a signature. */
 function answerError({ statusCode: status, headers }: Headed, { origin }: URL): RetryError | SkipError | undefined {
   if (redirects.has(status)) return undefined;
-  if (isTransient(status)) {
-    const after = retryAfter(headers["retry-after"]);
-    return new RetryError(`GET ${origin}: ${status}`, {
-      status,
-      ...(after === undefined ? {} : { retryAfter: after }),
-    });
-  }
+  if (isTransient(status))
+    return new RetryError(`GET ${origin}: ${status}`, { status, retryAfter: retryAfter(headers["retry-after"]) });
   if (status !== 200) return new SkipError(`GET ${origin}: ${status}`, { status });
   const encoding = String(headers["content-encoding"] ?? "identity").trim();
   if (/^(identity)?$/i.test(encoding)) return undefined;
-  return new SkipError(`GET ${origin}: the file came compressed, which was not asked for`, { status });
+  return new SkipError(`GET ${origin}: the file arrived compressed, which was not requested`, { status });
 }
 
 /** Resolves an address against another URL; undefined unless it is http or https. */

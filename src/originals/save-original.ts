@@ -151,7 +151,7 @@ export async function receiveFile(
 
 /** The error for a file above the limit. */
 function tooLong(longest: number): SkipError {
-  return new SkipError(`it is longer than ${longest / 1_000_000} MB; service.max_original sets the bound`);
+  return new SkipError(`it is longer than ${longest / 1_000_000} MB; service.max_original sets the limit`);
 }
 
 /** Maximum bytes of a link and the JSON around it. */

@@ -198,7 +198,7 @@ function cutName(name: string): string {
 const named = 20;
 
 /** Has no count, so that all shards of a run use the same text and a joined run shows it once. */
-const noRoute = `${noOriginals}: it has neither …/upload-file, as Dify until 1.8, nor …/download, as Dify from 1.13.1 on`;
+const noRoute = `${noOriginals}: it has neither …/upload-file (Dify up to 1.8) nor …/download (Dify 1.13.1 or later)`;
 
 /** A sentence for each incomplete original, up to a maximum; only one sentence if the release has no route for originals. */
 export function originalWarnings(originals: readonly Original[], names: DocumentNames): readonly string[] {

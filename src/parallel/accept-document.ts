@@ -4,8 +4,8 @@ import * as v from "valibot";
 import type { DocumentToRead } from "../crawl/discovery.js";
 import { forEachOf } from "../files/files.js";
 import { count, object, pattern, text, valueIf } from "../schema.js";
+import { writeResult } from "../segments/document-on-disk.js";
 import { documentKinds, isFinished, resultSchema } from "../segments/document-result.js";
-import { writeResult } from "../segments/document-store.js";
 import { segmentName, storedSchema } from "../segments/segment.js";
 import { attemptOf, type OwnExchange, resultKey } from "./exchange.js";
 

@@ -3,7 +3,7 @@ import { lockTime } from "./queue.js";
 
 /** Milliseconds between two renewals. */
 const renewEvery = 1_500;
-/** Milliseconds before its end when a lock no longer counts as held. */
+/** A lock counts as lost this many milliseconds before it expires. */
 const margin = 500;
 
 /** The lock of a batch was lost, or may be. The coordinator hands out its documents again. */

@@ -13,7 +13,7 @@ interface Libraries {
 
 const libraryNames = "bullmq ioredis";
 
-/** Loads optional libraries, which kbdump does not include because few users need them. UsageError if they are not installed. */
+/** Loads optional libraries, which kbdump does not include because few users need them. Throws UsageError if they are not installed. */
 async function loadLibraries(): Promise<Libraries> {
   try {
     const [bullmq, { Redis }] = await Promise.all([import("bullmq"), import("ioredis")]);
@@ -62,8 +62,8 @@ const patient = {
 };
 
 /**
- * Opens a broker, and checks that it answers within `patience` milliseconds. UsageError for an invalid address or a missing library;
- * StopError if the broker does not answer.
+ * Opens a broker, and checks that it answers within `patience` milliseconds. Throws UsageError for an invalid address or a missing
+ * library; StopError if the broker does not answer.
  */
 export async function openBroker(url: string, patience = 5_000): Promise<Broker> {
   requireBrokerUrl(url);
@@ -141,7 +141,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Checks the address of a broker. UsageError, which does not repeat the address, because it may contain a password. */
+/** Checks the address of a broker. Throws UsageError, which does not repeat the address, because it may contain a password. */
 export function requireBrokerUrl(text: string): void {
   const rule = brokenBrokerRule(text);
   if (rule !== undefined)

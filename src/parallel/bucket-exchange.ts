@@ -95,7 +95,7 @@ export async function removeOtherPrefixes(
   await endUploads(bucket, (key) => !key.startsWith(`${exchanges}/${runId}/`));
 }
 
-/** The prefix of an exchange's keys. StopError for an invalid run id, because a broker may send anything. */
+/** The prefix of an exchange's keys. Throws StopError for an invalid run id, because a broker may send anything. */
 function prefixOf(runId: string): string {
   if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is not a run id`);
   return `${exchanges}/${runId}`;

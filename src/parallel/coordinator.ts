@@ -7,8 +7,8 @@ import type { Workspace } from "../store/workspace.js";
 import { countOf } from "../words.js";
 import { acceptDocument } from "./accept-document.js";
 import { type Broker, BrokerWatch } from "./broker.js";
+import type { DocumentBatches } from "./document-batches.js";
 import { type OwnExchange, planFile } from "./exchange.js";
-import type { OpenDocuments } from "./open-documents.js";
 import { type BatchEnd, type DocumentQueue, lockTime, refusal } from "./queue.js";
 import { planText, type RunPlan } from "./run-plan.js";
 import type { WorkersProgress } from "./workers-progress.js";
@@ -44,7 +44,7 @@ export interface CoordinatorOptions {
   readonly exchange: OwnExchange;
   /** Sends no requests for this many milliseconds, because the service asked for that. */
   readonly pause: (milliseconds: number) => void;
-  readonly open: OpenDocuments;
+  readonly open: DocumentBatches;
   readonly workersProgress: WorkersProgress;
   readonly run: RunPlan;
 }
@@ -64,7 +64,7 @@ export class Coordinator {
   #isLost = false;
   #quietUntil = 0;
   #isTaken = false;
-  /** When a worker last read something, and whether the user was told of a long silence. */
+  /** When a worker last read something, and whether a long silence was logged. */
   #heardAt = performance.now();
   #isSilenceReported = false;
   #readAt = Number.POSITIVE_INFINITY;
@@ -115,7 +115,7 @@ export class Coordinator {
     workersProgress.ended(id);
     if (isRefused && open.namesIn(id).length > 0 && !this.#refusals.has(reason)) {
       this.#refusals.add(reason);
-      log("warn", `a worker gave documents back: ${reason.slice(refusal.length)}`);
+      log("warn", `a worker returned documents: ${reason.slice(refusal.length)}`);
     }
     open.ended(id, end, performance.now(), !isRefused);
     this.#wake();

@@ -11,8 +11,8 @@ import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import { openBroker } from "./broker.js";
 import { Coordinator, type CoordinatorOptions, type Workers } from "./coordinator.js";
+import { DocumentBatches } from "./document-batches.js";
 import { planFile } from "./exchange.js";
-import { OpenDocuments } from "./open-documents.js";
 import { DocumentQueue } from "./queue.js";
 import { planText } from "./run-plan.js";
 import { WorkersProgress } from "./workers-progress.js";
@@ -29,7 +29,7 @@ export async function openWorkers(
     options.signal.throwIfAborted();
     throw broker.unusable(error);
   });
-  options.log("info", "concurrency and max_rps hold for this run and its workers together, not for other runs");
+  options.log("info", "concurrency and max_rps apply to this run and its workers together, not for other runs");
   return { broker, queue, [Symbol.asyncDispose]: async () => broker.close() };
 }
 
@@ -62,7 +62,7 @@ export async function distribute(discovery: Discovery, options: DistributeOption
     await noteDistributed(workspace.work);
     log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
     const { concurrency } = job.service;
-    const open = new OpenDocuments(ordered, concurrency, (document) => requestsFor(sizeOf(document), job));
+    const open = new DocumentBatches(ordered, concurrency, (document) => requestsFor(sizeOf(document), job));
     const workersProgress = new WorkersProgress(progress, (name) => open.get(name) !== undefined);
     const coordinator = new Coordinator({ ...options, open, workersProgress, run });
     try {

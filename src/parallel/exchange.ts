@@ -19,7 +19,7 @@ export interface Exchange {
   readonly read: (key: string, options?: ReadOptions) => Promise<string | undefined>;
   /** Makes a local folder for the files of an attempt; undefined if the run is over. */
   readonly begin: (attempt: string) => Promise<string | undefined>;
-  /** Makes a file in that folder visible to the coordinator. StopError if its bytes differ from what was written. */
+  /** Makes a file in that folder visible to the coordinator. Throws StopError if its bytes differ from what was written. */
   readonly submit: (attempt: string, file: SegmentFacts) => Promise<void>;
   /** Writes a file atomically. Returns false, and writes nothing, if the file exists. */
   readonly create: (key: string, content: string) => Promise<boolean>;

@@ -13,7 +13,7 @@ import type { Exchange, OwnExchange } from "./exchange.js";
 
 /**
  * The exchange of a run in its job's folder, for a worker: `.work/exchange/<run_id>`. Makes only the folders of attempts, not their
- * parents, so that a removed exchange does not come back. StopError if it contains a planted link.
+ * parents, so that a removed exchange does not come back. Throws StopError if it contains a planted link.
  */
 export async function folderExchange(folders: JobFolders, runId: string): Promise<Exchange> {
   await refuseLinks(folders);
@@ -57,7 +57,7 @@ export async function removeOtherFolders(leased: LeasedJob, runId: string | unde
     if (name !== runId) await removeFrom(leased, join(exchanges, name));
 }
 
-/** The folder of an exchange. StopError for an invalid run id, because a broker may send anything, and for planted links. */
+/** The folder of an exchange. Throws StopError for an invalid run id, because a broker may send anything, and for planted links. */
 async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Promise<string> {
   if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is not a run id`);
   const folder = join(exchangesOf(folders), runId);

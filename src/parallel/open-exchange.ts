@@ -2,7 +2,7 @@ import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import { openBucket } from "../store/bucket/bucket.js";
 import { retryUntilStoreIsBack } from "../store/bucket/bucket-store.js";
-import { openCopies } from "../store/copy/copies.js";
+import { openCopies } from "../store/bucket/copies.js";
 import { foldersOf, type LeasedJob, refuseLinks, shownPath } from "../store/folder/job-folders.js";
 import { bucketExchange, ownBucketExchange, removeOtherPrefixes } from "./bucket-exchange.js";
 import type { Exchange, OwnExchange } from "./exchange.js";
@@ -18,7 +18,7 @@ export interface ExchangeOptions {
 
 /** The exchanges of a job's runs, for a worker. At the end of the scope, the worker's local files are removed. */
 interface Exchanges extends AsyncDisposable {
-  /** The exchange of a run. StopError for an invalid id. */
+  /** The exchange of a run. Throws StopError for an invalid id. */
   readonly of: (runId: string) => Promise<Exchange>;
 }
 

@@ -64,8 +64,8 @@ interface QueueListener {
 }
 
 /**
- * Removes keys and sets the limit if the run still owns the queue. If it has no owner, only if that is allowed.
- * KEYS: meta, and those to remove. ARGV: the owner, the limit, and 1 if the queue may have lost its owner.
+ * Removes keys and sets the limit, if the run still owns the queue, or if the queue has no owner and may have lost it.
+ * KEYS: meta, and those to remove. ARGV: the run, the limit, and 1 if the queue may have lost its owner.
  */
 const setLimit = `
 local owner = redis.call("HGET", KEYS[1], "kbdump")
@@ -198,7 +198,7 @@ export class DocumentQueue {
   }
 }
 
-/** Calls the listener when the service told a worker to wait. Close the returned events to stop. */
+/** Calls the listener when the service asked a worker to wait. Close the returned events to stop. */
 export function hearPauses(broker: Broker, job: Job, onPause: (milliseconds: number) => void): QueueEvents {
   const events = new broker.libraries.bullmq.QueueEvents(queueName(job), {
     connection: broker.connect(),

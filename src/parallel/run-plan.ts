@@ -28,10 +28,10 @@ export function planText({ run_id, plan, version, list }: RunPlan): string {
 export function reasonToRefuse(run: RunPlan, found: string | undefined, job: Job): string | undefined {
   if (run.version !== tool.version) return `the run is of kbdump ${run.version}, this worker is ${tool.version}`;
   if (run.plan !== planHash(job, run.list ?? undefined))
-    return "the job file of this worker asks for other things than that of the run";
+    return "the job file of this worker reads other data than that of the run";
   if (found === undefined)
     return `this worker does not find run ${run.run_id} in its output: both must share the folder or bucket`;
-  return found === planText(run) ? undefined : `run ${run.run_id} is not the one that its exchange is of`;
+  return found === planText(run) ? undefined : `run ${run.run_id} is not the run of its exchange`;
 }
 
 /** Returns a function that finds a document in the job, with its dataset's filter; undefined if the job does not include it. */

@@ -25,8 +25,8 @@ export interface WorkerOptions {
 export const workerResult = result({
   status: v.literal("idle"),
   name: text,
-  documents: v.pipe(count, v.description("documents that it read whole, and that their run took from it")),
-  failed: v.pipe(count, v.description("attempts that failed, or in which the document did not hold still")),
+  documents: v.pipe(count, v.description("documents that it read completely, and that their run accepted")),
+  failed: v.pipe(count, v.description("attempts that failed, or in which the document changed")),
   late: v.pipe(count, v.description("documents that another worker read before, or whose run was over")),
   chunks: count,
   child_chunks: count,

@@ -291,7 +291,7 @@ class DocumentWorker {
   async #find(queued: unknown): Promise<FoundBatch> {
     const { job, exchangeOf, context } = this.#options;
     const data = valueIf(batchSchema, queued);
-    if (!data || !isRunId(data.run.run_id)) throw new RefusedError("these are no documents of a run");
+    if (!data || !isRunId(data.run.run_id)) throw new RefusedError("these are not documents of a run");
     const { run_id: runId } = data.run;
     const exchange = await exchangeOf(runId);
     const reason = reasonToRefuse(data.run, await exchange.read(planFile), job);
@@ -308,7 +308,7 @@ class DocumentWorker {
 
   #refusalOf({ message }: RefusedError): Error {
     const { log, name } = this.#options.context;
-    if (!this.#refusals.has(message)) log("warn", `documents were given back: ${message}`);
+    if (!this.#refusals.has(message)) log("warn", `documents were returned: ${message}`);
     this.#refusals.add(message);
     if (!this.#worker.isPaused()) this.#rest().catch((error: unknown) => this.#failed.abort(error));
     return new this.#broker.libraries.bullmq.UnrecoverableError(`${refusal}${name}: ${message}`);

@@ -4,7 +4,7 @@ import type { RunProgress } from "../job/run-progress.js";
 import { count, object, text, valueIf } from "../schema.js";
 import type { SubmittedResult, WorkerRequests } from "./accept-document.js";
 
-/** The read part of a document. */
+/** How much of a document has been read. */
 const readSchema = object({
   chunks: count,
   child_chunks: count,
@@ -84,7 +84,7 @@ export class WorkersProgress {
     this.#accepted = { ...this.#accepted, chunks: 0, child_chunks: 0 };
     this.#show();
     this.#progress.documentsDone = 0;
-    this.#progress.documentsFound = 0 - this.#accepted.documents; // they count as begun here
+    this.#progress.documentsFound = 0 - this.#accepted.documents; // documentsBegun has them already, so finding them must not count
   }
 
   #show(): void {

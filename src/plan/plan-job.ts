@@ -13,7 +13,7 @@ import { BusyError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import { countOriginalRequests } from "../originals/ask-for-file.js";
-import { requestCounts } from "../run/manifest.js";
+import { requestCounts } from "../run/write-manifest.js";
 import { findEarlierWork } from "../segments/earlier-work.js";
 import { captureStatus } from "../status/capture-status.js";
 import { foldersOf } from "../store/folder/job-folders.js";
@@ -334,7 +334,7 @@ export function quirksOf({
     add(
       "paging",
       "every page repeats page 1",
-      "documents of more than one page cannot be read whole: the run will be partial",
+      "documents of more than one page cannot be read completely: the run will be partial",
     );
   if (refusedLists !== undefined)
     add("child_lists", refusedLists, "documents fail unless the job says child_chunks: none");

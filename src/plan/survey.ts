@@ -3,7 +3,7 @@ import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowled
 import { type ChildEvidence, evidenceOfPage } from "../crawl/auto.js";
 import { unlessGone } from "../crawl/child-lists.js";
 import { embeddedChildren } from "../crawl/embedded-children.js";
-import { looksEdited, noEditEvidence, withEvidence } from "../crawl/looks-edited.js";
+import { needsDetails, noEditEvidence, withEvidence } from "../crawl/needs-details.js";
 import { mapAhead, type Prefetch } from "../crawl/prefetch.js";
 import { canBeAnchor, hasSettled } from "../crawl/read-anchored.js";
 import { SkipError } from "../errors.js";
@@ -167,7 +167,7 @@ async function surveyPages(
     children: isShown ? rows.map((chunk) => embeddedIn(chunk).length) : lists.map((list) => list.total),
     childPageRows: cut?.rows.length,
     attachments: rows.reduce((sum, { attachments }) => sum + attachmentsIn(attachments).length, 0),
-    edited: looksEdited(edits),
+    edited: needsDetails(edits),
     chunkBytes: meanBytes("chunks", rows, ref),
     childBytes: meanBytes("child_chunks", children, ref),
   };

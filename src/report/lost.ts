@@ -119,7 +119,7 @@ async function planRestore(
     outcomeOf: (change) =>
       outcomes.get(keyOf({ ...change, segment_id: change.old_segment_id, id: change.old_id })) ?? {
         edit: null,
-        reason: refusals.get(documentKey(change)) ?? "No fact says that a person made or edited it.",
+        reason: refusals.get(documentKey(change)) ?? "There is no evidence that a person made or edited it.",
       },
   };
 }

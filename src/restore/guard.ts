@@ -30,7 +30,7 @@ export interface ReindexProgress {
 
 /**
  * The job that backs up the guarded documents: the owner's job with only these documents, in its own job folder, as JSONL with
- * details. UsageError if the job has no such document.
+ * details. Throws UsageError if the job has no such document.
  */
 export async function guardJob(job: Job, documents: readonly string[], options: RunOptions): Promise<Job> {
   await using service = await openService(job, withDefaults(options));
@@ -82,8 +82,8 @@ export function guardName(name: string): string {
 }
 
 /**
- * Reads the indexing state of a job's documents, to detect later whether they were re-indexed. UsageError if the service does not report it
- * for a document, or if a document is not indexed.
+ * Reads the indexing state of a job's documents, to detect later whether they were re-indexed. Throws UsageError if the service
+ * does not report it for a document, or if a document is not indexed.
  */
 export async function readGuarded(job: Job, options: RunOptions): Promise<readonly GuardedDocument[]> {
   await using service = await openService(job, withDefaults(options));
@@ -103,7 +103,7 @@ export async function readGuarded(job: Job, options: RunOptions): Promise<readon
   );
 }
 
-/** Reads a document with the key that later writes. StopError if the service refuses that key. */
+/** Reads a document with the key that later writes. Throws StopError if the service refuses that key. */
 export async function checkKey(
   job: Job,
   [document]: readonly GuardedDocument[],
@@ -143,8 +143,8 @@ interface WaitOptions {
 }
 
 /**
- * Waits until every document was re-indexed. Keeps waiting through outages of the service. StopError if a document is gone, or
- * the key is refused; rejects with the reason of the signal.
+ * Waits until every document was re-indexed. Keeps waiting through outages of the service. Throws StopError if a document is gone,
+ * or the key is refused; rejects with the reason of the signal.
  */
 export async function waitForReindex(
   job: Job,

@@ -25,8 +25,8 @@ interface ReadJournal<Line> {
 type CheckOwn = () => Promise<void>;
 
 /**
- * Reads a journal and checks each line against its checksum and the schema. Without a file, there are no lines. Ignores a torn last line:
- * nothing was sent before it was complete. StopError, which names the line, if one is damaged, missing or misplaced;
+ * Reads a journal and checks each line against its checksum and the schema. Without a file, there are no lines. Ignores a torn last
+ * line: nothing was sent before it was complete. Throws StopError, which names the line, if one is damaged, missing or misplaced;
  * also if the path is a link or not a journal, because a run from someone else may have anything there. Changes nothing.
  */
 export async function readJournal<const Schema extends LineSchema>(
@@ -126,7 +126,7 @@ export class JournalFile {
       this.#sum = sum;
     } catch (cause) {
       const reason = fileErrorText(cause) ?? (cause instanceof StopError ? cause.message : String(cause));
-      const next = "nothing more is sent; restore again when that is solved: what was done is found";
+      const next = "nothing more is sent; restore again once that is solved: kbdump finds what was done";
       this.#failure = new StopError(`${this.#path}: the journal cannot be written: ${reason}; ${next}`, { cause });
       throw this.#failure;
     }

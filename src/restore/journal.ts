@@ -248,8 +248,8 @@ interface OpenOptions extends JournalOptions {
 }
 
 /**
- * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. A new journal replaces
- * one that ended, which is kept under its start time. StopError if it is damaged, not a journal, or of another run or service.
+ * Opens the journal of a folder, which it creates if needed. Continues a journal that did not end. A new journal replaces one that
+ * ended, which is kept under its start time. Throws StopError if it is damaged, not a journal, or of another run or service.
  */
 export async function openJournal(folder: string, { another = false, ...options }: OpenOptions): Promise<Journal> {
   const path = join(folder, fileName);
@@ -265,7 +265,7 @@ export async function openJournal(folder: string, { another = false, ...options 
   return journal;
 }
 
-/** The copies in a folder's journal; none if there is no journal. StopError as in `openJournal`. Changes nothing. */
+/** The copies in a folder's journal; none if there is no journal. Throws StopError as in `openJournal`. Changes nothing. */
 export async function readJournalFacts(folder: string, id: JournalId): Promise<JournalFacts> {
   const path = join(folder, fileName);
   const { lines } = await readJournal(path, lineSchema);

@@ -1,6 +1,6 @@
 import type { Dump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
-import type { RowPair } from "./pair-rows.js";
+import type { RowPair } from "./proof-pairs.js";
 import type { RowDifference } from "./result.js";
 
 /** A chunk or child chunk. */
@@ -43,11 +43,11 @@ export function differsIn(flaws: Readonly<Record<string, boolean>>): string | nu
   return found.length > 0 ? `it differs in ${found.join(" and ")}` : null;
 }
 
-/** StopError if a document of the service could not be read completely: then it cannot be compared. */
+/** Throws StopError if a document of the service could not be read completely: then it cannot be compared. */
 export function refuseUnread({ manifest }: Pick<Dump, "manifest">): void {
   const unread = manifest.documents.filter(({ status }) => status !== "complete");
   const sentences = unread.map(({ document_id, status, error }) => `${document_id}: ${error ?? status}`);
-  if (unread.length > 0) throw notProved("documents could not be read whole", sentences);
+  if (unread.length > 0) throw notProved("documents could not be read completely", sentences);
 }
 
 export function notProved(reason: string, sentences: readonly string[]): StopError {

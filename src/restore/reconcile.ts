@@ -1,5 +1,5 @@
 import type { Listed } from "../client/check-answer.js";
-import type { KnowledgeApi } from "../client/knowledge-api.js";
+import type { KnowledgeApi, Place } from "../client/knowledge-api.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import { type ReadPage, readList } from "../crawl/read-list.js";
 import { isMapping } from "../schema.js";
@@ -10,7 +10,6 @@ import {
   childHash,
   isIndexed,
   keywordsHash,
-  type Place,
   readChildren,
   readHashes,
   type StandingChild,
@@ -49,7 +48,7 @@ export async function reconcile(options: ReconcileOptions): Promise<void> {
       : { kind: "not done" };
     if (looked.kind === "found") await concludeFound(options, intent, looked.found);
     else if (looked.kind === "not done") await journal.conclude(intent, "not done");
-    else log("warn", `${placeName(intent)}: cannot learn what became of a write: ${looked.reason}`);
+    else log("warn", `${placeName(intent)}: cannot determine the outcome of a write: ${looked.reason}`);
   }
 }
 
@@ -96,7 +95,7 @@ async function findAddition(
 export type WriteToRow = Pick<Intent, "write" | "target_id" | "parent_id" | "texts_sha256" | "equal"> &
   Partial<Pick<Intent, "keywords_sha256">>;
 
-/** Looks for the row that proves a write; undefined if there is none. SkipError if the document cannot be read. */
+/** Looks for the row that proves a write; undefined if there is none. Throws SkipError if the document cannot be read. */
 export async function findRow(api: KnowledgeApi, place: Place, write: WriteToRow): Promise<Found | undefined> {
   if (levelOf(write) === "child_chunk") return findChild(api, place, write);
   return write.write === "add chunks" ? findAdded(api, place, write) : findChanged(api, place, write);

@@ -42,7 +42,7 @@ export interface Session extends AsyncDisposable {
 }
 
 /**
- * Opens everything needed to write, with the journal in `folder`. `another`: replaces an existing journal. BusyError if
+ * Opens everything needed to write, with the journal in `folder`. `another`: replaces an existing journal. Throws BusyError if
  * another restore of the run is active; StopError if a link is in its place, or the journal cannot be used.
  */
 export async function openSession(
@@ -61,7 +61,7 @@ export async function openSession(
     }
   };
   try {
-    const lease = await leaseFolder(run.folder, options);
+    const lease = await leaseRestoreFolder(run.folder, options);
     opened.push(() => lease[Symbol.asyncDispose]());
     const { signal, checkOwn } = lease;
     const journal = await openJournal(folder, { runId: run.manifest.run_id, baseUrl, now, checkOwn, another });
@@ -85,7 +85,7 @@ function writerOptions(options: SessionOptions, { pace }: Client) {
   const { baseUrl, key = "", keyEnv, env, signal, concurrency = 4, timeout } = options;
   const names = settingNames(targetLabels);
   const connecting = { baseUrl, key, keySource: `the variable ${keyEnv}`, concurrency, env, signal, names };
-  return { ...connecting, ...(pace ? { pace } : {}), timeout: timeout / 1_000 };
+  return { ...connecting, pace, timeout: timeout / 1_000 };
 }
 
 /** The lease on the folder of a run's restores. Held until disposed, unless another process takes it over. */
@@ -98,10 +98,10 @@ export interface FolderLease extends AsyncDisposable {
 }
 
 /**
- * Leases the folder of a run's restores, creating it if needed. BusyError if another restore of the same run is active;
+ * Leases the folder of a run's restores, creating it if needed. Throws BusyError if another restore of the same run is active;
  * StopError if the folder is a link or contains one.
  */
-export async function leaseFolder(
+export async function leaseRestoreFolder(
   runFolder: string,
   { now, log, signal }: { readonly now: () => Date; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<FolderLease> {
@@ -123,7 +123,7 @@ export async function leaseFolder(
   const release = async () => {
     await lock
       .release(own)
-      .catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`));
+      .catch((error: unknown) => log("warn", `the lock could not be released: ${problemText(error)}`));
     await rm(own, { recursive: true, force: true });
   };
   return { path, signal: AbortSignal.any([signal, lost.signal]), checkOwn, [Symbol.asyncDispose]: release };
@@ -131,7 +131,7 @@ export async function leaseFolder(
 
 /**
  * Refuses symbolic links in, or in place of, the folder of a run's restores. A run from someone else may contain them, and they
- * would lead the journal and the dumps elsewhere. StopError names the first. Changes nothing.
+ * would lead the journal and the dumps elsewhere. The StopError names the first one. Changes nothing.
  */
 export async function refuseLinksBeside(runFolder: string): Promise<void> {
   const folder = restoreFolderOf(runFolder);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
+import type { KnowledgeApi, Place } from "../client/knowledge-api.js";
 import { numberIn, textIn } from "../compare/document-rows.js";
 import type { ChunkTexts } from "../compare/lost/restore-plan.js";
 import { readChildChunkPages, readChunkPages } from "../crawl/read-list.js";
@@ -80,8 +80,6 @@ function asSet(texts: readonly string[]): readonly string[] {
 function hashOf(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
-
-export type Place = Pick<DocumentRef, "datasetId" | "documentId">;
 
 /** Maximum readings of a list that changes during the read. */
 const readings = 3;

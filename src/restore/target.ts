@@ -14,7 +14,7 @@ import type { Log } from "../log.js";
 import { documentKey, type RawRecord } from "../rows/row.js";
 import { runJob } from "../run/run-job.js";
 
-/** Progress with room for a dump. */
+/** Progress that includes the progress of a dump. */
 export interface DumpProgress {
   /** Undefined if no dump is in progress. */
   dump: RunProgress | undefined;
@@ -78,7 +78,7 @@ export const targetLabels: readonly Label[] = [
   { path: ["output", "memory"], text: "--memory" },
 ];
 
-/** The job that dumps documents of the target. UsageError if an option cannot be used. */
+/** The job that dumps documents of the target. Throws UsageError if an option cannot be used. */
 function targetJob(
   { name, dir, documents, hasChildren, details = false }: TargetReading,
   { baseUrl, addressFlag = "--to", keyEnv, allowHttp, concurrency, maxRps, memory }: TargetService,
@@ -177,7 +177,10 @@ export function haveChildren({ manifest }: Dump, documents: readonly TargetDocum
   return manifest.documents.some(({ document_id, child_chunk_count }) => child_chunk_count > 0 && ids.has(document_id));
 }
 
-const gone: Refusal = { reason: "The service has no such document any more.", isReadable: false };
+const gone: Refusal = {
+  reason: "The service has no such document any more. kbdump copy makes it again, from a run with details: true.",
+  isReadable: false,
+};
 
 async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<Refusal | undefined> {
   try {
@@ -191,7 +194,7 @@ async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<R
 /** Why a document in this state accepts no chunks, from the service's answer; undefined if it accepts them. */
 function refusalOfState({ indexing_status, enabled, archived }: RawRecord): Refusal | undefined {
   if (typeof indexing_status === "string" && indexing_status !== "completed") {
-    const reason = `Its indexing status is ${indexing_status}, and the service takes chunks of completed documents only. Wait for the end of the indexing.`;
+    const reason = `Its indexing status is ${indexing_status}, and the service accepts chunks only for completed documents. Wait for the end of the indexing.`;
     return { reason, isReadable: false };
   }
   if (archived === true) return { reason: "It is archived. Take it out of the archive first.", isReadable: true };

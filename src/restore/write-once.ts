@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
-import type { PreparedWrite } from "../client/write/operations.js";
-import type { Undone, WrittenRow } from "../client/write/write-outcome.js";
+import type { PreparedWrite, WrittenRow } from "../client/write/operations.js";
+import type { Undone } from "../client/write/write-outcome.js";
 import type { Writer } from "../client/write/writer.js";
 import { SkipError, StopError } from "../errors.js";
 import type { Log } from "../log.js";
@@ -37,7 +37,7 @@ export interface PlannedWrite<T> {
   readonly find: Find;
 }
 
-/** Checks whether a write was done; undefined if nothing proves it. SkipError if nothing can be read. */
+/** Checks whether a write was done; undefined if nothing proves it. Throws SkipError if nothing can be read. */
 export type Find = () => Promise<Found | undefined>;
 
 /** The proof that a write was done, from reading the service. */
@@ -82,9 +82,10 @@ const firstBusyWait = (write: Write) => (write === "set status" ? 1_000 : 10_000
 /**
  * Executes one write: decides on it, records it, sends it, and records its outcome. `decide` may read the current rows, and may
  * end the work instead. A write that certainly did nothing is decided and sent again. After a lost answer, that happens only if `find`
- * finds nothing within the time that the service may take. But then an add of chunks or of a child, or a new document, is left to a later
- * command: a lock of the service may delay it for ten minutes. Waits while the service is busy. `tries`: maximum sends. Rejects with
- * StopError if the key is refused or the disk fails, with SkipError for an unreadable file, and with the reason of the signal.
+ * finds nothing within the time that the service may take. Even then, an add of chunks or of a child, or a new document, is left to a
+ * later command, because a lock of the service may delay it for ten minutes. Waits while the service is busy. `tries`: maximum
+ * sends. Rejects with StopError if the key is refused or the disk fails, with SkipError for an unreadable file, and with the reason
+ * of the signal.
  */
 export async function* writeOnce<T extends Answered, Other extends { readonly kind: string } = never>(
   options: WriteOptions,
@@ -207,7 +208,7 @@ async function concludeDone<T extends Answered>(journal: Journal, intent: Intent
   const made = madeIn(intent.write, value);
   if (intent.write === "disable chunk" && value !== null && "enabled" in value && value.enabled) {
     await journal.conclude(intent, "refused");
-    const reason = "the service took the request and left the chunk enabled";
+    const reason = "the service accepted the request, but left the chunk enabled";
     return { kind: "refused", status: 200, message: "", reason, meaning: "write" };
   }
   await journal.conclude(intent, "done", made);
@@ -340,7 +341,7 @@ export async function sideBySide<T, Result>(
   return Promise.all(results);
 }
 
-/** Work that yields when it must wait, with the time to resume it. */
+/** A task that yields when it must wait: the time at which to resume it. */
 export type Waiting<T> = AsyncGenerator<number, T, void>;
 
 type RestOptions = Pick<WriteOptions, "signal" | "now" | "sleep">;
@@ -352,33 +353,32 @@ async function rest(milliseconds: number, { sleep, signal }: RestOptions): Promi
 }
 
 interface InterleaveOptions extends RestOptions {
-  /** Called with the number of waiting works. */
+  /** Called with the number of waiting tasks. */
   readonly onWaiting?: (count: number) => void;
 }
 
 /**
- * Runs works in turn, never two at once. A work that waits is resumed after all others had their turn, so that
- * their waits overlap. Returns the results in order.
+ * Runs tasks alternately, never two at once. A waiting task lets the others run, so that their waits overlap. Returns the results in order.
  */
 export async function interleave<T>(
-  works: readonly Waiting<T>[],
+  tasks: readonly Waiting<T>[],
   { onWaiting = () => {}, ...options }: InterleaveOptions,
 ): Promise<readonly T[]> {
   const results: T[] = [];
   const waiting = new Map<number, number>();
-  const goOn = async (index: number, work: Waiting<T> | undefined) => {
-    const next = await work?.next();
+  const resume = async (index: number, task: Waiting<T> | undefined) => {
+    const next = await task?.next();
     waiting.delete(index);
     if (next?.done) results[index] = next.value;
     else if (next) waiting.set(index, next.value);
     onWaiting(waiting.size);
   };
-  for (const [index, work] of works.entries()) await goOn(index, work);
+  for (const [index, task] of tasks.entries()) await resume(index, task);
   while (waiting.size > 0) {
     const [[index, at] = [0, 0]] = [...waiting].sort(([, one], [, other]) => one - other);
     const left = at - options.now();
     if (left > 0) await rest(left, options);
-    await goOn(index, works[index]);
+    await resume(index, tasks[index]);
   }
   return results;
 }

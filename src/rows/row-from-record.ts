@@ -111,7 +111,7 @@ function withText(kind: Kind, row: Record<string, unknown>, rest: readonly [stri
 
 /**
  * Converts a row back to a record, as a service could send it. rowFromRecord makes the same row from it. Times are Unix seconds,
- * entries of `extra` become normal fields, and embedded children are missing. If the row cannot tell null from absent, most fields
+ * entries of `extra` become normal fields, and embedded children are missing. If the row cannot distinguish null from absent, most fields
  * are null.
  */
 export function recordFromRow(kind: Kind, row: Row): RawRecord {

@@ -26,7 +26,7 @@ interface LeasedWorkspace extends Workspace, Lease {
 
 /**
  * Takes the lease of a job. Resumes the work of an earlier run of the same plan if it is younger than `resumeWithin`, and sets
- * other work aside. After a failure, keeps the parts that were read or that workers may still submit. `progress.isKept`: whether
+ * other work aside. After a failure, keeps the segments that were read or that workers may still submit. `progress.isKept`: whether
  * there are any.
  */
 export async function openWorkspace(
@@ -64,7 +64,7 @@ export async function openFreshWorkspace(job: Job, options: JobOptions): Promise
       if (!(await hasPlan(join(lease.own, name)))) await rm(join(lease.own, name), { recursive: true, force: true });
     const startedAt = options.now();
     const folders = workspaceIn(lease, await newRunId(lease.runs, startedAt));
-    // In the scratch folder, so that no later run resumes from these parts.
+    // In the scratch folder, so that no later run resumes from these segments.
     const workspace = { ...folders, segments: join(folders.scratch, "segments"), startedAt };
     await makeFolders(workspace);
     return leasedWorkspace(lease, workspace, async () => "nothing");

@@ -6,8 +6,8 @@ import { isThere } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import { type RunOptions, withDefaults } from "../job/open-service.js";
 import type { Log } from "../log.js";
-import { openCopies } from "../store/copy/copies.js";
-import { copyManifests, lookForJob } from "../store/copy/copy-run.js";
+import { openCopies } from "../store/bucket/copies.js";
+import { fetchManifestsOf, lookForJob } from "../store/bucket/fetch-run.js";
 import { foldersOf, refuseLinks, shownPath } from "../store/folder/job-folders.js";
 import { type PruneFailure, type PrunePlan, planPrune, pruneRuns } from "../store/keep-runs.js";
 import { leaseJob } from "../store/open-job.js";
@@ -43,7 +43,7 @@ export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<Pr
     await using copies = openCopies(context.env);
     const copy = await lookForJob(shownPath(job, folders.folder), { ...context, copies, watch: () => () => {} });
     if (!copy) return { runs: [], strangers: [], setAside: false, failures: [] };
-    await copyManifests(copy, copy.head.runs);
+    await fetchManifestsOf(copy, copy.head.runs);
     return { ...(await planIn(join(copy.folder, "runs"))), failures: [] };
   }
   if (dryRun || (job.output.bucket === undefined && !(await isThere(folders.runs))))

@@ -41,7 +41,7 @@ interface ToPublish {
 
 /**
  * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. The stage
- * is flushed to disk before. Each step is one rename, so readers see all of it or nothing. Every rename starts in our own folder,
+ * is flushed to disk first. Each step is one rename, so readers see all of it or nothing. Every rename starts in our own folder,
  * so it fails once a successor has fenced us. In a bucket, the commit is one change of `head.json`, and the database one
  * conditional write; the local folder is updated after each. Rejects only if nothing was published.
  */

@@ -4,11 +4,8 @@ import { discoverDocuments } from "../crawl/discover-documents.js";
 import {
   type Discovery,
   type DocumentNames,
-  datasetsOf,
-  discoveryOf,
   discoverySchema,
   documentsOf,
-  isRowOf,
   type ListedDataset,
   namesOf,
   uploadsOf,
@@ -23,6 +20,7 @@ import {
   readDetails,
   readMetadataFields,
 } from "../crawl/read-details.js";
+import { datasetsOfShard, discoveryOfShard, isRowOf } from "../crawl/shards.js";
 import { isTooLongForFolder } from "../dump/formats/format.js";
 import { StopError } from "../errors.js";
 import type { Shard } from "../job/job.js";
@@ -102,11 +100,11 @@ interface Share {
 
 function shareOf(whole: Discovery, shard: Shard | undefined): Share {
   if (!shard) return { discovery: whole, datasets: whole.datasets, list: undefined };
-  const datasets = datasetsOf(whole.datasets, shard);
-  return { discovery: discoveryOf(whole, shard), datasets, list: documentListFrom(whole) };
+  const datasets = datasetsOfShard(whole.datasets, shard);
+  return { discovery: discoveryOfShard(whole, shard), datasets, list: documentListFrom(whole) };
 }
 
-/** Call it after changed documents were read again, because it needs the edited ones. */
+/** Call it after changed documents were read again, because that decides which documents look edited. */
 async function readDetailsOnce(
   api: Client,
   asked: DetailsAsked,

@@ -11,7 +11,7 @@ import { type DumpedDocument, sentenceOf } from "../segments/document-result.js"
 import { nameAndId } from "../words.js";
 import { writtenFormats } from "./finish-formats.js";
 
-/** Everything that goes into a dump. The rows of chunks and child chunks are in the documents' part files. */
+/** Everything that goes into a dump. The rows of chunks and child chunks are in the documents' segments. */
 export interface Reading {
   readonly startedAt: Date;
   readonly finishedAt: Date;

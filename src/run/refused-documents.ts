@@ -61,7 +61,7 @@ async function refusalOf(document: DumpedDocument, options: RefusalOptions): Pro
   return undefined;
 }
 
-/** Copies the part to its own file first: DuckDB reads whole files, but a part may be a range of a file. */
+/** Copies the segment to its own file first: DuckDB reads whole files, but a segment may be a range of a file. */
 async function load(segment: SegmentFile, options: RefusalOptions): Promise<void> {
   const path = join(options.scratch, "probe.jsonl");
   await joinSegments(path, "", [segment]);

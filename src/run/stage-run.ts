@@ -18,16 +18,16 @@ import type { RunProgress } from "../job/run-progress.js";
 import { listOriginals, stageOriginals } from "../originals/save-originals.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
+import { DocumentSegments } from "../segments/document-on-disk.js";
 import type { DumpedDocument } from "../segments/document-result.js";
-import { DocumentSegments } from "../segments/document-store.js";
 import { planHash } from "../segments/earlier-work.js";
 import type { RequestSum } from "../segments/request-sum.js";
 import { runIdsIn } from "../store/folder/job-folders.js";
 import type { Workspace } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { finishFormats, type Outputs, writtenFormats } from "./finish-formats.js";
-import { requestCounts, writeManifest } from "./manifest.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
+import { requestCounts, writeManifest } from "./write-manifest.js";
 
 interface StageOptions {
   readonly job: Job;
@@ -50,7 +50,7 @@ interface StagedRun {
 }
 
 /**
- * Makes the files of every format from the parts and writes the manifest, in a folder that readers do not see. Files equal to the
+ * Makes the files of every format from the segments and writes the manifest, in a folder that readers do not see. Files equal to the
  * previous run's are hard-linked and use no extra space.
  */
 export async function stageRun(reading: Reading, options: StageOptions): Promise<StagedRun> {
@@ -178,7 +178,7 @@ async function stageList({ list }: Reading, job: Job, folder: string): Promise<M
   return { ...job.shard, plan: planHash(job), list: { documents: countDocuments(list), ...facts } };
 }
 
-/** The name of the parts for rows without a document. */
+/** The name of the segments for rows without a document. */
 const runSegments = "run";
 /** Rows to convert to text at once. */
 const rowsAtOnce = 1_000;

@@ -4,7 +4,7 @@ import { forecastLists, listCounts, sampleOf, supposedChildren } from "../crawl/
 import { type CrawlOptions, DocumentCrawl } from "../crawl/crawl-document.js";
 import type { HowFar } from "../crawl/how-far.js";
 import type { IdSet } from "../crawl/id-set.js";
-import { type EditEvidence, looksEdited, noEditEvidence, withEvidence } from "../crawl/looks-edited.js";
+import { type EditEvidence, needsDetails, noEditEvidence, withEvidence } from "../crawl/needs-details.js";
 import type { Prefetch } from "../crawl/prefetch.js";
 import { pagesOf, type ReportProblem } from "../crawl/read-list.js";
 import type { TextFormat } from "../dump/formats/format.js";
@@ -13,6 +13,7 @@ import type { Job } from "../job/job.js";
 import type { RunProgress } from "../job/run-progress.js";
 import type { DocumentRow, Row } from "../rows/row.js";
 import { type Drift, DriftCount, noDrift, rowFromRecord } from "../rows/row-from-record.js";
+import type { DocumentOnDisk } from "./document-on-disk.js";
 import {
   type AttemptNumber,
   childListsOf,
@@ -21,19 +22,18 @@ import {
   type Proof,
   type ReadSoFar,
 } from "./document-result.js";
-import type { DocumentStore } from "./document-store.js";
 import type { SharedSegments } from "./shared-segments.js";
 import { embeddedLines, readEmbedded } from "./sweep-document.js";
 
-type Store = DocumentStore<DocumentProgress, DocumentResult>;
+type OnDisk = DocumentOnDisk<DocumentProgress, DocumentResult>;
 
 /** Services put at most this many children on a page unless asked for more. */
 const longList = 20;
 
-/** One attempt to read a document into its store. */
+/** One attempt to read a document into its files on disk. */
 export class DocumentAttempt {
   readonly #ref: DocumentRef;
-  readonly #store: Store;
+  readonly #onDisk: OnDisk;
   readonly #attempt: AttemptNumber;
   readonly #options: DumpOptions;
   readonly #earlier: Earlier | undefined;
@@ -43,13 +43,13 @@ export class DocumentAttempt {
 
   constructor(
     ref: DocumentRef,
-    store: Store,
+    onDisk: OnDisk,
     attempt: AttemptNumber,
     options: DumpOptions,
     earlier: Earlier | undefined,
   ) {
     this.#ref = ref;
-    this.#store = store;
+    this.#onDisk = onDisk;
     this.#attempt = attempt;
     this.#options = options;
     this.#earlier = earlier;
@@ -63,7 +63,7 @@ export class DocumentAttempt {
     return this.#howFar;
   }
 
-  /** Reads all chunks and child chunks into the store. Calls `problem` for every sign that they are incomplete; it may throw. */
+  /** Reads all chunks and child chunks into the files on disk. Calls `problem` for every sign that they are incomplete; it may throw. */
   async read(api: KnowledgeApi, problem: ReportProblem): Promise<void> {
     const crawl = new DocumentCrawl(api, this.#ref, this.#crawlOptions(problem));
     for await (const chunks of crawl.chunks()) {
@@ -102,7 +102,7 @@ export class DocumentAttempt {
     if (isFailed) return { row, drift: noDrift, childLists: null, proof: "none", edited: false };
     const childLists = childListsOf(this.#options.job.childChunks, row, children);
     const { drift, edits } = this.#rows;
-    return { row, drift, childLists, proof: status === "complete" ? proof : "none", edited: looksEdited(edits) };
+    return { row, drift, childLists, proof: status === "complete" ? proof : "none", edited: needsDetails(edits) };
   }
 
   #crawlOptions(problem: ReportProblem): CrawlOptions {
@@ -132,7 +132,7 @@ export class DocumentAttempt {
       if (kind === "chunks") this.#keepEmbedded(records);
       const { drift, edits } = this.#rows;
       const read = this.#howFar && isWhole ? { howFar: this.#howFar, drift, edits } : undefined;
-      await this.#store.add(kind, rows, read && { attempt: this.#attempt, read });
+      await this.#onDisk.add(kind, rows, read && { attempt: this.#attempt, read });
     } catch (error) {
       throw tooDeep(error) ?? error;
     }
@@ -144,13 +144,13 @@ export class DocumentAttempt {
     if (childChunks === "none" || !this.#howFar) return;
     const { chunks: read, children } = this.#howFar;
     const isTaken = childChunks === "auto" && supposedChildren(children.evidence).source === "embedded";
-    this.#store.keepAside(embeddedLines(chunks, read.rows - chunks.length, isTaken ? 1 : longList));
+    this.#onDisk.keepAside(embeddedLines(chunks, read.rows - chunks.length, isTaken ? 1 : longList));
   }
 
   async *#embedded(): ReturnType<typeof readEmbedded> {
-    if (!this.#store.hasAside) return;
-    await this.#store.flush();
-    yield* readEmbedded(this.#store.asidePath);
+    if (!this.#onDisk.hasAside) return;
+    await this.#onDisk.flush();
+    yield* readEmbedded(this.#onDisk.asidePath);
   }
 }
 
@@ -160,15 +160,15 @@ function isWhole({ status, keyword }: DocumentRef): boolean {
 }
 
 /** The share of one attempt in the run's progress. */
-type Tally = Pick<RunProgress, "chunks" | "child_chunks" | "documentsBegun" | "pagesExpected" | "pagesDone">;
+type AttemptCounts = Pick<RunProgress, "chunks" | "child_chunks" | "documentsBegun" | "pagesExpected" | "pagesDone">;
 
-const noTally: Tally = { chunks: 0, child_chunks: 0, documentsBegun: 0, pagesExpected: 0, pagesDone: 0 };
+const noCounts: AttemptCounts = { chunks: 0, child_chunks: 0, documentsBegun: 0, pagesExpected: 0, pagesDone: 0 };
 
 /** Counts one attempt at a document in the run's progress. It can be taken back. */
 class AttemptProgress {
   readonly #progress: RunProgress;
   readonly #childChunks: Job["childChunks"];
-  #added = noTally;
+  #added = noCounts;
 
   constructor(progress: RunProgress, childChunks: Job["childChunks"]) {
     this.#progress = progress;
@@ -177,27 +177,27 @@ class AttemptProgress {
 
   /** Returns the number of pages and child lists that are left. */
   reach(howFar: HowFar): number {
-    const tally = tallyOf(howFar, this.#childChunks);
-    this.#change(tally);
-    return tally.pagesExpected - tally.pagesDone;
+    const counts = countsOf(howFar, this.#childChunks);
+    this.#change(counts);
+    return counts.pagesExpected - counts.pagesDone;
   }
 
   takeBack(): void {
-    this.#change(noTally);
+    this.#change(noCounts);
   }
 
-  #change(tally: Tally): void {
-    this.#progress.chunks += tally.chunks - this.#added.chunks;
-    this.#progress.child_chunks += tally.child_chunks - this.#added.child_chunks;
-    this.#progress.documentsBegun += tally.documentsBegun - this.#added.documentsBegun;
-    this.#progress.pagesExpected += tally.pagesExpected - this.#added.pagesExpected;
-    this.#progress.pagesDone += tally.pagesDone - this.#added.pagesDone;
-    this.#added = tally;
+  #change(counts: AttemptCounts): void {
+    this.#progress.chunks += counts.chunks - this.#added.chunks;
+    this.#progress.child_chunks += counts.child_chunks - this.#added.child_chunks;
+    this.#progress.documentsBegun += counts.documentsBegun - this.#added.documentsBegun;
+    this.#progress.pagesExpected += counts.pagesExpected - this.#added.pagesExpected;
+    this.#progress.pagesDone += counts.pagesDone - this.#added.pagesDone;
+    this.#added = counts;
   }
 }
 
 /** Estimates the pages and child lists of a document, and counts those that are done. */
-function tallyOf({ chunks, children }: HowFar, childChunks: Job["childChunks"]): Tally {
+function countsOf({ chunks, children }: HowFar, childChunks: Job["childChunks"]): AttemptCounts {
   const { evidence, plan } = children;
   const auto = plan ? listCounts(evidence, plan) : forecastLists(evidence, chunks.total);
   const lists = childChunks === "auto" ? auto.asked : childChunks === "all" ? chunks.total : 0;
@@ -252,11 +252,11 @@ function tooDeep(error: unknown): SkipError | undefined {
   return new SkipError("a record is nested too deeply to be written", { cause: error });
 }
 
-/** Options for reading the documents of a run and storing their parts. */
+/** Options for reading the documents of a run and storing their segments. */
 export interface DumpOptions {
   readonly job: Job;
   readonly formats: readonly TextFormat[];
-  /** The folder of the parts. */
+  /** The folder of the segments. */
   readonly segments: string;
   /** Stores complete small documents, several per file; undefined: every document gets its own files. */
   readonly shared?: SharedSegments<DocumentResult> | undefined;

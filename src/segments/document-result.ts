@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import type { DocumentRef } from "../client/knowledge-api.js";
+import type { Place } from "../client/knowledge-api.js";
 import { listCounts, planChildren } from "../crawl/auto.js";
 import type { DocumentNames } from "../crawl/discovery.js";
 import type { ChildrenSoFar, HowFar } from "../crawl/how-far.js";
-import { editEvidenceSchema } from "../crawl/looks-edited.js";
+import { editEvidenceSchema } from "../crawl/needs-details.js";
 import { type ChildLists, childListsSchema, documentSchema } from "../dump/manifest.js";
 import type { SegmentFile } from "../files/join-segments.js";
 import type { Job } from "../job/job.js";
@@ -13,14 +13,18 @@ import { count, isMapping, object, oneOf, truth } from "../schema.js";
 import { countOf, nameAndId } from "../words.js";
 
 /**
- * How a document was proved complete. one answer: each list came in one answer, so it is a consistent snapshot. sweeps: every
- * longer list was read twice, with the same ids and contents. anchored: the chunks were read from the end and kept their ranks, and
- * with sweeps all but the last page were read twice; child lists as with sweeps. counts: the number of distinct ids equals the
- * service's total. none: it is incomplete.
+ * How a document was proved complete:
+ *
+ * - one answer: each list came in one answer, so it is a consistent snapshot
+ * - sweeps: every longer list was read twice, with the same ids and contents
+ * - anchored: the chunks were read from the end and kept their ranks; if the job asks for sweeps, or chunks were added recently, all
+ *   pages but the last were read twice, too. Longer child lists were read twice
+ * - counts: the number of distinct ids equals the service's total
+ * - none: it is incomplete
  */
 export const proofSchema = oneOf("one answer", "sweeps", "anchored", "counts", "none");
 
-/** The result of one document. Its rows are in its parts. */
+/** The result of one document. Its rows are in its segments. */
 export const resultSchema = object({
   row: documentSchema,
   drift: driftSchema,
@@ -54,7 +58,7 @@ export const documentKinds = ["chunks", "child_chunks"] as const;
  * document must have a proof, and rows in every format.
  */
 export function isFinished(
-  { datasetId, documentId }: Pick<DocumentRef, "datasetId" | "documentId">,
+  { datasetId, documentId }: Place,
   {
     row,
     proof,

@@ -8,6 +8,7 @@ import type { RunProgress } from "../job/run-progress.js";
 
 import type { Kind } from "../rows/columns.js";
 import { DocumentAttempt, type DumpOptions, type Earlier } from "./document-attempt.js";
+import { DocumentOnDisk } from "./document-on-disk.js";
 import {
   type DocumentProgress,
   type DocumentResult,
@@ -18,17 +19,16 @@ import {
   type ReadSoFar,
   resultSchema,
 } from "./document-result.js";
-import { DocumentStore } from "./document-store.js";
 import { readLines, segmentPath } from "./segment.js";
 import { type SegmentPaths, type Sweep, sweepsOf } from "./sweep-document.js";
 
-/** The most flaws to list. */
+/** Maximum flaws to list. */
 const most = 5;
 
-type Store = DocumentStore<DocumentProgress, DocumentResult>;
+type OnDisk = DocumentOnDisk<DocumentProgress, DocumentResult>;
 
 /**
- * Reads one document into its parts, or continues where an earlier process stopped, and proves it as the job requires. A resumed
+ * Reads one document into its segments, or continues where an earlier process stopped, and proves it as the job requires. A resumed
  * document is always swept. A document that changes during the read is read at most three times, from its end if it only grew.
  * After that it is `unstable` and keeps the rows of the last read, each id once. A document with rows that the service cannot
  * render is `unstable` too. A document that cannot be read is `failed` and has no rows.
@@ -47,22 +47,22 @@ export async function dumpDocument(
     countFinished(found.state, options.progress);
     return documentOf(found.state, found.files, true);
   }
-  const store: Store = new DocumentStore(options.segments, name, options.formats);
+  const onDisk: OnDisk = new DocumentOnDisk(options.segments, name, options.formats);
   const isBegun = options.begun.has(name);
-  const finished = isBegun ? await store.result(resultSchema) : undefined;
+  const finished = isBegun ? await onDisk.result(resultSchema) : undefined;
   const isWanted = finished?.row.status === "complete" || !options.retryFailed;
-  if (finished && isWanted && isSound(finished, store.files)) {
+  if (finished && isWanted && isSound(finished, onDisk.files)) {
     countFinished(finished, options.progress);
-    return documentOf(finished, store.files, true);
+    return documentOf(finished, onDisk.files, true);
   }
-  if (finished) await store.discard();
+  if (finished) await onDisk.discard();
 
   const { consistency } = options.job;
-  const saved = isBegun ? await store.resume(progressSchema) : undefined;
+  const saved = isBegun ? await onDisk.resume(progressSchema) : undefined;
   let earlier = saved?.read ? await withIds(saved.read, segment(options, name, "chunks")) : undefined;
   let at = saved?.attempt ?? { number: 1, sweeps: 0, fromTheEnd: consistency === "anchored" };
   const read = async (flaws: Flaws): Promise<DumpedDocument> => {
-    const attempt = new DocumentAttempt(ref, store, at, options, earlier);
+    const attempt = new DocumentAttempt(ref, onDisk, at, options, earlier);
     let sweeps = at.sweeps + 1;
     try {
       await attempt.read(api, flaws.report);
@@ -73,21 +73,21 @@ export async function dumpDocument(
       const error = flaws.texts.join("; ") || null;
       const proof = proofOf(attempt.howFar, again.length, isSwept);
       const result = attempt.result(error === null ? "complete" : "unstable", error, proof, sweeps);
-      const files = await store.finish(result, error === null ? options.shared : undefined);
+      const files = await onDisk.finish(result, error === null ? options.shared : undefined);
       return documentOf(result, files, false);
     } catch (error) {
       if (!(error instanceof MovedError) && !(error instanceof SkipError)) {
-        await store.leave();
+        await onDisk.leave();
         throw error;
       }
       attempt.takeBack();
       if (error instanceof SkipError) {
-        await store.discard();
+        await onDisk.discard();
         return documentOf(attempt.result("failed", error.message, "none", sweeps), [], false);
       }
       at = { number: at.number + 1, sweeps, fromTheEnd: error.kind === "grew" };
       earlier = undefined;
-      await store.discard({ attempt: at, read: null });
+      await onDisk.discard({ attempt: at, read: null });
       throw error;
     }
 
@@ -96,7 +96,7 @@ export async function dumpDocument(
       if (!howFar || isOneAnswer(howFar)) return [];
       const { prefetch } = options;
       const sweeping = { prefetch, problem: flaws.report, ranksSuffice: consistency !== "sweeps" };
-      return sweepsOf(api, ref, await pathsOf(options, name, store), howFar, sweeping);
+      return sweepsOf(api, ref, await pathsOf(options, name, onDisk), howFar, sweeping);
     }
   };
   return readUntilStill(read, { first: at.number, most });
@@ -118,15 +118,15 @@ function isOneAnswer({ chunks, children }: HowFar): boolean {
 
 /** Removes everything that an earlier process stored for a document. */
 export async function discardDocument(name: string, { segments, formats }: DumpOptions): Promise<void> {
-  await new DocumentStore(segments, name, formats).discard();
+  await new DocumentOnDisk(segments, name, formats).discard();
 }
 
-async function pathsOf(options: DumpOptions, name: string, store: Store): Promise<SegmentPaths> {
-  await store.flush();
+async function pathsOf(options: DumpOptions, name: string, onDisk: OnDisk): Promise<SegmentPaths> {
+  await onDisk.flush();
   return {
     chunks: segment(options, name, "chunks"),
     childChunks: segment(options, name, "child_chunks"),
-    aside: store.hasAside ? store.asidePath : undefined,
+    aside: onDisk.hasAside ? onDisk.asidePath : undefined,
   };
 }
 

@@ -8,15 +8,15 @@ import { LineEncoder } from "../files/lines.js";
 import { isKind, type Kind } from "../rows/columns.js";
 import { count, listOf, object, pattern, text } from "../schema.js";
 
-/** The facts of a part. */
+/** The facts of a segment. */
 export interface SegmentFacts {
-  /** Name in the folder of the parts. */
+  /** Name in the folder of the segments. */
   readonly file: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** During the crawl, a part is synced to disk after this many bytes, so that little is left to sync at the end. */
+/** During the crawl, a segment is synced to disk after this many bytes, so that little is left to sync at the end. */
 const syncEvery = 8_388_608;
 
 /** An append-only file of rows, with the facts of its content. */
@@ -135,11 +135,11 @@ export class Segment {
     this.#unsynced = 0;
     await this.#syncing; // rejects with the error of the disk
     this.#syncing = file.datasync();
-    this.#syncing.catch(() => {}); // awaited at the next sync, or when the part is closed
+    this.#syncing.catch(() => {}); // awaited at the next sync, or when the segment is closed
   }
 }
 
-/** One document on disk: its state, and the facts of its parts at that moment. */
+/** One document on disk: its state, and the facts of its segments at that moment. */
 export interface Stored<State> {
   readonly state: State;
   readonly segments: readonly SegmentFacts[];
@@ -148,19 +148,19 @@ export interface Stored<State> {
 /** A file name without a folder, so that nothing in the work folder can point outside of it. */
 export const fileName = pattern("the name of a file", /^[\w.]+$/);
 
-/** A stored state with its parts. */
+/** A stored state with its segments. */
 export function storedSchema<State>(state: v.GenericSchema<unknown, State>) {
   return object({ state, segments: listOf(object({ file: fileName, bytes: count, sha256: text })) });
 }
 
-/** The path of a part: the rows of one kind and one document in one text format. */
+/** The path of a segment: the rows of one kind and one document in one text format. */
 export function segmentPath(folder: string, name: string, kind: Kind, format: string): string {
   return join(folder, segmentName(name, kind, format));
 }
 
 export const segmentName = (name: string, kind: Kind, format: string) => `${name}.${kind}.${format}`;
 
-/** The location of a part, and its kind and format, from its name. */
+/** The location of a segment, and its kind and format, from its name. */
 export function segmentLocation(folder: string, file: string): SegmentLocation {
   const [kind = "", format = ""] = file.split(".").slice(-2);
   if (!isKind(kind)) throw new Error(`${file} is the part of no kind`);

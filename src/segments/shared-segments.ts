@@ -9,7 +9,7 @@ import { encodeLines, RangeReader } from "../files/lines.js";
 import { count, listOf, object, text, valueIf } from "../schema.js";
 import { fileName, readLines, segmentLocation } from "./segment.js";
 
-/** A document and the texts of its rows, by the names that its own part files would have. */
+/** A document and the texts of its rows, by the names that its own segments would have. */
 interface ReadDocument<Result> {
   readonly name: string;
   readonly state: Result;
@@ -59,7 +59,7 @@ export class SharedSegments<Result> {
     const found = new Map<string, SharedResult<Result>>();
     const reader = new RangeReader();
     try {
-      for (const line of await readJournal(folder, state)) {
+      for (const line of await readSharedJournal(folder, state)) {
         const files = await checkRanges(folder, line.segments, reader);
         if (files) found.set(line.name, { state: line.state, files });
       }
@@ -110,7 +110,7 @@ export class SharedSegments<Result> {
     await this.#journal.flush();
   }
 
-  /** Queues rows for the next write. `name`: the name that the document's own part file would have. */
+  /** Queues rows for the next write. `name`: the name that the document's own segment would have. */
   async #addRows(name: string, rows: readonly string[]): Promise<{ range: SegmentRange; facts: RangeFacts }> {
     const content = encodeLines(rows);
     const { bytes, sha256, lines, longestLine, longNumbers } = factsOf(content);
@@ -123,7 +123,7 @@ export class SharedSegments<Result> {
     };
   }
 
-  /** The file for one kind and format, given by the ending of a part name. */
+  /** The file for one kind and format, given by the ending of a segment's name. */
   async #rowFile(ending: string): Promise<RowFile> {
     const known = this.#rowFiles.get(ending);
     if (known) return known;
@@ -213,7 +213,7 @@ const sharedName = "shared";
 
 /** The rows of a document in a file shared with others. */
 interface RangeFacts {
-  /** Name in the folder of the parts. */
+  /** Name in the folder of the segments. */
   readonly file: string;
   /** The offset at which they start. */
   readonly start: number;
@@ -238,7 +238,7 @@ function lineSchema<Result>(state: v.GenericSchema<unknown, Result>) {
   });
 }
 
-/** The name of the journal in the folder of the parts. */
+/** The name of the journal in the folder of the segments. */
 export const journalFile = `${sharedName}.results.jsonl`;
 
 /** The text of some journal lines. It starts with a line feed, so that a line cut short by a kill stays separate and is skipped. */
@@ -247,7 +247,7 @@ function journalText(lines: readonly SharedLine<unknown>[]): string {
 }
 
 /** The last journal line of every document in a folder. The rows are not checked yet. */
-export async function readJournal<Result>(
+export async function readSharedJournal<Result>(
   folder: string,
   state: v.GenericSchema<unknown, Result>,
 ): Promise<readonly SharedLine<Result>[]> {
@@ -256,7 +256,7 @@ export async function readJournal<Result>(
   return [...lines.values()];
 }
 
-/** The names of documents that are finished or can be resumed. Parts without a journal or a result do not count. */
+/** The names of documents that are finished or can be resumed. Segments without a journal or a result do not count. */
 export async function namesOfBegun(folder: string): Promise<ReadonlySet<string>> {
   const files = (await readdir(folder)).filter((file) => /\.(journal|result\.json)$/.test(file));
   const names = new Set(files.map((file) => file.slice(0, file.indexOf("."))));

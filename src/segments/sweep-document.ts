@@ -11,7 +11,7 @@ import { sweepList, sweepPages } from "../crawl/sweep-list.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
 import { readLines } from "./segment.js";
 
-/** The JSONL parts of a document. A part exists only if it has rows. */
+/** The JSONL segments of a document. A segment exists only if it has rows. */
 export interface SegmentPaths {
   readonly chunks: string;
   readonly childChunks: string;
@@ -19,13 +19,13 @@ export interface SegmentPaths {
   readonly aside: string | undefined;
 }
 
-/** Like SegmentPaths; the part of child chunks is undefined if there are no rows. */
+/** Like SegmentPaths; the segment of child chunks is undefined if there are no rows. */
 type StoredPaths = Omit<SegmentPaths, "childChunks"> & { readonly childChunks: string | undefined };
 
 export interface SweepOptions {
   readonly prefetch: Prefetch;
   readonly problem: ReportProblem;
-  /** Whether unchanged ranks prove settled chunks that were read from the end. If not, all pages but the last are read again. */
+  /** Whether unchanged ranks are proof enough for settled chunks that were read from the end. If not, all pages but the last are read again. */
   readonly ranksSuffice: boolean;
 }
 
@@ -116,7 +116,7 @@ async function storedChunks(
   return { stored, ids };
 }
 
-/** Adds the stored children of chunks that embed any, except some. Both inputs are in the order of the chunks. */
+/** Adds the stored children of chunks that embed children, except chunks in `without`. Both inputs are in the order of the chunks. */
 async function addEmbedded(
   stored: ContentDigest,
   { childChunks, aside }: StoredPaths,

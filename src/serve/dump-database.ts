@@ -73,7 +73,7 @@ export class DumpDatabase {
     const tables = kinds.flatMap((kind) => tableOf(dump, kind) ?? []);
     const folder = await mkdtemp(join(tmpdir(), "kbdump-serve-")).catch((error: NodeJS.ErrnoException) => {
       const hint = "set TMPDIR to a folder that can be written to";
-      throw new StopError(`the rows are copied to ${tmpdir()}, where that fails: ${error.code}; ${hint}`);
+      throw new StopError(`the rows cannot be copied to ${tmpdir()}: ${error.code}; ${hint}`);
     });
     const remove = () => rm(folder, { recursive: true, force: true });
     try {

@@ -198,8 +198,8 @@ export class DumpKnowledge implements Knowledge {
 
   /**
    * Whether chunks of a document embed their children, from what the run saw. The service does this for paragraph parents. A run
-   * with `child_chunks: none` does not know; then text_model and qa_model embed none and others do, because clients may take a
-   * missing field for no children.
+   * with `child_chunks: none` does not know. Then chunks of text_model and qa_model documents embed none, and all others do, because
+   * clients may take a missing field to mean that there are no children.
    */
   #embedsChildren(document: DocumentRow): boolean {
     const { doc_form } = document;

@@ -71,12 +71,12 @@ function noticesOf(dump: Dump): readonly string[] {
   const unstable = documents.filter(({ status }) => status === "unstable").length;
   const notices = [
     failed > 0 && `documents that could not be read when the dump was made, and are not found: ${failed}`,
-    unstable > 0 && `documents that moved while the dump was made, and may lack rows: ${unstable}`,
+    unstable > 0 && `documents that changed while the dump was made, and may lack rows: ${unstable}`,
     options.child_chunks === "none" && "the dump was made with child_chunks: none: it has no child lists",
     filteredDatasets(options).length > 0 && "the dump was made with a filter: it has only the chunks that matched",
     chunks !== undefined &&
       chunks.format !== "jsonl" &&
-      `${chunks.path} does not tell a text from other JSON in error and summary: they are answered as texts`,
+      `${chunks.path} does not distinguish texts from other JSON in error and summary: they are returned as texts`,
   ];
   return notices.filter((notice) => notice !== false);
 }

@@ -76,7 +76,8 @@ export function stateOf({ indexing_status: status }: Row): DocumentState {
   return status === "completed" || status === "error" || status === "paused" ? status : "working";
 }
 
-/** The completed and total chunks of a document; undefined while the service counts nothing, as right after an update. */
+/** The completed and total chunks of a document; undefined while the service has no counts, for example right
+ * after an update. */
 interface Counts {
   readonly done: number;
   readonly total: number;

@@ -7,19 +7,19 @@ import { ifAbsent, isAbsence, isThere } from "../files/files.js";
 import { isJobName, type JobLocation, outputLocation } from "../job/job.js";
 import { loadJobLocation } from "../job/load-job.js";
 import { isBucketUrl, prefixFromUrl, urlOfPrefix } from "../job/s3-url.js";
+import { openCopies } from "./bucket/copies.js";
+import { fetchDatabaseOf, type JobCopy, type LocalCopyOptions, lookForJob, withBucket } from "./bucket/fetch-run.js";
 import { headKey, readHead } from "./bucket/head.js";
-import { openCopies } from "./copy/copies.js";
-import { type CopyOptions, copyDatabase, type JobCopy, lookForJob, withBucket } from "./copy/copy-run.js";
 import { type ShardRun, shardOfFolder } from "./folder/job-folders.js";
 
-export interface FindOptions extends Partial<CopyOptions> {
+export interface FindOptions extends Partial<LocalCopyOptions> {
   /**
    * The output folder, or `s3://bucket/prefix`, in which to look for job names. It also overrides the folder of a job file.
    * Default: `output`.
    */
   readonly out?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether to fetch the database of the job with a run in a bucket. */
+  /** For a run in a bucket: whether to fetch the database of its job, too. */
   readonly withDatabase?: boolean;
 }
 
@@ -51,7 +51,7 @@ export async function findNamed(text: string, options: FindOptions): Promise<Fou
     return { ...thing, copy, location: { name, output: { ...output, dir: dirname(copy.folder) } } };
   }
   if (thing.kind !== "database" || !isBucketUrl(text)) return thing;
-  const file = await copyDatabase(await copyFrom(bucketWordFrom(text).url, options));
+  const file = await fetchDatabaseOf(await copyFrom(bucketWordFrom(text).url, options));
   if (file === undefined) throw noSuchThing(text, "the job has no database there");
   return { kind: "database", file };
 }
@@ -182,7 +182,7 @@ export async function copyFrom(url: string, options: FindOptions): Promise<JobCo
 }
 
 /** Defaults: no log, no progress, no cancellation, and new copies that are not removed at the end. */
-function copyOptions({ env, copies, signal, log, watch }: FindOptions): CopyOptions {
+function copyOptions({ env, copies, signal, log, watch }: FindOptions): LocalCopyOptions {
   return {
     env,
     copies: copies ?? openCopies(env),
@@ -241,9 +241,12 @@ async function nothingFound(text: string, whole: Found, output: string): Promise
   if (whole === "other")
     return noSuchThing(
       text,
-      "it is a file, but no job file and no database; expected a run folder, or the name of a job",
+      "it is a file, but neither a job file nor a database; expected a run folder, or the name of a job",
     );
   if (isRunId(text)) return noSuchThing(text, `write the job before the id of the run, as in nightly@${text}`);
+  const [, job] = /^([^@/]+)@\d{1,7}$/.exec(text) ?? [];
+  if (job !== undefined && isJobName(job))
+    return noSuchThing(text, `write at least the day of the run after the @, as in ${job}@20261120`);
   if (!isJobName(wordFrom(text).before)) return noSuchThing(text, "there is no such file or folder");
   const jobs = await jobsIn(output);
   const some = jobs?.length ? `jobs there: ${listText(jobs)}` : "no job has run there";

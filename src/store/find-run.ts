@@ -3,14 +3,14 @@ import { basename, join } from "node:path";
 import { readDumpFolder, readRunFacts } from "../dump/read-manifest.js";
 import { UsageError } from "../errors.js";
 import { ifAbsent, isThere } from "../files/files.js";
-import { looksLikeKey } from "../job/findings.js";
 import { isJobName, type Job } from "../job/job.js";
 import { loadJob } from "../job/load-job.js";
 import type { JobFlags } from "../job/merge-flags.js";
 import { recordedJobFile } from "../job/recorded-options.js";
 import { isBucketUrl } from "../job/s3-url.js";
+import { looksLikeKey } from "../safe-text.js";
+import { fetchDatabaseOf, fetchManifestsOf, fetchRunOf, type JobCopy } from "./bucket/fetch-run.js";
 import type { BucketRun } from "./bucket/head.js";
-import { copyDatabase, copyManifests, copyRun, type JobCopy } from "./copy/copy-run.js";
 import { type FindOptions, type FoundJob, findNamed, isJob, lookAt } from "./find-named.js";
 import { foldersOf, newestComplete, runIdsIn, shardOfFolder } from "./folder/job-folders.js";
 
@@ -45,8 +45,8 @@ export async function findRunToFetch(word: string, options: FindOptions): Promis
 
 /** Copies the files of a run in a bucket, and with `withDatabase` its job's database. Returns the run folder. */
 async function fetched({ folder, inBucket }: RunToFetch, { withDatabase = false }: FindOptions): Promise<string> {
-  if (inBucket) await copyRun(inBucket.copy, inBucket.run);
-  if (inBucket && withDatabase) await copyDatabase(inBucket.copy);
+  if (inBucket) await fetchRunOf(inBucket.copy, inBucket.run);
+  if (inBucket && withDatabase) await fetchDatabaseOf(inBucket.copy);
   return folder;
 }
 
@@ -149,7 +149,7 @@ export async function findDatabase(
   if (found.run !== undefined) return { folder: await fetched(await meant(found, word), options) };
   const { copy, location } = found;
   const { folder, database } = foldersOf(location);
-  const isFound = copy ? (await copyDatabase(copy)) !== undefined : await isThere(database);
+  const isFound = copy ? (await fetchDatabaseOf(copy)) !== undefined : await isThere(database);
   if (isFound) return { database };
   const names = (await readdir(folder).catch(ifAbsent<string[]>([]))).filter((name) => name.endsWith(".duckdb"));
   const [copied, ...others] = names;
@@ -179,7 +179,7 @@ export async function findJob(
   if (found.kind !== "job" || found.run !== undefined)
     throw new UsageError("No such job:", [{ path: word, message: "expected a job: its file, its name or its folder" }]);
   const { folder: run, inBucket } = await newest(found, word);
-  if (inBucket) await copyManifests(inBucket.copy, [inBucket.run]);
+  if (inBucket) await fetchManifestsOf(inBucket.copy, [inBucket.run]);
   const { manifest, problems } = await readDumpFolder(run);
   if (manifest === undefined)
     throw new UsageError(

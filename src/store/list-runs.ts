@@ -1,8 +1,8 @@
 import { readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { JobLocation } from "../job/job.js";
+import { fetchManifestsOf, type JobCopy } from "./bucket/fetch-run.js";
 import { mayTakeOver } from "./bucket/head.js";
-import { copyManifests, type JobCopy } from "./copy/copy-run.js";
 import { shardRunsInBucket } from "./find-named.js";
 import { findShardRuns, foldersOf } from "./folder/job-folders.js";
 import { holderOf, readLock } from "./folder/lock.js";
@@ -40,7 +40,7 @@ export interface RunList {
  */
 export async function listRuns(location: JobLocation, now: Date, copy?: JobCopy): Promise<RunList> {
   const folders = foldersOf(location);
-  if (copy) await copyManifests(copy, copy.head.runs);
+  if (copy) await fetchManifestsOf(copy, copy.head.runs);
   const { runs, strangers } = await readPastRuns(folders.runs, location.name);
   const url = copy?.url;
   const latest = basename(await readlink(join(folders.folder, "latest")).catch(() => ""));

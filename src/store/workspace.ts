@@ -9,7 +9,7 @@ export interface Workspace extends LeasedJob {
   /** The start of the run that began this work. For resumed work, that is an earlier run. */
   readonly startedAt: Date;
   readonly work: string;
-  /** Parts, one file per document, kind and text format. */
+  /** The folder of the segments: one file per document, kind and text format, or several small documents in one. */
   readonly segments: string;
   /** The folder that becomes the run folder. */
   readonly stage: string;

@@ -1,6 +1,5 @@
 import { lstat, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { Connection } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
 import { sqlText, sqlTypes } from "../duckdb/sql.js";
 import type { Manifest } from "../dump/manifest.js";
@@ -11,9 +10,9 @@ import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { compareRows } from "./compare-rows.js";
 import type { CheckedDatabase } from "./findings.js";
-import { databaseRows, type Loaded, manifestRows } from "./readers/sources.js";
+import { databaseRows, type Loaded, manifestRows, type Tables } from "./readers/sources.js";
 import { unreadable } from "./readers/sql-rows.js";
-import { isGuarded, type RowStore } from "./row-store.js";
+import type { RowStore } from "./row-store.js";
 
 /** The path of the database: the given one, otherwise the one next to the runs folder. UsageError if it does not exist. */
 export async function databasePath(folder: string, { job }: Manifest, given: true | string): Promise<string> {
@@ -26,67 +25,48 @@ export async function databasePath(folder: string, { job }: Manifest, given: tru
   throw new UsageError("There is no database to compare with:", [{ path, message }]);
 }
 
-/** A database, and the run to look for in it. */
-interface RunInDatabase {
+/** A run folder, and the database to compare it with. */
+interface RunDatabase {
+  readonly store: RowStore;
   readonly path: string;
   readonly manifest: Manifest;
   /** The rows of the run folder. */
-  readonly folder: ReadonlyMap<Kind, Loaded>;
+  readonly folder: Tables;
 }
 
-/** The rows of a run in its job's database. */
-interface VerifiedDatabase {
-  readonly checked: CheckedDatabase;
-  /** Documents that no later run has read. */
-  readonly documents: Manifest["documents"];
-  /** Rows that no later run has replaced. */
-  readonly rows: ReadonlyMap<Kind, Loaded>;
-}
-
-/** Compares a run folder with a database; undefined if the database cannot be read, which is a finding. */
-export async function verifyDatabase(
-  reader: Connection,
-  store: RowStore,
-  { path, manifest, folder }: RunInDatabase,
-): Promise<VerifiedDatabase | undefined> {
-  const database = { reader, store, manifest, folder, name: basename(path), run: sqlText(manifest.run_id) };
+/**
+ * Compares a run folder with a database; undefined if the database cannot be read, which is a finding. Returns the documents that no
+ * later run has read, and those of their rows that no later run has replaced.
+ */
+export async function verifyDatabase(database: RunDatabase) {
+  const { path, manifest, store } = database;
   try {
-    await attach(reader, path);
+    await attach(database);
     await checkRunRow(database);
     const { kept, later, passedOver } = await documentsIn(database);
-    const readings = await readingsIn(store, folder.get("indexing_status"));
+    const readings = await readingsIn(database);
     const rows = new Map<Kind, Loaded>();
     for (const kind of allKinds.filter((each) => manifest.counts[each] !== undefined)) {
-      const loaded = await load(database, kind, conditionOf(kind, database, readings));
+      const loaded = await load(database, kind, conditionOf(kind, manifest, readings));
       if (loaded) rows.set(kind, loaded);
     }
     await compareWithFolder(database, rows, kept);
     await checkRunIds(database, rows);
-    const checked = { path, documents: kept.length, read_later: later, passed_over: passedOver };
+    const checked: CheckedDatabase = { path, documents: kept.length, read_later: later, passed_over: passedOver };
     const ofDocuments = [...rows].filter(([kind]) => kind === "chunks" || kind === "child_chunks");
     return { checked, documents: kept, rows: new Map(ofDocuments) };
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    store.findings.add(database.name, "cannot be read", `cannot be read: ${error.message}`);
+    store.findings.add(basename(path), "cannot be read", `cannot be read: ${error.message}`);
     return undefined;
   }
 }
 
-/** The part of a job's database that concerns one run. */
-interface RunDatabase extends Omit<RunInDatabase, "path"> {
-  readonly reader: Connection;
-  readonly store: RowStore;
-  /** The name in findings. */
-  readonly name: string;
-  /** SQL: the id of the run. */
-  readonly run: string;
-}
-
 /** Opens a database read-only. UnreadableError if it is not one; StopError if it is in use. */
-async function attach(reader: Connection, path: string): Promise<void> {
+async function attach({ store, path }: RunDatabase): Promise<void> {
   try {
-    await reader.run(`ATTACH ${sqlText(path)} AS dump (READ_ONLY)`);
-    await reader.run("FROM dump.documents LIMIT 0");
+    await store.reader.run(`ATTACH ${sqlText(path)} AS dump (READ_ONLY)`);
+    await store.reader.run("FROM dump.documents LIMIT 0");
   } catch (error) {
     if (error instanceof Error && /\block\b/i.test(error.message)) {
       throw new StopError("the database is open for writing in another program; close it first", { cause: error });
@@ -95,26 +75,27 @@ async function attach(reader: Connection, path: string): Promise<void> {
   }
 }
 
-function query({ reader }: RunDatabase, sql: string): Promise<readonly SqlRow[]> {
-  return rowsOf(reader, sql).catch(unreadable);
+function query({ store }: RunDatabase, sql: string): Promise<readonly SqlRow[]> {
+  return rowsOf(store.reader, sql).catch(unreadable);
 }
 
-function load({ reader, store, name }: RunDatabase, kind: Kind, condition: string): Promise<Loaded | undefined> {
-  return store.load(databaseRows(reader, name, kind, `dump.${kind} t WHERE ${condition}`));
+function load({ store, path }: RunDatabase, kind: Kind, condition: string): Promise<Loaded | undefined> {
+  return store.load(databaseRows(store.reader, basename(path), kind, `dump.${kind} t WHERE ${condition}`));
 }
 
 /** Checks that the table `runs` has exactly one row for this run, and that it matches the manifest. */
 async function checkRunRow(database: RunDatabase): Promise<void> {
-  const { manifest, name, run, store } = database;
+  const { manifest, path, store } = database;
   const { documents, chunks, child_chunks } = manifest.counts;
   const wanted = { status: manifest.status, documents, chunks, child_chunks };
-  const rows = await query(database, `SELECT ${Object.keys(wanted).join(", ")} FROM dump.runs WHERE run_id = ${run}`);
+  const condition = `run_id = ${sqlText(manifest.run_id)}`;
+  const rows = await query(database, `SELECT ${Object.keys(wanted).join(", ")} FROM dump.runs WHERE ${condition}`);
   const [row] = rows;
-  if (!row || rows.length > 1)
-    store.findings.add(name, "runs", `has ${countOf(rows.length, "row")} for run ${manifest.run_id} in the table runs`);
+  const report = (message: string) => store.findings.add(basename(path), "runs", message);
+  if (rows.length !== 1) report(`has ${countOf(rows.length, "row")} for run ${manifest.run_id} in the table runs`);
   for (const [column, value] of Object.entries(wanted)) {
     if (row && String(row[column]) !== String(value))
-      store.findings.add(name, "runs", `runs.${column} is ${row[column]}, the manifest says ${value}`);
+      report(`runs.${column} is ${row[column]}, the manifest says ${value}`);
   }
 }
 
@@ -123,7 +104,7 @@ async function checkRunRow(database: RunDatabase): Promise<void> {
  * in this run, so that the database keeps the complete state of an earlier run. A document missing from the database is a finding.
  */
 async function documentsIn(database: RunDatabase) {
-  const { manifest, name, store } = database;
+  const { manifest, path, store } = database;
   const rows = await query(database, "SELECT dataset_id, document_id, run_id, status FROM dump.documents");
   const readBy = new Map(rows.map((row) => [documentKey(row), { run: String(row.run_id), status: row.status }]));
   const kept: Manifest["documents"][number][] = [];
@@ -135,31 +116,32 @@ async function documentsIn(database: RunDatabase) {
     else if (run !== undefined && document.status === "unstable" && status === "complete") passedOver++;
     else {
       const state = run === undefined ? "missing" : `from the older run ${run}`;
-      store.findings.add(name, "document", `document ${document.document_id} is ${state}`);
+      store.findings.add(basename(path), "document", `document ${document.document_id} is ${state}`);
     }
   }
   return { kept, later, passedOver };
 }
 
-/** The first and last time of the status readings, in DuckDB's format; undefined if there is no readable one. */
-async function readingsIn(store: RowStore, status: Loaded | undefined): Promise<readonly string[] | undefined> {
+/** SQL: the first and last time of the status readings; undefined if there is no readable one. */
+async function readingsIn({ store, folder }: RunDatabase): Promise<string | undefined> {
+  const status = folder.get("indexing_status");
   if (!status) return undefined;
   const time = `id::${sqlTypes.time}`;
   const [span] = await store.query(
     `SELECT min(${time})::VARCHAR AS first, max(${time})::VARCHAR AS last FROM ${status.table}`,
   );
-  return span?.first == null ? undefined : [String(span.first), String(span.last)];
+  return span?.first == null ? undefined : `${sqlText(String(span.first))} AND ${sqlText(String(span.last))}`;
 }
 
 /**
  * SQL: the rows of this run, and of the documents that no later run has read. Status readings have no run id, so their time
  * identifies them. Child chunks remain from an earlier run if a later run read their document without them.
  */
-function conditionOf(kind: Kind, { manifest, run }: RunDatabase, readings: readonly string[] | undefined): string {
-  if (kind === "indexing_status")
-    return readings ? `captured_at BETWEEN ${readings.map(sqlText).join(" AND ")}` : "false";
+function conditionOf(kind: Kind, manifest: Manifest, readings: string | undefined): string {
+  if (kind === "indexing_status") return readings ? `captured_at BETWEEN ${readings}` : "false";
+  const run = sqlText(manifest.run_id);
   const isOfRun = `run_id = ${run}`;
-  if (isReplaced(kind) || (kind === "child_chunks" && !asksForChildren(manifest))) return isOfRun;
+  if (replacedKinds.has(kind) || (kind === "child_chunks" && !asksForChildren(manifest))) return isOfRun;
   const ofRun = `(${isOfRun} OR ${lastReadBy(run)})`;
   return kind === "child_chunks" ? `${ofRun} AND NOT ${lastReadBy(run, ">")}` : ofRun;
 }
@@ -169,30 +151,22 @@ function asksForChildren({ options }: Manifest): boolean {
   return options.child_chunks !== "none";
 }
 
-/** Whether a run with rows of this kind replaces those of earlier runs, even for documents that failed. */
-function isReplaced(kind: Kind): boolean {
-  return kind === "metadata_fields" || kind === "datasets" || kind === "document_info" || kind === "document_details";
-}
+/** Kinds whose rows replace those of earlier runs, even for documents that failed. */
+const replacedKinds = new Set<Kind>(["metadata_fields", "datasets", "document_info", "document_details"]);
 
 function lastReadBy(run: string, comparison: "=" | ">" = "="): string {
   return `EXISTS (FROM dump.documents d WHERE d.run_id ${comparison} ${run} AND d.dataset_id = t.dataset_id AND d.document_id = t.document_id)`;
 }
 
 /** Checks that the database has exactly the rows of the run folder for this run, in any order. */
-async function compareWithFolder(
-  database: RunDatabase,
-  found: ReadonlyMap<Kind, Loaded>,
-  kept: Manifest["documents"],
-): Promise<void> {
-  const { store, manifest, folder } = database;
+async function compareWithFolder(database: RunDatabase, found: Tables, kept: Manifest["documents"]): Promise<void> {
+  const { store, folder } = database;
   const documents = await store.load(manifestRows({ documents: kept }));
   if (!documents) return;
   for (const [kind, rows] of found) {
     const all = kind === "documents" ? documents : folder.get(kind);
     if (!all) continue;
-    const wanted = { ...all, table: await wantedTable(kind, all, documents, database) };
-    const exactly = kind !== "indexing_status"; // kbdump status may have added readings at the same time
-    await compareRows(store, wanted, rows, { unguarded: isGuarded(all, manifest), ordered: false, exactly });
+    await compareRows(store, { ...all, table: await wantedTable(kind, all, documents, database) }, rows);
   }
 }
 
@@ -200,13 +174,15 @@ async function compareWithFolder(
 async function wantedTable(kind: Kind, { table }: Loaded, documents: Loaded, database: RunDatabase): Promise<string> {
   if (kind === "chunks" || kind === "child_chunks")
     return `(FROM ${table} SEMI JOIN ${documents.table} USING (dataset_id, document_id))`;
-  const later = isReplaced(kind) && (await load(database, kind, `run_id > ${database.run}`));
+  const later =
+    replacedKinds.has(kind) && (await load(database, kind, `run_id > ${sqlText(database.manifest.run_id)}`));
   return later ? `(FROM ${table} ANTI JOIN ${later.table} USING (${namesWith(kind, "document").join(", ")}))` : table;
 }
 
 /** Checks the run id in rows of documents that no later run has read. */
-async function checkRunIds(database: RunDatabase, found: ReadonlyMap<Kind, Loaded>): Promise<void> {
-  const { store, manifest, name, run } = database;
+async function checkRunIds(database: RunDatabase, found: Tables): Promise<void> {
+  const { store, manifest, path } = database;
+  const run = sqlText(manifest.run_id);
   for (const kind of ["chunks", "child_chunks"] as const) {
     if (!found.has(kind) || (kind === "child_chunks" && !asksForChildren(manifest))) continue;
     const others = `FROM dump.${kind} t WHERE run_id IS DISTINCT FROM ${run} AND ${lastReadBy(run)}`;
@@ -214,6 +190,6 @@ async function checkRunIds(database: RunDatabase, found: ReadonlyMap<Kind, Loade
     const count = Number(row?.count);
     if (count === 0) continue;
     const rows = `${countOf(count, "row")} of ${kind} ${count === 1 ? "has" : "have"}`;
-    store.findings.add(name, "run_id", `${rows} another run_id than the document`);
+    store.findings.add(basename(path), "run_id", `${rows} another run_id than the document`);
   }
 }

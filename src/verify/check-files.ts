@@ -3,6 +3,7 @@ import type { Dirent } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
+  type DumpTable,
   type ListedFile,
   listedFiles,
   listName,
@@ -11,43 +12,48 @@ import {
   manifestName,
   originalsFolder,
   partsOf,
+  tablesOf,
 } from "../dump/manifest.js";
 import { UnreadableError } from "../files/files.js";
 import { readPieces, readTextPieces } from "../files/lines.js";
+import type { ReadProgress } from "../read-progress.js";
 import { listOf, object, text, valueIf } from "../schema.js";
 import { type Findings, listedPerKind } from "./findings.js";
 
-interface FileChecks {
+/** The findings and the progress of a verification. Aborting the signal ends it. */
+export interface Verifying {
   readonly findings: Findings;
-  /** Called before a file is read. */
-  readonly onFile: (path: string) => void;
-  /** Called often while bytes are read; may throw to stop the reading. */
-  readonly onBytes: (bytes: number) => void;
+  readonly signal: AbortSignal;
+  readonly progress: ReadProgress;
 }
 
-/** The paths of listed files that can be opened, and of those whose bytes match the manifest. */
-export interface CheckedFiles {
-  readonly there: ReadonlySet<string>;
-  readonly sound: ReadonlySet<string>;
-}
-
-/** Compares the folder with the manifest, and reads every byte of the listed files. */
-export async function checkFiles(folder: string, manifest: Manifest, checks: FileChecks): Promise<CheckedFiles> {
-  const { findings, onFile, onBytes } = checks;
-  const listed = new Map<string, ListedFile & Pick<ManifestFile, "uncompressed">>();
-  for (const file of [...listedFiles(manifest), ...manifest.files]) listed.set(file.path, file);
+/**
+ * Compares the folder with the manifest, and reads every byte of the listed files. Returns the number of data files, the tables
+ * whose files all exist, and the ids of the datasets whose documents were listed. Sound tables come first, because the others are
+ * compared with the first.
+ */
+export async function checkFiles(folder: string, manifest: Manifest, verifying: Verifying) {
+  const { findings, progress } = verifying;
+  const listed = new Map([...listedFiles(manifest), ...manifest.files].map((file) => [file.path, file]));
   const folders = new Set([...listed.keys()].flatMap(foldersOf));
   if (manifest.originals) folders.add(originalsFolder);
-  const there = await checkEntries(folder, [...listed.keys()], { folders, findings });
+  const there = await checkEntries(folder, [...listed.keys()], folders, findings);
   const sound = new Set<string>();
   for (const [path, file] of listed) {
     if (!there.has(path)) continue;
-    onFile(path);
-    const problems = await problemsIn(join(folder, path), file, onBytes);
+    progress.step = `hashing ${path}`;
+    const problems = await problemsIn(join(folder, path), file, verifying);
     for (const problem of problems) findings.add(path, "bytes", problem);
     if (problems.length === 0) sound.add(path);
   }
-  return { there, sound };
+  const isIn = (paths: ReadonlySet<string>) => (table: DumpTable) => table.files.every(({ path }) => paths.has(path));
+  const files = new Map(manifest.files.map((file) => [file.path, file])); // a manifest may list one twice
+  const whole = tablesOf([...files.values()]).filter(isIn(there));
+  return {
+    files: manifest.files.filter(({ path }) => there.has(path)).length,
+    tables: [...whole.filter(isIn(sound)), ...whole.filter((table) => !isIn(sound)(table))],
+    datasets: manifest.shard && !sound.has(listName) ? [] : await listedDatasets(folder, manifest, findings),
+  };
 }
 
 /** All parent folders of a path. */
@@ -57,11 +63,7 @@ function foldersOf(path: string): readonly string[] {
 }
 
 /** Compares the names in the folder with the listed ones; returns the listed files that can be opened. */
-async function checkEntries(
-  folder: string,
-  listed: readonly string[],
-  { folders, findings }: Pick<FileChecks, "findings"> & { readonly folders: ReadonlySet<string> },
-): Promise<ReadonlySet<string>> {
+async function checkEntries(folder: string, listed: readonly string[], folders: Set<string>, findings: Findings) {
   const entries = await readEntries(folder, folders);
   const known = new Set([manifestName, ...listed, ...folders]);
   const others = [...entries.keys()].filter((name) => !known.has(name)).sort();
@@ -69,8 +71,7 @@ async function checkEntries(
     findings.add(path, "not listed", `is in the folder, but not in ${manifestName}`);
   findings.addAll(".", "not listed", [], Math.max(0, others.length - listedPerKind));
   const closed = [...entries.keys()].filter((path) => folders.has(path));
-  const isBelow = (path: string) => foldersOf(path).some((above) => closed.includes(above));
-  const reachable = listed.filter((path) => !isBelow(path));
+  const reachable = listed.filter((path) => !foldersOf(path).some((above) => closed.includes(above)));
   const open = new Set(reachable.filter((path) => entries.get(path)?.isFile()));
   for (const path of [...closed, ...reachable.filter((path) => !open.has(path))]) {
     const entry = entries.get(path);
@@ -82,11 +83,7 @@ async function checkEntries(
 }
 
 /** The entries of a folder by path; expected folders are replaced by their own entries. */
-async function readEntries(
-  folder: string,
-  expected: ReadonlySet<string>,
-  above = "",
-): Promise<ReadonlyMap<string, Dirent>> {
+async function readEntries(folder: string, expected: ReadonlySet<string>, above = ""): Promise<Map<string, Dirent>> {
   const entries = new Map<string, Dirent>();
   for (const entry of await readdir(join(folder, above), { withFileTypes: true })) {
     const path = `${above}${entry.name}`;
@@ -97,11 +94,11 @@ async function readEntries(
 }
 
 /** Reads every byte of a file and checks its size and hash, those of its text, and whether its last row is complete. */
-async function problemsIn(
-  path: string,
-  file: ListedFile & Pick<ManifestFile, "uncompressed">,
-  onBytes: FileChecks["onBytes"],
-): Promise<readonly string[]> {
+async function problemsIn(path: string, file: ListedFile | ManifestFile, { signal, progress }: Verifying) {
+  const onBytes = (length: number) => {
+    signal.throwIfAborted();
+    progress.done += length;
+  };
   const bytes = await factsOf(readPieces(path), onBytes);
   const problems = differences("", bytes, file);
   if (!("rows" in file)) return problems;
@@ -117,13 +114,10 @@ async function problemsIn(
   }
 }
 
-type Facts = Pick<ListedFile, "bytes" | "sha256">;
+/** The size and hash of bytes, and the last of them. */
+type Facts = Pick<ListedFile, "bytes" | "sha256"> & { readonly last?: number | undefined };
 
-/** The size, the hash and the last byte of the pieces. */
-async function factsOf(
-  pieces: AsyncIterable<Buffer>,
-  onBytes: FileChecks["onBytes"],
-): Promise<Facts & { readonly last: number | undefined }> {
+async function factsOf(pieces: AsyncIterable<Buffer>, onBytes: (length: number) => void): Promise<Facts> {
   const hash = createHash("sha256");
   let bytes = 0;
   let last: number | undefined;
@@ -143,19 +137,14 @@ function differences(name: string, found: Facts, listed: Facts): readonly string
   ];
 }
 
-function openEnd({ bytes, last }: { readonly bytes: number; readonly last: number | undefined }): readonly string[] {
+function openEnd({ bytes, last }: Facts): readonly string[] {
   return bytes > 0 && last !== 10 ? ["does not end with a line feed"] : [];
 }
 
 const listSchema = object({ datasets: listOf(object({ dataset_id: text, state: text })) });
 
-/** Returns the ids of the datasets whose documents the service listed. For a shard, they are in the list of all documents. */
-export async function listedDatasets(
-  folder: string,
-  { shard, discovered }: Manifest,
-  { sound, findings }: Pick<CheckedFiles, "sound"> & Pick<FileChecks, "findings">,
-): Promise<readonly string[]> {
-  if (shard && !sound.has(listName)) return [];
+/** The ids of the datasets whose documents the service listed. For a shard, they are in the list of all documents. */
+async function listedDatasets(folder: string, { shard, discovered }: Manifest, findings: Findings) {
   const list = shard ? datasetsIn(await readFile(join(folder, listName), "utf8")) : (discovered?.datasets ?? []);
   if (!list) findings.add(listName, "list", "is not a list of documents");
   const listed = list?.filter(({ state }) => state === "listed" || state === "unsettled");

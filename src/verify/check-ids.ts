@@ -1,41 +1,34 @@
+import type { SqlRow } from "../duckdb/read-rows.js";
 import { sqlText } from "../duckdb/sql.js";
 import type { Manifest } from "../dump/manifest.js";
-import type { Kind } from "../rows/columns.js";
 import { type DocumentRow, documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { locationText } from "./compare-rows.js";
-import { listedPerKind } from "./findings.js";
-import { type Loaded, rowText } from "./readers/sources.js";
+import { type Loaded, rowText, type Tables } from "./readers/sources.js";
 import { locationColumns, type RowStore } from "./row-store.js";
-
-interface ListedRun {
-  readonly manifest: Pick<Manifest, "documents" | "joined">;
-  /** The ids of the datasets whose documents were listed. */
-  readonly datasets: readonly string[];
-}
 
 /**
  * Checks that chunks are unique in their document, and child chunks in their parent, which must exist in the document. Every document that
  * was listed, or has details, must occur in the run once; and every document of a listed dataset must have its row. In a joined dump, a
- * failed document may have no row, if its own shard did not list it.
+ * failed document may have no row, if its own shard did not list it. `datasets`: the ids of the datasets whose documents were listed.
  */
 export async function checkIds(
   store: RowStore,
-  rows: ReadonlyMap<Kind, Loaded>,
-  { manifest, datasets }: ListedRun,
+  rows: Tables,
+  { manifest, datasets }: { readonly manifest: Manifest; readonly datasets: readonly string[] },
 ): Promise<void> {
   for (const kind of ["chunks", "child_chunks", "document_info", "datasets", "document_details"] as const)
     await checkUnique(store, rows.get(kind));
   const [chunks, children] = [rows.get("chunks"), rows.get("child_chunks")];
   if (chunks && children) {
-    const text = (row: Relation) => `in ${rowText(children, Number(row.row))} has no parent in ${chunks.name}`;
+    const text = (row: SqlRow) => `in ${rowText(children, Number(row.row))} has no parent in ${chunks.name}`;
     await addRows(store, children, apart(children, chunks, "t.parent = o.id"), "without parent", text);
   }
   const documents = rows.get("documents");
   if (!documents) return;
   const listed = rows.get("document_info");
   for (const some of [listed, rows.get("document_details")]) {
-    const text = (row: Relation) => `in row ${row.row} is not in ${documents.name}`;
+    const text = (row: SqlRow) => `in row ${row.row} is not in ${documents.name}`;
     if (some) await addRows(store, some, apart(some, documents), "not read", text);
   }
   if (!listed) return;
@@ -58,11 +51,7 @@ function sqlTexts(texts: readonly string[]): string {
 }
 
 /** Checks the counts of chunks and child chunks of every document, and that there are no rows of other documents. */
-export async function checkCounts(
-  store: RowStore,
-  rows: ReadonlyMap<Kind, Loaded>,
-  documents: readonly DocumentRow[],
-): Promise<void> {
+export async function checkCounts(store: RowStore, rows: Tables, documents: readonly DocumentRow[]): Promise<void> {
   for (const [kind, column] of [
     ["chunks", "chunk_count"],
     ["child_chunks", "child_chunk_count"],
@@ -82,12 +71,10 @@ export async function checkCounts(
       const message = `document ${document.document_id} has ${countOf(count, "row")}, its ${column} is ${document[column]}`;
       store.findings.add(name, "rows of documents", message);
     }
-    for (const [key, count] of counts)
-      store.findings.add(
-        name,
-        "of no document",
-        `has ${countOf(count, "row")} of document ${key}, which is not part of this run`,
-      );
+    for (const [key, count] of counts) {
+      const message = `has ${countOf(count, "row")} of document ${key}, which is not part of this run`;
+      store.findings.add(name, "of no document", message);
+    }
   }
 }
 
@@ -97,11 +84,9 @@ export async function checkUnique(store: RowStore, loaded: Loaded | undefined): 
   const repeated = `(SELECT ${locationColumns.join(", ")}, min(row) AS first, max(row) AS last, count(*) AS times
     FROM ${loaded.table} GROUP BY ${locationColumns.join(", ")} HAVING times > 1)`;
   const rowAt = (row: unknown) => rowText(loaded, Number(row));
-  const text = (row: Relation) => `occurs ${row.times} times, in ${rowAt(row.first)} and in ${rowAt(row.last)}`;
+  const text = (row: SqlRow) => `occurs ${row.times} times, in ${rowAt(row.first)} and in ${rowAt(row.last)}`;
   await addRows(store, loaded, repeated, "not unique", text);
 }
-
-type Relation = Readonly<Record<string, unknown>>;
 
 /** Adds a finding for every row of a relation that should be empty. */
 async function addRows(
@@ -109,12 +94,10 @@ async function addRows(
   { kind, name }: Loaded,
   relation: string,
   finding: string,
-  text: (row: Relation) => string,
+  text: (row: SqlRow) => string,
 ): Promise<void> {
-  const [counted] = await store.query(`SELECT count(*) AS count FROM ${relation}`);
-  const count = Number(counted?.count);
+  const { rows, count } = await store.sample(relation, "first");
   if (count === 0) return;
-  const rows = await store.query(`FROM ${relation} ORDER BY first LIMIT ${listedPerKind}`);
   const messages = rows.map((row) => `${locationText(kind, row)} ${text(row)}`);
   store.findings.addAll(name, finding, messages, count);
 }

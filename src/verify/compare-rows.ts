@@ -1,80 +1,56 @@
+import type { SqlRow } from "../duckdb/read-rows.js";
 import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
-import { listedPerKind } from "./findings.js";
 import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/cells.js";
 import { type Loaded, rowOfFileText, rowText } from "./readers/sources.js";
 import { locationColumns, type RowStore } from "./row-store.js";
 
-interface CompareOptions {
-  /** Compare without the apostrophes of `csv_safe`. */
-  readonly unguarded: boolean;
-  /** False: the rows may be in any order. */
-  readonly ordered: boolean;
-  /** False: there may be additional rows. */
-  readonly exactly: boolean;
-}
-
 /**
- * Finds rows that are missing from `found` or from `wanted`, that differ, or that are in another order. Rows are
- * identified by their ids; rows with the same ids are paired in order.
+ * Finds rows that are missing from `found` or from `wanted`, that differ, or that are in another order. Rows are identified by
+ * their ids; rows with the same ids are paired in order. The rows of a database have no order, and `kbdump status` may have added
+ * readings to it. Apostrophes of `csv_safe` are ignored.
  */
-export async function compareRows(
-  store: RowStore,
-  wanted: Loaded,
-  found: Loaded,
-  options: CompareOptions,
-): Promise<void> {
-  if (options.ordered && (await sameLocations(store, wanted, found, options.unguarded))) return;
-  await pairRows(store, wanted, found, options.unguarded);
+export async function compareRows(store: RowStore, wanted: Loaded, found: Loaded): Promise<void> {
   const { findings } = store;
   const { name: file, kind } = found;
-  const other = wanted.name;
+  const isOrdered = found.format !== "duckdb";
+  const unguarded = store.unguarded && [wanted, found].some(({ format }) => format === "csv");
+  const hash = unguarded ? "unguarded" : "hash";
+  if (isOrdered && (await sameLocations(store, wanted, found, hash))) return;
+  await pairRows(store, wanted, found, hash);
+  const textOf = (pair: Pair) => (isOrdered ? `${rowText(found, pair.found)}, ${pair.place},` : pair.place);
 
-  const missing = await samples(store, kind, "found IS NULL", listedPerKind);
+  const missing = await samples(store, kind, "found IS NULL");
   const missingText = ({ place, wanted: row }: Pair) => `${place} is missing; it is ${rowOfFileText(wanted, row)}`;
   findings.addAll(file, "missing", missing.pairs.map(missingText), missing.count);
 
-  const added = await samples(store, kind, options.exactly ? "wanted IS NULL" : "false", listedPerKind);
+  const mayHaveMore = !isOrdered && kind === "indexing_status";
+  const added = await samples(store, kind, mayHaveMore ? "false" : "wanted IS NULL");
   const addedText = (pair: Pair) =>
-    `${pairText(found, pair, options)} ${pair.again ? "occurs more often than in" : "is not in"} ${other}`;
+    `${textOf(pair)} ${pair.again ? "occurs more often than in" : "is not in"} ${wanted.name}`;
   findings.addAll(file, "not in the other", added.pairs.map(addedText), added.count);
 
-  const changed = await samples(store, kind, "wanted + found > 0 AND changed", listedPerKind);
-  const changedTexts = await textsOfChanges(wanted, found, changed.pairs, options);
-  findings.addAll(file, "different", changedTexts, changed.count);
+  const changed = await samples(store, kind, "wanted + found > 0 AND changed");
+  const those = await rowsAt(wanted, new Set(changed.pairs.map((pair) => pair.wanted))); // a second reading, for the columns
+  const these = await rowsAt(found, new Set(changed.pairs.map((pair) => pair.found)));
+  const changedText = (pair: Pair) => {
+    const names = differentColumns(kind, those.get(pair.wanted), these.get(pair.found), unguarded);
+    return `${textOf(pair)} differs in ${names.join(", ")} from ${rowOfFileText(wanted, pair.wanted)}`;
+  };
+  findings.addAll(file, "different", changed.pairs.map(changedText), changed.count);
 
-  if (options.ordered && missing.count + added.count === 0) await compareOrder(store, wanted, found);
+  if (isOrdered && missing.count + added.count === 0) await compareOrder(store, wanted, found);
   await store.query("DROP TABLE pairs");
-}
-
-/** A pair for messages. Rows in a database have no order, so their numbers are left out. */
-function pairText(source: Loaded, { found, place }: Pair, { ordered }: CompareOptions): string {
-  return ordered ? `${rowText(source, found)}, ${place},` : place;
 }
 
 /** Adds one finding for all rows of a file, because one misplaced row moves all rows after it. */
 async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded): Promise<void> {
-  const { pairs, count } = await samples(store, found.kind, "wanted <> found", 1);
+  const { pairs, count } = await samples(store, found.kind, "wanted <> found");
   const [first] = pairs;
   if (!first) return;
   const [here, there] = [rowText(found, first.found), rowText(wanted, first.wanted)];
   const message = `${countOf(count, "row")} are in another order than in ${wanted.name}: ${here}, ${first.place}, is ${there} there`;
   store.findings.add(found.name, "order", message);
-}
-
-/** Names the columns that differ, which needs a second reading of the rows. */
-async function textsOfChanges(
-  wanted: Loaded,
-  found: Loaded,
-  pairs: readonly Pair[],
-  options: CompareOptions,
-): Promise<readonly string[]> {
-  const those = await rowsAt(wanted, new Set(pairs.map((pair) => pair.wanted)));
-  const these = await rowsAt(found, new Set(pairs.map((pair) => pair.found)));
-  return pairs.map((pair) => {
-    const names = differentColumns(wanted.kind, those.get(pair.wanted), these.get(pair.found), options);
-    return `${pairText(found, pair, options)} differs in ${names.join(", ")} from ${rowOfFileText(wanted, pair.wanted)}`;
-  });
 }
 
 async function rowsAt({ files, counts }: Loaded, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, RowText>> {
@@ -96,7 +72,7 @@ function differentColumns(
   kind: Kind,
   one: RowText | undefined,
   other: RowText | undefined,
-  { unguarded }: CompareOptions,
+  unguarded: boolean,
 ): readonly string[] {
   const canonical = (row: RowText = []) => canonicalRow(kind, unguarded ? unguardedRow(row) : row);
   const [these, those] = [canonical(one), canonical(other)];
@@ -112,11 +88,8 @@ interface Pair {
   readonly again: boolean;
 }
 
-const hashColumn = (unguarded: boolean) => (unguarded ? "unguarded" : "hash");
-
 /** Whether two sources have the same rows at the same places; a fast check. */
-async function sameLocations(store: RowStore, wanted: Loaded, found: Loaded, unguarded: boolean): Promise<boolean> {
-  const hash = hashColumn(unguarded);
+async function sameLocations(store: RowStore, wanted: Loaded, found: Loaded, hash: string): Promise<boolean> {
   const different = await store.query(
     `SELECT row FROM ${wanted.table} w FULL JOIN ${found.table} f USING (row) WHERE w.${hash} IS DISTINCT FROM f.${hash} LIMIT 1`,
   );
@@ -124,13 +97,12 @@ async function sameLocations(store: RowStore, wanted: Loaded, found: Loaded, ung
 }
 
 /** Makes the table of all pairs, except of the same row at the same place. */
-async function pairRows(store: RowStore, wanted: Loaded, found: Loaded, unguarded: boolean): Promise<void> {
+async function pairRows(store: RowStore, wanted: Loaded, found: Loaded, hash: string): Promise<void> {
   const ids = locationColumns.join(", ");
   const numbered = ({ table }: Loaded) =>
     `(SELECT *, row_number() OVER (PARTITION BY ${ids} ORDER BY row) AS nth FROM ${table})`;
   const same = [...locationColumns, "nth"].map((name) => `w.${name} IS NOT DISTINCT FROM f.${name}`);
   const either = locationColumns.map((name) => `coalesce(w.${name}, f.${name}) AS ${name}`);
-  const hash = hashColumn(unguarded);
   await store.query(`CREATE TABLE pairs AS
     SELECT w.row AS wanted, f.row AS found, ${either.join(", ")}, f.nth > 1 AS again,
       w.${hash} IS DISTINCT FROM f.${hash} AS changed
@@ -139,40 +111,28 @@ async function pairRows(store: RowStore, wanted: Loaded, found: Loaded, unguarde
 }
 
 /** The number of pairs that meet a condition, and the first of them. */
-async function samples(
-  store: RowStore,
-  kind: Kind,
-  condition: string,
-  limit: number,
-): Promise<{ readonly pairs: readonly Pair[]; readonly count: number }> {
-  const [counted] = await store.query(`SELECT count(*) AS count FROM pairs WHERE ${condition}`);
-  const rows = await store.query(`FROM pairs WHERE ${condition} ORDER BY coalesce(found, wanted) LIMIT ${limit}`);
-  const pairs = rows.map((row) => ({
-    wanted: Number(row.wanted),
-    found: Number(row.found),
-    again: row.again === true,
-    place: locationText(kind, row),
-  }));
-  return { pairs, count: Number(counted?.count) };
+async function samples(store: RowStore, kind: Kind, condition: string) {
+  const { rows, count } = await store.sample(`pairs WHERE ${condition}`, "coalesce(found, wanted)");
+  const pairs = rows.map((row): Pair => {
+    const [wanted, found] = [Number(row.wanted), Number(row.found)];
+    return { wanted, found, again: row.again === true, place: locationText(kind, row) };
+  });
+  return { pairs, count };
 }
 
 /** `child chunk … of chunk … of document …`, for messages. The row must be from a loaded table. */
-export function locationText(kind: Kind, row: Readonly<Record<string, unknown>>): string {
-  const { dataset_id: dataset, document_id: document, parent, id } = row;
-  switch (kind) {
-    case "chunks":
-      return `chunk ${id} of document ${document}`;
-    case "child_chunks":
-      return `child chunk ${id} of chunk ${parent} of document ${document}`;
-    case "documents":
-    case "document_info":
-    case "document_details":
-      return `document ${document} of dataset ${dataset}`;
-    case "indexing_status":
-      return `document ${document} of batch ${parent} at ${id}`;
-    case "datasets":
-      return `dataset ${dataset}`;
-    case "metadata_fields":
-      return `field ${id} of dataset ${dataset}`;
-  }
+export function locationText(kind: Kind, { dataset_id, document_id, parent, id }: SqlRow): string {
+  const document = `document ${document_id}`;
+  const dataset = `dataset ${dataset_id}`;
+  const texts: Readonly<Record<Kind, string>> = {
+    chunks: `chunk ${id} of ${document}`,
+    child_chunks: `child chunk ${id} of chunk ${parent} of ${document}`,
+    documents: `${document} of ${dataset}`,
+    document_info: `${document} of ${dataset}`,
+    document_details: `${document} of ${dataset}`,
+    indexing_status: `${document} of batch ${parent} at ${id}`,
+    datasets: dataset,
+    metadata_fields: `field ${id} of ${dataset}`,
+  };
+  return texts[kind];
 }

@@ -9,16 +9,9 @@ export type Finding = v.InferOutput<typeof finding>;
 /** Maximum findings of one kind to list; the others are only counted. */
 export const listedPerKind = 20;
 
-interface Group {
-  readonly file: string;
-  readonly kind: string;
-  readonly listed: string[];
-  count: number;
-}
-
 /** Collects findings. Keeps only the first of each kind in a file, so that memory stays bounded. */
 export class Findings {
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, { file: string; kind: string; listed: string[]; count: number }>();
 
   /** `kind` names the problem in a word or two; the message says what and where. */
   add(file: string, kind: string, message: string): void {
@@ -27,7 +20,9 @@ export class Findings {
 
   /** Adds several findings of a kind; `count` is needed if not all of them have a message. */
   addAll(file: string, kind: string, messages: readonly string[], count = messages.length): void {
-    const group = this.#group(file, kind);
+    const key = JSON.stringify([file, kind]);
+    const group = this.#groups.get(key) ?? { file, kind, listed: [], count: 0 };
+    this.#groups.set(key, group);
     group.count += count;
     group.listed.push(...messages.slice(0, listedPerKind - group.listed.length));
   }
@@ -46,13 +41,6 @@ export class Findings {
       const rest = more > 0 ? [`and ${numberText(more)} more (${kind})`] : [];
       return [...listed, ...rest].map((message) => ({ file, message }));
     });
-  }
-
-  #group(file: string, kind: string): Group {
-    const key = JSON.stringify([file, kind]);
-    const group = this.#groups.get(key) ?? { file, kind, listed: [], count: 0 };
-    this.#groups.set(key, group);
-    return group;
   }
 }
 

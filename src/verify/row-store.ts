@@ -4,37 +4,30 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, lackOf, memoryShare, withDuckDb } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
-import type { DumpTable, Manifest } from "../dump/manifest.js";
+import type { DumpTable } from "../dump/manifest.js";
 import { UnreadableError } from "../files/files.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
 import { countOf } from "../words.js";
-import type { Findings } from "./findings.js";
+import type { Verifying } from "./check-files.js";
+import { type Findings, listedPerKind } from "./findings.js";
 import { canonicalRow, RowError, type RowText, unguardedRow, unguardedText } from "./readers/cells.js";
 import { type Loaded, type RowSource, tableRows } from "./readers/sources.js";
 
 /** The names of the columns that identify a row, the same for every kind. */
 export const locationColumns = ["dataset_id", "document_id", "parent", "id"] as const;
 
-interface RowStoreOptions {
+interface RowStoreOptions extends Verifying {
   /** Maximum memory of both DuckDB instances together, such as `800MB`. */
   readonly memory: string;
-  readonly signal: AbortSignal;
-  /** Also hash every row without the apostrophes of `csv_safe`. */
+  /** Whether formulas in CSV may start with apostrophes of `csv_safe`. Then every row is also hashed without them. */
   readonly unguarded: boolean;
-  /** Receives problems with rows. */
-  readonly findings: Findings;
-  /** Called often while rows are loaded; may throw to stop the loading. */
-  readonly onRows: (source: RowSource, rows: number) => void;
 }
 
 /**
  * Runs `work` with one DuckDB that reads and another that stores, because a streaming one can do nothing else.
  * Spills to the system's temporary folder, and removes the files.
  */
-export async function withRowStore<T>(
-  options: RowStoreOptions,
-  work: (reader: Connection, store: RowStore) => Promise<T>,
-): Promise<T> {
+export async function withRowStore<T>(options: RowStoreOptions, work: (store: RowStore) => Promise<T>): Promise<T> {
   const { memory, signal } = options;
   const temporary = await mkdtemp(join(tmpdir(), "kbdump-verify-"));
   const part = (name: string, share: number) => {
@@ -43,7 +36,7 @@ export async function withRowStore<T>(
   try {
     // One reading thread is enough, because the consumer is slower, and every thread needs memory.
     return await withDuckDb(":memory:", { ...part("read", 0.75), threads: 1 }, (reader) =>
-      withDuckDb(":memory:", part("store", 0.25), (connection) => work(reader, new RowStore(connection, options))),
+      withDuckDb(":memory:", part("store", 0.25), (connection) => work(new RowStore(reader, connection, options))),
     );
   } catch (error) {
     throw lackOf(error, memory) ?? error;
@@ -54,15 +47,19 @@ export async function withRowStore<T>(
 
 /** Keeps rows until they are compared, in a DuckDB that spills to disk, and collects findings about them. */
 export class RowStore {
+  readonly reader: Connection;
   readonly findings: Findings;
+  readonly unguarded: boolean;
   readonly #connection: Connection;
   readonly #options: RowStoreOptions;
   #tables = 0;
 
-  constructor(connection: Connection, options: RowStoreOptions) {
+  constructor(reader: Connection, connection: Connection, options: RowStoreOptions) {
+    this.reader = reader;
     this.#connection = connection;
     this.#options = options;
     this.findings = options.findings;
+    this.unguarded = options.unguarded;
   }
 
   /** The rows of a statement as JSON values: large integers are texts. */
@@ -70,16 +67,25 @@ export class RowStore {
     return rowsOf(this.#connection, sql);
   }
 
+  /** The number of rows of a relation, and the first of them in an order. */
+  async sample(relation: string, order: string): Promise<{ readonly rows: readonly SqlRow[]; readonly count: number }> {
+    const [counted] = await this.query(`SELECT count(*) AS count FROM ${relation}`);
+    const count = Number(counted?.count);
+    const rows = count > 0 ? await this.query(`FROM ${relation} ORDER BY ${order} LIMIT ${listedPerKind}`) : [];
+    return { rows, count };
+  }
+
   /**
-   * Reads a source to its end. If that fails, records a finding and returns undefined. Pass `isCompared: false` for rows that are not
-   * compared: they need no hash, which saves a sixth of the time.
+   * Reads a source to its end. If that fails, records a finding and returns undefined. Rows that are not compared need no hash, which
+   * saves a sixth of the time.
    */
-  async load(source: RowSource, { isCompared = true } = {}): Promise<Loaded | undefined> {
+  async load(source: RowSource, isCompared = true): Promise<Loaded | undefined> {
     const table = `rows_${++this.#tables}`;
     const names = locationColumns.map((name) => `${name} VARCHAR`).join(", ");
     await this.#connection.run(`CREATE TABLE ${table} (row BIGINT, ${names}, hash VARCHAR, unguarded VARCHAR)`);
     const appender = await this.#connection.createAppender(table);
-    const append = rowAppender(appender, source.kind, { ...this.#options, isCompared });
+    const append = rowAppender(appender, source.kind, isCompared, this.unguarded);
+    const { signal, progress } = this.#options;
     const counts: number[] = [];
     let [rows, name] = [0, source.name];
     try {
@@ -102,7 +108,9 @@ export class RowStore {
               problem(error.message);
             }
           }
-          this.#options.onRows(source, rows - first);
+          signal.throwIfAborted();
+          progress.step = `reading ${source.name}`;
+          progress.done += (rows - first) * (source.bytesPerRow ?? 0);
         }
         counts.push(rows - before);
       }
@@ -135,11 +143,7 @@ function locationCheck(dataset: string | undefined, report: Problem): (row: RowT
 
 type Appender = Awaited<ReturnType<Connection["createAppender"]>>;
 
-function rowAppender(
-  appender: Appender,
-  kind: Kind,
-  { unguarded, isCompared }: Pick<RowStoreOptions, "unguarded"> & { readonly isCompared: boolean },
-): (row: number, text: RowText) => void {
+function rowAppender(appender: Appender, kind: Kind, isCompared: boolean, unguarded: boolean) {
   const names = columns[kind].map(({ name }) => name);
   const required = namesWith(kind, "document", "parent", "id").map((name) => names.indexOf(name)); // a row without one of them cannot be identified
   const [parent] = namesWith(kind, "parent");
@@ -149,7 +153,7 @@ function rowAppender(
     if (value === null) appender.appendNull();
     else appender.appendVarchar(value);
   };
-  return (row, text) => {
+  return (row: number, text: RowText) => {
     const whole = canonicalRow(kind, text);
     const bare = unguarded ? unguardedRow(text) : text;
     for (const place of required) if (text[place] == null) throw new RowError(`has no ${names[place]}`);
@@ -179,36 +183,26 @@ export function textOfRow(cells: RowText): string {
 
 /**
  * Reads the rows of a run folder's tables and checks their number against the manifest. Leaves out tables that cannot be read or whose
- * format has no reader.
+ * format has no reader. `isCompared`: whether tables of which there is only one are compared too.
  */
 export async function loadTables(
-  reader: Connection,
   store: RowStore,
   folder: string,
   tables: readonly DumpTable[],
-  isCompared: (table: DumpTable) => boolean,
+  isCompared: boolean,
 ): Promise<readonly Loaded[]> {
   const all: Loaded[] = [];
   for (const table of tables) {
-    const source = tableRows(reader, folder, table);
-    const loaded = source && (await store.load(source, { isCompared: isCompared(table) }));
+    const { kind, files } = table;
+    const isOneOfMany = kind === "documents" || tables.filter((other) => other.kind === kind).length > 1;
+    const source = tableRows(store.reader, folder, table);
+    const loaded = source && (await store.load(source, isCompared || isOneOfMany));
     if (!loaded) continue;
     all.push(loaded);
-    for (const [at, { path, rows: listed }] of table.files.entries()) {
+    for (const [at, { path, rows: listed }] of files.entries()) {
       const rows = loaded.counts[at] ?? 0;
       if (rows !== listed) store.findings.add(path, "rows", `has ${countOf(rows, "row")}, the manifest says ${listed}`);
     }
   }
   return all;
-}
-
-/** Whether formulas may start with added apostrophes, which only happens in CSV. */
-export function isGuarded({ format }: Loaded, { options }: Manifest): boolean {
-  return options.output.csv_safe && format === "csv";
-}
-
-/** For each kind, the table that the other formats are compared with: the first with the expected row count, else the first. */
-export function firstOfKinds(tables: readonly Loaded[], { counts }: Manifest): ReadonlyMap<Kind, Loaded> {
-  const whole = tables.filter(({ kind, rows }) => rows === counts[kind]);
-  return new Map([...tables.toReversed(), ...whole.toReversed()].map((table) => [table.kind, table]));
 }

@@ -492,7 +492,7 @@ const folders: readonly BadInput[] = [
     line: "restore @",
     files: { "manifest.json": "{}" },
     env: { KNOWLEDGE_API_KEY: key },
-    says: "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy take a key of their own, ",
+    says: "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy need a separate key ",
   },
   {
     line: "restore @ --key-env NO_SUCH_KEY",
@@ -505,7 +505,7 @@ const folders: readonly BadInput[] = [
   },
   {
     line: "restore @ --apply",
-    says: "kbdump: --apply: there is no terminal to confirm at; look at the plan without --apply first, then add --yes ",
+    says: "kbdump: --apply: there is no terminal for the confirmation; look at the plan without --apply first, then add --yes ",
   },
   {
     line: "restore @ --plan-out new.yaml --document x --apply --yes",
@@ -536,18 +536,18 @@ const folders: readonly BadInput[] = [
   { line: `copy @ --to ${url} --concurrency 65`, says: "kbdump: --concurrency: got 65, expected a whole number " },
   {
     line: `copy @ --to ${url} --apply`,
-    says: "kbdump: --apply: there is no terminal to confirm at; look at the plan without --apply first, then add --yes ",
+    says: "kbdump: --apply: there is no terminal for the confirmation; look at the plan without --apply first, then add --yes ",
   },
   { line: `copy @ --to ${url}`, says: "@: no manifest.json in it, which a run writes last\n" },
   {
     line: `copy @ --to ${url}`,
     files: { "manifest.json": "{}" },
     env: { KNOWLEDGE_API_KEY: key },
-    says: "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy take a key of their own, ",
+    says: "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy need a separate key ",
   },
   {
-    line: "restore @ --document 7,x",
-    says: '  --document: got "7", expected a UUID, 8-4-4-4-12 hexadecimal digits',
+    line: "restore @ --document Plan,x",
+    says: '  --document: got "Plan", expected a UUID, 8-4-4-4-12 hexadecimal digits',
   },
   {
     line: "restore @ --to http://10.0.0.5/v1",

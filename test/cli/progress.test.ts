@@ -6,7 +6,7 @@ import { emptyRunProgress, type RunProgress } from "../../src/job/run-progress.j
 
 import { withoutTimes } from "./run-kbdump.js";
 
-const tallyOf = (facts: Partial<RunProgress>): RunProgress => ({
+const progressOf = (facts: Partial<RunProgress>): RunProgress => ({
   ...emptyRunProgress(),
   step: "reading documents",
   ...facts,
@@ -14,7 +14,7 @@ const tallyOf = (facts: Partial<RunProgress>): RunProgress => ({
 
 /** What the view shows for a run with these counts after `elapsed` milliseconds; the run started with no pages done. */
 function factsAfter(elapsed: number, facts: Partial<RunProgress>) {
-  const progress = tallyOf({ ...facts, pagesDone: 0 });
+  const progress = progressOf({ ...facts, pagesDone: 0 });
   const rendering = renderRun(progress);
   rendering.facts(0);
   Object.assign(progress, facts);
@@ -44,7 +44,7 @@ test("there is no estimate without data, and the share never exceeds 1", () => {
 });
 
 test("the time left counts from when the size was known", () => {
-  const progress = tallyOf({ documents: 2 });
+  const progress = progressOf({ documents: 2 });
   const { facts } = renderRun(progress);
   facts(60_000);
   Object.assign(progress, { documentsBegun: 2, pagesExpected: 200 });
@@ -54,7 +54,7 @@ test("the time left counts from when the size was known", () => {
 });
 
 test("requests by workers count before their results arrive", () => {
-  const progress = tallyOf({ requestsElsewhere: 0 });
+  const progress = progressOf({ requestsElsewhere: 0 });
   const { facts } = renderRun(progress);
   facts(0);
   Object.assign(progress.requests, { sent: 41, answered: 40 });
@@ -63,14 +63,14 @@ test("requests by workers count before their results arrive", () => {
 });
 
 test("a shard says which one it is, first", () => {
-  const progress = tallyOf({ documents: 2 });
+  const progress = progressOf({ documents: 2 });
   expect(renderRun(progress, { index: 3, count: 16 }).lines(1_000)[0]).toMatch(/^shard 3 of 16 · 0\/2 documents · /);
   expect(renderRun(progress).lines(1_000)[0]).toMatch(/^0\/2 documents · /);
 });
 
 test("one line says how long, how far and how fast", () => {
   const counts = { documents: 13, documentsDone: 4, documentsBegun: 13, chunks: 4800, child_chunks: 1 };
-  const progress = tallyOf({ ...counts, pagesExpected: 10 });
+  const progress = progressOf({ ...counts, pagesExpected: 10 });
   const { lines } = renderRun(progress);
   lines(0);
   progress.pagesDone = 5;
@@ -84,7 +84,7 @@ test("one line says how long, how far and how fast", () => {
 
 test("while answers are missing, the line says for how long, and gives no estimate", () => {
   vi.setSystemTime(0);
-  const progress = tallyOf({ documents: 2, documentsBegun: 2, pagesExpected: 10 });
+  const progress = progressOf({ documents: 2, documentsBegun: 2, pagesExpected: 10 });
   const { lines, facts } = renderRun(progress);
   lines(0);
   progress.pagesDone = 5;

@@ -24,7 +24,7 @@ describe("checkPage", () => {
       { id: "b", created_at: 1741267200.5, exact: new ExactNumber("1e400") },
     ];
     const page = checkPage({ data: rows, total: 2, doc_form: "qa_model", has_more: "yes", limit: null, novel: 1 }, url);
-    expect(page).toEqual({ rows, total: 2, docForm: "qa_model", hasMore: "yes" });
+    expect(page).toEqual({ rows, total: 2, docForm: "qa_model" });
     expect(page.rows[0]).toBe(rows[0]);
   });
 

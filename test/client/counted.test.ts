@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { counted, emptyRequestCounts } from "../../src/client/request-counts.js";
+import { counted, RequestCounts } from "../../src/client/request-counts.js";
 import type { Answer } from "../../src/client/retry.js";
 
 test("records the time since the last answer: a failure is not an answer, and an answer resets it", async () => {
-  const progress = emptyRequestCounts();
+  const progress = new RequestCounts();
   const ends: { answer: () => void; fail: () => void }[] = [];
   const send = counted(
     () =>

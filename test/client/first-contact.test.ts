@@ -33,13 +33,13 @@ describe("a first answer", () => {
     [302, "", "302; it redirects, which is not followed"],
     [304, "", "304; not modified: a cache answers in place of the service, and nothing was asked of one"],
   ])("%i %j is not of the service", (status, body, said) => {
-    const judged = judgeAnswer(answer(status, body), "dataset-k");
+    const judged = judgeAnswer(answer(status, body), { key: "dataset-k" });
     expect(judged).toBeInstanceOf(StopError);
     expect(judged).toMatchObject({ message: `GET ${lists}: ${said}`, status });
   });
 
   it("with the content type of a web page is one, whatever is in it", () => {
-    const judged = judgeAnswer(answer(200, "OK", { "content-type": "text/html; charset=utf-8" }), "k");
+    const judged = judgeAnswer(answer(200, "OK", { "content-type": "text/html; charset=utf-8" }), { key: "k" });
     expect(judged).toMatchObject({ message: expect.stringContaining("with a web page (200)") });
   });
 
@@ -50,11 +50,11 @@ describe("a first answer", () => {
     [{ data: { id: "c" } }, "service"],
   ])("that is no list: %j", (body, expected) => {
     const one = "https://kb.example.com/v1/datasets/d";
-    expect(judgeAnswer(answer(200, body, {}, one), "k")).toEqual(expected);
+    expect(judgeAnswer(answer(200, body, {}, one), { key: "k" })).toEqual(expected);
   });
 
   it("does not say that base_url ends in /v1 if it does", () => {
-    const judged = judgeAnswer(answer(200, page, {}, lists.replace(".com/", ".com/v1/")), "k");
+    const judged = judgeAnswer(answer(200, page, {}, lists.replace(".com/", ".com/v1/")), { key: "k" });
     expect(judged).toMatchObject({ message: expect.stringMatching(/Knowledge API; check service.base_url$/) });
   });
 
@@ -69,13 +69,15 @@ describe("a first answer", () => {
     ["a throttled one", 429, page, "unclear"],
     ["a timeout of a proxy", 408, page, "unclear"],
   ] as const)("that is %s: %i %j is %s", (_, status, body, expected) => {
-    expect(judgeAnswer(answer(status, body), "k")).toBe(expected);
+    expect(judgeAnswer(answer(status, body), { key: "k" })).toBe(expected);
   });
 
   it.each(["metadata/built-in", "documents/e/segments/c/child_chunks", "documents/e/segments/c"])(
     "of an older service, which has no %s, decides nothing",
     (path) =>
-      expect(judgeAnswer(answer(404, page, {}, `https://kb.example.com/v1/datasets/d/${path}`), "k")).toBe("unclear"),
+      expect(judgeAnswer(answer(404, page, {}, `https://kb.example.com/v1/datasets/d/${path}`), { key: "k" })).toBe(
+        "unclear",
+      ),
   );
 });
 

@@ -2,16 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { limitRequests } from "../../src/client/limit-requests.js";
 import { Pace } from "../../src/client/pace.js";
-import type { Answer, Request } from "../../src/client/retry.js";
+import { type Answer, pause, type Request } from "../../src/client/retry.js";
 
 const answer: Answer = { url: "http://a.example/", status: 200, headers: {}, body: new Uint8Array() };
 const requestOf = (path: string): Request => ({ path, query: [] });
+const inRealTime = { now: () => performance.now(), sleep: pause };
 const refusal = ({ status }: Answer) => (status === 429 ? { retryAfter: 100 } : undefined);
 
 test.each([1, 3, 64])("lets %i requests be in flight, never more, in the order they came", async (concurrency) => {
   let [inFlight, most] = [0, 0];
   const begun: string[] = [];
   const options = {
+    ...inRealTime,
     concurrency,
     pace: new Pace(),
     signal: new AbortController().signal,
@@ -35,7 +37,7 @@ test.each([1, 3, 64])("lets %i requests be in flight, never more, in the order t
 test("one refusal slows all requests: they wait for the pause, and fewer are in flight after it", async () => {
   const sent: number[] = [];
   let [inFlight, mostAfter] = [0, 0];
-  const options = { concurrency: 8, pace: new Pace(), signal: new AbortController().signal, refusal };
+  const options = { ...inRealTime, concurrency: 8, pace: new Pace(), signal: new AbortController().signal, refusal };
   const send = limitRequests(async () => {
     const number = sent.push(performance.now());
     inFlight++;
@@ -55,6 +57,7 @@ test("the longest wait that the service asks for is announced, whatever came bef
   const waits = [1_000, 60_000, 2_000];
   const stop = new AbortController();
   const send = limitRequests(async () => ({ ...answer, status: 429 }), {
+    ...inRealTime,
     concurrency: 3,
     pace,
     signal: stop.signal,
@@ -70,6 +73,7 @@ test("the longest wait that the service asks for is announced, whatever came bef
 test("a wait ends at once with the reason of the signal", async () => {
   const stop = new AbortController();
   const send = limitRequests(async () => answer, {
+    ...inRealTime,
     concurrency: 1,
     pace: new Pace(0.01),
     signal: stop.signal,
@@ -93,6 +97,7 @@ test("a refusal halves the requests in flight, down to 1; good answers add one a
       return { ...answer, status };
     },
     {
+      ...inRealTime,
       concurrency: 8,
       pace: new Pace(),
       signal: new AbortController().signal,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
 import { type ClientOptions, openClient } from "../../src/client/open-client.js";
-import { emptyRequestCounts } from "../../src/client/request-counts.js";
+import { RequestCounts } from "../../src/client/request-counts.js";
 import { SkipError, StopError } from "../../src/errors.js";
 import { inFull } from "../rounds.js";
 import { openTestClient } from "./open-test-client.js";
@@ -22,7 +22,7 @@ async function busyClient(options: Partial<ClientOptions> = {}) {
     if (pageOf(request) === 3) response.writeHead(500, { "retry-after": "60" }).end();
     else if (pageOf(request) > 10) response.writeHead(401).end();
   });
-  const progress = emptyRequestCounts();
+  const progress = new RequestCounts();
   const client = openTestClient(url, { concurrency: 3, retries: 6, progress, ...options });
   const errors = Promise.all([1, 2, 3, 4, 5, 6].map((page) => rejection(client.chunks(document, page))));
   await expect.poll(() => requests.length).toBe(4);
@@ -64,7 +64,7 @@ describe("everything under way, in the queue and in a wait ends at once, and not
       if (pageOf(request) > 10) response.writeHead(401).end();
       else if (pageOf(request) === 3) response.writeHead(500, { "retry-after": "60" }).end();
     });
-    const progress = emptyRequestCounts();
+    const progress = new RequestCounts();
     const client = openTestClient(url, { concurrency: 3, retries: 6, progress });
     const errors = Promise.all([1, 2, 3, 11, 12, 13].map((page) => rejection(client.chunks(document, page))));
     const [first, ...others] = await errors;
@@ -82,7 +82,7 @@ describe("a service that is gone", () => {
     "stops everything within 3 s when it never answered (concurrency %i)",
     async (concurrency) => {
       const url = await deadUrl();
-      const progress = emptyRequestCounts();
+      const progress = new RequestCounts();
       const client = openTestClient(url, { concurrency, retries: 6, progress });
       const start = performance.now();
       const errors = await Promise.all(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
-import { emptyRequestCounts } from "../../src/client/request-counts.js";
+import { RequestCounts } from "../../src/client/request-counts.js";
 import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { inFull } from "../rounds.js";
 import { closeAfterEach, serveDocument } from "../servers/ask.js";
@@ -21,7 +21,7 @@ describe("the limit of requests in flight", () => {
     async (concurrency) => {
       const behaviour = { faults: randomTransientFaults(concurrency, 0.3, 1), latency: () => Math.random() * 4 };
       const { server, dataset, document: held } = await serveDocument({ chunks: 60, childrenPerChunk: 1 }, behaviour);
-      const progress = emptyRequestCounts();
+      const progress = new RequestCounts();
       const client = openTestClient(server.url, { key: server.key, concurrency, retries: 6, progress });
       let most = 0;
       const timer = setInterval(() => {
@@ -76,10 +76,10 @@ describe("the limit of requests in flight", () => {
   });
 });
 
-describe("the tally", () => {
+describe("the request counts", () => {
   it("counts bytes as they came, before decompression", async () => {
     const { server, dataset, document: held } = await serveDocument({ chunks: 100 }, { gzip: true });
-    const progress = emptyRequestCounts();
+    const progress = new RequestCounts();
     const client = openTestClient(server.url, { key: server.key, progress });
     const { rows } = await client.chunks({ ...document, datasetId: dataset.id, documentId: held.id }, 1);
     expect(progress.bytes).toBeGreaterThan(5_000);
@@ -88,7 +88,7 @@ describe("the tally", () => {
 
   it.each([0, 1, 2])("counts every refusal, the last one too (%i retries)", async (retries) => {
     const { url } = await serve((_, response) => response.writeHead(429, { "retry-after": "0" }).end());
-    const progress = emptyRequestCounts();
+    const progress = new RequestCounts();
     await rejection(openTestClient(url, { retries, progress }).chunks(document, 1));
     expect(progress).toMatchObject({
       sent: retries + 1,

@@ -23,7 +23,7 @@ export function openTestHttp(baseUrl: string, options: Partial<HttpOptions> = {}
     connections: 4,
     timeout: 5,
     maxBody: 1_000_000,
-    caFile: undefined,
+    env: {},
     signal,
     onBytes: (bytes) => {
       received += bytes;

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { failedRequest, jobFileNames } from "../../src/client/failed-request.js";
 import { type ClientOptions, type Environment, type HttpOptions, openClient } from "../../src/client/open-client.js";
-import { emptyRequestCounts } from "../../src/client/request-counts.js";
+import { RequestCounts } from "../../src/client/request-counts.js";
 import type { Answer, Request } from "../../src/client/retry.js";
 import { SkipError, StopError } from "../../src/errors.js";
 import { inFull } from "../rounds.js";
@@ -317,7 +317,7 @@ describe("what is no outage of the service", () => {
 describe("a plugin daemon that is away", () => {
   it("blocks only lists of the kind and dataset that need it, and is waited for", async () => {
     const isAway = (at: number) => at >= 1 && at < 60;
-    const progress = emptyRequestCounts();
+    const progress = new RequestCounts();
     const { clock, reported, chunks, sent } = startClient(
       (at, path) => (isAway(at) && path.includes("/high/") ? daemonGone : good),
       { retries: 0, progress },

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { limitRequests } from "../../src/client/limit-requests.js";
 import { Pace } from "../../src/client/pace.js";
-import type { Answer } from "../../src/client/retry.js";
+import { type Answer, pause } from "../../src/client/retry.js";
 import { inFull } from "../rounds.js";
 
 const tenMinutes = 600_000;
@@ -86,6 +86,8 @@ test("a request that fails in any way releases its slot and its place", async ()
       pace: new Pace(),
       signal: new AbortController().signal,
       refusal: () => undefined,
+      now: () => performance.now(),
+      sleep: pause,
     },
   );
   for (let time = 0; time < 5; time++) await expect(send({ path: "/a", query: [] })).rejects.toThrow("broken");

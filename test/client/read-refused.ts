@@ -1,5 +1,5 @@
 import { type HttpOptions, openClient } from "../../src/client/open-client.js";
-import { emptyRequestCounts } from "../../src/client/request-counts.js";
+import { RequestCounts } from "../../src/client/request-counts.js";
 import { mapAhead, Prefetch } from "../../src/crawl/prefetch.js";
 import { randomFrom } from "../servers/random.js";
 import { VirtualClock } from "./virtual-clock.js";
@@ -23,7 +23,7 @@ const page = Buffer.from(JSON.stringify({ data: [], total: 0 }));
 /** Reads the pages in order with prefetch, as the crawl does, from a service in virtual time that refuses some requests. */
 export async function readRefused({ requests, latency, seed, refuses, retries = 200, ...bounds }: Conditions) {
   const clock = new VirtualClock();
-  const progress = emptyRequestCounts();
+  const progress = new RequestCounts();
   const [dice, jitter, random] = [randomFrom(seed), randomFrom(seed + 1_000), randomFrom(seed + 2_000)];
   const sentAt: number[] = [];
   const openHttp = ({ baseUrl }: HttpOptions) => ({

@@ -15,7 +15,7 @@ function answer(status: number, body: unknown = "", headers: Answer["headers"] =
 }
 
 function errorFor(status: number, body?: unknown, headers?: Answer["headers"]) {
-  return errorFromAnswer(answer(status, body, headers), key);
+  return errorFromAnswer(answer(status, body, headers), { key });
 }
 
 function html(status: string): string {
@@ -54,12 +54,15 @@ describe("what to do next", () => {
     ],
     ["'dataset-abc'", "the variable K", ", which comes from the variable K: it has quotes around it, remove them"],
   ])("401 for %s from %s ends%s", (wrong, place, end) => {
-    const { message } = errorFromAnswer(answer(401, { code: "unauthorized", message: "No." }), wrong, place);
+    const { message } = errorFromAnswer(answer(401, { code: "unauthorized", message: "No." }), {
+      key: wrong,
+      keySource: place,
+    });
     expect(message).toBe(`GET ${url}: 401 unauthorized No.; the service does not take this key${end}`);
   });
 
   it("401 names a key that was typed", () => {
-    const { message } = errorFromAnswer(answer(401, {}), "dataset-abc", typedKey);
+    const { message } = errorFromAnswer(answer(401, {}), { key: "dataset-abc", keySource: typedKey });
     expect(message).toMatch(/; the service does not take the key you typed$/);
   });
 
@@ -161,7 +164,7 @@ describe("what the message says", () => {
       "Segment not found.",
     ],
   ])("404 %s of %s ends: %s", (body, asked, end) => {
-    const error = errorFromAnswer({ ...answer(404, body), url: asked }, key);
+    const error = errorFromAnswer({ ...answer(404, body), url: asked }, { key });
     expect(error.message.endsWith(end)).toBe(true);
   });
 
@@ -171,7 +174,7 @@ describe("what the message says", () => {
 
   it("403 of the list of datasets says to name them", () => {
     const asked = "https://kb.example.com/v1/datasets?page=1&limit=100&include_all=true";
-    const error = errorFromAnswer({ ...answer(403, '{"code":"forbidden","message":"No."}'), url: asked }, key);
+    const error = errorFromAnswer({ ...answer(403, '{"code":"forbidden","message":"No."}'), url: asked }, { key });
     expect(error.message).toMatch(/; a key of one dataset may not list them: name the datasets by id in the job file$/);
   });
 });
@@ -184,7 +187,7 @@ it("explains a 304: a cache answers, nothing redirects", () => {
 
 it("an id of any length is cut in errors", () => {
   const url = `https://kb.example.com/v1/datasets/${"x".repeat(14_000)}/documents?page=1&limit=100`;
-  const { message } = errorFromAnswer({ ...answer(404, ""), url }, key);
+  const { message } = errorFromAnswer({ ...answer(404, ""), url }, { key });
   expect(message.length).toBeLessThan(300);
   expect(message).toMatch(/\/datasets\/x{80}…\/documents\?page=1&limit=100: 404/);
 });
@@ -220,7 +223,7 @@ describe("redirects", () => {
 
   it("are reported for the list of datasets too", () => {
     const redirect = { ...answer(301, ""), url: "https://kb.example.com/datasets?page=1" };
-    const error = errorFromAnswer({ ...redirect, headers: { location: "/v1/datasets?page=1" } }, key);
+    const error = errorFromAnswer({ ...redirect, headers: { location: "/v1/datasets?page=1" } }, { key });
     expect(error.message).toMatch(/service.base_url should probably be https:\/\/kb.example.com\/v1$/);
   });
 
@@ -235,8 +238,8 @@ describe("redirects", () => {
 
 describe("the body of a 200", () => {
   it("is its JSON, with or without a byte order mark", () => {
-    expect(checkAnswer(answer(200, '\ufeff{"a":[1]}'), key)).toEqual({ a: [1] });
-    expect(checkAnswer(answer(200, ' {"a":"ä"} '), key)).toEqual({ a: "ä" });
+    expect(checkAnswer(answer(200, '\ufeff{"a":[1]}'), { key })).toEqual({ a: [1] });
+    expect(checkAnswer(answer(200, ' {"a":"ä"} '), { key })).toEqual({ a: "ä" });
   });
 
   it.each([
@@ -249,7 +252,7 @@ describe("the body of a 200", () => {
     ["{}{}", "{}{}"],
     ["\u001b[31m\u0000", "[31m"],
   ])("that is not JSON may be whole the next time: %j", (body, start) => {
-    const call = () => checkAnswer(answer(200, body), key);
+    const call = () => checkAnswer(answer(200, body), { key });
     expect(call).toThrow(RetryError);
     expect(call).toThrow(`GET ${url}: the body is not valid JSON: ${start}`);
     expect(call).toThrow(expect.objectContaining({ status: 200 }));
@@ -257,12 +260,12 @@ describe("the body of a 200", () => {
 
   it("that is no UTF-8 is not mended by replacement characters", () => {
     const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xe9]), Buffer.from('"}')]);
-    expect(() => checkAnswer({ ...answer(200), body }, key)).toThrow(RetryError);
+    expect(() => checkAnswer({ ...answer(200), body }, { key })).toThrow(RetryError);
   });
 
   it("that is too deep to read is no crash", () => {
     const deep = `${"[".repeat(200_000)}12345678901234567890${"]".repeat(200_000)}`;
-    expect(() => checkAnswer(answer(200, deep), key)).toThrow(RetryError);
+    expect(() => checkAnswer(answer(200, deep), { key })).toThrow(RetryError);
   });
 });
 
@@ -282,7 +285,7 @@ describe("the key", () => {
   ])("of an answer %i %j is in no message and no cause", (status, body) => {
     let error: unknown;
     try {
-      checkAnswer(answer(status, body, { location: `https://a.example/${key}` }), key);
+      checkAnswer(answer(status, body, { location: `https://a.example/${key}` }), { key });
     } catch (thrown) {
       error = thrown;
     }

@@ -30,6 +30,7 @@ test("guard backs up, waits for the re-index, and restores what it removed", asy
   expect(code, stderr).toBe(0);
   expect(stdout).toContain("restored: 2 of 2; proved");
   expect(stderr).toContain("backed up: 1 document, 53 chunks, 53 child chunks; ");
+  expect(stderr).toContain('\n"Contents that break exports.txt" (72eeb179-b9ed-4b5c-8fc0-ef7a606536c0)\n  To write:\n');
   expect(guard.contents()).toEqual(before);
   expect(await readdir(guard.runs)).toHaveLength(3); // two backups, and the folder that the restore made
 });
@@ -64,7 +65,7 @@ test.runIf(inFull)("Ctrl-C while it waits leaves the backup, and says the comman
 });
 
 test.each<[string, (command: readonly string[]) => readonly string[], NodeJS.ProcessEnv, RegExp]>([
-  ["no --yes where there is no terminal", (command) => command, {}, /there is no terminal to ask at/],
+  ["no --yes where there is no terminal", (command) => command, {}, /there is no terminal for questions/],
   [
     "a job that writes to a bucket",
     (command) => [...command.slice(0, -1), "s3://bucket/prefix", "--yes"],

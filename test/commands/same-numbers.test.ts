@@ -106,7 +106,7 @@ const at = (position: number, more: Row = {}): Row => ({ position, enabled: true
 const [by, off] = [{ updated_by: "ann" }, { enabled: false, disabled_by: "ann" }];
 const of = (documentId: string, ids: string, more: (id: string, at: number) => Row = () => ({})) =>
   [...ids].map((id, index) => chunk(documentId, id, at(index + 1, { content: `text ${id}`, ...more(id, index) })));
-const anew = (rows: readonly Row[], more: Row = {}) =>
+const withNewIds = (rows: readonly Row[], more: Row = {}) =>
   rows.map((row) => ({ ...row, id: `${row.id}'`, updated_by: null, disabled_by: null, enabled: true, ...more }));
 
 type Losses = readonly [string, Parameters<typeof tablesOf>, Parameters<typeof tablesOf>, Numbers];
@@ -119,7 +119,7 @@ const losses: readonly Losses[] = [
     { lost: 1, manual_edits: 1 },
   ],
   [
-    "a chunk was deleted that nobody had worked on, and another one with its text is there",
+    "a chunk without manual edits was deleted, and another one with its text is there",
     [of("a", "123")],
     [[...of("a", "1"), chunk("a", "x", at(2, { content: "text 2" }))]],
     { lost: 1, manual_edits: 0 },
@@ -133,19 +133,19 @@ const losses: readonly Losses[] = [
   [
     "people had disabled two chunks, the service one, and one came again disabled",
     [of("a", "1234", (id) => (id === "3" ? { enabled: false } : off))],
-    [[...anew(of("a", "123")), ...anew(of("a", "4"), { enabled: false, position: 4 })]],
+    [[...withNewIds(of("a", "123")), ...withNewIds(of("a", "4"), { enabled: false, position: 4 })]],
     { lost: 2, manual_edits: 2 },
   ],
   [
     "one of two equal texts is gone, and the answers of others are none and empty",
     [of("a", "1234", (id) => (id < "3" ? { content: "same" } : { answer: "", ...by }))],
-    [anew([...of("a", "1", () => ({ content: "same" })), ...of("a", "34", () => ({ answer: null }))])],
+    [withNewIds([...of("a", "1", () => ({ content: "same" })), ...of("a", "34", () => ({ answer: null }))])],
     { lost: 1, manual_edits: 0 },
   ],
   [
     "one document is gone, and one could not be read: no row of them counts",
     [[...of("a", "12", () => by), ...of("gone", "34", () => by), ...of("failed", "56", () => by)]],
-    [anew(of("a", "1")), [], [document("failed", 0, 0, { status: "failed", total: 2, error: "500" })]],
+    [withNewIds(of("a", "1")), [], [document("failed", 0, 0, { status: "failed", total: 2, error: "500" })]],
     { lost: 1, manual_edits: 1 },
   ],
   [
@@ -158,7 +158,7 @@ const losses: readonly Losses[] = [
         child("a", "2", "m", { content: "m", type: "customized" }),
       ],
     ],
-    [anew(of("a", "1")), [child("a", "1'", "x", { content: "l", type: "automatic" })]],
+    [withNewIds(of("a", "1")), [child("a", "1'", "x", { content: "l", type: "automatic" })]],
     { lost: 3, manual_edits: 2 },
   ],
   [
@@ -175,7 +175,7 @@ test.each(losses.slice(0, rounds(1, losses.length)))(
     const old = tablesOf(...before);
     const fresh = tablesOf(...after);
     const isOther = fresh.documents.some(({ doc_form }) => doc_form === "qa_model");
-    const chunks = isOther ? anew(of("a", "9")) : fresh.chunks;
+    const chunks = isOther ? withNewIds(of("a", "9")) : fresh.chunks;
     expect(await expectSameNumbers(...(await twoDumps(old, { ...fresh, chunks })))).toEqual(expected);
     expect(await viewOf(old, { ...fresh, chunks })).toEqual(expected);
   },
@@ -189,7 +189,7 @@ test.runIf(inFull)(
       ...tablesOf(of("a", "123", created)),
       document_details: [details("a", { completed_at: "2025-03-06T13:20:05Z" })],
     };
-    const fresh = tablesOf(anew(of("a", "1")));
+    const fresh = tablesOf(withNewIds(of("a", "1")));
     const expected = { lost: 2, manual_edits: 1 };
     expect(await expectSameNumbers(...(await twoDumps(old, fresh)))).toEqual(expected);
     expect(await viewOf(old, fresh)).toEqual(expected);
@@ -201,6 +201,6 @@ test.runIf(inFull).each<readonly [string, readonly [WriteOptions, WriteOptions]]
   ["compressed JSONL", [{ compress: "zstd" }, {}]],
 ])("diff, report and restore count the same in %s", async (_, options) => {
   const old = tablesOf(of("a", "123", (id) => (id === "3" ? {} : by)));
-  const folders = await twoDumps(old, tablesOf(anew(of("a", "1"))), options);
+  const folders = await twoDumps(old, tablesOf(withNewIds(of("a", "1"))), options);
   expect(await expectSameNumbers(...folders)).toEqual({ lost: 2, manual_edits: 1 });
 });

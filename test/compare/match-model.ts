@@ -51,6 +51,8 @@ export function matchModel(before: readonly MatchRow[], after: readonly MatchRow
     left.before = rest;
   };
   pairEqual("id", ({ id }) => id, ["position"]);
+  const placed = (row: MatchRow) => (row.position === null ? null : JSON.stringify([contentOf(row), row.position]));
+  pairEqual("content", placed, ["id"]);
   pairEqual("content", contentOf, ["position", "id"]);
   pairEqual("position", ({ position }) => position, ["id"]);
   for (const row of left.before) matches.push({ before: row, after: undefined, by: null });

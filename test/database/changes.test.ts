@@ -250,6 +250,9 @@ describe("the state at a run", () => {
       ["r2", "changed", ["content"], "1", null, "one"],
       ["r2", "removed", null, "2", null, "two"],
     ]);
+    expect(await database.query("SELECT older_run_id, run_id, id, lost FROM lost_texts")).toEqual([
+      ["r1", "r2", "2", ["text"]],
+    ]);
   });
 
   it.runIf(inFull)(

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { expect, test } from "vitest";
 import { randomFrom } from "../servers/random.js";
-import { type Environment, openWorld, type Place, runUndisturbed, type Undisturbed } from "./environment.js";
+import { type Environment, openEnvironment, type Place, runUndisturbed, type Undisturbed } from "./environment.js";
 import { failureText } from "./failure-text.js";
 import { canInject, faultEnv } from "./fault-library.js";
 import { callText, type FileCall, readCalls, sampleOfKind } from "./file-calls.js";
@@ -28,7 +28,7 @@ interface Fault {
 test.runIf(canInject)(
   `a disk that fails at ${all ? "every call" : "some calls"}: never a false word, and the next run mends it`,
   async () => {
-    const environment = await openWorld();
+    const environment = await openEnvironment();
     const undisturbed = await runUndisturbed(environment, kinds);
     const { calls } = undisturbed;
     expect(kinds.filter((kind) => !calls.some((call) => call.kind === kind))).toEqual([]);
@@ -54,7 +54,7 @@ function faultsAt(calls: readonly FileCall[]): readonly Fault[] {
 
 /** Runs the job with a fault and again without; returns the problems. */
 async function tryFault(environment: Environment, undisturbed: Undisturbed, fault: Fault): Promise<readonly string[]> {
-  const place = await environment.anew();
+  const place = await environment.newPlace();
   const disturbed = await runWith(environment, place, fault);
   const state = await readState(place.job);
   const problems = [

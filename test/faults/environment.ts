@@ -29,7 +29,7 @@ export interface Environment {
   readonly before: JobState;
   readonly args: (place: Place) => readonly string[];
   /** Makes an output folder in the state that the earlier run left. */
-  readonly anew: () => Promise<Place>;
+  readonly newPlace: () => Promise<Place>;
 }
 
 /** A run over the current data without faults. */
@@ -46,7 +46,7 @@ export interface Undisturbed {
 export const stableFiles = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
 
 /** A knowledge base with two documents of more than one page and a small one; after a first run, it is edited. */
-export async function openWorld(): Promise<Environment> {
+export async function openEnvironment(): Promise<Environment> {
   const store = new Store();
   const documents = [
     makeDocument({ chunks: 130, seed: 1 }),
@@ -70,12 +70,12 @@ export async function openWorld(): Promise<Environment> {
   const [earlierRun = ""] = await readdir(join(first.job, "runs"));
   deleteChunks(documents[0], 3, 5);
   addChunks(documents[1], 2, { children: 1, seed: 99 });
-  const anew = async () => {
+  const newPlace = async () => {
     const place = placeIn(await mkdtemp(join(folder, "place-")));
     await cp(first.out, place.out, { recursive: true, verbatimSymlinks: true });
     return place;
   };
-  return { env, earlierRun, before: await readState(first.job), args, anew };
+  return { env, earlierRun, before: await readState(first.job), args, newPlace };
 }
 
 function placeIn(folder: string): Place {
@@ -85,10 +85,10 @@ function placeIn(folder: string): Place {
 
 /** Runs the job without faults and records its calls. */
 export async function runUndisturbed(
-  { env, args, anew }: Environment,
+  { env, args, newPlace }: Environment,
   kinds: readonly CallKind[] = [],
 ): Promise<Undisturbed> {
-  const place = await anew();
+  const place = await newPlace();
   const count = canInject && kinds.length > 0;
   const more = count ? faultEnv({ folder: place.out, kinds, action: "count", log: place.log }) : {};
   const start = performance.now();

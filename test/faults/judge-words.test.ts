@@ -43,6 +43,6 @@ test.each([
 
 test("finds a run that no program mentions", () => {
   const end = { name: "A", pid: 1, ...failed };
-  expect(unclaimedRuns([end], there, [earlier])).toEqual([`runs/${run} is there, and nobody says so`]);
+  expect(unclaimedRuns([end], there, [earlier])).toEqual([`runs/${run} is there, and no program says so`]);
   expect(unclaimedRuns([{ ...end, ...complete }], there, [earlier])).toEqual([]);
 });

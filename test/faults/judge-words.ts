@@ -28,7 +28,7 @@ export function unclaimedRuns(
 ): readonly string[] {
   const claimed = ends.map((end) => claimedRun(end, found));
   const unclaimed = found.runs.filter((run) => !before.includes(run) && !claimed.includes(run));
-  return unclaimed.map((run) => `runs/${run} is there, and nobody says so`);
+  return unclaimed.map((run) => `runs/${run} is there, and no program says so`);
 }
 
 /** Describes how a program ended, for a failure text. */

@@ -20,7 +20,7 @@ it.skipIf(process.platform !== "linux")(
   async () => {
     for (const path of ["/proc/kbdump-test", "/proc/kbdump-test/a/b"])
       expect(await failureOf(path)).toBe(
-        "/proc/kbdump-test cannot be made: the file system of /proc takes no new folders",
+        "/proc/kbdump-test cannot be made: the file system of /proc does not accept new folders",
       );
   },
 );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkJob } from "../../src/job/check-job.js";
-import { pathText } from "../../src/job/findings.js";
+import { pathText } from "../../src/job/job-findings.js";
 import { dataset, document, otherDataset, otherDocument, smallJob } from "./job-folder.js";
 
 const url = "an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment";

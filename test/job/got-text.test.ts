@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests need ${NAME} in plain strings
 import { expect, test } from "vitest";
-import { gotText } from "../../src/job/findings.js";
+import { gotText } from "../../src/job/got-text.js";
 
 const key = `dataset-${"aB3".repeat(8)}`;
 const hidden = "a value that is not shown";

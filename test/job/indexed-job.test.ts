@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { shardOf } from "../../src/crawl/discovery.js";
+import { shardOf } from "../../src/crawl/shards.js";
 import { exitCodes } from "../../src/errors.js";
 import { loadJob } from "../../src/job/load-job.js";
 import { runHere } from "../cli/run-here.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { shardOf } from "../../src/crawl/discovery.js";
+import { shardOf } from "../../src/crawl/shards.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { inFull } from "../rounds.js";
 import { readJsonl } from "../run/read-dump.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shardOf } from "../../src/crawl/discovery.js";
 import type { DocumentList } from "../../src/crawl/document-list.js";
+import { shardOf } from "../../src/crawl/shards.js";
 import { mergeLists } from "../../src/join/merge-lists.js";
 import { inFull } from "../rounds.js";
 
@@ -88,7 +88,7 @@ test("another order or other names leave the documents known, and are only noted
   expect(merged).toMatchObject({ differences: [], unlisted: new Map() });
   expect(merged.list.datasets).toEqual([dataset("a", ["x", "y"], { name: "N" })]);
   expect(merged.notes).toEqual([
-    `the lists of documents of the shards have another order or other names, so those of shard 1 were taken; ${remedy}`,
+    `the lists of documents of the shards differ in order or names, so those of shard 1 were taken; ${remedy}`,
   ]);
 });
 

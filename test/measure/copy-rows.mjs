@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { runnerImport } from "vite";
 import { openClient } from "../../dist/client/open-client.js";
 import { openWriter } from "../../dist/client/write/writer.js";
-import { openCopyJournal } from "../../dist/restore/copy/copy-journal.js";
 import { emptyCopyProgress } from "../../dist/restore/copy/copy-result.js";
 import { copyRows } from "../../dist/restore/copy/copy-rows.js";
 import { BatchSize, largestSize } from "../../dist/restore/copy/document-copy.js";
+import { openJournal } from "../../dist/restore/journal.js";
 
 const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);
 const [datasetId, documentId, oldId] = [1, 2, 3].map((last) => `00000000-0000-4000-8000-00000000000${last}`);
@@ -25,6 +25,10 @@ const oldChunks = Array.from({ length: count }, (_, at) => ({
   summary: null,
 }));
 
+async function* chunksOf(chunks) {
+  for (const chunk of chunks) yield { ...chunk, children: [] };
+}
+
 const row = { id: documentId, name: "one.txt", doc_form: "text_model", created_at: 1, word_count: 0, tokens: 0 };
 const dataset = { id: datasetId, name: "Target", indexing_technique: "high_quality" };
 const stored = [{ row: dataset, documents: [{ row, chunks: [] }], batches: [] }];
@@ -37,13 +41,13 @@ const { url: baseUrl, key } = service;
 const signal = new AbortController().signal;
 const api = openClient({ baseUrl, key });
 const writer = openWriter({ baseUrl, key, concurrency: 1 });
-const journal = await openCopyJournal(folder, {
+const journal = await openJournal(folder, {
   ...{ runId: "20260301T000000000Z", baseUrl, another: false },
   ...{ now: () => new Date(), checkOwn: async () => {} },
 });
+journal.beginWith(null);
 const progress = emptyCopyProgress();
 const plan = { dataset_id: datasetId, document_id: oldId, doc_form: "text_model", attachments: [] };
-const rows = { dataset_id: datasetId, document_id: oldId, doc_form: "text_model", chunks: oldChunks, children: [] };
 const options = {
   ...{
     api,
@@ -58,14 +62,14 @@ const options = {
   },
   ...{
     log: () => {},
-    readRows: async () => rows,
+    readChunks: () => chunksOf(oldChunks),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   },
 };
 try {
   const begun = performance.now();
-  const { failed, reason } = await copyRows({ options, plan, place: { datasetId, documentId } }, rows);
+  const { failed, reason } = await copyRows({ options, plan, place: { datasetId, documentId } });
   const seconds = (performance.now() - begun) / 1000;
   const least = (Math.ceil(count / largestSize) * delay) / 1000;
   if (failed.length > 0 || reason !== null) throw new Error(reason ?? failed[0].reason);

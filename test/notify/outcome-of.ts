@@ -1,4 +1,4 @@
-import { emptyRequestCounts } from "../../src/client/request-counts.js";
+import { RequestCounts } from "../../src/client/request-counts.js";
 import type { RunOutcome } from "../../src/notify/run-metrics.js";
 
 /** The outcome of a run, with the fields that a test needs. */
@@ -10,7 +10,7 @@ export function outcomeOf(more: Partial<RunOutcome> = {}): RunOutcome {
     status: "complete",
     finishedAt: new Date("2026-11-20T02:05:00Z"),
     seconds: 300,
-    requests: { ...emptyRequestCounts(), ...requests },
+    requests: { ...new RequestCounts(), ...requests },
     rows: { documents: 10, chunks: 100, child_chunks: 20, indexing_status: 0, metadata_fields: 5 },
     documents: { complete: 10, unstable: 0, failed: 0 },
     failedDocuments: [],

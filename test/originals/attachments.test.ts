@@ -163,7 +163,7 @@ test("an attachment that is gone, has no link or is too long is missing, with th
   expect(attached(result).map(({ verdict, reason }) => `${verdict}: ${reason}`)).toEqual([
     "missing: the chunk no longer has it",
     "missing: the service returns no link to it",
-    "missing: it is longer than 1 MB; service.max_original sets the bound",
+    "missing: it is longer than 1 MB; service.max_original sets the limit",
   ]);
 });
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { emptyRequestCounts } from "../../src/client/request-counts.js";
+import { RequestCounts } from "../../src/client/request-counts.js";
 import { RetryError, SkipError } from "../../src/errors.js";
 import { openDownloads } from "../../src/originals/download.js";
 import { inFull } from "../rounds.js";
@@ -12,7 +12,7 @@ const secret = "sign=SignatureThatNobodyMaySee";
 async function opened({ timeout = 5, turn = async () => {} } = {}) {
   const [home, store] = [await startFileStore(), await startFileStore()];
   const stopped = new AbortController();
-  const progress = emptyRequestCounts();
+  const progress = new RequestCounts();
   const options = { baseUrl: `${home.url}/v1`, key: "the-key", connections: 2, timeout, env: {}, progress };
   const { download, ...downloads } = openDownloads({ turn, signal: stopped.signal }, options);
   onTestFinished(() => downloads[Symbol.asyncDispose]());
@@ -94,7 +94,7 @@ test.each([
 test("a file that is compressed without a request is refused, because its size would differ", async () => {
   const { store, text } = await opened();
   store.files.set("/file", file("x", { "content-encoding": "gzip" }));
-  await expect(text(`${store.url}/file`)).rejects.toThrow("the file came compressed, which was not asked for");
+  await expect(text(`${store.url}/file`)).rejects.toThrow("the file arrived compressed, which was not requested");
 });
 
 test("a file that breaks off, a closed port and a certificate that is none are errors that may pass or be skipped", async () => {

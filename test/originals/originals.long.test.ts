@@ -217,7 +217,7 @@ test("a file above service.max_original is skipped, whether the service reports 
   const result = await run(place, { service: { max_original: 1 } });
   for (const { verdict, reason, path } of originalsOf(result)) {
     expect([verdict, path]).toEqual(["missing", null]);
-    expect(reason).toBe("it is longer than 1 MB; service.max_original sets the bound");
+    expect(reason).toBe("it is longer than 1 MB; service.max_original sets the limit");
   }
   expect(place.files.asked.map(({ url }) => url.split("?")[0])).toEqual(["/1"]);
   expect(await readdir(result.folder)).not.toContain("originals");

@@ -165,7 +165,7 @@ test.runIf(inFull)(
     const refused = await runHere(["plan", job, "--documents-out", list, "--quiet"], env);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toMatch(
-      /^kbdump: no list of documents was written, because it would not be whole: the documents of dataset 00000000-0000-4000-8000-00000000dead cannot be listed: /,
+      /^kbdump: no list of documents was written, because it would be incomplete: the documents of dataset 00000000-0000-4000-8000-00000000dead cannot be listed: /,
     );
     expect((await readdir(folder)).sort()).toEqual(["job.yaml", "out"]);
   },

@@ -1,6 +1,6 @@
-import type { RowPair } from "../../src/restore/pair-rows.js";
+import type { RowPair } from "../../src/restore/proof-pairs.js";
 
-/** Pairs rows by their ids, as `pairRows` does. */
+/** Pairs rows by their ids, as `pairForProof` does. */
 export async function* paired<Row extends { readonly id: string }>(
   old: readonly Row[],
   live: readonly Row[],

@@ -129,7 +129,7 @@ test("while another run is in progress, a run that could not start is not report
 test.runIf(inFull).each([
   ["SIGTERM", `/${secret}/start /${secret}/fail`],
   ["SIGINT", `/${secret}/start`],
-] as const)("a run that %s ended is told so, unless somebody sat there", async (signal, paths) => {
+] as const)("a run that %s ended sends a notification, unless a person pressed the key", async (signal, paths) => {
   const { receiver, behaviour, run, status } = await startPlace();
   const interrupted = new AbortController();
   behaviour.onRequest = () => {

@@ -5,7 +5,7 @@ import { StopError } from "../../src/errors.js";
 import type { RunOptions } from "../../src/job/open-service.js";
 import { runJob } from "../../src/run/run-job.js";
 import { resultSchema } from "../../src/segments/document-result.js";
-import { readJournal } from "../../src/segments/shared-segments.js";
+import { readSharedJournal } from "../../src/segments/shared-segments.js";
 import { inFull } from "../rounds.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { rawNumber } from "../servers/json.js";
@@ -103,7 +103,7 @@ test("a run that is interrupted again and again ends like an undisturbed one, an
 /** The documents that have a result, either in their own file or in the shared journal. */
 async function readFinished(segments: string): Promise<ReadonlySet<string>> {
   const alone = (await readdir(segments)).filter((name) => name.endsWith(".result.json"));
-  const together = (await readJournal(segments, resultSchema)).map(({ name }) => name);
+  const together = (await readSharedJournal(segments, resultSchema)).map(({ name }) => name);
   return new Set([...alone.map((file) => file.slice(0, file.indexOf("."))), ...together]);
 }
 
@@ -171,7 +171,7 @@ test.runIf(inFull).each([
   ["a changed job", { child_chunks: "none" }, {}, "the job has changed since"],
   ["an old run", {}, { now: () => new Date(Date.now() + 25 * 3_600_000) }, "it is older than 24 h"],
   ["--fresh", {}, { fresh: true }, "a fresh start was asked for"],
-])("%s begins anew, says so and keeps the old work aside", async (_name, more, options, reason) => {
+])("%s starts over, says so and keeps the old work aside", async (_name, more, options, reason) => {
   const { jobWith, run, breakOff, messages, work, server } = await startPlace();
   await breakOff(await jobWith("test"), 100);
   server.reset();

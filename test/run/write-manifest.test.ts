@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { manifestPieces, writeManifest } from "../../src/run/manifest.js";
+import { manifestPieces, writeManifest } from "../../src/run/write-manifest.js";
 import { manifestOf } from "../dump/manifest-of.js";
 import { testFolder } from "./job-for.js";
 

@@ -1,7 +1,7 @@
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { emptyRequestCounts } from "../../src/client/request-counts.js";
+import { RequestCounts } from "../../src/client/request-counts.js";
 import { StopError } from "../../src/errors.js";
 import { emptyRunProgress } from "../../src/job/run-progress.js";
 
@@ -15,7 +15,7 @@ import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 
 const counted = (sent: number, retriedBy: Record<string, number>) => ({
-  ...emptyRequestCounts(),
+  ...new RequestCounts(),
   sent,
   retried: 2,
   throttled: 1,
@@ -30,7 +30,7 @@ test("requests of earlier processes are added, also by reason; a failing process
     throw new Error("broke off");
   };
   await expect(fails()).rejects.toThrow("broke off");
-  const progress = emptyRequestCounts();
+  const progress = new RequestCounts();
   await using kept = await keepRequestSum(folder, progress);
   expect(kept.sum()).toMatchObject({ sent: 10, retriedBy: { "503": 1, timeout: 1 } });
   Object.assign(progress, counted(5, { "503": 2 }));

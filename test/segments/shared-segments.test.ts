@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { jsonlText } from "../../src/dump/formats/jsonl.js";
 import { RangeReader } from "../../src/files/lines.js";
 import { text } from "../../src/schema.js";
-import { DocumentStore } from "../../src/segments/document-store.js";
+import { DocumentOnDisk } from "../../src/segments/document-on-disk.js";
 import { journalFile, namesOfBegun, type SharedResult, SharedSegments } from "../../src/segments/shared-segments.js";
 import { inFull, rounds } from "../rounds.js";
 import { testFolder } from "../run/job-for.js";
@@ -199,7 +199,7 @@ test("after an error, which may have torn a write, nothing more is written, and 
 test("a document goes to the shared files if all of its rows still wait, or else gets its own files", async () => {
   const folder = await testFolder();
   const shared = await SharedSegments.open(folder, text);
-  const store = (name: string) => new DocumentStore<number, string>(folder, name, [jsonlText]);
+  const store = (name: string) => new DocumentOnDisk<number, string>(folder, name, [jsonlText]);
   const [small, large] = [store("0000001"), store("0000002")];
   for (const document of [small, large]) await document.add("chunks", [{ id: "a" }], 1);
   small.keepAside(["children"]);
@@ -216,7 +216,7 @@ test("a document goes to the shared files if all of its rows still wait, or else
 test("a document that lost rows in a failed write does not become complete", async () => {
   const folder = await testFolder();
   const shared = await SharedSegments.open(folder, text);
-  const store = new DocumentStore<number, string>(folder, "0000001", [jsonlText]);
+  const store = new DocumentOnDisk<number, string>(folder, "0000001", [jsonlText]);
   vi.spyOn(Buffer, "allocUnsafeSlow").mockImplementationOnce(() => {
     throw new RangeError("Array buffer allocation failed");
   });

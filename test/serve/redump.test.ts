@@ -58,7 +58,7 @@ test.runIf(inFull).each(["csv", "parquet"] as const)("the same from %s alone, wh
   const folder = await writeDump(await plainFolder(), tables, { formats: [format] });
   const dump = await served(folder);
   expect(dump.notices).toEqual([
-    `chunks.${format} does not tell a text from other JSON in error and summary: they are answered as texts`,
+    `chunks.${format} does not distinguish texts from other JSON in error and summary: they are returned as texts`,
   ]);
   await expectSame(folder, (await dumpAgain(dump, folder, [format])).folder, [format]);
 });

@@ -37,7 +37,7 @@ export function jsonText(body: Json): string {
 const signature = /timestamp=\d{10}&nonce=[0-9a-f]{32}&sign=[\w-]{43}=/g;
 
 /** The same text with a new signature in every link to a file. Real servers do this at every read. */
-export function signedAnew(text: string): string {
+export function signedAgain(text: string): string {
   if (!text.includes("-preview?timestamp=")) return text;
   const seconds = Math.floor(Date.now() / 1000);
   return text.replace(signature, () => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import type { Answer } from "./answer.js";
 import type { Behaviour } from "./behaviour.js";
-import { jsonText, signedAnew } from "./json.js";
+import { jsonText, signedAgain } from "./json.js";
 
 /** An answer as bytes. */
 export interface Payload {
@@ -31,7 +31,7 @@ export function payloadOf(answer: Answer, behaviour: Behaviour, encoding?: strin
   const { status, headers = {}, json, html } = answer;
   if (json === undefined && html === undefined) return { status, headers, bytes: Buffer.alloc(0) };
   const text = json === undefined ? (html ?? "") : jsonText(json);
-  const plain = Buffer.from(behaviour.resign === false ? text : signedAnew(text));
+  const plain = Buffer.from(behaviour.resign === false ? text : signedAgain(text));
   const type = { "content-type": json === undefined ? "text/html; charset=utf-8" : "application/json" };
   if (encoding === undefined) return { status, headers: { ...type, ...headers }, bytes: plain };
   const encoded = { ...type, "content-encoding": encoding, vary: "accept-encoding" };

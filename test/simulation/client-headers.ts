@@ -24,7 +24,7 @@ async function headersOfOneRequest(): Promise<Readonly<Record<string, string>>> 
     connections: 1,
     timeout: 30,
     maxBody: 1_000,
-    caFile: undefined,
+    env: {},
     signal: new AbortController().signal,
     onBytes: () => {},
   });

@@ -71,10 +71,10 @@ export class SimulatedDisk {
     this.#report(`disk: ${what.slice(0, what.indexOf(" "))} ${what.slice(what.lastIndexOf("/") + 1)}`);
   }
 
-  async #write(name: string, path: string, args: readonly unknown[], anew: boolean, file?: number): Promise<unknown> {
+  async #write(name: string, path: string, args: readonly unknown[], isNew: boolean, file?: number): Promise<unknown> {
     const [, data, ...rest] = args;
     const target = file ?? path;
-    if (anew) this.#unflushed.set(path, 0);
+    if (isNew) this.#unflushed.set(path, 0);
     else if (!this.#unflushed.has(path)) this.#unflushed.set(path, fs.statSync(path).size);
     const { life } = this;
     const bytes = Buffer.isBuffer(data) ? data : Buffer.from(String(data));

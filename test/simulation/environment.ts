@@ -4,19 +4,19 @@ import { Calls } from "./calls.js";
 import { clientHeaders } from "./client-headers.js";
 import { SimulatedClock } from "./clock.js";
 import { streamOf } from "./draw/stream.js";
-import type { ProcessWorld, Sabotage } from "./read-all.js";
+import type { ProcessEnvironment, Sabotage } from "./read-all.js";
 import type { Scenario } from "./scenario.js";
 import { SimulatedService } from "./service/service.js";
 
 /** The parts that all processes of a simulation share. */
-export interface Environment extends Omit<ProcessWorld, "life"> {
+export interface Environment extends Omit<ProcessEnvironment, "life"> {
   /** Forbidden things that the client did. */
   readonly violations: readonly string[];
   readonly trace: readonly string[];
 }
 
 /** The environment of a scenario before its first process. Creates the folder of segments in `folder`. */
-export async function worldOf(
+export async function environmentOf(
   scenario: Scenario,
   folder: string,
   sabotage: Sabotage | undefined,

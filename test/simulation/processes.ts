@@ -3,7 +3,7 @@ import { streamOf } from "./draw/stream.js";
 import type { Environment } from "./environment.js";
 import { place } from "./files.js";
 import { Life } from "./life.js";
-import type { ProcessWorld } from "./read-all.js";
+import type { ProcessEnvironment } from "./read-all.js";
 
 /** How a process ended. */
 type End<T> =
@@ -39,7 +39,7 @@ export class Processes {
    * except the last.
    */
   async run<T>(
-    work: (environment: ProcessWorld) => Promise<T>,
+    work: (environment: ProcessEnvironment) => Promise<T>,
     left: (powerCut: boolean) => void = () => {},
   ): Promise<T | undefined> {
     const { interruptions } = this.#environment.scenario;
@@ -65,7 +65,7 @@ export class Processes {
     this.#disk.flush(folder);
   }
 
-  async #live<T>(work: (environment: ProcessWorld) => Promise<T>): Promise<End<T>> {
+  async #live<T>(work: (environment: ProcessEnvironment) => Promise<T>): Promise<End<T>> {
     const { scenario, clock, report, violated } = this.#environment;
     const number = ++this.lives;
     const life = new Life(number, scenario.interruptions[number - 1], clock);
@@ -81,7 +81,7 @@ export class Processes {
   }
 
   /** Runs a process until it finishes, fails or is killed. */
-  async #endOf<T>(work: (environment: ProcessWorld) => Promise<T>, life: Life): Promise<End<T>> {
+  async #endOf<T>(work: (environment: ProcessEnvironment) => Promise<T>, life: Life): Promise<End<T>> {
     const ended = work({ ...this.#environment, life }).then((result): End<T> => ({ kind: "through", result }));
     const killed = life.killed.then((how): End<T> => ({ kind: "killed", powerCut: how === "power cut" }));
     return this.#environment.clock

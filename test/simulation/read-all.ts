@@ -15,7 +15,7 @@ import { documentId } from "./service/ids.js";
 import { type NetworkParts, simulatedHttp, simulatedTurn } from "./transport.js";
 
 /** The environment of one process. */
-export interface ProcessWorld extends NetworkParts {
+export interface ProcessEnvironment extends NetworkParts {
   readonly folder: string;
   /** The folder of segments inside it. */
   readonly segments: string;
@@ -37,7 +37,7 @@ export interface Sabotage {
 }
 
 /** Does the reading part of a run, with the program's own client. */
-export async function readAll(environment: ProcessWorld): Promise<Through> {
+export async function readAll(environment: ProcessEnvironment): Promise<Through> {
   const { scenario, clock, folder, segments } = environment;
   const sabotage = environment.sabotage?.client ?? ((client: Client) => client);
   const progress = emptyRunProgress();
@@ -93,7 +93,7 @@ const noFiles = {
 };
 
 /** Creates the client of a process. */
-export function clientOf(environment: ProcessWorld, progress: RunProgress): Client {
+export function clientOf(environment: ProcessEnvironment, progress: RunProgress): Client {
   const { scenario, clock, life, random, report } = environment;
   const { concurrency, maxRps, timeout, retries } = scenario.job;
   return openClient({

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { worldOf } from "./environment.js";
+import { environmentOf } from "./environment.js";
 import { place } from "./files.js";
 import type { Outcome } from "./outcome.js";
 import { Processes } from "./processes.js";
@@ -31,7 +31,7 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
 }
 
 async function run(scenario: Scenario, folder: string, sabotage: Sabotage | undefined): Promise<Outcome> {
-  const environment = await worldOf(scenario, folder, sabotage);
+  const environment = await environmentOf(scenario, folder, sabotage);
   const left: Outcome["left"][number][] = [];
   const processes = new Processes(environment);
   const through = await processes.run(readAll, (powerCut) => {

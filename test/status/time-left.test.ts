@@ -55,6 +55,6 @@ test("the estimate grows while a document stands still, and restarts when its in
     { at: 2000, done: 10 },
     { at: 3000, done: 20 },
   ]);
-  const anew = { ...indexing(0, 40), indexing_status: "splitting" };
-  expect(samplesOf([indexing(0), indexing(50), anew])).toEqual([]);
+  const restarted = { ...indexing(0, 40), indexing_status: "splitting" };
+  expect(samplesOf([indexing(0), indexing(50), restarted])).toEqual([]);
 });

@@ -71,9 +71,11 @@ test("if a run is not found, the error names it and the existing ones", async ()
   const messages: Readonly<Record<string, string>> = {
     nightly: `No such run or job:\n  nightly: no file or folder has this name, and no job in ${dir}; jobs there: empty, partial, test. ${other}`,
     [first]: `No such run or job:\n  ${first}: write the job before the id of the run, as in nightly@${first}`,
+    "test@2026111":
+      "No such run or job:\n  test@2026111: write at least the day of the run after the @, as in test@20261120",
     "no/such": "No such run or job:\n  no/such: there is no such file or folder",
     "": `No such run or job:\n  "": there is no such file or folder`,
-    [file]: `No such run or job:\n  ${file}: it is a file, but no job file and no database; expected a run folder, or the name of a job`,
+    [file]: `No such run or job:\n  ${file}: it is a file, but neither a job file nor a database; expected a run folder, or the name of a job`,
     [dir]: `Not a finished run folder:\n  ${dir}: no manifest.json in it. Did you mean ${latest}, or --out ${dir}?`,
     [join(job, "runs")]:
       `Not a finished run folder:\n  ${join(job, "runs")}: no manifest.json in it. Did you mean ${latest}?`,
@@ -100,7 +102,7 @@ test("files that are nothing of ours are not waited for, and hide no job; a copi
   const { folder, dir, options } = await startPlace();
   const pipe = join(folder, "pipe");
   expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
-  await expect(findRun(pipe, options)).rejects.toThrow("it is a file, but no job file and no database");
+  await expect(findRun(pipe, options)).rejects.toThrow("it is a file, but neither a job file nor a database");
   const copy = join(folder, "copy");
   await makeRuns(copy, "test", { [first]: "complete" });
   await expect(findDatabase(copy, options)).rejects.toThrow("The job has no database:");

@@ -29,7 +29,7 @@ async function nightly() {
     expect((await fetch(url, { method: "POST", headers })).status).toBe(202);
   };
   const kbdump = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await runHere([...args, "--out", join(folder, "out")]);
+    const { code, stdout, stderr } = await runHere([...args, "--out", join(folder, "out"), "--quiet"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return stdout;
   };

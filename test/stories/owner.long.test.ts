@@ -46,7 +46,7 @@ test.each([40, 80].slice(0, rounds(1, 2)))(
     const { code, screen, broken } = await type("diff", "manual");
     expect(code, screen).toBe(4);
     expect(broken.filter((line) => !line.startsWith("comparing output/"))).toEqual([]);
-    const [manual = -1, others = -1] = ["Lost, with manual edits:", "Lost, without a fact"].map((title) =>
+    const [manual = -1, others = -1] = ["Lost, with manual edits:", "Lost, without evidence"].map((title) =>
       screen.indexOf(title),
     );
     expect(manual).toBeGreaterThan(-1);
@@ -126,7 +126,7 @@ test("the owner looks at the plan, stops at the questions, and then has everythi
   done.type(`${keys.down}${keys.enter}`); // decide about each row
   await done.shows("Restore this chunk?");
   const [, shown = ""] = done.text().split("What do you want to restore?");
-  expect(shown.replace(/[\s│]+/g, " ")).toMatch(/chunk at 4 \S+: A person edited it, and it is not known/);
+  expect(shown.replace(/[\s│]+/g, " ")).toMatch(/chunk at 4 \S+: A person edited it, and the text before/);
   const plainly = shown.replace(/[\s│]+/g, " ");
   expect(plainly).toContain(`- ${lost[3]}`);
   expect(plainly).toContain(`+ ${worked[3]}`);

@@ -24,7 +24,7 @@ const concurrency = 6;
 const rowFiles = ["chunks.jsonl", "child_chunks.jsonl", "documents.jsonl"];
 
 /** Starts the environment. One document has 130 chunks, the others about 12; every chunk has a child list that must be read. */
-export async function startWorld(documents: number, latency: number): Promise<Environment> {
+export async function startEnvironment(documents: number, latency: number): Promise<Environment> {
   const store = new Store();
   const made = Array.from({ length: documents }, (_, at) =>
     makeDocument({
@@ -89,7 +89,7 @@ export async function expectAsSingle({ place, expected }: Environment, label: st
 }
 
 /** Removes everything that a round made. */
-export async function clearWorld({ place, server }: Environment): Promise<void> {
+export async function clearEnvironment({ place, server }: Environment): Promise<void> {
   await rm(place, { recursive: true, force: true });
   server.reset();
 }

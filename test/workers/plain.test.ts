@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { hasRedis } from "../servers/start-redis.js";
-import { expectAsSingle, expectBounded, startWorld } from "./environment.js";
+import { expectAsSingle, expectBounded, startEnvironment } from "./environment.js";
 
 test.skipIf(!hasRedis)("two workers read everything, and their run has the bytes of a single one", async () => {
   const documents = 5;
-  const environment = await startWorld(documents, 5);
+  const environment = await startEnvironment(documents, 5);
   environment.server.reset();
   const workers = [environment.startWorker(), environment.startWorker()];
   const { code, stderr } = await environment.startCoordinator().ended;

@@ -6,7 +6,7 @@ import { hashesOf } from "../faults/published-files.js";
 import { randomFrom } from "../servers/random.js";
 import type { TestBroker } from "../servers/start-redis.js";
 import { type Disturbance, drawDisturbances, nameOf, stalls, wordsOf, workerCount } from "./disturbances.js";
-import { clearWorld, type Environment, expectAsSingle, expectBounded } from "./environment.js";
+import { clearEnvironment, type Environment, expectAsSingle, expectBounded } from "./environment.js";
 import type { SeatOfProcess } from "./seat.js";
 import { watchRuns } from "./watch-runs.js";
 
@@ -21,7 +21,7 @@ const afterwards = 1_500;
 export async function playRound(environment: Environment, seed: number): Promise<void> {
   const script = drawDisturbances(randomFrom(seed));
   const label = `KBDUMP_WORKER_SEED=${seed}: ${script.map(wordsOf).join(", ")}`;
-  await clearWorld(environment);
+  await clearEnvironment(environment);
   const watch = watchRuns(join(environment.place, "runs"));
   const seats = [
     environment.startCoordinator("--quiet"),

@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
 import { rounds } from "../rounds.js";
 import { hasRedis } from "../servers/start-redis.js";
-import { startWorld } from "./environment.js";
+import { startEnvironment } from "./environment.js";
 import { playRound } from "./play-round.js";
 
 /** One seed to repeat; by default, a new seed for every round. `npm run test:workers` sets 100 rounds. */
@@ -11,7 +11,7 @@ const seeds = given ? [Number(given)] : Array.from({ length: count }, () => Math
 
 describe.skipIf(!hasRedis)("kills, frozen processes and a broker that forgets, at random moments", () => {
   test(`${seeds.length} rounds: the bytes of a single run, and no half of one`, async () => {
-    const environment = await startWorld(40, 20); // more documents than the workers take at once
+    const environment = await startEnvironment(40, 20); // more documents than the workers take at once
     for (const [at, seed] of seeds.entries()) {
       const begin = performance.now();
       await playRound(environment, seed);

@@ -1,17 +1,10 @@
-import type { DocumentRef } from "../knowledge-api.js";
+import { plainText } from "../../safe-text.js";
+import { isMapping } from "../../schema.js";
+import { isListed, type Listed } from "../check-answer.js";
+import { childrenOf, chunkPath, chunksOf, type Place } from "../knowledge-api.js";
+import { wordsOf } from "../refused-answer.js";
 import { pathOf } from "../retry.js";
-import {
-  type LocalFile,
-  type ReadAnswer,
-  readCreated,
-  readDataset,
-  readDeleted,
-  readDocument,
-  readNothing,
-  readRow,
-  readRows,
-  type WriteOutcome,
-} from "./write-outcome.js";
+import type { LocalFile, ReadAnswer, WriteOutcome } from "./write-outcome.js";
 
 type Method = "POST" | "PATCH" | "DELETE";
 
@@ -35,13 +28,13 @@ export interface PreparedWrite<T> {
   readonly send: (hooks?: SendHooks) => Promise<WriteOutcome<T>>;
 }
 
-/** A JSON object, a file, or no body. */
-type WriteBody = { readonly json: object } | { readonly file: LocalFile } | "none";
-
 /** Prepares a write from a body and a reader for its answer. */
-export type Prepare = <T>(method: Method, path: string, body: WriteBody, read: ReadAnswer<T>) => PreparedWrite<T>;
-
-type Place = Pick<DocumentRef, "datasetId" | "documentId">;
+export type Prepare = <T>(
+  method: Method,
+  path: string,
+  body: { readonly json?: object } | { readonly file: LocalFile },
+  read: ReadAnswer<T>,
+) => PreparedWrite<T>;
 
 /** The write operations. A 404 counts as refused: the record to delete is already gone. */
 export type WriteOperations = ReturnType<typeof writeOperations>;
@@ -49,7 +42,7 @@ export type WriteOperations = ReturnType<typeof writeOperations>;
 export function writeOperations(prepare: Prepare) {
   const post = <T>(path: string, json: object, read: ReadAnswer<T>) => prepare("POST", path, { json }, read);
   const patch = <T>(path: string, json: object, read: ReadAnswer<T>) => prepare("PATCH", path, { json }, read);
-  const remove = (path: string) => prepare("DELETE", path, "none", readDeleted);
+  const remove = (path: string) => prepare("DELETE", path, {}, readDeleted);
   return {
     /** Adds one chunk after the last one. */
     addChunk: (place: Place, chunk: NewChunk) => post(chunksOf(place), { segments: [chunk] }, readRow),
@@ -62,8 +55,9 @@ export function writeOperations(prepare: Prepare) {
     addChild: (place: Place, chunkId: string, content: string) =>
       post(childrenOf(place, chunkId), { content }, readRow),
     updateChild: (place: Place, chunkId: string, childId: string, content: string) =>
-      patch(childPath(place, chunkId, childId), { content }, readRow),
-    deleteChild: (place: Place, chunkId: string, childId: string) => remove(childPath(place, chunkId, childId)),
+      patch(childrenOf(place, chunkId) + pathOf`/${childId}`, { content }, readRow),
+    deleteChild: (place: Place, chunkId: string, childId: string) =>
+      remove(childrenOf(place, chunkId) + pathOf`/${childId}`),
     /** Creates a document from a text. The service indexes it after answering. */
     createByText: (datasetId: string, document: NewTextDocument) =>
       post(pathOf`/datasets/${datasetId}/document/create-by-text`, document, readDocument),
@@ -80,7 +74,7 @@ export function writeOperations(prepare: Prepare) {
     },
     uploadFile: (file: LocalFile) => prepare("POST", "/datasets/pipeline/file-upload", { file }, readCreated),
     createDataset: (dataset: NewDataset) => post("/datasets", dataset, readDataset),
-    createMetadataField: (datasetId: string, field: NewMetadataField) =>
+    createMetadataField: (datasetId: string, field: { readonly type: string; readonly name: string }) =>
       post(pathOf`/datasets/${datasetId}/metadata`, field, readCreated),
     setBuiltInFields: (datasetId: string, status: "enable" | "disable") =>
       post(pathOf`/datasets/${datasetId}/metadata/built-in/${status}`, {}, readNothing),
@@ -90,20 +84,60 @@ export function writeOperations(prepare: Prepare) {
   };
 }
 
-function chunksOf({ datasetId, documentId }: Place): string {
-  return pathOf`/datasets/${datasetId}/documents/${documentId}/segments`;
+/** The row that a write created or changed, from the service's answer. */
+export interface WrittenRow {
+  readonly id: string;
+  /** The status of a chunk, such as completed or error. Null for a child chunk. */
+  readonly status: string | null;
+  readonly enabled: boolean;
+  /** The service's explanation why it could not index the chunk; empty if none. */
+  readonly error: string;
 }
 
-function chunkPath(place: Place, chunkId: string): string {
-  return chunksOf(place) + pathOf`/${chunkId}`;
+/** Reads the single row of an answer. An added chunk comes in a list, everything else alone. */
+const readRow: ReadAnswer<WrittenRow> = (body, key) => {
+  const { data } = isMapping(body) ? body : {};
+  const [row, ...others]: readonly unknown[] = Array.isArray(data) ? data : [data];
+  return isListed(row) && others.length === 0 ? writtenRow(row, key) : undefined;
+};
+
+/** Reads `count` rows, in the order sent. */
+function readRows(count: number): ReadAnswer<readonly WrittenRow[]> {
+  return (body, key) => {
+    const { data } = isMapping(body) ? body : {};
+    const isWhole = Array.isArray(data) && data.length === count && data.every(isListed);
+    return isWhole ? data.map((row) => writtenRow(row, key)) : undefined;
+  };
 }
 
-function childrenOf(place: Place, chunkId: string): string {
-  return `${chunkPath(place, chunkId)}/child_chunks`;
+function writtenRow({ id, status, enabled, error }: Listed, key: string): WrittenRow {
+  return {
+    id,
+    status: typeof status === "string" ? status : null,
+    enabled: enabled !== false,
+    error: plainText(wordsOf(error), key),
+  };
 }
 
-function childPath(place: Place, chunkId: string, childId: string): string {
-  return childrenOf(place, chunkId) + pathOf`/${childId}`;
+const readCreated = (body: unknown) => (isListed(body) ? { id: body.id } : undefined);
+
+const readDataset = (body: unknown) =>
+  isListed(body) && isText(body.name) ? { id: body.id, name: body.name } : undefined;
+
+/** Reads the id of a document, and the batch to query for its indexing status. */
+const readDocument = (body: unknown) => {
+  const { document, batch } = isMapping(body) ? body : {};
+  return isListed(document) && isText(batch) ? { id: document.id, batch } : undefined;
+};
+
+/** Accepts any JSON object, such as `{"result": "success"}`. */
+const readNothing = (body: unknown) => (isMapping(body) ? null : undefined);
+
+/** Accepts any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. */
+const readDeleted = () => null;
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 /** A chunk to add. */
@@ -142,11 +176,6 @@ interface NewTextDocument extends Indexing {
   readonly doc_form: string;
   readonly doc_language?: string;
   readonly process_rule: object;
-}
-
-interface NewMetadataField {
-  readonly type: string;
-  readonly name: string;
 }
 
 /** The value of a metadata field in a document, with the id and name of the field. */

@@ -2,12 +2,10 @@ import { createHash } from "node:crypto";
 import { jsonText } from "../../rows/exact-json.js";
 import { openConnections, type ServiceOptions } from "../connections.js";
 import { exchangeWith, type Outgoing } from "../exchange.js";
-import { jobFileNames } from "../failed-request.js";
-import { pause, waitForPace } from "../limit-requests.js";
+import { type WaitOptions, waitForPace } from "../limit-requests.js";
 import { Pace } from "../pace.js";
 import { throttleOf } from "../refused-answer.js";
-import { counted, emptyRequestCounts, type RequestCounts } from "../request-counts.js";
-import type { Answer } from "../retry.js";
+import { type Answer, pause } from "../retry.js";
 import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./operations.js";
 import {
   outcomeOfAnswer,
@@ -18,9 +16,7 @@ import {
   type WriteOutcome,
 } from "./write-outcome.js";
 
-export interface WriterOptions extends ServiceOptions {
-  /** Where the key came from, for messages. */
-  readonly keySource?: string | undefined;
+export interface WriterOptions extends ServiceOptions, Partial<WaitOptions> {
   /** Maximum open connections: the number of documents written at once. */
   readonly concurrency: number;
   /** The pace shared with the client of the same service; default: unlimited. */
@@ -31,14 +27,8 @@ export interface WriterOptions extends ServiceOptions {
   readonly maxBody?: number;
   /** Source of proxy settings. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Aborting it stops further writes. A running write has `grace` more milliseconds. */
-  readonly signal?: AbortSignal;
-  /** Default: 10 s. */
+  /** Milliseconds that a running write has once the signal is aborted; default: 10 s. */
   readonly grace?: number;
-  readonly progress?: RequestCounts;
-  /** Milliseconds of a monotonic clock, the same as the pace's. */
-  readonly now?: () => number;
-  readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** The write operations. All other requests to the service are GET. */
@@ -59,48 +49,33 @@ const startTries = 4;
 
 /** Opens its own connections to the service. A write is sent once, and repeated only if the service refused to process it. */
 export function openWriter(options: WriterOptions): Writer {
-  const { baseUrl, key, keySource, concurrency, env = {}, progress = emptyRequestCounts() } = options;
   const { timeout = 300, maxBody = 64_000_000, pace = new Pace(), now = () => performance.now() } = options;
-  const { signal = new AbortController().signal, sleep = pause, names = jobFileNames } = options;
-  const onBytes = (bytes: number) => {
-    progress.bytes += bytes;
-  };
-  const late = lateSignal(signal, options.grace ?? 10_000);
-  const exchange = exchangeWith({ baseUrl, key, timeout, maxBody, signal: late, onBytes, names });
-  const connections = openConnections(new URL(baseUrl), {
-    connections: concurrency,
-    timeout: 20_000,
-    env,
-    names,
-  });
+  const { signal = new AbortController().signal, sleep = pause, grace = 10_000 } = options;
+  const { concurrency, env = {}, ...service } = options;
+  const late = lateSignal(signal, grace);
+  const connecting = { connections: concurrency, timeout: 20_000, env, names: service.names };
+  const connections = openConnections(new URL(service.baseUrl), connecting);
+  const exchange = exchangeWith({ ...service, timeout, maxBody, signal: late, onBytes: () => {} });
 
-  const exchangeOnce = async (outgoing: Outgoing): Promise<Answer | Undone> => {
-    const once = counted(() => exchange(outgoing, connections), progress, late);
-    try {
-      return await once({ path: outgoing.target, query: [] });
-    } catch (error) {
-      return outcomeOfError(error, late.aborted);
-    }
-  };
+  const exchangeOnce = (outgoing: Outgoing): Promise<Answer | Undone> =>
+    exchange(outgoing, connections).catch((error: unknown) => outcomeOfError(error, late.aborted));
   let usual = shortestStart;
   /** Sends after `beforeSend` agrees. If the request starts later than usual, it checks again before a byte is sent. */
   const exchangeChecked = async (outgoing: Outgoing, beforeSend: SendHooks["beforeSend"]): Promise<Answer | Undone> => {
-    if (!beforeSend) return exchangeOnce(outgoing);
     for (let tries = 1; ; tries++) {
       const elapsed = stopwatch();
-      let delay: number | undefined;
-      await beforeSend();
+      let delay: string | undefined;
+      await beforeSend?.();
       signal.throwIfAborted();
       const onStart = () => {
         const took = elapsed();
-        if (took > usual) delay = took;
+        if (took > usual) delay = `it took ${took / 1000} s to connect`;
         usual = Math.min(longestStart, Math.max(shortestStart, 2 * took));
-        if (delay !== undefined) throw new Error(`it took ${delay / 1000} s to connect`);
+        if (delay) throw new Error(delay);
       };
       const answer = await exchangeOnce({ ...outgoing, onStart });
-      if (delay === undefined) return answer;
-      if (tries === startTries)
-        return { kind: "unsent", reason: `${outgoing.target}: it took ${delay / 1000} s to connect` };
+      if (!delay) return answer;
+      if (tries === startTries) return { kind: "unsent", reason: `${outgoing.target}: ${delay}` };
     }
   };
   const send = async <T>(
@@ -118,25 +93,19 @@ export function openWriter(options: WriterOptions): Writer {
       const throttle = answer.status < 500 ? throttleOf(answer) : undefined;
       if (!throttle) pace.accepted(sentAt, now());
       else pace.refused(sentAt, now(), throttle.retryAfter);
-      if (!throttle || tries === throttledTries) {
-        return outcomeOfAnswer(answer, { method: outgoing.method, read, key, keySource, names });
-      }
-      progress.throttled++;
+      if (!throttle || tries === throttledTries)
+        return outcomeOfAnswer(answer, { ...service, method: outgoing.method, read });
     }
   };
   const prepare: Prepare = (method, path, body, read) => {
-    const outgoing = { method, target: path };
-    if (body === "none") {
-      return { method, path, sha256: sha256Of(""), send: (hooks) => send(outgoing, read, hooks) };
+    const sendBody = (sent: Outgoing["body"], hooks?: SendHooks) =>
+      send({ method, target: path, body: sent }, read, hooks);
+    if ("file" in body) {
+      const sha256 = sha256Of(jsonText([body.file.name]));
+      return { method, path, sha256, send: (hooks) => sendFile(body.file, (form) => sendBody(form, hooks)) };
     }
-    if ("json" in body) {
-      const text = jsonText(body.json);
-      return { method, path, sha256: sha256Of(text), send: (hooks) => send({ ...outgoing, body: text }, read, hooks) };
-    }
-    const sha256 = sha256Of(jsonText([body.file.name]));
-    const sendAll = (hooks?: SendHooks) =>
-      sendFile(body.file, (form) => send({ ...outgoing, body: form }, read, hooks));
-    return { method, path, sha256, send: sendAll };
+    const text = body.json && jsonText(body.json);
+    return { method, path, sha256: sha256Of(text ?? ""), send: (hooks) => sendBody(text, hooks) };
   };
   return { ...writeOperations(prepare), close: () => connections.dispatcher.destroy() };
 }

@@ -14,7 +14,7 @@ import {
   type Trouble,
   verdictText,
 } from "../restore/rows.js";
-import { applyCommand, compareCommand, goingOn, namesIn, renderCopyPlan } from "./plan.js";
+import { applyCommand, compareCommand, namesIn, renderCopyPlan, resumeInvocation } from "./plan.js";
 
 const mostMissing = { documents: 20, rows: 10 };
 const mostDatasets = 20;
@@ -36,7 +36,7 @@ export function renderCopied(result: CopyResult, page: Page, invocation: Invocat
     ...renderTroubles("Not restored:", missing, mostMissing, names, page),
     ...renderDifferences("Found by the proof:", differences ?? [], names, page),
     ...renderPlaces(
-      { dump: [result.proof, "the proof: the documents as they now are"], journal: result.journal },
+      { dump: [result.proof, "the proof: the documents as they are now"], journal: result.journal },
       page,
     ),
     ...renderNext(result, page, invocation),
@@ -106,14 +106,14 @@ function troublesOfCopied({ document_id: id, outcome, reason, failed }: CopiedDo
 
 function renderNext(result: CopyResult, page: Page, invocation: Invocation): readonly string[] {
   const { applied, status } = result;
-  const again = goingOn(invocation);
+  const again = resumeInvocation(invocation);
   const lines = (title: string, command: string) => nextCommand(title, command, page);
   const isMissing = applied?.documents.some(({ outcome }) => outcome !== "restored") ?? false;
   const isUnproved = status === "partial" && result.differences === null;
   const compares = restoredIn(result).length > 0;
   return [
     ...(isMissing || isUnproved || (applied?.problems.length ?? 0) > 0
-      ? lines("Once the cause is gone, go on; nothing is written twice:", applyCommand(again))
+      ? lines("Once the cause is gone, run this again; nothing is written twice:", applyCommand(again))
       : []),
     ...(!isMissing && status === "different"
       ? lines("To restore a document again, delete its copy at the service, then run:", applyCommand(again))

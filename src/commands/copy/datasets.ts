@@ -34,7 +34,7 @@ export function renderDatasetPlan(plan: DatasetPlan, isSplit: boolean, { paint, 
   return [...head.map(paint.strong), ...lines.map((line) => margin + line)];
 }
 
-const noTarget = "→ no dataset is made, as no document of it comes";
+const noTarget = "→ no dataset is made, because none of its documents is copied";
 
 function targetText(plan: DatasetPlan): string {
   const { dataset_name, target } = plan;
@@ -48,7 +48,7 @@ function targetText(plan: DatasetPlan): string {
 
 function splitText({ documents: [first] }: DatasetPlan): string {
   const form = terminalText(first?.doc_form ?? "", 40);
-  return `one dataset for each form, as the service demands: this one takes documents of the form ${form}`;
+  return `the service needs a dataset for each form: this one is for documents of the form ${form}`;
 }
 
 /** The settings of a new dataset that cost money or that the service may not support. */
@@ -155,7 +155,7 @@ function renderLosses(plan: DatasetPlan, { columns }: Page): readonly string[] {
   if (losses.length === 0) return [];
   const renderOne = (loss: SharedLoss) => wrapToWidth(`- ${textOf(loss)}`, columns, "  ");
   const others = (more: number) => [`… and ${countText(more, "other")}: --json lists all`];
-  return ["Does not come:", ...firstOf(losses, mostLosses, renderOne, others)];
+  return ["Not copied:", ...firstOf(losses, mostLosses, renderOne, others)];
 }
 
 function sharedLosses({ losses, documents }: DatasetPlan): readonly SharedLoss[] {

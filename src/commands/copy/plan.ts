@@ -85,17 +85,17 @@ function costText(counts: CopyCounts): string {
 }
 
 const childrenText =
-  "child chunks: the service cuts some of its own; each that is wrong or missing costs a write request more";
+  "child chunks: the service makes its own; each one that is wrong or missing costs one more write request";
 
 /** Warns that the service calls a language model for every new qa_model document, to generate questions about its text. */
 function modelLines(coming: readonly DocumentPlan[]): readonly string[] {
   const questions = coming.filter(({ doc_form }) => doc_form === "qa_model").length;
   if (questions === 0) return [];
-  return [`${countText(questions, "qa_model document")}: each stub costs a call of a language model`];
+  return [`${countText(questions, "qa_model document")}: each stub costs one language model call`];
 }
 
 const mustKnow = [
-  "These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.",
+  "Never copied: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.",
   "Links in the texts to files of the old service still lead there.",
   "Do not index a restored document again: that leaves only the text of the stub that it was made from.",
 ];
@@ -105,7 +105,7 @@ function renderNext(result: CopyResult, page: Page, invocation: Invocation): rea
   const lines = (title: string, command: string) => nextCommand(title, command, page);
   return [
     ...(writes > 0 ? lines("Write it:", applyCommand(invocation)) : []),
-    ...(writes === 0 && there > 0 ? lines("Prove once more what is there:", applyCommand(invocation)) : []),
+    ...(writes === 0 && there > 0 ? lines("Check again what is there:", applyCommand(invocation)) : []),
   ];
 }
 
@@ -126,7 +126,7 @@ export function applyCommand(invocation: Invocation): string {
 }
 
 /** The invocation that resumes this copy. It drops `--dataset new`, which would start another copy. */
-export function goingOn(invocation: Invocation): Invocation {
+export function resumeInvocation(invocation: Invocation): Invocation {
   return withoutOption(invocation, "dataset", "new");
 }
 

@@ -97,7 +97,7 @@ function hasRows(counts: ChangeCounts): boolean {
 /** The sections of single chunks, with the maximum per section and its title. */
 const sections: readonly { selection: ChangeSelection; most: number; title: string }[] = [
   { selection: "manual edits", most: 100, title: "Lost, with manual edits" },
-  { selection: "lost", most: 30, title: "Lost, without a fact of a manual edit" },
+  { selection: "lost", most: 30, title: "Lost, without evidence of a manual edit" },
   { selection: "others but moved", most: 50, title: "Other differences" },
 ];
 

@@ -2,7 +2,14 @@ import type { Choice, Dialogue, Question } from "../../cli/dialogue.js";
 import { fileFormats } from "../../dump/formats/formats.js";
 import { StopError, UsageError } from "../../errors.js";
 import { blankControls, cutText } from "../../safe-text.js";
-import { type Access, keyVariable, type Named, type SurveyContext, surveyDatasets, surveyDocuments } from "./survey.js";
+import {
+  type Access,
+  keyVariable,
+  type ListContext,
+  listDatasetNames,
+  listDocumentNames,
+  type Named,
+} from "./list-names.js";
 
 /** The result of the dialogue. */
 export interface Asked {
@@ -19,7 +26,7 @@ export async function askJob(
   given: GivenAnswers,
   keyFile: string,
   dialogue: Dialogue,
-  context: SurveyContext,
+  context: ListContext,
 ): Promise<Asked> {
   const { access, datasets: listed } = await askAccess(given, dialogue, context);
   const chosen = await askDatasets(given.datasets, listed, dialogue);
@@ -63,7 +70,7 @@ const keyQuestion: Question = {
 async function askAccess(
   given: Pick<GivenAnswers, "baseUrl" | "allowHttp" | "datasets">,
   dialogue: Dialogue,
-  context: SurveyContext,
+  context: ListContext,
 ): Promise<Answering> {
   const ids = given.datasets.filter(isUuid);
   let url = given.baseUrl;
@@ -78,7 +85,7 @@ async function askAccess(
     try {
       const access = { baseUrl, allowHttp: given.allowHttp, key, isTyped: key !== context.env[keyVariable] };
       const needsList = ids.length === 0 || ids.length < given.datasets.length;
-      const datasets = needsList ? await surveyDatasets(access, context) : await surveyNamed(access, ids, context);
+      const datasets = needsList ? await listDatasetNames(access, context) : await surveyNamed(access, ids, context);
       return { access, datasets };
     } catch (error) {
       const isOurs = error instanceof StopError || error instanceof UsageError;
@@ -97,8 +104,8 @@ function reasonIn(error: StopError | UsageError): string {
 }
 
 /** A key bound to one dataset may not list datasets, so its documents show whether the key works. */
-async function surveyNamed(access: Access, ids: readonly string[], context: SurveyContext): Promise<readonly Named[]> {
-  for (const id of ids) await surveyDocuments(access, id, context);
+async function surveyNamed(access: Access, ids: readonly string[], context: ListContext): Promise<readonly Named[]> {
+  for (const id of ids) await listDocumentNames(access, id, context);
   return ids.map((id) => ({ id, name: null }));
 }
 
@@ -124,7 +131,7 @@ async function askDatasets(
   if (given.length > 0) return namedOf(given, listed, "--dataset");
   const ids = await dialogue.chooseMany({
     message: "Datasets to export",
-    choices: [{ value: every, label: "All, also those that are created later" }, ...choicesFrom(listed)],
+    choices: [{ value: every, label: "All, including those created later" }, ...choicesFrom(listed)],
     defaults: [],
     flag: "--dataset",
   });
@@ -135,7 +142,7 @@ async function askDatasets(
 interface Asking {
   readonly access: Access;
   readonly dialogue: Dialogue;
-  readonly context: SurveyContext;
+  readonly context: ListContext;
 }
 
 /** Asks for the documents of a single dataset. With several datasets, every document is exported. */
@@ -148,12 +155,12 @@ async function askDocuments(
   const wholly = datasets.map((dataset) => ({ ...dataset, documents: every }) as const);
   if (only === undefined || given.includes(every)) return wholly;
   if (datasets.length > 1) return wholly;
-  const listed = await surveyDocuments(access, only.id, context);
+  const listed = await listDocumentNames(access, only.id, context);
   if (given.length > 0) return [{ ...only, documents: namedOf(given, listed, "--document") }];
   const extent = await dialogue.choose({
     message: `Documents of ${labelOf(only)}`,
     choices: [
-      { value: every, label: `All ${listed.length}, also those that are added later` },
+      { value: every, label: `All ${listed.length}, including those added later` },
       { value: "some", label: "Only some of them" },
     ],
   });
@@ -170,7 +177,7 @@ async function askFormats(given: readonly string[], dialogue: Dialogue): Promise
     throw new UsageError(`--format: got ${JSON.stringify(wrong)}, expected ${known.join(", ")}`, []);
   if (given.length > 0) return [...new Set(given)];
   const hints: Readonly<Record<string, string>> = {
-    jsonl: "lossless text, one row a line",
+    jsonl: "lossless text, one row per line",
     csv: "for spreadsheets",
     parquet: "for data frames",
     duckdb: "a database with history, for SQL",
@@ -306,7 +313,7 @@ export const noDialogue: Dialogue = {
       path: flag,
       message: `${message}, such as ${example}`,
     }));
-    throw new UsageError("There is no terminal to ask at. Give what is missing as flags and variables:", problems);
+    throw new UsageError("There is no terminal for questions. Give what is missing as flags and variables:", problems);
   },
   choose: async ({ message, choices: [first] }) => {
     if (first === undefined) throw new RangeError(`no choices: ${message}`);
@@ -315,6 +322,9 @@ export const noDialogue: Dialogue = {
   chooseMany: async ({ flag, choices, defaults }) => {
     if (defaults.length > 0) return defaults;
     const listed = choices.slice(0, 50).map(({ value, label }) => ({ path: value, message: label }));
-    throw new UsageError(`There is no terminal to ask at. Choose with ${flag}, which takes an id or a name:`, listed);
+    throw new UsageError(
+      `There is no terminal for questions. Choose with ${flag}, which takes an id or a name:`,
+      listed,
+    );
   },
 };

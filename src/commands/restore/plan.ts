@@ -47,7 +47,7 @@ export function renderPlan(result: RestoreResult, page: Page, invocation?: Invoc
     ),
     "",
     ...renderTotals(plan.documents, counts, page),
-    ...(counts.rows > 0 || invocation === undefined ? renderMustKnow(mustKnow, page) : []),
+    ...(counts.rows > 0 || (invocation === undefined && shown.some(hasTexts)) ? renderMustKnow(mustKnow, page) : []),
     ...(invocation === undefined ? [] : renderNext(result, page, invocation)),
   ].join("\n");
 }
@@ -63,15 +63,17 @@ function isWorthShowing({ refused, restores, listed, losses }: DocumentPlan): bo
 function nothingText({ plan, lost }: RestoreResult): string {
   const present = plan.documents.reduce((sum, document) => sum + document.present, 0);
   const gone =
-    lost > 0 ? `; ${countText(lost, "row")} that the indexing had made ${lost === 1 ? "is" : "are"} gone` : "";
-  if (present === 0) return `no fact says that a person made or edited anything in this run${gone}`;
+    lost > 0
+      ? `; ${countText(lost, "other row")} ${lost === 1 ? "is" : "are"} gone, without evidence of a manual edit`
+      : "";
+  if (present === 0) return `there is no evidence that a person made or edited anything in this run${gone}`;
   return `all ${countText(present, "manual edit")} are there${gone}`;
 }
 
 function renderTotals(documents: readonly DocumentPlan[], counts: PlanCounts, { paint, columns }: Page) {
   const listed = documents.flatMap((document) => document.listed);
   const count = (...whys: readonly ListedLoss["why"][]) => listed.filter(({ why }) => whys.includes(why)).length;
-  const told = (rows: number, what: string) => (rows > 0 ? [`${countText(rows, "row")} ${what}`] : []);
+  const counted = (rows: number, what: string) => (rows > 0 ? [`${countText(rows, "row")} ${what}`] : []);
   const refused = documents.filter((document) => document.refused !== null).length;
   const lines = [
     `${paint.strong("plan")}: ${countText(counts.rows, "row")} to write${counts.rows > 0 ? `: ${writtenText(counts)}` : ""}`,
@@ -80,13 +82,13 @@ function renderTotals(documents: readonly DocumentPlan[], counts: PlanCounts, { 
           `${countText(counts.writes, "write request")} at the least, ${countText(counts.characters, "character")} to embed`,
         ]
       : []),
-    ...told(
+    ...counted(
       count("needs your decision"),
       count("needs your decision") === 1 ? "needs your decision" : "need your decision",
     ),
-    ...told(count("found inside"), "found inside a chunk that is there"),
-    ...told(count("cannot be restored"), "cannot be restored"),
-    ...told(count("left out"), "left out, as you decided"),
+    ...counted(count("found inside"), "found inside a current chunk"),
+    ...counted(count("cannot be restored"), "cannot be restored"),
+    ...counted(count("left out"), "left out, as you decided"),
     ...(refused > 0 ? [`${countText(refused, "document")} refused`] : []),
   ];
   return lines.flatMap((line) => wrapToWidth(line, columns, "  "));
@@ -135,7 +137,7 @@ const evidenceTexts: Readonly<Record<Evidence, string>> = {
   disabled_by: "",
   customized: "",
   history: "the history of the job has the text before the edit",
-  neighbours: "the other text stands between the same two chunks, by the same file and settings",
+  neighbours: "the other text is between the same two chunks, and file and settings are the same",
   chosen: "you decided so",
 };
 
@@ -169,11 +171,13 @@ function renderDocumentPlan(document: DocumentPlan, { paint, columns }: Page): r
     ...(refused === null ? [] : wrapped(`refused: ${terminalText(refused, 400)}`).map(paint.bad)),
     ...section("To write:", written, mostWritten, inner),
     ...section("Needs your decision:", listedAs("needs your decision"), mostOthers, inner),
-    ...section("Found inside a chunk that is there, so left alone:", listedAs("found inside"), mostOthers, inner),
+    ...section("Found inside a current chunk, so left alone:", listedAs("found inside"), mostOthers, inner),
     ...section("Left alone:", listedAs("cannot be restored", "left out"), mostOthers, inner),
     ...section("Cannot be brought back:", gone, mostOthers, inner),
     ...(lost > manual_edits
-      ? wrapped(`also lost: ${countText(lost - manual_edits, "row")} that the indexing made`).map(paint.faint)
+      ? wrapped(`also lost: ${countText(lost - manual_edits, "row")} without evidence of a manual edit`).map(
+          paint.faint,
+        )
       : []),
     ...(present > 0 ? wrapped(`still there: ${countText(present, "manual edit")}`).map(paint.faint) : []),
   ];
@@ -276,8 +280,8 @@ export function editText(edit: ManualEdit | null): string {
 
 /** Words the evidence. The job's history shows when an added chunk appeared, and that a disabled chunk was enabled before. */
 function evidenceOf({ target, texts, evidence }: ChunkRestore): string {
-  if (target === null) return evidenceText(evidence, "the history of the job saw it come");
-  return texts === null ? evidenceText(evidence, "the history of the job has it enabled") : evidenceText(evidence);
+  if (target === null) return evidenceText(evidence, "the history of the job shows when it was added");
+  return texts === null ? evidenceText(evidence, "the history of the job shows it enabled") : evidenceText(evidence);
 }
 
 function evidenceText(evidence: readonly Evidence[], history = evidenceTexts.history): string {

@@ -90,7 +90,7 @@ const nextSteps: Readonly<Record<RowOutcome, string>> = {
   there: "",
   "changed meanwhile": "look at it in the service, then plan again",
   failed: "run the command again; nothing is written twice",
-  "still enabled": "the service takes no change for 10 minutes after the last one; run the command again then",
+  "still enabled": "run the command again; the service accepts no change of a chunk for 10 minutes after the last one",
 };
 
 function troubleOfRow({ outcome, reason, document_id, level, position, id }: AppliedRow): Trouble {

@@ -1,7 +1,7 @@
 import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
 import { renderPaths, shortPath } from "../../cli/table.js";
-import { type Page, terminalText } from "../../cli/text.js";
+import { messageText, type Page, terminalText } from "../../cli/text.js";
 import type { TextPart } from "../../compare/diff-result.js";
 import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
 import { diffText } from "../../compare/read-changes.js";
@@ -101,7 +101,7 @@ export function firstOf<T>(
   return [...all.slice(0, most).flatMap(linesOf), ...(more > 0 ? others(more) : [])];
 }
 
-/** `restored: 7 of 7; proved`. `proved`: the words for a proof without findings if something is missing. */
+/** `restored: 7 of 7; proved`. `proved`: the text for a proof without findings if rows are missing. */
 export function verdictText(
   { status, differences }: { readonly status: string; readonly differences: readonly object[] | null },
   count: string,
@@ -184,7 +184,7 @@ function renderTrouble({ row, reason, next }: Trouble, { paint, columns }: Page)
   const margin = row === null ? "    " : "      ";
   return [
     ...(row === null ? [] : wrapToWidth(`    ${placeOf(row)}`, columns, "    ")),
-    ...wrapToWidth(`${margin}${terminalText(reason, 400)}`, columns, margin),
+    ...wrapToWidth(`${margin}${messageText(reason, 400)}`, columns, margin),
     ...(next === "" ? [] : wrapToWidth(`      → ${next}`, columns, "        ").map(paint.faint)),
   ];
 }

@@ -29,7 +29,7 @@ export const writeOptions = {
     describe: "only these documents, with commas or repeated",
   },
   apply: { type: "boolean", default: false, describe: "write the plan to the service, after you confirmed it" },
-  yes: { type: "boolean", default: false, describe: "with --apply: do not ask; needed where there is no terminal" },
+  yes: { type: "boolean", default: false, describe: "with --apply: do not ask; needed without a terminal" },
   "key-env": {
     type: "string",
     default: "KNOWLEDGE_RESTORE_KEY",
@@ -113,7 +113,7 @@ export function timesFrom(
 export type CheckIds = (flag: string, ids: readonly string[]) => readonly Problem[];
 
 const noTerminal =
-  "there is no terminal to confirm at; look at the plan without --apply first, then add --yes to write it";
+  "there is no terminal for the confirmation; look at the plan without --apply first, then add --yes to write it";
 
 /** The options of both commands that do not depend on a folder. */
 export function targetOptionsFrom(
@@ -138,7 +138,7 @@ function numberFrom(text: unknown): number | undefined {
 /** Reads the key of a restore. Throws UsageError if the variable is not set. */
 export async function keyFrom(name: string, env: NodeJS.ProcessEnv): Promise<string> {
   if (env[name] === undefined) {
-    const why = "restore and copy take a key of their own, one that may write";
+    const why = "restore and copy need a separate key with write access";
     throw new UsageError(`no key: the variable ${name} is not set; ${why}. Set it: export ${name}=…`, []);
   }
   const { readKey } = await import("../../job/read-key.js");
@@ -179,6 +179,13 @@ export async function endRestore<Ended extends EndedRestore>(
   const text = args.json ? jsonLine(whole) : render(ended, pageFor(stdout, env), invocation);
   await printResult(environment, text, applied === null ? undefined : "the restore is done");
   return exitCodeOf(ended);
+}
+
+/** Adds to the error of an interrupted restore or copy that it can be continued, if it had begun to write. */
+export function withRerun(error: unknown, { step }: { readonly step: string }): unknown {
+  if (!(error instanceof InterruptedError) || (step !== "writing" && step !== "proving")) return error;
+  const message = `${error.message}; what was written is in the journal; run the same command to continue`;
+  return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
 }
 
 /** Shows the progress, but not while a question is on the terminal. */

@@ -38,7 +38,7 @@ export function renderSummary(
     ? `joined from ${countText(manifest.joined.shards.length, "shard")} in ${took}; they took`
     : `in ${took} with`;
   const { child_chunks: childChunks } = manifest.options;
-  const isNews = childChunks === "auto" || (result.isFirst && !manifest.joined); // a hint on auto once is enough
+  const isNews = childChunks === "auto" || (result.isFirst && !manifest.joined); // one hint about auto is enough
   const childLists = isNews ? renderChildLists(childChunks, sumOfChildLists(manifest.child_lists)) : undefined;
   const shard = manifest.shard ? `${shardText(manifest.shard)}, ` : "";
   const wrapped = (text: string, indent = "  ") => wrapToWidth(text, columns, indent);
@@ -253,7 +253,7 @@ function renderAuto({ asked, embedded, skipped }: ChildListSums): string {
   return `${parts.filter(Boolean).join(", ")}; child_lists in manifest.json says why`;
 }
 
-/** Every list takes at least one request, so the saved lists are the least number of saved requests. */
+/** Every list takes at least one request, so skipping a list saves at least one. */
 function renderAll({ asked, empty, auto_saves: saves, auto_misses: misses }: ChildListSums): string {
   const were = `${numberText(empty)} of ${countText(asked, "child list")} ${empty === 1 ? "was" : "were"} empty`;
   if (saves === 0) return `${were}; child_chunks: auto would have read all of them, too`;

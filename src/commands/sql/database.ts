@@ -64,12 +64,12 @@ function openingError(error: unknown, database: string): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   if (/not a valid DuckDB database/.test(error.message)) return notOpened(database, "it is not a DuckDB database");
   if (!/Could not set lock/.test(error.message)) return undefined;
-  const message = `${database} is open for writing in another program; close it there, or ask a copy of the file`;
+  const message = `${database} is open for writing in another program; close it there, or query a copy of the file`;
   return new StopError(message, { cause: error });
 }
 
 function notOpened(database: string, message: string): UsageError {
-  return new UsageError("No database could be asked:", [{ path: database, message }]);
+  return new UsageError("No database could be queried:", [{ path: database, message }]);
 }
 
 /**

@@ -41,7 +41,7 @@ function coloured(line: string, status: string | undefined, paint: Paint): strin
   return status === "error" ? paint.bad(line) : line;
 }
 
-/** `40 %`; a dash while the service counts nothing, as right after an update. */
+/** `40 %`; a dash while the service has no counts, for example right after an update. */
 function percentText(done: unknown, total: unknown): string {
   if (typeof done !== "number" || typeof total !== "number" || total <= 0) return "–";
   return `${Math.floor((100 * Math.min(done, total)) / total)} %`;

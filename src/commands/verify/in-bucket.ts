@@ -1,7 +1,7 @@
 import type { BucketNames } from "../../cli/bucket-names.js";
 import { manifestName } from "../../dump/manifest.js";
 import { UsageError } from "../../errors.js";
-import { copyDatabase, copyFolderOf, mirrorRun } from "../../store/copy/copy-run.js";
+import { fetchDatabaseOf, localFolderOf, mirrorRun } from "../../store/bucket/fetch-run.js";
 import type { RunInBucket } from "../../store/find-run.js";
 import type { Verification } from "../../verify/findings.js";
 
@@ -18,7 +18,7 @@ export async function verifyInBucket(
   verify: VerifyFolder,
   names: BucketNames,
 ): Promise<Verification> {
-  const database = duckdb === true ? await copyDatabase(copy) : duckdb;
+  const database = duckdb === true ? await fetchDatabaseOf(copy) : duckdb;
   if (database === undefined) {
     const problem = {
       path: `${copy.url}/${copy.job}.duckdb`,
@@ -27,7 +27,7 @@ export async function verifyInBucket(
     throw new UsageError("There is no database to compare with:", [problem]);
   }
   const isListed = await mirrorRun(copy, run);
-  const verification = named(await verify(copyFolderOf(copy, run), database), names);
+  const verification = named(await verify(localFolderOf(copy, run), database), names);
   return isListed ? verification : withStrangeManifest(verification);
 }
 

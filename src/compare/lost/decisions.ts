@@ -38,7 +38,7 @@ export function refusedBy(
   const isSame = decision.now === undefined || decision.now === (now?.content ?? null);
   const isSameAnswer = decision.now_answer === undefined || (decision.now_answer ?? "") === (now?.answer ?? "");
   if (isSame && isSameAnswer) return undefined;
-  return { why: needsDecision, reason: "What stands in its place changed since you decided." };
+  return { why: needsDecision, reason: "The text in its place changed since you decided." };
 }
 
 /** Converts Unix seconds to ISO 8601 in UTC. */

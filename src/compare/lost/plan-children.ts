@@ -10,13 +10,15 @@ export interface ChildrenDecision {
 
 /**
  * Decides on the lost child chunks of one chunk. Each replaces the automatic child chunk that has the text before the edit or is
- * between the same neighbours; otherwise it is added. `home`: the chunk that has, or will get, the parent's text.
+ * between the same neighbours; otherwise it is added. `home`: the chunk that has, or will get, the parent's text; null: none, but
+ * if `isParentOpen`, the owner may decide to restore the parent.
  */
 export function planFamily(
   family: LostFamily | undefined,
   home: ChunkRow | "added" | null,
   targets: readonly ChildRow[],
   context: Context,
+  isParentOpen = false,
 ): ChildrenDecision {
   if (!family) return { children: [], listed: [] };
   const children: ChildRestore[] = [];
@@ -26,7 +28,7 @@ export function planFamily(
   for (const { id, content } of family.olds) if (!family.lost.has(id)) takeFrom(standing, content);
   for (const child of family.olds.filter(({ id }) => family.lost.has(id))) {
     const before = family.before.get(child.id);
-    const doubt = childDoubt(child, home, context);
+    const doubt = childDoubt(child, home, isParentOpen, context);
     if (doubt) {
       listed.push(doubt);
       continue;
@@ -72,14 +74,28 @@ function twinByText(
 function childDoubt(
   child: ChildRow,
   home: ChunkRow | "added" | null,
-  { decisions, addManualEdits, reindexed }: Context,
+  isParentOpen: boolean,
+  context: Context,
 ): ListedLoss | undefined {
+  const { decisions, addManualEdits, reindexed } = context;
   if (child.content.trim() === "")
-    return listedChild(child, "cannot be restored", "It has no text, and the service takes no such child chunk.", null);
-  if (home === null) return listedChild(child, needsDecision, "Its parent chunk does not stand in the target.", null);
+    return listedChild(
+      child,
+      "cannot be restored",
+      "It has no text, and the service accepts no such child chunk.",
+      null,
+    );
+  if (home === null) {
+    const refused = decisions?.has(child.id) ? refusedBy(context, child.id, null) : undefined;
+    const { why, reason } = refused ?? { why: needsDecision, reason: isParentOpen ? withParent : parentless };
+    return listedChild(child, why, reason, isParentOpen ? "add" : null);
+  }
   if (reindexed || addManualEdits || decisions?.has(child.id)) return undefined;
   return listedChild(child, needsDecision, "The chunks kept their ids: a person changed it, not a re-index.", "add");
 }
+
+const parentless = "Its parent chunk is not in the target.";
+const withParent = "Its parent chunk is not in the target: it can come back only together with it.";
 
 function listedChild(
   child: ChildRow,

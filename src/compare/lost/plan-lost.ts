@@ -10,7 +10,7 @@ import { checkFit } from "../history.js";
 import type { LoadOptions } from "../load-document-rows.js";
 import { type DocumentPair, type Names, namesReader, readRunOf, withDiffDefaults } from "../run-diff.js";
 import type { PlanOptions } from "./decisions.js";
-import { planRows } from "./plan-document.js";
+import { planRows } from "./plan-rows.js";
 import { loadLostRows } from "./read-lost.js";
 import { type DocumentPlan, isMissed, type Refusals, type RestorePlan } from "./restore-plan.js";
 
@@ -34,8 +34,8 @@ export interface LostPlan {
 
 /**
  * Plans how to restore the losses of a re-index: compares an older run with a newer dump of the same documents. Sends nothing. Only
- * lost rows of a few documents at a time are in Node's memory. UsageError if a dump is not fit for a restore or
- * lacks a named document; StopError if a file differs from its manifest.
+ * lost rows of a few documents at a time are in Node's memory. Throws UsageError if a dump is not fit for a restore or lacks a
+ * named document; StopError if a file differs from its manifest.
  */
 export async function planLost(old: Dump, target: Dump, options: LostOptions): Promise<LostPlan> {
   checkOlder(old, options.documents);
@@ -52,7 +52,7 @@ export async function planLost(old: Dump, target: Dump, options: LostOptions): P
   });
 }
 
-/** UsageError if a run is not fit for a restore, or lacks a named document. */
+/** Throws UsageError if a run is not fit for a restore, or lacks a named document. */
 export function checkOlder(old: Dump, named: readonly string[]): void {
   checkFit(old);
   checkNamed(old, named);
@@ -195,7 +195,7 @@ function refusalOf(
   if (refusal?.isReadable === false) return isWanted ? refusal.reason : null;
   if (!now) return isWanted ? "The newer run does not have it." : null;
   if (now.status !== "complete")
-    return `Its present state could not be read: it is ${now.status}${now.error === null ? "" : ` (${now.error})`}.`;
+    return `Its current state could not be read: it is ${now.status}${now.error === null ? "" : ` (${now.error})`}.`;
   const isOther = old?.doc_form != null && now.doc_form !== null && old.doc_form !== now.doc_form;
   if (isOther && (isNamed || manual_edits > 0))
     return `It was ${old.doc_form} and is ${now.doc_form} now: its chunks cannot be compared.`;

@@ -69,8 +69,8 @@ export interface LostRows {
 }
 
 /**
- * Reads the whole rows of losses with manual edits, and the rows at their place: of other rows no text is kept. `chosen`: ids
- * of more lost rows to read. The returned function reads several documents at once, by `documentKey`.
+ * Loads lost rows with manual edits, and the rows now in their place, with all their texts; other rows are loaded without texts. `chosen`:
+ * ids of further lost rows to load. The returned function reads several documents at once, by `documentKey`.
  */
 export async function loadLostRows(
   connection: Connection,
@@ -189,7 +189,7 @@ interface PlanChunk {
 /** The rows of a document as JSON texts, because the client strips a byte order mark from plain texts. */
 type TextsOf = (document: DocumentId) => readonly string[];
 
-/** Reads the losses of some documents, by `documentKey`: one statement for all takes little longer than one statement for each. */
+/** Reads the losses of some documents, by `documentKey`. One statement covers all of them: it takes hardly longer than for one document. */
 async function readLost(
   connection: Connection,
   documents: readonly LostDocument[],

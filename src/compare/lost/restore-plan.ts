@@ -19,8 +19,8 @@ export type Evidence = v.InferOutput<typeof evidence>;
 /** A person's work on a row, and who did it. */
 const manualEdit = result({
   kind: oneOf("edited", "added", "disabled", "customized"),
-  by: v.pipe(orNull(text), v.description("the account, as the service names it; null where it does not say")),
-  at: v.pipe(orNull(text), v.description("ISO 8601, UTC; null where the service does not say")),
+  by: v.pipe(orNull(text), v.description("the account, as the service names it; null if it does not say")),
+  at: v.pipe(orNull(text), v.description("ISO 8601, UTC; null if the service does not say")),
 });
 export type ManualEdit = v.InferOutput<typeof manualEdit>;
 
@@ -56,12 +56,12 @@ const chunkRestore = result({
   evidence: listOf(evidence),
   target: v.pipe(
     orNull(targetChunk),
-    v.description("the chunk that takes the texts, as it stood when the plan was made; null: one is added at the end"),
+    v.description("the chunk that gets the texts, as it was when the plan was made; null: one is added at the end"),
   ),
   /** Never null if `target` is null. */
-  texts: v.pipe(orNull(chunkTexts), v.description("the texts to write; null: they stand there")),
+  texts: v.pipe(orNull(chunkTexts), v.description("the texts to write; null: they are there already")),
   /** If the target has more of them at the time of the write, nothing is added. */
-  equal: v.pipe(count, v.description("chunks of the target that say these texts already")),
+  equal: v.pipe(count, v.description("chunks of the target that have these texts already")),
   /** Whether to disable the chunk after the other writes. */
   disable: truth,
   children: listOf(childRestore),
@@ -75,7 +75,7 @@ const listedLoss = result({
   /** The parent of a child chunk in the older run. */
   segment_id: orNull(text),
   position,
-  edit: v.pipe(orNull(manualEdit), v.description("null: no fact says that a person made it")),
+  edit: v.pipe(orNull(manualEdit), v.description("null: there is no evidence that a person made it")),
   /**
    * `needs your decision`: its place is unknown, or the text there was edited later. `found inside`: its text occurs inside a chunk of
    * the target. `cannot be restored`: the service accepts no such row. `left out`: the plan file says no.
@@ -88,7 +88,7 @@ const listedLoss = result({
   answer: orNull(text),
   /** The text at its place in the target; null if its place is unknown. */
   now: orNull(text),
-  now_answer: v.pipe(orNull(text), v.description("the answer there; null but in qa_model documents")),
+  now_answer: v.pipe(orNull(text), v.description("the answer there; null except in qa_model documents")),
   choice: v.pipe(
     orNull(oneOf("replace", "add")),
     v.description("what `restore: yes` in a plan file does with it; null: nothing can"),
@@ -120,7 +120,7 @@ const documentPlan = result({
   /** In the order of the older run. */
   restores: listOf(chunkRestore),
   listed: v.pipe(listOf(listedLoss), v.description("lost rows with manual edits that are left alone, and why")),
-  losses: v.pipe(listOf(knownLoss), v.description("parts that no request can bring back")),
+  losses: v.pipe(listOf(knownLoss), v.description("parts that no request can restore")),
   /** Rows with manual edits that are not lost. */
   present: count,
 });

@@ -38,7 +38,7 @@ export function openText({ csvSafe }: Pick<WriterOptions, "csvSafe">): TextForma
   return csvText(csvSafe);
 }
 
-/** Joins the parts of every kind below a header. */
+/** Joins the segments of every kind below a header. */
 export function openWriter({ csvSafe, duckDb: { signal } }: WriterOptions): Writer {
   const text = csvText(csvSafe);
   return {

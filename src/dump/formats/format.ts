@@ -42,7 +42,7 @@ export interface Writer {
   readonly finish: (rows: StagedRows) => Promise<readonly StagedFile[]>;
 }
 
-/** A text format. Its rows are written during the crawl, into parts that are joined at the end. */
+/** A text format. Its rows are written during the crawl, into segments that are joined at the end. */
 export interface TextFormat {
   readonly format: string;
   /** The text before the rows of a file. */
@@ -74,7 +74,7 @@ export interface StagedTable {
   readonly dataset: string | undefined;
   /** Counted when they were written. */
   readonly rows: number;
-  /** Text parts in order; empty without rows. */
+  /** The text segments in order; empty without rows. */
   readonly segments: (format: string) => readonly SegmentFile[];
   /** The joined JSONL, from which the other formats are loaded. */
   readonly jsonl: JoinedJsonl;

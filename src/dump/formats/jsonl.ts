@@ -24,7 +24,7 @@ export const jsonlText: TextFormat = {
   texts: (_kind, rows) => rows.map(jsonText),
 };
 
-/** Joins the parts of a table to a file in a folder. Rejects if the number of lines differs from the rows written. */
+/** Joins the segments of a table into a file in a folder. Rejects if the number of lines differs from the rows written. */
 export async function joinJsonl(
   folder: string,
   { kind, dataset, rows, segments }: Omit<StagedTable, "jsonl">,

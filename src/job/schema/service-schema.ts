@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import { looksLikeKey } from "../../safe-text.js";
 import { isMapping } from "../../schema.js";
-import { looksLikeKey } from "../findings.js";
 import { filePath, mapping, positiveNumber, trueOrFalse, wholeNumber } from "./shapes.js";
 
 /** The variable with the key if a job names none. */

@@ -19,8 +19,8 @@ const firstWait = 1_000;
 const betweenTries = 2_000;
 
 /**
- * Adds the chunks from number `from` on, in order, and yields those of each request once they are added. Notes chunks that fail
- * and continues with the others. SkipError if the document is given up.
+ * Adds the chunks from number `from` on, in order, and yields those of each request once they are added. Notes chunks that fail and
+ * continues with the others. Throws SkipError if the document is given up.
  */
 export async function* addChunks(copy: DocumentCopy, from: number): AsyncGenerator<readonly ChunkCopy[]> {
   const { options } = copy.work;
@@ -69,7 +69,7 @@ async function addGettingThrough(copy: DocumentCopy, first: number, rows: readon
   for (let tries = 1; ; tries++) {
     const added = await addRequest(copy, first, rows);
     if (added.kind !== "unsent") return added;
-    if (tries === mostUnsent) throw new SkipError(`the service takes no requests: ${added.reason}`);
+    if (tries === mostUnsent) throw new SkipError(`the service accepts no requests: ${added.reason}`);
     await sleep(firstWait * 2 ** (tries - 1), signal);
   }
 }
@@ -123,7 +123,7 @@ type Added =
 /** Status codes of refusals because of the chunks' content. */
 const badTexts: readonly number[] = [400, 413, 422];
 
-/** Adds chunks after the last one. `first`: the number of the first. SkipError if no request can succeed. */
+/** Adds chunks after the last one. `first`: the number of the first. Throws SkipError if no request can succeed. */
 async function addRequest(copy: DocumentCopy, first: number, rows: readonly ChunkWithChildren[]): Promise<Added> {
   const { options, place, plan } = copy.work;
   const { batchSize, writer } = options;

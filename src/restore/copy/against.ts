@@ -33,7 +33,7 @@ export interface AgainstOptions extends TargetService {
 export interface AgainstProgress extends ReadProgress, DumpProgress {}
 
 /**
- * Compares a run with a service: with the copies that a restore made there, otherwise with the same documents. Reads only.
+ * Compares a run with a service: with the copies that a restore made there, otherwise with the same documents. Reads only. Throws
  * UsageError if the run or an option does not fit; StopError if a document cannot be read completely or nothing is left to compare.
  */
 export async function compareWithService(options: AgainstOptions): Promise<Against> {
@@ -78,7 +78,7 @@ function unreadNotes(unread: { readonly document: number; readonly dataset: numb
   const levels = (["document", "dataset"] as const).filter((level) => unread[level] > 0);
   if (levels.length === 0) return [];
   const counts = levels.map((level) => countOf(unread[level], level)).join(" and ");
-  return [`settings and metadata of ${counts} were not compared: the reading of the service does not have them`];
+  return [`settings and metadata of ${counts} were not compared: the service did not return them`];
 }
 
 /** Notes on rows without a copy, because the service accepts no blank rows. */
@@ -88,7 +88,7 @@ function refusedNotes({ chunks, child_chunks }: RowCounts): readonly string[] {
     ...(child_chunks > 0 ? [countOf(child_chunks, "child chunk")] : []),
   ];
   if (rows.length === 0) return [];
-  return [`${rows.join(" and ")} of the run: not compared, as the service takes none that say nothing`];
+  return [`${rows.join(" and ")} of the run: not compared, because the service accepts no blank ones`];
 }
 
 function emptyCounts() {
@@ -130,8 +130,8 @@ interface Chosen {
 }
 
 /**
- * Chooses the documents of a run that can be compared with a service: those restored there, according to the journal, or without a journal
- * the same documents. `ids`: the documents that the owner named; empty: all. UsageError if the run lacks one.
+ * Chooses the documents of a run that can be compared with a service: those restored there, according to the journal, or without a
+ * journal the same documents. `ids`: the documents that the owner named; empty: all. Throws UsageError if the run lacks one.
  */
 export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: readonly string[]): Chosen {
   refuseUnknown(manifest, ids);

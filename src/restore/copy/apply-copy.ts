@@ -61,7 +61,10 @@ async function homeOf(
   }
 }
 
-/** Makes the dataset of the target for these documents, or uses the existing one; returns its id. SkipError if it cannot be made. */
+/**
+ * Makes the dataset of the target for these documents, or uses the existing one; returns its id. Throws SkipError if it cannot be
+ * made.
+ */
 async function chooseDataset(plan: DatasetPlan, options: ApplyOptions): Promise<string> {
   const { journal } = options;
   const known = journal.facts.datasets.get(plan.key);

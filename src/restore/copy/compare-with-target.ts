@@ -6,7 +6,7 @@ import type { Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import { countOf } from "../../words.js";
 import type { JournalFacts } from "../journal-facts.js";
-import { pairRows } from "../pair-rows.js";
+import { pairForProof } from "../proof-pairs.js";
 import { notProved, refuseUnread } from "../prove.js";
 import type { RowDifference } from "../result.js";
 import {
@@ -18,7 +18,7 @@ import {
   type TargetService,
 } from "../target.js";
 import { keepComing } from "./coming-rows.js";
-import { compareCopy, compareSame } from "./compare-rows.js";
+import { compareCopy, compareSame } from "./compare-copied-rows.js";
 import { type CopiedDataset, compareDataset, compareDocument } from "./compare-settings.js";
 import { type CopyPlan, datasetIdOf, type Loss, type LossPart } from "./copy-plan.js";
 import type { AppliedCopy, CopyDifference } from "./copy-result.js";
@@ -51,7 +51,7 @@ function goneFrom({ old: { document_id } }: DocumentPair): CopyDifference {
 }
 
 /**
- * Compares documents of a dump with those of a service, one at a time. StopError if one was not read completely, or a file
+ * Compares documents of a dump with those of a service, one at a time. Throws StopError if one was not read completely, or a file
  * differs from its manifest: then nothing is proved.
  */
 export async function compareDumps(options: CompareOptions): Promise<readonly CopyDifference[]> {
@@ -67,7 +67,11 @@ export async function compareDumps(options: CompareOptions): Promise<readonly Co
     const sides = { old: await open("old"), live: await open("live") };
     if (old.manifest.options.child_chunks === "none") await connection.run("DELETE FROM live_child_chunks");
     if (copies) await keepComing(connection, "old", formsIn(old, sides.old));
-    const pairsOf = await pairRows(connection, pairs, copies ? { by: "text", without: copies.failed } : { by: "id" });
+    const pairsOf = await pairForProof(
+      connection,
+      pairs,
+      copies ? { by: "text", without: copies.failed } : { by: "id" },
+    );
     const counts = await countCompared(connection, options);
     const differences = [...compareDatasets(options, sides)];
     for (const [nr, pair] of pairs.entries()) {
@@ -181,7 +185,7 @@ async function listRows(
   return { listed, more: counts.length > 0 ? [`${counts.join(" and ")} of it ${verb}`] : [] };
 }
 
-/** Reports settings that the new dump lacks. StopError for a copy, whose settings this program wrote. */
+/** Reports settings that the new dump lacks. Throws StopError for a copy, whose settings this program wrote. */
 function withoutSettings(level: "dataset" | "document", id: string, { copies, live, onUnread }: CompareOptions): void {
   if (copies) throw notProved(`the settings of ${level} ${id} could not be read`, live.manifest.warnings);
   onUnread?.(level);

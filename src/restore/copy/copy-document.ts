@@ -1,6 +1,4 @@
 import type { Listed } from "../../client/check-answer.js";
-import type { PreparedWrite } from "../../client/write/operations.js";
-import type { CreatedDocument } from "../../client/write/write-outcome.js";
 import { textIn } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import { cutText } from "../../safe-text.js";
@@ -65,7 +63,9 @@ async function copyContents(
   const { failed, reason } = await copyRows(work);
   if (reason !== null) return { outcome: "failed", reason, failed };
   const problems = [
-    ...(failed.length > 0 ? [`${countOf(failed.length, "row")} did not come: ${failed[0]?.reason}`] : []),
+    ...(failed.length > 0
+      ? [`${countOf(failed.length, "row")} ${failed.length === 1 ? "was" : "were"} not copied: ${failed[0]?.reason}`]
+      : []),
     ...(await problemOf(() => setMetadata(work, fields))),
     ...(await problemOf(() => closeAsPlanned(work))),
   ];
@@ -95,11 +95,11 @@ interface DocumentOptions extends ApplyOptions {
 
 /**
  * Makes the copy of a document ready for its rows: makes it, or continues the copy of an earlier process; waits until it is
- * indexed; and deletes the chunks of the stub. SkipError if that fails.
+ * indexed; and deletes the chunks of the stub. Throws SkipError if that fails.
  */
 async function openCopy(plan: DocumentPlan, datasetId: string, options: DocumentOptions): Promise<DocumentWork> {
   const { journal } = options;
-  const standing = await goOnWith(plan, datasetId, options);
+  const standing = await continueCopy(plan, datasetId, options);
   const documentId = standing ?? (await options.alone(() => makeDocument(plan, datasetId, options)));
   const work = { options, plan, place: { datasetId, documentId } };
   await watchIndexing(options, work.place, journal.batchOf(plan.document_id));
@@ -109,7 +109,7 @@ async function openCopy(plan: DocumentPlan, datasetId: string, options: Document
 }
 
 /** The id of the copy that an earlier process made; undefined if it is gone. Deletes a copy that was never indexed. */
-async function goOnWith(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string | undefined> {
+async function continueCopy(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string | undefined> {
   const { journal } = options;
   const { document_id } = plan;
   const known = journal.facts.documents.get(document_id);
@@ -135,8 +135,8 @@ async function deleteCopy(work: DocumentWork): Promise<void> {
 }
 
 /**
- * Makes a document from the stub, which the service then indexes, and returns its id. Runs one at a time: after a lost answer, only one
- * new document can be ours. SkipError if it cannot be made.
+ * Makes a document from the stub, which the service then indexes, and returns its id. Runs one at a time: after a lost answer, only
+ * one new document can be ours. Throws SkipError if it cannot be made.
  */
 async function makeDocument(plan: DocumentPlan, datasetId: string, options: ApplyOptions): Promise<string> {
   const { dataset_key, document_id, document_name: name } = plan;
@@ -150,7 +150,7 @@ async function makeDocument(plan: DocumentPlan, datasetId: string, options: Appl
   return id;
 }
 
-function creationOf(plan: DocumentPlan, datasetId: string, { writer }: ApplyOptions): PreparedWrite<CreatedDocument> {
+function creationOf(plan: DocumentPlan, datasetId: string, { writer }: ApplyOptions) {
   const { document_id, document_name, doc_form, doc_language, indexing_technique, process_rule } = plan;
   const settings = {
     ...{ doc_form, process_rule },
@@ -169,17 +169,16 @@ function stubText(documentId: string): string {
 }
 
 /**
- * Deletes the chunks that the service made from the stub, so that positions start at 1. Rows are added only after all of them are gone:
- * once the journal has an addition, no stub chunks are left, and nothing is deleted. SkipError if someone else added a chunk.
+ * Deletes the chunks that the service made from the stub, so that positions start at 1. Rows are added only after all of them are
+ * gone: once the journal has an addition, no stub chunks are left, and nothing is deleted. Throws SkipError if someone else added a
+ * chunk.
  */
 async function deleteStub(work: DocumentWork): Promise<void> {
   if (work.options.journal.additions(work.plan.document_id).length > 0) return;
   const chunks = await readCopy(work);
   for (const { id, content } of chunks)
     if (!isOfStub(content, work))
-      throw new SkipError(
-        `somebody else wrote chunk ${id} into it at the service: delete it there, then restore again`,
-      );
+      throw new SkipError(`someone else added chunk ${id} into it at the service: delete it there, then restore again`);
   for (const { id } of chunks) await deleteChunk(work, id);
 }
 
@@ -202,8 +201,8 @@ const longestWords = 300;
 type Watched = Pick<ApplyOptions, "api" | "now" | "sleep" | "signal">;
 
 /**
- * Waits until the service has indexed a document. `batch`: null if no answer contained it. SkipError, with the service's words, if
- * the indexing fails, is paused, or makes no progress for 30 minutes.
+ * Waits until the service has indexed a document. `batch`: null if no answer contained it. Throws SkipError, with the service's
+ * words, if the indexing fails, is paused, or makes no progress for 30 minutes.
  */
 export async function watchIndexing(
   { api, now, sleep, signal }: Watched,
@@ -224,7 +223,7 @@ export async function watchIndexing(
     if (state !== seen) movedAt = now();
     seen = state;
     if (now() - movedAt >= patience)
-      throw new SkipError(`the service does not index it: nothing moved for 30 minutes (${textIn(indexing_status)})`);
+      throw new SkipError(`the service does not index it: no progress for 30 minutes (${textIn(indexing_status)})`);
     await sleep(wait, signal);
   }
 }
@@ -250,7 +249,7 @@ export async function openForRows(work: DocumentWork): Promise<void> {
   await setState(work, { enabled: true, archived: false });
 }
 
-/** Sets a document to its state in the dump. SkipError if the service refuses. */
+/** Sets a document to its state in the dump. Throws SkipError if the service refuses. */
 export async function closeAsPlanned(work: DocumentWork): Promise<void> {
   await setState(work, work.plan);
 }
@@ -283,8 +282,8 @@ async function change(work: DocumentWork, action: Action): Promise<void> {
 }
 
 /**
- * Sets the metadata values in one request, unless the document already has them. SkipError if the service refuses,
- * or, after setting the others, if a field is missing.
+ * Sets the metadata values in one request, unless the document already has them. Throws SkipError if the service refuses, or, after
+ * setting the others, if a field is missing.
  */
 export async function setMetadata(work: DocumentWork, fields: ReadonlyMap<string, StandingField>): Promise<void> {
   const { options, plan, place } = work;

@@ -21,7 +21,7 @@ const loss = result({
   /** A sentence. */
   reason: text,
 });
-const losses = v.pipe(listOf(loss), v.description("parts that do not come, and are announced"));
+const losses = v.pipe(listOf(loss), v.description("parts that are not copied, as announced"));
 export type Loss = v.InferOutput<typeof loss>;
 export type LossPart = Loss["part"];
 
@@ -46,7 +46,7 @@ const target = v.pipe(
     result({ kind: v.literal("new"), name: text }),
     result({ kind: v.literal("there"), id: text, name: text }),
   ]),
-  v.description("the dataset that takes the documents: a new one, or one that is there"),
+  v.description("the dataset to copy into: a new one, or an existing one"),
 );
 export type DatasetTarget = v.InferOutput<typeof target>;
 
@@ -73,14 +73,14 @@ export type EarlierDocument = v.InferOutput<typeof earlier>;
 const documentPlan = result({
   dataset_id: text,
   document_id: text,
-  dataset_key: v.pipe(text, v.description("the key of the dataset that takes it")),
+  dataset_key: v.pipe(text, v.description("the key of its target dataset")),
   document_name: text,
   doc_form: text,
   doc_language: orNull(text),
   indexing_technique: orNull(text),
   /** Mode and rules, as the service expects them. */
   process_rule: settings,
-  refused: v.pipe(orNull(text), v.description("why the document is left out; null: it comes")),
+  refused: v.pipe(orNull(text), v.description("why the document is left out; null: it is copied")),
   earlier: v.pipe(orNull(earlier), v.description("the copy that an earlier restore made; null: there is none")),
   /** Chunks to copy, how many of them end up disabled, and child chunks to copy. */
   chunks: count,
@@ -100,7 +100,7 @@ export type DocumentPlan = v.InferOutput<typeof documentPlan>;
 
 /** A dataset of the target, for the documents of one form of a dataset of the dump. */
 const datasetPlan = result({
-  key: v.pipe(text, v.description("dataset_id, with the form behind it where the documents have several forms")),
+  key: v.pipe(text, v.description("dataset_id, followed by the form if the documents have several forms")),
   dataset_id: text,
   dataset_name: text,
   target,
@@ -129,7 +129,7 @@ export const copyCounts = result({
   chunks: count,
   children: count,
   characters: count,
-  writes: v.pipe(count, v.description("write requests to expect; they may become more")),
+  writes: v.pipe(count, v.description("expected write requests; there may be more")),
 });
 export type CopyCounts = v.InferOutput<typeof copyCounts>;
 

@@ -26,7 +26,7 @@ const copiedDocument = result({
   /** Null if it was not made. */
   target_dataset_id: orNull(text),
   target_id: orNull(text),
-  failed: v.pipe(listOf(result(rowMembers)), v.description("rows of the dump that did not come")),
+  failed: v.pipe(listOf(result(rowMembers)), v.description("rows of the dump that were not copied")),
   reason: orNull(text),
 });
 export type CopiedDocument = v.InferOutput<typeof copiedDocument>;
@@ -60,11 +60,8 @@ export const copyResult = v.pipe(
     ...sharedMembers,
     plan: copyPlan,
     counts: copyCounts,
-    applied: v.pipe(orNull(copied), v.description("null where nothing was to be written")),
-    differences: v.pipe(
-      orNull(listOf(copyDifference)),
-      v.description("findings of the proof; null where there was none"),
-    ),
+    applied: v.pipe(orNull(copied), v.description("null if nothing was to be written")),
+    differences: v.pipe(orNull(listOf(copyDifference)), v.description("findings of the proof; null if there was none")),
     proof: v.pipe(orNull(text), v.description("the dump of the documents that were made, which proves them")),
   }),
   v.title("Result of kbdump copy --json"),
@@ -167,7 +164,7 @@ export interface CopyOptions extends SessionOptions {
   readonly confirm: (planned: CopyResult) => Promise<{ readonly go: boolean }>;
 }
 
-/** The copy itself. UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
+/** The copy itself. Throws UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
 export type CopyRun = (options: CopyOptions) => Promise<CopyResult>;
 
 /** The steps of a copy, in order. */

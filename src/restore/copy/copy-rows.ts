@@ -36,11 +36,11 @@ export async function copyRows(work: DocumentWork): Promise<CopiedRows> {
 }
 
 /** The service can add chunks only after the last one. */
-const noPosition = "it failed earlier, or was deleted, and has no place behind the others";
+const noPosition = "it failed earlier, or was deleted, and the service adds chunks only at the end";
 
 /**
  * Completes the chunks that an earlier process added to a document; a new one has none. Returns the number of the first chunk to
- * add. SkipError if the document has a chunk that this copy did not make.
+ * add. Throws SkipError if the document has a chunk that this copy did not make.
  */
 async function resume(copy: DocumentCopy, finish: Finish): Promise<number> {
   const copies = await readCopies(copy);
@@ -69,7 +69,7 @@ function standingCopy(
   return [];
 }
 
-/** The copies of the dump's chunks, in order. Deletes chunks that came late. SkipError if there is any other chunk. */
+/** The copies of the dump's chunks, in order. Deletes chunks that came late. Throws SkipError if there is any other chunk. */
 async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | undefined)[]> {
   const { options, place, plan } = copy.work;
   const additions = options.journal.additions(plan.document_id);
@@ -78,7 +78,7 @@ async function readCopies(copy: DocumentCopy): Promise<readonly (HashedChunk | u
   const { copies, surplus, stranger } = alignChunks(planned, await readHashes(options.api, place), additions);
   if (stranger) {
     const chunk = `chunk ${stranger.id}, at position ${stranger.position} of document ${place.documentId}`;
-    throw astray(copy.work, `${chunk}, is none that this restore added, or somebody changed it`);
+    throw astray(copy.work, `${chunk}, was not added by this restore, or someone changed it`);
   }
   for (const { id } of surplus.toReversed()) await removeChunk(copy, id, null);
   return copies;

@@ -118,8 +118,8 @@ function resultOf({ old, options }: CopyContext, { plan, warnings }: PlannedCopy
 }
 
 /**
- * Dumps the copied documents, including those with failed rows, and compares them with the run. The datasets must hold
- * nothing else. `differences` is null if there are no copies. StopError if a copy cannot be read completely: then nothing is proved.
+ * Dumps the copied documents, including those with failed rows, and compares them with the run. The datasets must hold nothing
+ * else. `differences` is null if there are no copies. Throws StopError if a copy cannot be read completely: then nothing is proved.
  */
 async function proveCopy(
   { old, options }: CopyContext,

@@ -16,13 +16,13 @@ export interface DumpDetails {
   readonly documents: ReadonlyMap<string, DocumentDetails>;
 }
 
-/** The dump's details, as a value of the option `details`. */
+/** The value of the option `details` that a dump was made with, judging by its tables. */
 export function detailsIn(dump: Dump): "auto" | boolean {
   if (!dump.tablesOf(["datasets", "document_details"])) return false;
   return dump.manifest.options.details === "auto" ? "auto" : true;
 }
 
-/** Reads the settings in a dump; a job without `details` has none. StopError if a file differs from its manifest. */
+/** Reads the settings in a dump; a job without `details` has none. Throws StopError if a file differs from its manifest. */
 export async function readDetails(connection: Connection, dump: Dump, options: LoadOptions): Promise<DumpDetails> {
   const [datasets, documents] = [new Map<string, DatasetDetails>(), new Map<string, DocumentDetails>()];
   for await (const row of rowsOf(connection, dump, "datasets", options)) {

@@ -1,10 +1,10 @@
-import { type KnowledgeApi, pageSize } from "../../client/knowledge-api.js";
+import { type KnowledgeApi, type Place, pageSize } from "../../client/knowledge-api.js";
 import type { PreparedWrite } from "../../client/write/operations.js";
 import type { ChunkRow, ChunkWithChildren } from "../../compare/document-rows.js";
 import { SkipError } from "../../errors.js";
 import type { WriteFacts } from "../journal-lines.js";
 import type { RowDifference } from "../result.js";
-import { ifThere, type Place, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
+import { ifThere, readStandingChunks, type StandingChunk, standingChunk } from "../standing-rows.js";
 import {
   type Answered,
   type Ended,
@@ -90,8 +90,8 @@ export function astray({ place }: DocumentWork, problem: string): SkipError {
 }
 
 /**
- * Executes a write to a document, sending it at most `tries` times. SkipError if the service accepts no writes to the document, or if the
- * outcome of the write is unknown.
+ * Executes a write to a document, sending it at most `tries` times. Throws SkipError if the service accepts no writes to the
+ * document, or if the outcome of the write is unknown.
  */
 export async function write<T extends Answered>(
   work: DocumentWork,
@@ -118,7 +118,7 @@ function ofDocument({ plan }: DocumentWork, facts: RowFacts): WriteFacts {
   return { dataset_id: plan.dataset_key, document_id: plan.document_id, ...facts };
 }
 
-/** Deletes a chunk of this copy or its stub. SkipError if it stays, because chunks after it would be in the wrong order. */
+/** Deletes a chunk of this copy or its stub. Throws SkipError if it stays, because chunks after it would be in the wrong order. */
 export async function deleteChunk(work: DocumentWork, id: string, oldId: string | null = null): Promise<void> {
   const find = async () => ((await readChunk(work, id)) ? undefined : { ids: [id] });
   const facts = { write: "delete chunk", old_id: oldId, target_id: id } as const;
@@ -130,7 +130,7 @@ export async function deleteChunk(work: DocumentWork, id: string, oldId: string 
 function checked<T>(ended: Ended<T>): RowOutcome<T> {
   if (ended.kind === "unknown") throw new SkipError(`the outcome of a write is unknown: ${ended.reason}`);
   if (ended.kind === "refused" && ended.meaning === "document")
-    throw new SkipError(`the service takes no writes to this document: ${ended.reason}`);
+    throw new SkipError(`the service accepts no writes to this document: ${ended.reason}`);
   return ended;
 }
 

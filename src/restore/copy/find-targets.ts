@@ -42,7 +42,7 @@ interface FoundTargets {
 }
 
 /**
- * Finds the datasets of the target for those of a dump, and free names for new ones. UsageError if the dataset that the
+ * Finds the datasets of the target for those of a dump, and free names for new ones. Throws UsageError if the dataset that the
  * owner named cannot be used.
  */
 export async function findTargets(
@@ -84,7 +84,7 @@ function refuseSeveral(wished: readonly WishedDataset[]): void {
     throw refusal(`the documents are of ${datasets} datasets of the run: name those of one with --document`);
   if (wished.length === 1) return;
   const forms = wished.map(({ form }) => form).join(", ");
-  const message = `the documents have ${wished.length} forms (${shownId(forms)}), and a dataset takes one: choose those of one form with --document`;
+  const message = `the documents have ${wished.length} forms (${shownId(forms)}), and a dataset accepts one: choose those of one form with --document`;
   throw refusal(message);
 }
 
@@ -98,7 +98,7 @@ interface Naming {
 /** The dataset that the owner named. It must be empty, or have only documents of this form that this restore made. */
 async function findNamed(api: TargetApi, id: string, { form, facts, known }: Naming): Promise<FoundTarget> {
   if (known?.target.kind === "there" && known.target.id !== id) {
-    const message = `this restore takes ${shownId(known.target.id)} already: leave --dataset out, or make another copy with --dataset new`;
+    const message = `this restore already uses ${shownId(known.target.id)}: leave --dataset out, or make another copy with --dataset new`;
     throw refusal(message);
   }
   const found = known ?? (await findDataset(api, id, true));
@@ -111,7 +111,7 @@ async function findNamed(api: TargetApi, id: string, { form, facts, known }: Nam
   }
   const standing = textIn(found.there.settings.doc_form);
   if (!known && standing && form !== null && standing !== form) {
-    const message = `the dataset ${shownId(id)} takes documents of the form ${shownId(standing)}, and these have the form ${shownId(form)}: name an empty one, or make one with --dataset new`;
+    const message = `the dataset ${shownId(id)} accepts documents of the form ${shownId(standing)}, and these have the form ${shownId(form)}: name an empty one, or make one with --dataset new`;
     throw refusal(message);
   }
   return found;
@@ -163,14 +163,14 @@ export type TargetApi = Pick<KnowledgeApi, "dataset" | "datasets" | "documents" 
 /** How many pages to prefetch. */
 const pagesAhead = 8;
 
-/** A dataset of the target; undefined if the target has none with this id. StopError if the service does not answer that. */
+/** A dataset of the target; undefined if the target has none with this id. Throws StopError if the service does not answer that. */
 async function askDataset(api: TargetApi, id: string): Promise<Listed | undefined> {
   try {
     return await api.dataset(id);
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;
     if (error.status === 404 && error.code !== undefined) return undefined; // without a code, the service does not know the URL
-    throw new StopError(`the target does not tell of its dataset ${shownId(id)}: ${error.message}`, { cause: error });
+    throw new StopError(`the target does not return its dataset ${shownId(id)}: ${error.message}`, { cause: error });
   }
 }
 
@@ -181,7 +181,7 @@ interface DocumentIds {
   readonly flaw: string | null;
 }
 
-/** Lists the documents of a dataset of the target. StopError if the service does not list them. */
+/** Lists the documents of a dataset of the target. Throws StopError if the service does not list them. */
 async function askDocuments(api: TargetApi, id: string): Promise<DocumentIds> {
   const read = (page: number, limit: number) => api.documents(id, page, limit);
   const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) => {
@@ -200,7 +200,7 @@ interface TakenNames {
   readonly flaw: string | null;
 }
 
-/** Lists the names of the target's datasets. StopError if the service does not list them. */
+/** Lists the names of the target's datasets. Throws StopError if the service does not list them. */
 async function askNames(api: TargetApi): Promise<TakenNames> {
   const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) => {
     if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
@@ -208,7 +208,7 @@ async function askNames(api: TargetApi): Promise<TakenNames> {
     throw new StopError(`the datasets of the target cannot be listed, ${hint}: ${error.message}`, { cause: error });
   });
   const limited =
-    "the target does not take include_all: a name may be taken by a dataset of which the key is no member";
+    "the target does not support include_all: a dataset that the key is not a member of may have the name already";
   const flaw = list.problems.length > 0 ? `the list of datasets of the target ${flawText(list)}` : null;
   const names = list.rows.map(({ name }) => name).filter((name) => typeof name === "string");
   return { names: new Set(names), flaw: flaw ?? (list.limited ? limited : null) };

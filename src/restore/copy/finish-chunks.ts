@@ -74,7 +74,7 @@ export class Finish {
   /** `isWhole`: the rest of the chunk is complete. */
   async *#disable(chunk: ChunkCopy, isWhole: boolean): Waiting<void> {
     const reason = yield* disableChunk(this.#copy, chunk);
-    if (reason !== null) this.#copy.fail("chunk", chunk.row, `it is there and could not be disabled: ${reason}`);
+    if (reason !== null) this.#copy.fail("chunk", chunk.row, `it is there, but could not be disabled: ${reason}`);
     else if (isWhole) this.#copy.work.options.progress.chunksDone++;
   }
 }
@@ -121,7 +121,7 @@ class Attachments {
   }
 
   #fail({ row }: ChunkCopy, reason: string): void {
-    this.#copy.fail("chunk", row, `its attachments did not all come: ${reason}`);
+    this.#copy.fail("chunk", row, `not all of its attachments were copied: ${reason}`);
   }
 
   async #upload({ id, file }: AttachmentPlan): Promise<Uploaded> {
@@ -167,7 +167,7 @@ async function copyChildren(
     const fix = planChildren(children, now);
     const stranger = strangerIn(fix, children);
     if (stranger) {
-      const reason = `child chunk ${stranger.id} of its copy is none that this restore or the service made; the children stay as they are`;
+      const reason = `child chunk ${stranger.id} of its copy was made neither by this restore nor by the service; the children stay as they are`;
       return copy.fail("chunk", chunk.row, reason);
     }
     const onChild = (count: number) => {

@@ -41,8 +41,8 @@ export interface PlannedCopy {
 }
 
 /**
- * Plans how a dump becomes datasets and documents of another service. Asks the target which datasets and documents it has;
- * writes nothing. Texts of chunks stay in DuckDB. UsageError if the dump as a whole cannot be copied, or an option cannot be met;
+ * Plans how a dump becomes datasets and documents of another service. Asks the target which datasets and documents it has; writes
+ * nothing. Texts of chunks stay in DuckDB. Throws UsageError if the dump as a whole cannot be copied, or an option cannot be met;
  * StopError if a file differs from its manifest, or the target does not list what it has.
  */
 export async function planCopy(api: TargetApi, options: PlanOptions): Promise<PlannedCopy> {
@@ -116,10 +116,10 @@ export interface Wishes {
   readonly documents: readonly string[];
 }
 
-/** UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
+/** Throws UsageError with every problem if a dump as a whole cannot be copied, or lacks a requested document. */
 export function checkWishes(dump: Dump, wishes: Wishes): void {
   const problems = [...dumpProblems(dump), ...documentProblems(dump, wishes)];
-  if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be restored to another service:`, problems);
+  if (problems.length > 0) throw new UsageError(`${dump.folder} cannot be copied to another service:`, problems);
 }
 
 function dumpProblems(dump: Dump): readonly Problem[] {
@@ -207,7 +207,7 @@ function unknownLosses({ name }: DatasetDetails): readonly Loss[] {
 
 function pipelineLosses({ runtime_mode, pipeline_id }: DatasetDetails): readonly Loss[] {
   if (runtime_mode !== "rag_pipeline" && !pipeline_id) return [];
-  return [settingLoss("A pipeline makes the chunks of the dataset: the pipeline itself does not come.")];
+  return [settingLoss("A pipeline makes the chunks of the dataset: the pipeline itself is not copied.")];
 }
 
 /** The losses in a dataset that the restore did not make: it keeps its settings, so those that differ from the run are lost. */

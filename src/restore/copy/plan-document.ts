@@ -57,7 +57,7 @@ export function planDocument(facts: DocumentFacts): DocumentPlan {
   };
 }
 
-const noDetails = "The run has no details of it: the service did not give them.";
+const noDetails = "The run has no details of it: the service did not return them.";
 
 /** The form of a document, or of its dataset if unknown. */
 export function formOf({
@@ -95,10 +95,10 @@ function lossesOfRows(counts: RowCounts, { losing, reason }: DocumentAttachments
     ...lossOf(
       "chunks",
       lost_chunks,
-      "The service takes no chunk without content, and in qa_model none without an answer.",
+      "The service accepts no chunk without content, and in qa_model none without an answer.",
     ),
-    ...lossOf("children", lost_children, "The service takes no child chunk without content."),
-    ...lossOf("children", orphans, "Their chunks do not come."),
+    ...lossOf("children", lost_children, "The service accepts no child chunk without content."),
+    ...lossOf("children", orphans, "Their chunks are not copied."),
     ...lossOf("attachments", losing, reason),
     ...lossOf("summaries", summaries, "The service makes the summaries of chunks itself."),
   ];
@@ -122,7 +122,7 @@ function sourceLosses(details: DocumentDetails | undefined): readonly Loss[] {
   return lossOf(
     "source",
     isSynchronised ? 1 : 0,
-    `It comes as text: it is not synchronised with its source (${type}) any more.`,
+    `It is copied as text, and no longer synchronised with its source (${type}).`,
   );
 }
 

@@ -27,7 +27,7 @@ interface ReadingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reads the settings in a dump, and counts its rows. StopError if a file differs from its manifest. */
+/** Reads the settings in a dump, and counts its rows. Throws StopError if a file differs from its manifest. */
 export async function readDump(dump: Dump, { memory, signal, ...source }: ReadingOptions): Promise<DumpReading> {
   return withSpill(":memory:", { memory, signal }, async (connection) => {
     const details = await readDetails(connection, dump, { signal });
@@ -130,7 +130,7 @@ async function findAttachments(
 }
 
 const noFiles = "The run does not have the files of attachments.";
-const noRoute = "This release has no route that takes files for chunks (POST /datasets/pipeline/file-upload).";
+const noRoute = "This release has no route that accepts files for chunks (POST /datasets/pipeline/file-upload).";
 
 function planOf(id: string, { isSameService, files, canUpload }: AttachmentSource): AttachmentPlan | undefined {
   if (isSameService) return { id, file: null };

@@ -354,7 +354,7 @@ function judgeTarget(
   texts: ChunkTexts | null,
 ): TargetVerdict {
   if (now.document_id !== documentId) {
-    return { kind: "changed", reason: `chunk ${now.id} is not of this document` };
+    return { kind: "changed", reason: `chunk ${now.id} does not belong to this document` };
   }
   if (texts && haveSameTexts(now, texts) && hasKeywords(now, texts)) return { kind: "there" };
   const differing = [

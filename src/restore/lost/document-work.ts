@@ -1,10 +1,9 @@
-import type { KnowledgeApi } from "../../client/knowledge-api.js";
-import type { PreparedWrite } from "../../client/write/operations.js";
-import type { WrittenRow } from "../../client/write/write-outcome.js";
+import type { KnowledgeApi, Place } from "../../client/knowledge-api.js";
+import type { PreparedWrite, WrittenRow } from "../../client/write/operations.js";
 import { SkipError } from "../../errors.js";
 import type { Intent } from "../journal-lines.js";
 import { findRow } from "../reconcile.js";
-import { type Place, readHashes } from "../standing-rows.js";
+import { readHashes } from "../standing-rows.js";
 import { mayCome, mayMakeTwo, type PlannedWrite, type Waiting, type WriteOptions, writeOnce } from "../write-once.js";
 
 /** The document to write, and the known facts about it. */
@@ -93,7 +92,7 @@ export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
   if (ended.kind === "unknown" && mayMakeTwo(ended.open))
     work.unanswered.set(ended.open.parent_id, mayCome(ended.open, work.options));
   if (ended.kind !== "refused") return { kind: "failed", id: null, reason };
-  if (ended.meaning === "document") work.refused = `the service takes no writes to this document: ${reason}`;
+  if (ended.meaning === "document") work.refused = `the service accepts no writes to this document: ${reason}`;
   return { kind: ended.meaning === "busy" ? "busy" : "failed", id: null, reason };
 }
 

@@ -16,14 +16,15 @@ import type { Manifest } from "../../dump/manifest.js";
 import { type Problem, UsageError } from "../../errors.js";
 import { fileErrorText } from "../../file-error.js";
 import { isThere } from "../../files/files.js";
-import { check, oneOf, text } from "../../schema.js";
+import { cutText, escapeControls } from "../../safe-text.js";
+import { check, isMapping, object, oneOf, text } from "../../schema.js";
 
 /**
  * A plan file: YAML, one line per lost row, each with `restore: yes` or `restore: no` and the texts for the decision. It is read line by
  * line; only `restore`, `id`, `now` and `now_answer` of a row count.
  */
 
-/** UsageError if the file exists: it may hold the owner's decisions. */
+/** Throws UsageError if the file exists: it may hold the owner's decisions. */
 export async function checkFree(path: string): Promise<void> {
   if (await isThere(path)) throw new UsageError("The plan file cannot be used:", [{ path, message: taken }]);
 }
@@ -165,7 +166,7 @@ async function* automaticLines(
   document: DocumentPlan,
   known: ReadonlySet<string>,
 ): AsyncGenerator<string> {
-  const why = "no fact says that a person made or edited it";
+  const why = "there is no evidence that a person made or edited it";
   for (let last = "0"; ; ) {
     const found = await connection.runAndReadAll(`SELECT nr::VARCHAR,
         to_json({'level': level, 'id': id, 'position': position, 'was': was})::VARCHAR
@@ -189,14 +190,14 @@ interface AutomaticRow {
   readonly was: string;
 }
 
-const rowSchema = v.object({
+const rowSchema = object({
   restore: oneOf("yes", "no"),
   id: text,
   now: v.optional(v.nullable(text)),
   now_answer: v.optional(v.nullable(text)),
 });
 
-/** Reads the decisions in a plan file, by row id. UsageError with every wrong line, or if the file is for another run. */
+/** Reads the decisions in a plan file, by row id. Throws UsageError with every wrong line, or if the file is for another run. */
 export async function readPlanFile(path: string, runId: string): Promise<ReadonlyMap<string, Decision>> {
   const content = await readFile(path, "utf8").catch((error: unknown) => {
     throw unusable(path, error, { ENOENT: "there is no such file" });
@@ -210,11 +211,13 @@ export async function readPlanFile(path: string, runId: string): Promise<Readonl
     if (line.startsWith("run: ")) run = line.slice("run: ".length).trim();
     else if (!/^\s*- /.test(line)) wrong('is no line of a plan file; a row begins with "- {restore: "');
     else {
-      const row = check(rowSchema, parsed(line));
-      if (row.problems)
-        wrong(row.problems.map(({ path: name, message }) => [name, message].filter(Boolean).join(": ")).join("; "));
+      const mapping = parsed(line);
+      const row = mapping && check(rowSchema, mapping);
+      if (!row) wrong('is no whole row: a row is one line, from "- {" to "}"');
+      else if (row.problems) wrong(row.problems.map(({ path: name, message }) => `${name}: ${message}`).join("; "));
       else {
         const { id, restore, now, now_answer } = row.value;
+        if (decisions.has(id)) wrong(`decides on ${escapeControls(cutText(id, 80))} a second time`);
         decisions.set(id, { restore: restore === "yes", now, now_answer });
       }
     }
@@ -230,13 +233,13 @@ export async function readPlanFile(path: string, runId: string): Promise<Readonl
 
 const mostProblems = 20;
 
-/** The mapping of a line; the line itself if it is not a mapping. */
-function parsed(line: string): unknown {
+/** The only row of a line; undefined if the line has none. */
+function parsed(line: string): object | undefined {
   try {
     const rows: unknown = parse(line);
-    return Array.isArray(rows) ? rows[0] : rows;
+    return Array.isArray(rows) && isMapping(rows[0]) ? rows[0] : undefined;
   } catch {
-    return line;
+    return undefined;
   }
 }
 

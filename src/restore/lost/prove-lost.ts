@@ -1,7 +1,7 @@
 import { isSameSet } from "../../compare/document-rows.js";
 import type { WrittenRow } from "../journal-facts.js";
 import type { Intent } from "../journal-lines.js";
-import type { RowPair } from "../pair-rows.js";
+import type { RowPair } from "../proof-pairs.js";
 import { differsIn, findDifferences, type ProvedRow } from "../prove.js";
 import type { RowDifference } from "../result.js";
 import {

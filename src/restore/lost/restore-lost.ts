@@ -11,7 +11,7 @@ import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import type { Journal } from "../journal.js";
 import type { WrittenRow } from "../journal-facts.js";
-import { pairRows } from "../pair-rows.js";
+import { pairForProof } from "../proof-pairs.js";
 import { refuseUnread } from "../prove.js";
 import { openSession, type Session } from "../session.js";
 import {
@@ -163,7 +163,7 @@ function alsoUndo(folder: string): string {
 }
 
 /**
- * Dumps the written documents, and compares each with its state before its first write. Returns the unannounced differences.
+ * Dumps the written documents, and compares each with its state before its first write. Returns the unannounced differences. Throws
  * StopError if a document could not be read completely: then nothing is proved.
  */
 async function proveWritten(
@@ -215,7 +215,7 @@ function proveDocuments(
     await loadDocumentRows(connection, "old", before, documents, { signal });
     await loadDocumentRows(connection, "live", after, documents, { signal });
     const same = documents.map((document) => ({ old: document, live: document }));
-    const pairsOf = await pairRows(connection, same, { by: "id", kept: written.map(({ id }) => id) });
+    const pairsOf = await pairForProof(connection, same, { by: "id", kept: written.map(({ id }) => id) });
     const differences: ProofDifference[] = [];
     for (const [nr, { document_id: documentId }] of documents.entries())
       for await (const difference of proveRestore({ documentId, pairs: pairsOf(nr), written, openAdds }))
@@ -225,8 +225,8 @@ function proveDocuments(
 }
 
 /**
- * The address of the service to restore to: the named one, otherwise the run's. UsageError if the
- * owner's settings name another host than the run: a run from someone else must not decide where the key is sent.
+ * The address of the service to restore to: the named one, otherwise the run's. Throws UsageError if the owner's settings name
+ * another host than the run: a run from someone else must not decide where the key is sent.
  */
 export function addressOf(runUrl: string, { to, own }: Pick<RestoreOptions, "to" | "own">): string {
   if (to !== undefined) return to.replace(/\/+$/, "");

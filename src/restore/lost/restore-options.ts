@@ -48,7 +48,7 @@ export interface Confirmed {
   readonly decisions?: ReadonlyMap<string, Decision> | undefined;
 }
 
-/** The restore itself. UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
+/** The restore itself. Throws UsageError if it is refused as a whole; BusyError if another restore of the run is active. */
 export type RestoreLost = (options: RestoreOptions) => Promise<RestoreResult>;
 
 /** One row of the older run that a restore wrote or tried to write. */
@@ -84,16 +84,19 @@ export const restoreResult = v.pipe(
      */
     status: oneOf("planned", "nothing to restore", "proved", "partial", "different"),
     ...sharedMembers,
-    against: v.pipe(orNull(text), v.description("null: compared with the documents as they stood at the service")),
+    against: v.pipe(orNull(text), v.description("null: compared with the documents as they were at the service")),
     lost: v.pipe(count, v.description("chunks and child chunks of the run that are lost")),
-    manual_edits: v.pipe(count, v.description("lost rows that a person had made, edited or disabled, as a fact says")),
+    manual_edits: v.pipe(
+      count,
+      v.description("lost rows with evidence that a person had made, edited or disabled them"),
+    ),
     plan: restorePlan,
     plan_file: v.pipe(orNull(text), v.description("the plan file that was written")),
     counts: planCounts,
-    applied: v.pipe(orNull(applied), v.description("null where nothing was to be written")),
+    applied: v.pipe(orNull(applied), v.description("null if nothing was to be written")),
     differences: v.pipe(
       orNull(listOf(proofDifference)),
-      v.description("findings of the proof; null where there was none"),
+      v.description("findings of the proof; null if there was none"),
     ),
     undo: v.pipe(orNull(text), v.description("the dump that was made before the first write")),
   }),

@@ -14,7 +14,7 @@ interface Attempt {
 /** Advice for the error codes of S3: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
 const remedies: Readonly<Record<string, string>> = {
   AccessDenied:
-    "these credentials may not do that. They need s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads",
+    "these credentials do not allow that. They need s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads",
   AllAccessDisabled: "the bucket is disabled; ask who owns it",
   NoSuchBucket: "there is no such bucket. Make it, or correct its name; is AWS_ENDPOINT_URL_S3 right?",
   InvalidAccessKeyId: "the store does not know this access key. Check AWS_ACCESS_KEY_ID, or AWS_PROFILE",

@@ -9,12 +9,12 @@ import { problemText } from "../../file-error.js";
 import { forEachOf, ifAbsent, makeOwnFolder } from "../../files/files.js";
 import { fingerprint } from "../../files/join-segments.js";
 import type { Log } from "../../log.js";
-import { fetchFiles, fetchRun, manifestOf, type WantedFile } from "../copy/copy-run.js";
 import { pendingDatabase } from "../folder/fence.js";
 import type { LeasedJob, Remote } from "../folder/job-folders.js";
 import { moveAside, removeFrom } from "../folder/remove-from.js";
 import type { JobStore } from "../job-store.js";
 import { type Bucket, removeWithUploads } from "./bucket.js";
+import { fetchFiles, fetchRun, manifestOf, type WantedFile } from "./fetch-run.js";
 import { type BucketRun, folderOfKey, type Head } from "./head.js";
 import type { BucketLease } from "./lease.js";
 import type { Condition, ObjectFacts } from "./objects.js";
@@ -95,7 +95,7 @@ export class BucketStore implements JobStore, Remote {
     const commit = () => this.#held.commit(run, { isComplete: run.status === "complete" });
     await this.retryUntilBack(commit).catch((error: unknown) => {
       if (!isTrouble(error)) throw error;
-      const text = `${error.message}. The run may have been published nevertheless: kbdump list ${this.bucket.url} tells`;
+      const text = `${error.message}. The run may have been published nevertheless: kbdump list ${this.bucket.url} shows that`;
       throw new StopError(text, { cause: error });
     });
   }

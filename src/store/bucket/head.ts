@@ -21,7 +21,7 @@ const ownerSchema = openObject({
   /** Start of the lease, an ISO time. */
   since: text,
   released: truth,
-  /** Facts that tell a process on the same machine whether the owner still runs; absent in heads of other programs. */
+  /** Facts that show a process on the same machine whether the owner still runs; absent in heads of other programs. */
   born: v.exactOptional(v.nullable(text)),
   space: v.exactOptional(v.nullable(text)),
   boot: v.exactOptional(v.nullable(text)),

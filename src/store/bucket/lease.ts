@@ -29,7 +29,7 @@ export interface BucketLeaseOptions {
   readonly every?: number;
 }
 
-/** Tries of one change. A try fails if the answer to an earlier change of this owner was lost. */
+/** Maximum tries for one change. A try fails if the answer to an earlier change of this owner was lost. */
 const mostTries = 5;
 
 /**

@@ -379,7 +379,7 @@ function otherContent({ location }: S3, key: string, facts: FileFacts, bytes = f
   const difference =
     bytes === facts.bytes ? `its SHA-256 is not ${facts.sha256}` : `it has ${bytes} bytes, not ${facts.bytes}`;
   return new DamagedError(
-    `${urlOfPrefix(location, key)} is not what was uploaded: ${difference}. It was damaged or replaced; take another run`,
+    `${urlOfPrefix(location, key)} is not what was uploaded: ${difference}. It was damaged or replaced; use another run`,
   );
 }
 

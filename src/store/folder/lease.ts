@@ -39,7 +39,7 @@ export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log 
     ...leased,
     explain: async (error) => (await lossBehind(error, leased)) ?? error,
     [Symbol.asyncDispose]: () =>
-      end(leased, lock).catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`)),
+      end(leased, lock).catch((error: unknown) => log("warn", `the lock could not be released: ${problemText(error)}`)),
   };
   return openedWith(lease, async () => {
     await makeOwnFolder(leased.own);

@@ -72,12 +72,12 @@ async function bornAt(pid: number): Promise<string | null> {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
 }
 
-/** Null without /proc. */
+/** The pid namespace of this process; null without /proc. */
 async function pidSpace(): Promise<string | null> {
   return readlink("/proc/self/ns/pid").catch(() => null);
 }
 
-/** Null without /proc. */
+/** The id of this boot of the kernel; null without /proc. */
 async function bootId(): Promise<string | null> {
   const text = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
   return text.trim() || null;

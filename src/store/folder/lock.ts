@@ -257,7 +257,7 @@ function busyText(path: string, { owner, alive, age }: Holder): string {
   const who = owner
     ? `process ${owner.pid} on ${owner.host} since ${owner.since}`
     : "an unknown process, whose lock file cannot be read";
-  if (alive) return `${who}. Wait for its end, or end it (kill ${owner?.pid}); the next one goes on where it stopped`;
+  if (alive) return `${who}. Wait for its end, or end it (kill ${owner?.pid}); the next run continues where it stopped`;
   return `${who}. ${silenceText(age, "lock")}. If you know that it is gone, remove ${path}`;
 }
 

@@ -20,33 +20,23 @@ export function canonicalRow(kind: Kind, row: RowText): RowText {
   return columns[kind].map(({ name, type }, at) => {
     const text = row[at] ?? null;
     if (text === null) return null;
-    const canonical = canonicalCell(type, text);
+    const canonical = canonicalCell[type](text);
     if (canonical === undefined) throw new RowError(`${name} is not of type ${type}: ${text.slice(0, 40)}`);
     return canonical;
   });
 }
 
-/** Undefined if it is not a value of the type. */
-function canonicalCell(type: ColumnType, text: string): string | undefined {
-  switch (type) {
-    case "text":
-      return text;
-    case "integer":
-      return isInteger(text) ? text : undefined;
-    case "boolean":
-      return text === "true" || text === "false" ? text : undefined;
-    case "time":
-      return time.test(text) ? text : undefined;
-    case "strings":
-      return canonicalJson(text, isStrings);
-    case "list":
-      return canonicalJson(text, Array.isArray);
-    case "object":
-      return canonicalJson(text, isObject);
-    case "any":
-      return canonicalText(text);
-  }
-}
+/** The canonical form of a cell, for each type of column; undefined if it is not a value of the type. */
+const canonicalCell: Readonly<Record<ColumnType, (text: string) => string | undefined>> = {
+  text: (text) => text,
+  integer: (text) => (isInteger(text) ? text : undefined),
+  boolean: (text) => (text === "true" || text === "false" ? text : undefined),
+  time: (text) => (time.test(text) ? text : undefined),
+  strings: (text) => canonicalJson(text, isStrings),
+  list: (text) => canonicalJson(text, Array.isArray),
+  object: (text) => canonicalJson(text, isObject),
+  any: canonicalText,
+};
 
 function isStrings(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "string");
@@ -179,18 +169,18 @@ function exactDecimal(text: string): string {
 function namesIn(text: string): Omit<ParsedJson, "value"> {
   const names: string[] = [];
   const open: Set<unknown>[] = [];
+  let start: number | undefined;
   let string = "";
   let repeated: string | undefined;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === "{") open.push(new Set());
-    if (character === "}") open.pop();
-    if (character === '"') {
-      const end = endOfString(text, at);
-      string = text.slice(at, end);
-      at = end - 1;
+  for (const { 0: token, index } of text.matchAll(/\\.|["{}:]/g)) {
+    if (token === '"') {
+      if (start !== undefined) string = text.slice(start, index + 1);
+      start = start === undefined ? index : undefined;
     }
-    if (character === ":") {
+    if (start !== undefined) continue; // inside a string
+    if (token === "{") open.push(new Set());
+    if (token === "}") open.pop();
+    if (token === ":") {
       const [name, object] = [JSON.parse(string), open.at(-1)];
       if (open.length === 1) names.push(string.slice(1, -1));
       if (object?.has(name)) repeated = string;
@@ -198,14 +188,4 @@ function namesIn(text: string): Omit<ParsedJson, "value"> {
     }
   }
   return { names, repeated };
-}
-
-/** The index after the closing quote of the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let before = end - 1;
-    while (text[before] === "\\") before--;
-    if ((end - before) % 2 === 1) return end + 1;
-  }
-  return text.length;
 }

@@ -19,9 +19,11 @@ export interface RowSource {
   /** The name of the whole in findings: `chunks.csv`. */
   readonly name: string;
   readonly kind: Kind;
-  /** Undefined for rows without a file of their own. */
+  /** The format of the files, or duckdb for a table of a database; undefined for the documents in the manifest. */
   readonly format?: string;
   readonly files: readonly RowFile[];
+  /** For the progress of reading. */
+  readonly bytesPerRow?: number;
 }
 
 /** Separate readers for verification: readers shared with the writer could hide its mistakes. */
@@ -45,7 +47,7 @@ export function tableRows(connection: Connection, folder: string, table: DumpTab
     const read = () => reader(join(folder, file.path), kind, connection);
     return { name: file.path, dataset: partsOf(file).dataset, read };
   });
-  return { name, kind, format, files: rows };
+  return { name, kind, format, files: rows, bytesPerRow: table.bytes / Math.max(table.rows, 1) };
 }
 
 /** The documents in the manifest. */
@@ -58,7 +60,7 @@ export function manifestRows({ documents }: Pick<Manifest, "documents">): RowSou
 
 /** The rows of a database table, or of a part of it: `dump.chunks WHERE …`. */
 export function databaseRows(connection: Connection, name: string, kind: Kind, table: string): RowSource {
-  return { name, kind, files: [{ name, read: () => sqlRows(connection, kind, table) }] };
+  return { name, kind, format: "duckdb", files: [{ name, read: () => sqlRows(connection, kind, table) }] };
 }
 
 /** The rows of a source in a table of a row store: only their ids and hashes. */
@@ -69,6 +71,9 @@ export interface Loaded extends RowSource {
   /** Number of rows per file. */
   readonly counts: readonly number[];
 }
+
+/** The rows of each kind. */
+export type Tables = ReadonlyMap<Kind, Loaded>;
 
 /** `row 3`, or for several files `row 3 of <file>`. */
 export function rowText(source: Loaded, row: number): string {

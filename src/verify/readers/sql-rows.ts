@@ -1,22 +1,16 @@
 import { type Connection, isOwnError } from "../../duckdb/open-duckdb.js";
 import { streamTexts } from "../../duckdb/read-rows.js";
-import { sqlText, sqlTypes, utcTime } from "../../duckdb/sql.js";
-import { StopError } from "../../errors.js";
+import { sqlFiles, sqlTypes, utcTime } from "../../duckdb/sql.js";
 import { UnreadableError } from "../../files/files.js";
 import { type Column, columns, type Kind } from "../../rows/columns.js";
 import { type Rows, type RowText, shortTextSql } from "./cells.js";
 
 /** The rows of a Parquet file, which must have exactly the expected columns, in order and of the right types. */
 export async function* parquetRows(path: string, kind: Kind, connection: Connection): Rows {
-  const table = parquetTable(path);
+  const table = `read_parquet(${sqlFiles([path])}, hive_partitioning = false)`;
   const wrong = await otherColumns(connection, kind, table).catch(unreadable);
   if (wrong !== undefined) throw new UnreadableError(`has other columns: ${wrong}`);
   yield* sqlRows(connection, kind, table);
-}
-
-/** SQL: a Parquet file. Treats the path literally, even if it looks like a pattern or a partition. */
-function parquetTable(path: string): string {
-  return `read_parquet(${sqlText(path.replace(/[*?[]/g, "[$&]"))}, hive_partitioning = false)`;
 }
 
 /** The columns of a Parquet file; undefined if they are as expected. */
@@ -64,6 +58,6 @@ function isoText(column: string): string {
 
 /** Rethrows a DuckDB error as an UnreadableError of the file, but leaves a lack of memory or disk space unchanged. */
 export function unreadable(error: unknown): never {
-  if (!(error instanceof Error) || error instanceof StopError || isOwnError(error)) throw error;
+  if (!(error instanceof Error) || isOwnError(error)) throw error;
   throw new UnreadableError(error.message.split("\n")[0] ?? "");
 }

@@ -51,7 +51,7 @@ describe.skipIf(!hasS3)("local copies of files in a bucket", () => {
     const { code, stderr } = await asked;
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `kbdump: ${job}/runs/${ids[0]} was removed while it was fetched: its head.json does not list it any more. Take another run; kbdump list ${job} shows those that are left\n`,
+      stderr: `kbdump: ${job}/runs/${ids[0]} was removed while it was fetched: its head.json does not list it any more. Use another run; kbdump list ${job} shows those that are left\n`,
     });
     expect(await copies()).toEqual([]);
     const later = await kbdump(["sql", `${job}@${ids[0]}`, count]);

@@ -1,6 +1,6 @@
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type BucketWorld, type Machine, openBucketWorld } from "../../run/bucket/bucket-job.js";
+import { type BucketEnvironment, type Machine, openBucketEnvironment } from "../../run/bucket/bucket-job.js";
 import { reindex } from "../../servers/edits.js";
 import type { TestStore } from "../../servers/start-s3.js";
 import { runHere } from "../run-here.js";
@@ -8,7 +8,7 @@ import type { Finished } from "../run-kbdump.js";
 
 /** A job with two runs in a bucket, and the same job in a local folder. */
 export interface DumpsInBucket {
-  readonly environment: BucketWorld;
+  readonly environment: BucketEnvironment;
   readonly machine: Machine;
   /** `s3://bucket/team/test` */
   readonly job: string;
@@ -27,7 +27,7 @@ export interface DumpsInBucket {
 
 /** Makes two runs; a document is re-indexed between them. */
 export async function makeDumpsInBucket(store: TestStore, output: object = {}): Promise<DumpsInBucket> {
-  const environment = await openBucketWorld(store);
+  const environment = await openBucketEnvironment(store);
   const machine = await environment.machine("writer", output);
   const [hidden] = environment.documents[1].chunks;
   Object.assign(hidden ?? {}, { enabled: false, disabled_at: 1_741_300_000, disabled_by: "someone" });
@@ -52,7 +52,7 @@ export async function makeDumpsInBucket(store: TestStore, output: object = {}): 
 }
 
 /** Downloads a job from its bucket into a local folder, laid out like a local run. */
-async function uploadJob({ bucket, head }: BucketWorld, folder: string, latest: string): Promise<void> {
+async function uploadJob({ bucket, head }: BucketEnvironment, folder: string, latest: string): Promise<void> {
   const { runs } = await head();
   const folders = new Map(runs.map((run) => [run.folder, `runs/${run.run_id}`]));
   for await (const { key } of bucket.list("")) {

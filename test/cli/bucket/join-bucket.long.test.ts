@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BucketWorld, openBucketWorld, stableTexts } from "../../run/bucket/bucket-job.js";
+import { type BucketEnvironment, openBucketEnvironment, stableTexts } from "../../run/bucket/bucket-job.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { runKbdump } from "../run-kbdump.js";
 
@@ -13,7 +13,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
   afterAll(() => store.stop());
 
   /** Runs some of two shards, each on its own machine; returns the run ids. */
-  async function runShards(environment: BucketWorld, indexes: readonly number[]): Promise<readonly string[]> {
+  async function runShards(environment: BucketEnvironment, indexes: readonly number[]): Promise<readonly string[]> {
     const ids: string[] = [];
     for (const index of indexes) {
       const machine = await environment.machine(`pod-${index}`);
@@ -23,7 +23,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
   }
 
   /** Runs `kbdump join` with its own working directory and its own folder for copies. */
-  async function joinIn(environment: BucketWorld, words: readonly string[]) {
+  async function joinIn(environment: BucketEnvironment, words: readonly string[]) {
     const copies = join(environment.folder, "copies");
     const { code, stdout, stderr } = await runKbdump(
       ["join", ...words, "--json", "--quiet"],
@@ -35,7 +35,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
   }
 
   test("takes the newest run of each shard, however they are named, and publishes in the same place", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const [first = "", second = ""] = await runShards(environment, [1, 2]);
     const job = `${environment.url}/test`;
     const places = [`${job}/shards/1-of-2`, `${job}/shards/2-of-2`] as const;
@@ -66,7 +66,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
   });
 
   test("names missing shards, folders that are not shards, and missing folders", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const job = `${environment.url}/test`;
     const { stderr: nothing, code } = await joinIn(environment, [job]);
     expect(code).toBe(2);
@@ -89,7 +89,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
     ]);
     const whole = await joinIn(environment, [folder]);
     expect(whole).toMatchObject({ code: 2 });
-    expect(whole.stderr).toContain(`${folder}: it is no shard: it was made without --shard`);
+    expect(whole.stderr).toContain(`${folder}: it is not a shard: it was made without --shard`);
     await runShards(environment, [2]);
     const { runs } = await environment.head("shards/2-of-2/");
     const list = `shards/2-of-2/${runs[0]?.folder}/list.json`;

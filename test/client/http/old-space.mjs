@@ -4,7 +4,7 @@ import { openHttp } from "../../../dist/client/open-client.js";
 
 const [baseUrl] = process.argv.slice(2);
 const { signal } = new AbortController();
-const http = openHttp({ baseUrl, key: "k", connections: 8, timeout: 60, maxBody: 1e6, signal, onBytes() {} });
+const http = openHttp({ baseUrl, key: "k", connections: 8, timeout: 60, maxBody: 1e6, signal, env: {}, onBytes() {} });
 const requests = 6_000;
 
 async function send(count) {

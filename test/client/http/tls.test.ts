@@ -82,7 +82,7 @@ describe("the certificate of the service", () => {
       const { sendNotice } = await load("./src/notify/notifier.ts");
       const { signal } = new AbortController();
       const baseUrl = process.env.ONE;
-      const http = openHttp({ baseUrl, key: "k", connections: 1, timeout: 5, maxBody: 99, signal, onBytes() {} });
+      const http = openHttp({ baseUrl, key: "k", connections: 1, timeout: 5, maxBody: 99, signal, env: {}, onBytes() {} });
       console.log(await http.send({ path: "/x", query: [] }).then(() => "sent", (error) => error.name));
       console.log(await sendNotice(baseUrl, "{}", { signal, waits: [], env: {} }));
       await http.close();`;
@@ -101,7 +101,7 @@ describe("the certificate of the service", () => {
       const { module } = await runnerImport("./src/client/open-client.ts", { configFile: false, logLevel: "error" });
       const { signal } = new AbortController();
       for (const baseUrl of [process.env.ONE, process.env.TWO]) {
-        const options = { baseUrl, key: "k", connections: 1, timeout: 5, maxBody: 99, caFile: process.env.CA, signal };
+        const options = { baseUrl, key: "k", connections: 1, timeout: 5, maxBody: 99, caFile: process.env.CA, signal, env: {} };
         const http = module.openHttp({ ...options, onBytes() {} });
         console.log((await http.send({ path: "/x", query: [] })).status);
         await http.close();

@@ -20,7 +20,7 @@ import { commandWith, invocation, nasty } from "./pages.js";
 
 const rendered = (result: CopyResult, args = invocation.args) => renderCopied(result, wide, { ...invocation, args });
 const two = [datasetPlanOf([documentPlanOf(1), documentPlanOf(2)])];
-const places = `  ${folder}.restore/to/new.example.com/after/runs/20261120T020000123Z/  the proof: the documents as they now are
+const places = `  ${folder}.restore/to/new.example.com/after/runs/20261120T020000123Z/  the proof: the documents as they are now
   ${folder}.restore/to/new.example.com/journal.jsonl                    every request and its answer`;
 const compare = `Compare the run with the service at any time:
   kbdump verify ${folder} --against https://new.example.com/v1`;
@@ -53,7 +53,7 @@ test("partial: lists each missing document with its reason and rows, and the com
   const row = { level: "chunk", id: idOf(77), position: 7, reason: "the service answered 400" } as const;
   const documents = [
     ...[copiedOf(1), copiedOf(2), copiedOf(8)],
-    copiedOf(3, { outcome: "partial", reason: "1 chunk did not come", failed: [row] }),
+    copiedOf(3, { outcome: "partial", reason: "1 chunk was not copied", failed: [row] }),
     copiedOf(4, { outcome: "failed", reason: "it was not indexed", target_id: null, target_dataset_id: null }),
   ];
   const result = copyOf([everyDataset], {
@@ -74,7 +74,7 @@ Not restored:
   "Manual 7.md" (${idOf(7)})
     left out: its dump is partial: read it again first
   "Manual 3.md" (${idOf(3)})
-    partial: 1 chunk did not come
+    partial: 1 chunk was not copied
     chunk at 7 ${idOf(77)}
       the service answered 400
   "Manual 4.md" (${idOf(4)})
@@ -82,7 +82,7 @@ Not restored:
 
 ${places}
 
-Once the cause is gone, go on; nothing is written twice:
+Once the cause is gone, run this again; nothing is written twice:
 ${commandWith("--apply")}
 
 ${compare}`,
@@ -134,13 +134,15 @@ test("a document that an earlier process restored counts, unless this one says o
 test("without a proof, it does not say proved, and the same command continues", () => {
   const printed = rendered(copyOf(two, { applied: appliedOf([copiedOf(1), copiedOf(2)]) }));
   expect(printed).toMatch(/^partial: 2 of 2 documents restored; not proved\n/);
-  expect(printed).toContain(`\nOnce the cause is gone, go on; nothing is written twice:\n${commandWith("--apply")}\n`);
+  expect(printed).toContain(
+    `\nOnce the cause is gone, run this again; nothing is written twice:\n${commandWith("--apply")}\n`,
+  );
 });
 
 test("if only a tag, a field or a setting could not be created, the same command tries it again", () => {
   const applied = appliedOf([copiedOf(1), copiedOf(2)], { problems: ["the tag internal could not be made: 403"] });
   expect(rendered(copyOf(two, { applied, differences: [] }))).toContain(
-    `\nOnce the cause is gone, go on; nothing is written twice:\n${commandWith("--apply")}\n`,
+    `\nOnce the cause is gone, run this again; nothing is written twice:\n${commandWith("--apply")}\n`,
   );
 });
 

@@ -108,7 +108,7 @@ test("without a separate key, no request is sent", async () => {
   const { code, stderr, options } = await copy([await runFolder(), ...to], { env: { KNOWLEDGE_API_KEY: "read" } });
   expect([code, options]).toEqual([2, undefined]);
   expect(stderr).toContain(
-    "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy take a key of their own",
+    "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy need a separate key with write access",
   );
 });
 
@@ -143,7 +143,9 @@ test("off a terminal, --apply needs --yes, with which nothing is asked", async (
   const args = [await runFolder(), ...to, "--apply"];
   const refused = await copy(args);
   expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain("--apply: there is no terminal to confirm at; look at the plan without --apply");
+  expect(refused.stderr).toContain(
+    "--apply: there is no terminal for the confirmation; look at the plan without --apply",
+  );
   const { code, stderr } = await copy([...args, "--yes"], { act: asking(copyOf(datasets)) });
   expect([code, stderr]).toEqual([0, ""]);
 });

@@ -34,7 +34,7 @@ test("a plan shows each dataset with its documents and losses, unchanged documen
   "Manual 4.md"  text_model              12         0         0       3,456  begun earlier
   "Manual 8.md"  text_model              12         0         0       3,456
   "Manual 5.md"  text_model              12         0         0       3,456  there already
-  Does not come:
+  Not copied:
   - settings: the permission is only_me, as its members are not there
   - summaries of 5 chunks (2 documents): no request writes them
   - source ("Manual 8.md"): it was a web page
@@ -45,12 +45,12 @@ Left out:
 
 plan: 5 documents into 1 new dataset: 1,282 chunks, 4,000 child chunks
 86 write requests or more; 913,947 characters to embed, which costs tokens
-child chunks: the service cuts some of its own; each that is wrong or missing costs a write request more
-1 qa_model document: each stub costs a call of a language model
+child chunks: the service makes its own; each one that is wrong or missing costs one more write request
+1 qa_model document: each stub costs one language model call
 documents that are not written: 1 there already, 1 left out
 
 Before you apply it:
-  - These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.
+  - Never copied: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.
   - Links in the texts to files of the old service still lead there.
   - Do not index a restored document again: that leaves only the text of the stub that it was made from.
 
@@ -89,27 +89,27 @@ test("a dataset that is split says why, whichever of its forms come", () => {
     return datasetPlanOf([document], { key, target: { kind: "new", name } });
   };
   const reason = (form: string) =>
-    `\n  one dataset for each form, as the service demands: this one takes documents of the form ${form}\n`;
+    `\n  the service needs a dataset for each form: this one is for documents of the form ${form}\n`;
   const both = rendered([main, ofQuestions("Handbook (qa_model)")]);
   expect(both).toContain(`  → a new dataset of the same name${reason("text_model")}`);
   expect(both).toContain(`  → a new dataset, "Handbook (qa_model)"${reason("qa_model")}`);
   expect(rendered([ofQuestions("Handbook (qa_model) (2)")])).toContain(
     `  → a new dataset, "Handbook (qa_model) (2)", as the name is taken there${reason("qa_model")}`,
   );
-  expect(rendered([main])).not.toContain("one dataset for each form");
+  expect(rendered([main])).not.toContain("needs a dataset for each form");
 });
 
 test("if everything exists, nothing is left to do, and it can be proved once more", () => {
   const documents = [documentPlanOf(1, { earlier: earlierOf("restored") })];
   const printed = rendered([datasetPlanOf(documents)]);
   expect(printed).toMatch(
-    /\n\nplan: nothing to write\ndocuments that are not written: 1 there already\n\nProve once more what is there:\n.* --apply$/,
+    /\n\nplan: nothing to write\ndocuments that are not written: 1 there already\n\nCheck again what is there:\n.* --apply$/,
   );
 });
 
 test("if nothing can be copied and nothing exists, it suggests no command", () => {
   const printed = rendered([datasetPlanOf([documentPlanOf(1, { refused: "its dump is partial" })])]);
-  expect(printed).toContain("\n  → no dataset is made, as no document of it comes\n\nLeft out:\n");
+  expect(printed).toContain("\n  → no dataset is made, because none of its documents is copied\n\nLeft out:\n");
   expect(printed).toMatch(/\nplan: nothing to write\ndocuments that are not written: 1 left out$/);
 });
 

@@ -73,7 +73,7 @@ test("every missing answer is named at once, with its choices", async () => {
   const nothing = await runHere(["init", join(folder, "never.yaml"), "--ask"]);
   expect(nothing).toMatchObject({
     code: 2,
-    stderr: `kbdump: There is no terminal to ask at. Give what is missing as flags and variables:
+    stderr: `kbdump: There is no terminal for questions. Give what is missing as flags and variables:
   --base-url: Base URL of the service, such as https://kb.example.com/v1
   KNOWLEDGE_API_KEY: API key of the datasets, such as dataset-…
 `,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { InterruptedError } from "../../../src/errors.js";
 import type { RestoreLost, RestoreOptions, RestoreResult } from "../../../src/restore/lost/restore-options.js";
 import { appliedOf, documentOf, idOf, listedOf, restoreOf, resultOf } from "../../restore/lost/made-result.js";
 import { restoreHere, runFolder } from "./restore-here.js";
@@ -94,7 +95,7 @@ test("a plan against a newer run needs no key; with --apply it does", async () =
   const refused = await restore([...plan, "--apply", "--yes"], { given: { KNOWLEDGE_API_KEY: "dataset-read" } });
   expect(refused).toMatchObject({ code: 2, options: undefined });
   expect(refused.stderr).toBe(
-    "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy take a key of their own, one that may write. Set it: export KNOWLEDGE_RESTORE_KEY=…\n",
+    "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy need a separate key with write access. Set it: export KNOWLEDGE_RESTORE_KEY=…\n",
   );
 });
 
@@ -110,7 +111,7 @@ test("every problem of the line is reported at once, before a run is looked for"
   --concurrency: got 0, expected a whole number from 1 to 64
   --max-rps: got 0, expected a number above 0, at most 10000
   --memory: got "lots", expected a size such as 800MB or 2GB
-  --apply: there is no terminal to confirm at; look at the plan without --apply first, then add --yes to write it
+  --apply: there is no terminal for the confirmation; look at the plan without --apply first, then add --yes to write it
   --timeout: got "soon", expected seconds, or a time such as 30s, 10m or 2h, from 1 s to 1 h
   --settle: got "2h", expected seconds, or a time such as 30s, 10m or 2h, from 0 s to 1 h
 `);
@@ -176,4 +177,20 @@ test("a plan that was to be written, and was not, exits as after Ctrl-C", async 
     "",
     "kbdump: stopped, as you answered no: nothing of this plan was written\n",
   ]);
+});
+
+test("an interrupted restore says that the same command continues, once it writes", async () => {
+  const folder = await runFolder();
+  const interrupted = (step: RestoreOptions["progress"]["step"]) =>
+    restore([folder, "--apply", "--yes"], {
+      act: async ({ progress }) => {
+        progress.step = step;
+        throw new InterruptedError("SIGTERM");
+      },
+    });
+  expect(await interrupted("planning")).toMatchObject({ code: 143, stderr: "kbdump: interrupted by SIGTERM\n" });
+  expect(await interrupted("writing")).toMatchObject({
+    code: 143,
+    stderr: "kbdump: interrupted by SIGTERM; what was written is in the journal; run the same command to continue\n",
+  });
 });

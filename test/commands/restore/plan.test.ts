@@ -67,13 +67,13 @@ test("a plan shows each row with author and time, the old and the new text, and 
       + Lost 91.
     child chunk at 92 ${idOf(92)}
       made or edited by hand on 2026-11-18 14:02 UTC
-      Its parent chunk does not stand in the target.
+      Its parent chunk is not in the target.
       kbdump cannot restore it
       + Lost 92.
-  Found inside a chunk that is there, so left alone:
+  Found inside a current chunk, so left alone:
     chunk at 90 ${idOf(90)}
       edited by ann on 2026-11-18 14:02 UTC
-      Its text stands inside a chunk of the target.
+      Its text occurs inside a chunk of the target.
       it can be added at the end
       + Lost 90.
   Left alone:
@@ -88,13 +88,13 @@ test("a plan shows each row with author and time, the old and the new text, and 
       + Lost 94.
   Cannot be brought back:
     attachments of chunk at 12 ${idOf(12)}: one of them is gone
-  also lost: 4 rows that the indexing made
+  also lost: 4 rows without evidence of a manual edit
   still there: 3 manual edits
 
 plan: 6 rows to write: 2 chunks edited, 1 chunk added, 2 chunks disabled, 1 child chunk replaced, 1 child chunk added
 7 write requests at the least, 117 characters to embed
 2 rows need your decision
-1 row found inside a chunk that is there
+1 row found inside a current chunk
 1 row cannot be restored
 1 row left out, as you decided
 
@@ -157,13 +157,16 @@ The plan is in my plan.yaml: say yes or no there, then write it:
 
 test("nothing to restore: nothing to show, to know or to do", () => {
   expect(rendered(documentOf({ present: 7 }))).toMatch(/^Run .*\n\nnothing to restore: all 7 manual edits are there$/);
-  expect(rendered()).toMatch(/\n\nnothing to restore: no fact says that a person made or edited anything in this run$/);
+  expect(rendered()).toMatch(
+    /\n\nnothing to restore: there is no evidence that a person made or edited anything in this run$/,
+  );
 });
 
 test("before a question, no command follows", () => {
   const printed = renderPlan(resultOf([everything]), wide);
   expect(printed).toContain("Before you apply it:");
   expect(printed).not.toContain("kbdump restore");
+  expect(renderPlan(resultOf([documentOf({ refused: "it is archived" })]), wide)).not.toContain("Before you apply it:");
 });
 
 test("of many rows, the first of each kind are shown", () => {
@@ -174,7 +177,7 @@ test("of many rows, the first of each kind are shown", () => {
   expect(printed).not.toContain(idOf(50));
   expect(printed).toContain("    … and 7 others: --json lists all\n  Needs your decision:\n    chunk at 199");
   expect(printed).toContain("    … and 119 others: --json lists all\n");
-  expect(printed).toContain("1 row needs your decision\n129 rows found inside a chunk that is there\n");
+  expect(printed).toContain("1 row needs your decision\n129 rows found inside a current chunk\n");
 });
 
 test("the history proves another thing of a chunk that was edited, added, or only disabled, and of a child chunk", () => {
@@ -195,8 +198,8 @@ test("the history proves another thing of a chunk that was edited, added, or onl
     .filter((line) => line.includes("the history"));
   expect(remarks.map((line) => line.trim())).toEqual([
     "the history of the job has the text before the edit",
-    "the history of the job saw it come",
-    "the history of the job has it enabled",
+    "the history of the job shows when it was added",
+    "the history of the job shows it enabled",
     "the history of the job has the text before the edit",
   ]);
 });

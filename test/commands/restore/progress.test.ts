@@ -14,7 +14,7 @@ const dump = {
   pagesDone: 4,
   chunks: 40,
 };
-const tallyOf = (more: Partial<RestoreProgress>): RestoreProgress => ({ ...emptyRestoreProgress(), ...more });
+const progressOf = (more: Partial<RestoreProgress>): RestoreProgress => ({ ...emptyRestoreProgress(), ...more });
 
 test.each<[Partial<RestoreProgress>, RegExp, number | null]>([
   [{}, /^reading the run$/, null],
@@ -34,7 +34,7 @@ test.each<[Partial<RestoreProgress>, RegExp, number | null]>([
   [{ step: "writing" }, /^writing$/, null],
   [{ step: "proving", dump }, /^50 % · proving · /, 0.5],
 ])("%j: %s", (more, line, share) => {
-  const { lines, block, facts } = renderRestore(tallyOf(more));
+  const { lines, block, facts } = renderRestore(progressOf(more));
   expect(lines(1_000)).toEqual([expect.stringMatching(line)]);
   expect(facts(1_000)).toMatchObject({ share, elapsed_seconds: 1, remaining_seconds: null });
   for (const columns of [80, 40, 10]) {
@@ -45,7 +45,7 @@ test.each<[Partial<RestoreProgress>, RegExp, number | null]>([
 
 test("the time left of a dump counts from its beginning, whatever came before", () => {
   const run = { ...dump, documentsBegun: 2, pagesDone: 0 };
-  const { lines } = renderRestore(tallyOf({ step: "proving", dump: run }));
+  const { lines } = renderRestore(progressOf({ step: "proving", dump: run }));
   lines(600_000);
   run.pagesDone = 1;
   expect(lines(610_000)).toEqual([expect.stringMatching(/^25 % · proving · starting · 30\.0 s left · /)]);

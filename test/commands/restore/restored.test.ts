@@ -38,7 +38,7 @@ test("partial: each row that is missing below its document, with the reason and 
   const rows = [
     appliedOf(12),
     appliedOf(40, { outcome: "still enabled", reason: "the service says that it is indexing" }),
-    appliedOf(21, { outcome: "failed", reason: "500 internal error" }),
+    appliedOf(21, { outcome: "failed", reason: "POST https://kb.example.com/v1/segments: 500 internal error" }),
     appliedOf(7, { outcome: "changed meanwhile", reason: "its text is another one" }),
   ];
   const result = resultOf([everything, other], { applied: { rows, writes: 5 }, differences: [] });
@@ -53,9 +53,9 @@ Not restored:
   "Manual.md" (${manual})
     chunk at 40 ${idOf(40)}
       still enabled: the service says that it is indexing
-      → the service takes no change for 10 minutes after the last one; run the command again then
+      → run the command again; the service accepts no change of a chunk for 10 minutes after the last one
     chunk at 21 ${idOf(21)}
-      failed: 500 internal error
+      failed: 500 internal error (POST https://kb.example.com/v1/segments)
       → run the command again; nothing is written twice
     chunk at 7 ${idOf(7)}
       changed meanwhile: its text is another one
@@ -63,7 +63,7 @@ Not restored:
     chunk at 91 ${idOf(91)}
       needs your decision: The target does not have the text that the edit replaced.
     child chunk at 92 ${idOf(92)}
-      needs your decision: Its parent chunk does not stand in the target.
+      needs your decision: Its parent chunk is not in the target.
       → put it back by hand
     chunk at 93 ${idOf(93)}
       cannot be restored: A part of its text is blank.

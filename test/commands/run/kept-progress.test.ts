@@ -44,7 +44,7 @@ test("a worker that is interrupted says how much it read, and keeps its exit cod
   const error = withWork(new InterruptedError("SIGTERM"), { documentsDone: 3 });
   expect(error).toMatchObject({ exitCode: 143 });
   expect(message(error)).toBe(
-    "interrupted by SIGTERM; 3 documents read; documents that it had not finished are given back",
+    "interrupted by SIGTERM; 3 documents read; documents that it had not finished are returned to the queue",
   );
   const refused = new StopError("401");
   expect(withWork(refused, { documentsDone: 3 })).toBe(refused);

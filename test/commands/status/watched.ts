@@ -17,7 +17,7 @@ export function poll(progress: WatchProgress, at: number, ...rows: readonly Row[
 }
 
 /** The progress after these readings, one second apart; the last one is now. */
-export function tallyOf(now: number, ...readings: readonly (readonly Row[])[]): WatchProgress {
+export function progressOf(now: number, ...readings: readonly (readonly Row[])[]): WatchProgress {
   const progress = emptyWatchProgress();
   readings.forEach((rows, index) => {
     poll(progress, now - 1000 * (readings.length - 1 - index), ...rows);

@@ -36,7 +36,7 @@ test("the owner of a knowledge base sees what a re-index lost, and what did not 
   expect(table.code).toBe(4);
   expect(table.stderr).toMatch(/^warning: these are dumps of different services: [^\n]*\n$/); // the port of the server differs
   const [, manual = "", others = ""] = table.stdout.split(
-    /Lost, with manual edits:|Lost, without a fact of a manual edit:/,
+    /Lost, with manual edits:|Lost, without evidence of a manual edit:/,
   );
   expect(manual).toContain("content: A sentence that [-somebody-]{+the parser+} wrote.");
   expect(manual).toContain(`was ${edited?.id}\n      edited by hand`);

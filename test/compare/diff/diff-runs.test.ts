@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { comparedFields } from "../../../src/compare/changes-sql.js";
+import { comparedFields } from "../../../src/compare/facts-sql.js";
 import type { Row } from "../../../src/rows/row.js";
 import { oddFolder } from "../../dump/formats/folder.js";
 import { inFull } from "../../rounds.js";

@@ -104,10 +104,12 @@ interface Expected {
 
 function expectedOf({ old, target }: Told): Expected {
   const pairs = new Map<ChunkRow, ChunkRow>();
-  for (const each of old.chunks) {
-    const pair = target.chunks.find((now) => now.content === each.content && ![...pairs.values()].includes(now));
-    if (pair) pairs.set(each, pair);
-  }
+  for (const isThere of [(one: ChunkRow, now: ChunkRow) => one.position === now.position, () => true])
+    for (const each of old.chunks) {
+      const isEqual = (now: ChunkRow) => now.content === each.content && isThere(each, now);
+      const pair = target.chunks.find((now) => isEqual(now) && ![...pairs.values()].includes(now));
+      if (pair && !pairs.has(each)) pairs.set(each, pair);
+    }
   const [oldTime, newTime] = [timeOf(old), timeOf(target)];
   const byIndexing = ({ chunks }: MadeDocument, time: number | null) =>
     chunks.filter(({ created_at }) => time !== null && (created_at ?? 0) <= time);

@@ -51,7 +51,7 @@ async function databaseOf(documents: readonly (readonly Run[])[]): Promise<JobDa
 
 const first = { chunks: [chunk("a"), chunk("b")] };
 const mine = chunk("mine", { created_at: at(2), content: "mine" });
-const anew = [chunk("c", { created_at: at(2) }), chunk("d", { created_at: at(2), content: "more" })];
+const reindexed = [chunk("c", { created_at: at(2) }), chunk("d", { created_at: at(2), content: "more" })];
 const unread = { chunks: [], status: "failed" };
 const indexing = chunk("a", { status: "indexing" });
 const editedTwice = [
@@ -105,11 +105,11 @@ const scenes: readonly (readonly [title: string, runs: readonly Run[], history: 
   ],
   [
     "a chunk that came after a re-index, and none of the re-index",
-    [first, { chunks: anew }, { chunks: [...anew, { ...mine, created_at: at(3) }] }],
+    [first, { chunks: reindexed }, { chunks: [...reindexed, { ...mine, created_at: at(3) }] }],
     { added: new Set(["mine"]) },
   ],
-  ["no chunk that came together with all others", [first, { chunks: [...anew, mine] }], {}],
-  ["no chunk of the first run that reads the document", [unread, { chunks: [...anew, mine] }], {}],
+  ["no chunk that came together with all others", [first, { chunks: [...reindexed, mine] }], {}],
+  ["no chunk of the first run that reads the document", [unread, { chunks: [...reindexed, mine] }], {}],
   [
     "no chunk that is older than the run before: a filter hid it",
     [first, { chunks: [...first.chunks, chunk("hidden")] }],
@@ -173,7 +173,7 @@ describe("a database", () => {
     const { history, warning } = await historyAt(path, "r2", last, "doc1");
     expect(history).toEqual(noHistory);
     expect(warning).toBe(
-      `the history in ${path} was not used: ${reason}; an edit is then known by its author alone, and what it replaced is not known`,
+      `the history in ${path} was not used: ${reason}; edits are then recognized only by their author, and the text before them is not known`,
     );
   });
 

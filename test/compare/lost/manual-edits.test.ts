@@ -68,6 +68,34 @@ it.runIf(inFull)("also finds those that only the history has, as of that run", a
   expect(found.map(([id]) => id)).toEqual(["edited", "disabled", "children", "late", "ill", "history"]);
 });
 
+it("believes that most chunks were added if others are older, and if these were also indexed after the document", async () => {
+  const [before, after] = ["2025-03-06T04:00:00Z", "2025-03-06T05:00:00Z"];
+  const late = (document: string, from: number, completed_at: string | null) =>
+    [from, from + 1].map((at) => chunk(document, `${document}${at}`, at, "a", { created_at: after, completed_at }));
+  const first = (document: string) =>
+    chunk(document, `${document}1`, 1, "a", { created_at: before, completed_at: before });
+  const documents = ["added", "skewed", "unknown", "all"];
+  const dump = await dumpOf(
+    {
+      ...tablesOf([
+        ...[first("added"), ...late("added", 2, after)],
+        ...[first("skewed"), ...late("skewed", 2, before)],
+        ...[first("unknown"), ...late("unknown", 2, null)],
+        ...late("all", 1, after),
+      ]),
+      datasets: [sound.settings("d")],
+      document_details: documents.map((id) => sound.details(id, { completed_at: "2025-03-06T04:59:59Z" })),
+    },
+    run,
+  );
+  expect(await worked(dump, documents)).toEqual([
+    ["added", 2],
+    ["skewed", 0],
+    ["unknown", 0],
+    ["all", 0],
+  ]);
+});
+
 it("includes only the documents that the user names", async () => {
   expect(await worked(await dumpOf(tables, run), ["failed", "edited"])).toEqual([
     ["edited", 1],

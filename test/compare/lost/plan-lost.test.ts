@@ -15,7 +15,7 @@ const worked = tablesOf(
   [chunk("a", "c1", 1, "same"), chunk("a", "c2", 2, strange, { updated_by: "ann" }), mine, chunk("b", "b1", 1, "b")],
   [child("a", "c1", "k1", "y", "customized")],
 );
-const anew = tablesOf(
+const afterReindex = tablesOf(
   [chunk("b", "b1", 1, "b"), chunk("a", "t2", 1, "before"), chunk("a", "t1", 2, "same")],
   [child("a", "t1", "u1", "x")],
 );
@@ -30,7 +30,7 @@ const history = madeOnce(async () => {
 it.runIf(inFull).each(["jsonl", "csv", "parquet"] as const)(
   "plans from dumps in %s, with every text as it was sent",
   async (format) => {
-    const listed = { ...anew, document_info: [info("a", { name: "Handbook.md" })] };
+    const listed = { ...afterReindex, document_info: [info("a", { name: "Handbook.md" })] };
     const [from, to] = [
       await dumpOf(worked, old, { formats: [format], database: (await history()).path }),
       await dumpOf(listed, "20250307T020000000Z", { formats: [format] }),
@@ -49,7 +49,7 @@ it.runIf(inFull).each(["jsonl", "csv", "parquet"] as const)(
 );
 
 it.runIf(inFull)("without a history, lists what it cannot place, and says so", async () => {
-  const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
+  const [from, to] = [await dumpOf(worked, old), await dumpOf(afterReindex, "20250307T020000000Z")];
   const lines = ["child k1 below t1: y [customized]", "needs your decision: c2, add", "1 lost"];
   const { plan, warnings } = await lostOf(from, to);
   expect([plan.documents.flatMap(described), warnings]).toEqual([lines, []]);
@@ -78,7 +78,7 @@ it.runIf(inFull)(
     const { plan } = await lostOf(from, to, { refusals });
     expect(plan.documents.map(({ document_id, refused }) => [document_id, refused])).toEqual([
       ["half", "The older run did not read all of it: it is unstable (it moved)."],
-      ["moves", "Its present state could not be read: it is unstable (it moved)."],
+      ["moves", "Its current state could not be read: it is unstable (it moved)."],
       ["gone", "The newer run does not have it."],
       ["off", "It is archived."],
       ["busy", "It is being indexed."],
@@ -91,7 +91,7 @@ it.runIf(inFull)(
 );
 
 it.runIf(inFull)("restores the chosen rows, and says which of them are not lost", async () => {
-  const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
+  const [from, to] = [await dumpOf(worked, old), await dumpOf(afterReindex, "20250307T020000000Z")];
   const decisions = new Map(["c1", "c3", "\u001b[2J"].map((id) => [id, { restore: true }]));
   const { plan, warnings } = await lostOf(from, to, { decisions });
   expect(plan.documents.flatMap(described)).toEqual([

@@ -226,7 +226,7 @@ test("a job of more documents than a run can hold is refused, however many datas
   const place = await startPlace([2, 2]);
   await expect(discoverDocuments(place.client, everything, undefined, { most: 3 })).rejects.toThrow(
     new StopError(
-      "the job has more than 3 documents, which is the most that a run can hold, because its manifest lists each; make several jobs, each of some of the datasets",
+      "the job has more than 3 documents, the maximum for a run, because its manifest lists each one; make several jobs, each with some of the datasets",
     ),
   );
   const { datasets } = await discoverDocuments(place.client, everything, undefined, { most: 4 });
@@ -250,7 +250,7 @@ test("a wrong key stops at once", async () => {
   const refused = discoverDocuments(place.client, everything);
   await expect(refused).rejects.toBeInstanceOf(StopError);
   await expect(refused).rejects.toThrow(
-    /does not take this key, or it may not list the datasets: then name them by id/,
+    /does not take this key, or it has no permission to list the datasets: then name them by id/,
   );
   expect(askedOf(place)).toHaveLength(1);
 });

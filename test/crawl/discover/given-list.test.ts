@@ -100,7 +100,7 @@ test.each([
     { ...listed, service: { base_url: "https://other.example.com/v1" } },
     ['base_url: it is of "https://kb.example.com/v1", this job reads "https://other.example.com/v1"'],
   ],
-  ["every dataset", every, ["datasets: it is of some datasets, this job reads all"]],
+  ["every dataset", every, ["datasets: it has some datasets, but this job reads all"]],
   ["other datasets", named, [`datasets: it is of ${a}, ${b}, this job reads ${a}`]],
   [
     "datasets in another order",
@@ -170,7 +170,7 @@ test("a list that is not whole, or has no place, is not written", async () => {
   const flawed = { ...discovery, found: discovery.found && { ...discovery.found, failures } };
   const path = join(place, "list.json");
   await expect(writeGivenList(path, flawed, { job, ...origin })).rejects.toThrow(
-    new StopError(`no list of documents was written, because it would not be whole: ${failures[0]}`),
+    new StopError(`no list of documents was written, because it would be incomplete: ${failures[0]}`),
   );
   const refused = "the list of documents could not be written to";
   const nowhere = join(place, "gone", "list.json");
@@ -196,7 +196,7 @@ test("a list that would be longer than a run reads is not written", async () => 
   const long = { ...discovery, found: found && { ...found, rows: [{ dataset_id: a, extra: tooLong }] } };
   await expect(writeGivenList(join(place, "list.json"), long, { job, ...origin })).rejects.toThrow(
     new StopError(
-      "no list of documents was written, because it would be longer than 500 MB, which is the most that a run reads, with 2 documents; let every shard ask the service, without --documents-from, or make several jobs",
+      "no list of documents was written, because it would be longer than 500 MB, the maximum that a run reads, with 2 documents; let every shard ask the service, without --documents-from, or make several jobs",
     ),
   );
   expect(await readdir(place)).toEqual(["job.yaml"]);

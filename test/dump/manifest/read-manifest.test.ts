@@ -36,7 +36,7 @@ test.each([
       await new Promise((listening) => server.once("listening", listening));
     },
   ],
-])("a manifest that is %s stops nobody who looks at other runs", async (_what, make) => {
+])("a manifest that is %s does not stop a reader of other runs", async (_what, make) => {
   const folder = await testFolder();
   await make(join(folder, "manifest.json"));
   expect(await readRunFacts(folder)).toBeUndefined();

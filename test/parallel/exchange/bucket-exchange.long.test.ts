@@ -9,7 +9,7 @@ import { pruneJob } from "../../../src/run/prune-job.js";
 import type { Bucket } from "../../../src/store/bucket/bucket.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
 import { rounds } from "../../rounds.js";
-import { openBucketWorld as openJobWorld } from "../../run/bucket/bucket-job.js";
+import { openBucketEnvironment as openJobEnvironment } from "../../run/bucket/bucket-job.js";
 import { startCuttingProxy } from "../../servers/cutting-proxy.js";
 import { envFor, hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
@@ -19,7 +19,7 @@ import {
   exchangeOptions,
   holdBucket,
   holdJob,
-  openBucketWorld,
+  openBucketEnvironment,
   ownPlanned,
   readInto,
   runId,
@@ -41,7 +41,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
   });
   afterAll(() => store.stop());
 
-  testExchange(() => openBucketWorld(store), rounds(5, 100));
+  testExchange(() => openBucketEnvironment(store), rounds(5, 100));
 
   test("a coordinator whose job was taken over changes nothing, and its successor has everything", async () => {
     const { bucket, leased, machine, openWorker } = await holdBucket(store);
@@ -171,7 +171,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
   });
 
   test("every command ignores an exchange; readers leave it, the next run of the job removes it", async () => {
-    const environment = await openJobWorld(store);
+    const environment = await openJobEnvironment(store);
     const [one, two] = [await environment.machine("pod-1"), await environment.machine("pod-2")];
     const stale = ["plan.json", "results/1.json", `attempts/1.${token}/manifest.json`, "head.json"];
     const places = ["", "shards/1-of-2/", "shards/2-of-2/"];

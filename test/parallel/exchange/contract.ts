@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
 import { isThere } from "../../../src/files/files.js";
 import { beginAttempt } from "../../../src/parallel/exchange.js";
-import { type ExchangeWorld, factsOf, readInto, take } from "./exchanges.js";
+import { type ExchangeEnvironment, factsOf, readInto, take } from "./exchanges.js";
 
 const texts = { "1.chunks.jsonl": "one\ntwo\n", "1.child_chunks.jsonl": "" };
 
 /** The rules for every kind of output. `many`: the number of rounds in which two workers submit at the same time. */
-export function testExchange(open: () => Promise<ExchangeWorld>, many: number): void {
+export function testExchange(open: () => Promise<ExchangeEnvironment>, many: number): void {
   test("a worker reads what the coordinator wrote beside the results, and undefined before", async () => {
     const { own, worker } = await open();
     const exchange = await worker();

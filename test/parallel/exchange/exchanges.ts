@@ -22,7 +22,7 @@ import { underJobLease } from "../../under-lease.js";
 export const runId = "20261120T020000000Z";
 
 /** A coordinator and its workers that share the output of a job. */
-export interface ExchangeWorld {
+export interface ExchangeEnvironment {
   readonly own: OwnExchange;
   readonly worker: () => Promise<Exchange>;
   /** Restarts the coordinator of the run, as after a kill. */
@@ -93,7 +93,7 @@ export async function holdJob(
 }
 
 /** The exchange of a job with a folder as output. */
-export async function openFolderWorld(): Promise<ExchangeWorld> {
+export async function openFolderEnvironment(): Promise<ExchangeEnvironment> {
   const { folder, job, folders, leased, release } = await holdFolder();
   return {
     own: await ownPlanned(leased),
@@ -133,7 +133,7 @@ export async function holdBucket(store: TestStore, more: object = {}) {
 }
 
 /** The exchange of a job with a bucket as output. */
-export async function openBucketWorld(store: TestStore): Promise<ExchangeWorld> {
+export async function openBucketEnvironment(store: TestStore): Promise<ExchangeEnvironment> {
   const { folder, job, bucket, openWorker, leased, release } = await holdBucket(store);
   return {
     own: await ownPlanned(leased),

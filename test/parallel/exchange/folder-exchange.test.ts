@@ -8,9 +8,9 @@ import { findEarlierWork, planHash } from "../../../src/segments/earlier-work.js
 import { rounds } from "../../rounds.js";
 import { underLease } from "../../under-lease.js";
 import { testExchange } from "./contract.js";
-import { holdFolder, openFolderWorld, ownPlanned, readInto, runId, take } from "./exchanges.js";
+import { holdFolder, openFolderEnvironment, ownPlanned, readInto, runId, take } from "./exchanges.js";
 
-testExchange(openFolderWorld, rounds(50, 2000));
+testExchange(openFolderEnvironment, rounds(50, 2000));
 
 async function openPlace() {
   const environment = await holdFolder();

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { openBucketWorld, stableTexts } from "../../run/bucket/bucket-job.js";
+import { openBucketEnvironment, stableTexts } from "../../run/bucket/bucket-job.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { keysBelow } from "../../store/bucket/bucket-helpers.js";
@@ -18,7 +18,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
   afterAll(() => store.stop());
 
   test("on separate machines, they produce the same run as one machine, and leave nothing", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const broker = brokerOfAll();
     const [one, two, three] = [
       await environment.machine("one"),
@@ -43,7 +43,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
   });
 
   test("a fenced coordinator removes the whole exchange: workers still continue", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const broker = brokerOfAll();
     const [one, two] = [await environment.machine("one", {}, store.env, 60), await environment.machine("two")];
     const single = await one.run();

@@ -8,7 +8,7 @@ import type { SubmittedResult } from "../../../src/parallel/accept-document.js";
 import { BrokerWatch } from "../../../src/parallel/broker.js";
 import { WorkerNames } from "../../../src/parallel/coordinator.js";
 import { sizesOf } from "../../../src/parallel/distribute.js";
-import { OpenDocuments } from "../../../src/parallel/open-documents.js";
+import { DocumentBatches } from "../../../src/parallel/document-batches.js";
 import { queueName } from "../../../src/parallel/queue.js";
 import { documentsOf, planText, reasonToRefuse } from "../../../src/parallel/run-plan.js";
 import { ReportedRequests, WorkersProgress } from "../../../src/parallel/workers-progress.js";
@@ -20,12 +20,12 @@ const placed = (names: readonly string[]): readonly DocumentToRead[] =>
 
 /** Open documents; those with a name that starts with `large` are known to be large. */
 const openOf = (names: readonly string[], concurrency: number) =>
-  new OpenDocuments(placed(names), concurrency, ({ name }) => (name.startsWith("large") ? 1_000_000 : undefined));
+  new DocumentBatches(placed(names), concurrency, ({ name }) => (name.startsWith("large") ? 1_000_000 : undefined));
 const nothing = { submitted: [], large: [] };
 
 describe("open documents", () => {
-  const batchesOf = (round: ReturnType<OpenDocuments["nextRound"]>) => [...(round?.batches.values() ?? [])];
-  const idsOf = (round: ReturnType<OpenDocuments["nextRound"]>) => [...(round?.batches.keys() ?? [])];
+  const batchesOf = (round: ReturnType<DocumentBatches["nextRound"]>) => [...(round?.batches.values() ?? [])];
+  const idsOf = (round: ReturnType<DocumentBatches["nextRound"]>) => [...(round?.batches.keys() ?? [])];
 
   test("large ones come first, one at a time with all slots, then small ones together", () => {
     const open = openOf(["large1", "a", "b", "c"], 8);
@@ -162,10 +162,10 @@ describe("documents in the queue", () => {
     expect(refusal({})).toBeUndefined();
     expect(refusal({ version: "2" })).toBe(`the run is of kbdump 2, this worker is ${tool.version}`);
     for (const changes of [{ plan: "q" }, { list: "given" }])
-      expect(refusal(changes)).toMatch(/job file of this worker asks for other things/);
+      expect(refusal(changes)).toMatch(/job file of this worker reads other data/);
     expect(reasonToRefuse(run, undefined, job("all"))).toMatch(/does not find run 20261120T020000123Z in its output/);
     for (const other of [{ run_id: "20261120T020000124Z" }, { plan: "q" }, { version: "2" }])
-      expect(refusal({}, planText({ ...run, ...other }))).toMatch(/is not the one that its exchange is of/);
+      expect(refusal({}, planText({ ...run, ...other }))).toMatch(/is not the run of its exchange/);
   });
 
   test("a worker accepts only documents that its job requests, with the filter of the job", () => {

@@ -86,7 +86,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     const stranger = worker({ ...job, childChunks: "none" });
     const right = worker();
     await expectSameBytes(single, await shared());
-    const sentence = "the job file of this worker asks for other things than that of the run";
+    const sentence = "the job file of this worker reads other data than that of the run";
     expect(stranger.said.join("\n")).toContain(sentence);
     expect(said.join("\n")).toContain(sentence);
     expect(right.said.join("\n")).not.toContain(sentence);
@@ -135,8 +135,8 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     onTestFinished(() => queue.close());
     await queue.add("documents", { run_id: "../../x", plan: "x", version: "x", names: ["0000001"] });
     await queue.add("documents", "rubbish");
-    while (!reader.said.some((text) => text.includes("documents were given back"))) await delay(20);
-    expect(reader.said.at(-1)).toMatch(/documents were given back: these are no documents of a run/);
+    while (!reader.said.some((text) => text.includes("documents were returned"))) await delay(20);
+    expect(reader.said.at(-1)).toMatch(/documents were returned: these are not documents of a run/);
   });
 
   test("a second run of the job with the same queue takes it over, and the first reads the rest itself", async () => {

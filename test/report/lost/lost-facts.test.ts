@@ -43,13 +43,13 @@ test.runIf(inFull)(
     const { older, newer, database } = await runsAroundReindex(early, work);
     const facts = await gathered(older, newer, { database });
     expect([facts.diff.lost, facts.diff.manual_edits, facts.warnings]).toEqual([22, 9, []]);
-    const service = "null by nobody never; No fact says that a person made or edited it.";
+    const service = "null by nobody never; There is no evidence that a person made or edited it.";
     expect(facts.cards.slice(0, 10).map(described)).toEqual([
       "changed chunk 1: edited by somebody then; null",
       "fields chunk 2: disabled by somebody then; null",
       "removed child_chunk 1: customized by nobody then; null",
       "removed child_chunk 3: customized by nobody then; null",
-      "changed chunk 4: edited by somebody then; A person edited it, and it is not known what stood there before.",
+      "changed chunk 4: edited by somebody then; A person edited it, and the text before the edit is not known.",
       "changed chunk 6: edited by somebody then; null",
       "fields chunk 7: edited by nobody never; null",
       "removed chunk 8: added by somebody then; null",
@@ -84,8 +84,8 @@ test.runIf(inFull)("a hundred rows get a card, those with manual edits first", a
   const facts = await gathered(...(await twoDumps(old, anew)));
   expect([facts.diff.lost, facts.diff.manual_edits, facts.cards.length, facts.restore.rows]).toEqual([131, 1, 100, 0]);
   expect(facts.cards.slice(0, 2).map(({ change, reason }) => [change.old_id, reason])).toEqual([
-    ["mine", "A person edited it, and it is not known what stood there before."],
-    ["p0", "No fact says that a person made or edited it."],
+    ["mine", "A person edited it, and the text before the edit is not known."],
+    ["p0", "There is no evidence that a person made or edited it."],
   ]);
 });
 

@@ -75,7 +75,11 @@ test("an attachment that the service refuses is named with its words, and the ch
   const { failed, reason } = await copy.run(rowsFrom([{ attachment_ids: [one], enabled: false }]), { attachments });
   expect(reason).toBeNull();
   expect(failed).toMatchObject([
-    { level: "chunk", id: uuid(101), reason: expect.stringMatching(/^its attachments did not all come: .* 400 /) },
+    {
+      level: "chunk",
+      id: uuid(101),
+      reason: expect.stringMatching(/^not all of its attachments were copied: .* 400 /),
+    },
   ]);
   expect(copy.chunks().map(({ content, enabled }) => [content, enabled])).toEqual([["chunk 1", false]]);
   expect(copy.progress.chunksDone).toBe(0);

@@ -278,7 +278,7 @@ test("of one document 100 rows are listed, and a sentence counts the others", as
 test.runIf(inFull)("an incomplete document proves nothing, and neither does one without visible settings", async () => {
   const live = liveTables();
   set("documents", "Q", { status: "unstable", error: "it moved" })(live);
-  await expect(compareTables(oldTables(), live)).rejects.toThrow(/could not be read whole.*\n {2}Q: it moved/);
+  await expect(compareTables(oldTables(), live)).rejects.toThrow(/could not be read completely.*\n {2}Q: it moved/);
   const bare = { ...liveTables(), document_details: [] };
   await expect(
     compareTables(oldTables(), bare, { live: { manifest: { warnings: ["the details are not in this dump"] } } }),

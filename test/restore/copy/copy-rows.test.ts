@@ -157,7 +157,7 @@ test("a service that is away for some seconds is waited for, and no longer than 
   expect(await copy.run(plain(3), {}, { writer })).toEqual(nothing);
   refused = 100;
   const { reason } = await copy.run(plain(5), {}, { writer });
-  expect(reason).toMatch(/^the service takes no requests: .*/);
+  expect(reason).toMatch(/^the service accepts no requests: .*/);
   expect(copy.clock.waits).toEqual([1_000, 2_000, 4_000, 1_000, 2_000, 4_000, 8_000, 16_000]);
 });
 
@@ -197,7 +197,7 @@ test.each(["Document is disabled.", "Dataset is being indexed."])(
     });
     const { failed, reason } = await copy.run(plain(5));
     expect(failed).toEqual([]);
-    expect(reason).toMatch(/^the service takes no writes to this document: .*/);
+    expect(reason).toMatch(/^the service accepts no writes to this document: .*/);
     expect(copy.sent()).toEqual(["add 5"]);
   },
 );
@@ -252,7 +252,7 @@ test("a chunk that can never be disabled is named", async () => {
   });
   const { failed } = await copy.run(rowsFrom([{ enabled: false }]));
   expect(failed).toMatchObject([
-    { id: uuid(101), reason: expect.stringMatching(/^it is there and could not be disabled: .*indexing/) },
+    { id: uuid(101), reason: expect.stringMatching(/^it is there, but could not be disabled: .*indexing/) },
   ]);
   expect(copy.clock.waits.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(660_000);
   expect(copy.progress.chunksDone).toBe(0);

@@ -17,7 +17,7 @@ describe("a target that is slow to index", () => {
 
   test("is given up after 30 minutes without progress, and the next process continues", async () => {
     const place = await startCopyRun([{ contents: ["one"] }], { indexingTime: 100_000 });
-    const reason = "the service does not index it: nothing moved for 30 minutes (waiting)";
+    const reason = "the service does not index it: no progress for 30 minutes (waiting)";
     const sleep = (milliseconds: number) => place.clock.sleep(milliseconds * 20);
     expect(outcomesOf(await place.copy({ sleep }))).toEqual([`one.txt: failed: ${reason}`]);
     await place.clock.sleep(100_000_000);

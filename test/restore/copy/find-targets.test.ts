@@ -47,9 +47,9 @@ test("datasets of the journal are used as long as they exist; --dataset new crea
     existed: false,
   });
   expect(found.targets.get("old2")?.target).toEqual({ kind: "new", name: "Manual" });
-  const anew = await findTargets(target, wished("Handbook"), { dataset: "new", facts });
-  expect(anew).toMatchObject({ gone: [] });
-  expect(anew.targets.get("old1")?.target).toEqual({ kind: "new", name: "Handbook (2)" });
+  const another = await findTargets(target, wished("Handbook"), { dataset: "new", facts });
+  expect(another).toMatchObject({ gone: [] });
+  expect(another.targets.get("old1")?.target).toEqual({ kind: "new", name: "Handbook (2)" });
 });
 
 test("--dataset: an empty dataset, or one with documents of this journal only", async () => {
@@ -82,7 +82,7 @@ test.each<[string, Parameters<typeof findTargets>[2], readonly string[], string]
     "another than that of the journal",
     { dataset: second, facts: factsOf({ old1: first }) },
     ["a"],
-    `takes ${first} already`,
+    `already uses ${first}`,
   ],
 ])("--dataset is refused: %s", async (_what, options, names, message) => {
   const target = await startTarget(targetDataset(first, "Mine", ["d1"]), targetDataset(second, "Empty"));
@@ -131,13 +131,13 @@ describe("one form in a dataset", () => {
       {
         path: "--dataset",
         message:
-          "the documents have 2 forms (text_model, qa_model), and a dataset takes one: choose those of one form with --document",
+          "the documents have 2 forms (text_model, qa_model), and a dataset accepts one: choose those of one form with --document",
       },
     ]);
     expect(await problem(taken(first, "qa_model"))).toEqual([
       {
         path: "--dataset",
-        message: `the dataset ${first} takes documents of the form text_model, and these have the form qa_model: name an empty one, or make one with --dataset new`,
+        message: `the dataset ${first} accepts documents of the form text_model, and these have the form qa_model: name an empty one, or make one with --dataset new`,
       },
     ]);
   });
@@ -149,7 +149,7 @@ test("a target that does not tell ends the plan: no copy is made a second time f
   const known = { dataset: undefined, facts: factsOf({ old1: id }) };
   await expect(findTargets(client, wished("a"), known)).rejects.toMatchObject({
     name: "StopError",
-    message: expect.stringContaining(`the target does not tell of its dataset ${id}`),
+    message: expect.stringContaining(`the target does not return its dataset ${id}`),
   });
   server.behaviour.details = true;
   server.behaviour.faults = refusing("/documents", 403, "forbidden", "No.");

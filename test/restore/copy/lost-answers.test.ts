@@ -262,7 +262,7 @@ describe("a document whose answer was lost", () => {
       },
     });
     expect(outcomesOf(await place.copy())).toEqual([
-      expect.stringMatching(/^one.txt: failed: somebody else wrote chunk .*: delete it there, then restore again$/),
+      expect.stringMatching(/^one.txt: failed: someone else added chunk .*: delete it there, then restore again$/),
     ]);
     expect(await place.standing()).toContain("    1 theirs");
   });

@@ -245,7 +245,7 @@ test.runIf(inFull)(
     server.behaviour.faults = refusing(`/${second?.id}/documents`, 403, "forbidden", "No.");
     const { plan, warnings } = await planOf(await dumpWithDetails(server), await startTarget());
     expect(plan.datasets.map(({ documents }) => documents.map(({ refused }) => refused))).toEqual([
-      [null, "The run has no details of it: the service did not give them."],
+      [null, "The run has no details of it: the service did not return them."],
     ]);
     expect(warnings).toEqual([
       `the run may lack documents of the dataset "Knowledge 2" (${second?.id}): the service did not list all of them`,

@@ -43,7 +43,7 @@ test("settings that no request makes are losses", () => {
   expect(settings.permission).toBe("only_me");
   expect(losses).toEqual([
     { part: "settings", rows: 1, reason: expect.stringContaining("partial_members becomes only_me") },
-    { part: "settings", rows: 1, reason: expect.stringContaining("the pipeline itself does not come") },
+    { part: "settings", rows: 1, reason: expect.stringContaining("the pipeline itself is not copied") },
   ]);
   expect(plan(datasetFrom({ dataset_id: "d" }))).toMatchObject({
     settings: { description: "", permission: "only_me", indexing_technique: null },

@@ -100,7 +100,7 @@ test.each([
   ["added with a text of the dump", "", { segments: [{ content: "chunk 3" }] }],
   ["changed", "/first", { segment: { content: "changed" } }],
 ])(
-  "a chunk that somebody else %s ends the document, which says what to do, and nothing is deleted",
+  "a chunk that someone else %s ends the document, which says what to do, and nothing is deleted",
   async (_, path, body) => {
     const copy = await startCopy();
     await copy.run(plain(2));
@@ -110,7 +110,7 @@ test.each([
     const { failed, reason } = await copy.run(plain(4));
     expect(failed).toEqual([]);
     expect(reason).toMatch(
-      /^chunk \S+, at position \d of document \S+, is none that this restore added, or somebody changed it: delete document \S+ in the target, and run this again$/,
+      /^chunk \S+, at position \d of document \S+, was not added by this restore, or someone changed it: delete document \S+ in the target, and run this again$/,
     );
     expect([copy.texts(), copy.sent().length]).toEqual([before, writes]);
   },
@@ -124,7 +124,7 @@ test("a chunk that another user added while answers got lost is not deleted eith
     },
   });
   const { reason } = await copy.runToEnd(plain(30));
-  expect(reason).toMatch(/is none that this restore added/);
+  expect(reason).toMatch(/was not added by this restore/);
   expect(copy.texts()).toContain("of others");
 });
 
@@ -140,7 +140,7 @@ test("a chunk that failed earlier cannot be added after the others, and the reas
   expect(failed).toMatchObject([
     {
       id: uuid(102),
-      reason: expect.stringMatching(/^it failed earlier.* has no place behind the others: delete document/),
+      reason: expect.stringMatching(/^it failed earlier.* adds chunks only at the end: delete document/),
     },
   ]);
   expect(copy.texts()).toEqual(["chunk 1", "chunk 3", "chunk 4"]);

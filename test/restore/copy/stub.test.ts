@@ -50,7 +50,7 @@ describe("the stub", () => {
       },
     });
     const reason =
-      /^one.txt: failed: somebody else wrote chunk .* into it at the service: delete it there, then restore/;
+      /^one.txt: failed: someone else added chunk .* into it at the service: delete it there, then restore/;
     await expect(place.copy({ signal: stop.signal })).rejects.toThrow("killed");
     expect(outcomesOf(await place.copy())).toEqual([expect.stringMatching(reason)]);
     expect(await place.standing()).toContain("    2 by hand");

@@ -46,6 +46,6 @@ test.each([
 test("it waits as long as a document makes progress, and 30 minutes for one that does not", async () => {
   const states = Array.from({ length: 20 }, (_, done) => ({ completed_segments: done }));
   const { clock, watching } = await watch(states, "batch", 200);
-  await expect(watching).rejects.toThrow("the service does not index it: nothing moved for 30 minutes (indexing)");
+  await expect(watching).rejects.toThrow("the service does not index it: no progress for 30 minutes (indexing)");
   expect(clock.now()).toBeGreaterThan(4 * 60 * 60_000);
 });

@@ -232,7 +232,7 @@ describe("a target that was changed after the plan was made", () => {
     const place = await startTarget([{}, { document_id: uuid(77) }]);
     const { rows } = await place.apply([restoring(9), restoring(2)]);
     expect(rows.map(({ outcome }) => outcome)).toEqual(["changed meanwhile", "changed meanwhile"]);
-    expect(rows[1]?.reason).toContain("is not of this document");
+    expect(rows[1]?.reason).toContain("does not belong to this document");
     expect(place.writes()).toEqual([]);
   });
 
@@ -323,7 +323,7 @@ describe("several documents", () => {
     const { rows } = await place.applyAll(plans, { concurrency: 1 });
     const [failed, ...others] = rows.map(({ outcome }) => outcome);
     expect([failed, others]).toEqual(["failed", ["failed", "written", "written", "written", "written"]]);
-    expect(rows[1]?.reason).toMatch(/takes no writes to this document: .*Document is disabled\.$/);
+    expect(rows[1]?.reason).toMatch(/accepts no writes to this document: .*Document is disabled\.$/);
   });
 
   test("end together if the key is refused", async () => {
@@ -335,7 +335,7 @@ describe("several documents", () => {
   });
 });
 
-test("the tally counts chunks", async () => {
+test("the progress counts chunks", async () => {
   const place = await startTarget([{}, {}]);
   const progress = { chunks: 0, chunksDone: 0, waiting: 0 };
   await place.apply([restoring(1), restoring(2)], { progress });

@@ -56,6 +56,15 @@ test.runIf(inFull).each([
   expect(service.store.read(closed).chunks.map(({ row }) => row.content)).toEqual(["chunk 1", "chunk 2", "chunk 3"]);
 });
 
+test.runIf(inFull)("a document that was deleted is refused, with the command that makes it again", async () => {
+  const { service, restore } = await lostBeside("disable");
+  service.store.removeDocument(closed);
+  service.store.reindex(open, { seconds: 0 });
+  const { plan, ...rest } = await restore();
+  expect([rest.status, exitCodeOf({ ...rest, plan })]).toEqual(["partial", 3]);
+  expect(plan.documents.map((document) => document.refused)).toEqual([null, expect.stringContaining("kbdump copy")]);
+});
+
 test.runIf(inFull)("the undo and the proof read every list twice, whatever the job of the dump says", async () => {
   const { service, restore, backedUp } = await lostBeside("disable");
   service.store.reindex(open, { seconds: 0 });

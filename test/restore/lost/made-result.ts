@@ -174,7 +174,7 @@ export const everything: DocumentPlan = documentOf({
     }),
   ],
   listed: [
-    listedOf(90, { why: "found inside", reason: "Its text stands inside a chunk of the target." }),
+    listedOf(90, { why: "found inside", reason: "Its text occurs inside a chunk of the target." }),
     listedOf(91, {
       reason: "The target does not have the text that the edit replaced.",
       now: "Changed by others.",
@@ -184,7 +184,7 @@ export const everything: DocumentPlan = documentOf({
       level: "child_chunk",
       segment_id: idOf(7),
       edit: editOf("customized"),
-      reason: "Its parent chunk does not stand in the target.",
+      reason: "Its parent chunk is not in the target.",
       choice: null,
     }),
     listedOf(93, { why: "cannot be restored", reason: "A part of its text is blank.", choice: null }),

@@ -99,7 +99,7 @@ test.runIf(inFull)(
     ]);
     expect(manual.at(-1)).toMatchObject({
       id: worked[3]?.id,
-      why: "needs your decision: A person edited it, and it is not known what stood there before.",
+      why: "needs your decision: A person edited it, and the text before the edit is not known.",
       by: expect.any(String),
       at: expect.stringMatching(/^20/),
     });
@@ -107,7 +107,7 @@ test.runIf(inFull)(
       expect([restore, what, why, now]).toEqual([
         "no",
         "add",
-        "no fact says that a person made or edited it",
+        "there is no evidence that a person made or edited it",
         undefined,
       ]);
     const text = await readFile(file, "utf8");
@@ -208,7 +208,7 @@ test.runIf(inFull)(
       ({ why }: { why: string }) => why === "needs your decision",
     );
     expect(undecided.map(({ id, reason }: { id: string; reason: string }) => [id, reason])).toEqual(
-      [worked[0]?.id, worked[3]?.id].map((id) => [id, "What stands in its place changed since you decided."]),
+      [worked[0]?.id, worked[3]?.id].map((id) => [id, "The text in its place changed since you decided."]),
     );
     const { code, stdout, stderr } = await restore("--plan", file, "--apply", "--yes");
     expect(code, stderr).toBe(3);
@@ -236,6 +236,8 @@ test.runIf(inFull)("a plan for another run, and one with wrong lines, are refuse
     "- restore: yes, no",
     "restore: yes",
     "- {restore: yes, id: [}",
+    '- {restore: yes, id: "y"}',
+    '- {restore: no, id: "y"}',
   );
   for (const [text, messages] of [
     [other, [`${file}: is for run ${first.slice(-19)}, not for `]],
@@ -245,10 +247,11 @@ test.runIf(inFull)("a plan for another run, and one with wrong lines, are refuse
       wrong.join("\n"),
       [
         `${file}:${at + 1}: restore: got "maybe"`,
-        `${file}:${at + 2}: id: `,
+        `${file}:${at + 2}: id: got nothing, expected a text\n`,
         `${file}:${at + 3}: `,
         `${file}:${at + 4}: is no line of a plan file; a row begins with "- {restore: "`,
-        `${file}:${at + 5}: `,
+        `${file}:${at + 5}: is no whole row: a row is one line, from "- {" to "}"\n`,
+        `${file}:${at + 7}: decides on y a second time\n`,
       ],
     ],
   ] as const) {

@@ -107,7 +107,7 @@ describe("nothing differs", () => {
       },
       [],
     ],
-    ["a link that was signed anew", { chunks: [chunk("a", { attachments: [{ id: "file", source_url: "b" }] })] }, []],
+    ["a link that was signed again", { chunks: [chunk("a", { attachments: [{ id: "file", source_url: "b" }] })] }, []],
     ["an empty answer for none", { chunks: [chunk("a", { answer: "" })] }, []],
     [
       "an update, with keywords of the service's own",
@@ -151,7 +151,12 @@ describe("nothing differs", () => {
 
 describe("a difference", () => {
   test.each<[string, Parameters<typeof differences>[0], readonly WrittenRow[], string]>([
-    ["a text that nobody wrote", { chunks: [chunk("a", { content: "x" })] }, [], `a: it differs in text: ${theirs}`],
+    [
+      "a text that the restore did not write",
+      { chunks: [chunk("a", { content: "x" })] },
+      [],
+      `a: it differs in text: ${theirs}`,
+    ],
     ["an answer", { chunks: [chunk("a", { answer: "x" })] }, [], `a: it differs in text: ${theirs}`],
     ["keywords", { chunks: [chunk("a", { keywords: [] })] }, [], `a: it differs in keywords: ${theirs}`],
     ["a state", { chunks: [chunk("a", { enabled: false })] }, [], `a: it differs in state: ${theirs}`],
@@ -208,7 +213,7 @@ describe("a difference", () => {
       `a: it differs in text: ${ours}`,
     ],
     [
-      "a child chunk that nobody wrote",
+      "a child chunk that the restore did not write",
       { children: [child("x", { content: "q" })] },
       [],
       `x: it differs in text: ${theirs}`,
@@ -227,7 +232,7 @@ describe("a difference", () => {
       "z: it is new, and this restore did not write it",
     ],
     [
-      "a customized one that nobody wrote below an added chunk",
+      "a customized one, not written by the restore, below an added chunk",
       {
         chunks: [chunk("c", { content: "lost", attachments: [] })],
         children: [child("z", { segment_id: "c", type: "customized" })],

@@ -108,7 +108,7 @@ describe("an earlier restore that did not end", () => {
       const place = await killedAfter("lost");
       const logged: string[] = [];
       await place.reconcile({ api: await refusingApi(400), log: (_, text) => logged.push(text) });
-      expect(logged.at(-1)).toMatch(/^document .*: cannot learn what became of a write: GET .*400/);
+      expect(logged.at(-1)).toMatch(/^document .*: cannot determine the outcome of a write: GET .*400/);
       const applied = await place.apply([restoring(1)]);
       expect(applied.rows).toMatchObject([{ outcome: "failed", reason: expect.stringContaining("an earlier write") }]);
       expect(place.writes()).toHaveLength(1);

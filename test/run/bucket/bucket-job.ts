@@ -27,7 +27,7 @@ export interface Machine {
 }
 
 /** A job for a small service that publishes into a bucket. */
-export interface BucketWorld {
+export interface BucketEnvironment {
   /** The prefix of the job in the bucket. */
   readonly bucket: Bucket;
   readonly url: string;
@@ -46,7 +46,7 @@ export interface BucketWorld {
 let count = 0;
 
 /** Makes a bucket with a job for two documents, which tests may edit. */
-export async function openBucketWorld(store: TestStore): Promise<BucketWorld> {
+export async function openBucketEnvironment(store: TestStore): Promise<BucketEnvironment> {
   const knowledge = new Store();
   const documentOf = (seed: number) => makeDocument({ chunks: 5, childrenPerChunk: 1, seed });
   const documents = [documentOf(1), documentOf(2)] as const;

@@ -3,7 +3,7 @@ import { BusyError, InterruptedError, LostError, StopError } from "../../../src/
 import { hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
 import { keysBelow } from "../../store/bucket/bucket-helpers.js";
-import { openBucketWorld } from "./bucket-job.js";
+import { openBucketEnvironment } from "./bucket-job.js";
 
 describe.skipIf(!hasS3)("a bucket that fails", () => {
   let store: TestStore;
@@ -15,9 +15,9 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   test.each([
     ["InvalidAccessKeyId", 403, "the store does not know this access key"],
     ["NoSuchBucket", 404, "there is no such bucket"],
-    ["AccessDenied", 403, "these credentials may not do that"],
+    ["AccessDenied", 403, "these credentials do not allow that"],
   ])("%s is said before the crawl", async (code, status, says) => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const proxy = await startStoreProxy(store);
     proxy.refuse(() => ({ status, code }));
     const { run } = await environment.machine("one", {}, proxy.env);
@@ -34,7 +34,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   ])(
     "a bucket that is %s in the middle of the upload: no dump, nothing left, and the next run resumes",
     async (_name, refusal, says) => {
-      const environment = await openBucketWorld(store);
+      const environment = await openBucketEnvironment(store);
       const proxy = await startStoreProxy(store);
       const one = await environment.machine("one", {}, proxy.env);
       const first = await one.run();
@@ -60,7 +60,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   );
 
   test("an endpoint that is gone for good ends the run soon, with the reason", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const proxy = await startStoreProxy(store);
     const one = await environment.machine("one", {}, proxy.env);
     let isGone = false;
@@ -81,7 +81,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   ])(
     "a store that is gone for a while (%s) is waited for: the upload and the commit take place",
     async (_name, refusal) => {
-      const environment = await openBucketWorld(store);
+      const environment = await openBucketEnvironment(store);
       const proxy = await startStoreProxy(store);
       const one = await environment.machine("one", {}, proxy.env, 60);
       const left = new Map([
@@ -106,7 +106,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   );
 
   test("a commit whose answer is lost, because the store is gone, is reported as uncertain", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const proxy = await startStoreProxy(store);
     const one = await environment.machine("one", {}, proxy.env);
     let isUploaded = false;
@@ -116,12 +116,12 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
       return isCommit ? null : undefined;
     });
     await expect(one.run()).rejects.toThrow(
-      `. The run may have been published nevertheless: kbdump list ${environment.url}/test tells`,
+      `. The run may have been published nevertheless: kbdump list ${environment.url}/test shows that`,
     );
   });
 
   test("if uploads cannot be listed, old runs are still removed, with a warning", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const proxy = await startStoreProxy(store);
     proxy.refuse((request) => (/[?&]uploads/.test(request) ? { status: 501, code: "NotImplemented" } : undefined));
     const one = await environment.machine("one", { keep: { last: 1 } }, proxy.env);
@@ -134,7 +134,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   });
 
   test("an interruption in the middle of the upload ends it, and lets the job go", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const proxy = await startStoreProxy(store);
     const one = await environment.machine("one", {}, proxy.env);
     const interrupted = new AbortController();
@@ -149,7 +149,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   });
 
   test("a database that cannot be written makes the run partial, and the next run mends it", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const proxy = await startStoreProxy(store);
     const one = await environment.machine("one", { formats: ["duckdb"] }, proxy.env);
     const ids = [(await one.run()).manifest.run_id];
@@ -169,7 +169,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   });
 
   test("of 20 racing runs on 20 machines one wins, and its dump is sound", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const machines = await Promise.all(Array.from({ length: 20 }, (_, at) => environment.machine(`m${at}`)));
     const results = await Promise.allSettled(machines.map(({ run }) => run()));
     const won = results.flatMap((result) => (result.status === "fulfilled" ? [result.value.manifest.run_id] : []));
@@ -184,7 +184,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   });
 
   test("work that another machine overtook is not continued", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const proxy = await startStoreProxy(store);
     const [one, two] = [await environment.machine("one", {}, proxy.env), await environment.machine("two")];
     proxy.refuse((request) =>

@@ -4,7 +4,7 @@ import { finished, runKbdump, startKbdump } from "../../cli/run-kbdump.js";
 import { rounds } from "../../rounds.js";
 import { hasS3, startMoto } from "../../servers/start-s3.js";
 import { keysBelow } from "../../store/bucket/bucket-helpers.js";
-import { openBucketWorld, stableTexts } from "./bucket-job.js";
+import { openBucketEnvironment, stableTexts } from "./bucket-job.js";
 
 const killRounds = rounds(2, 12, "KBDUMP_KILL_ROUNDS");
 
@@ -14,7 +14,7 @@ test.skipIf(!hasS3)(
   async () => {
     const store = await startMoto();
     try {
-      const environment = await openBucketWorld(store);
+      const environment = await openBucketEnvironment(store);
       const keep = { keep: { last: 3 } };
       const machines = [await environment.machine("one", keep), await environment.machine("two", keep)];
       const args = (at: number) => ["run", machines[at % 2]?.file ?? "", "--quiet"];

@@ -14,7 +14,7 @@ import { addChunks } from "../../servers/edits.js";
 import { hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
 import { keysBelow } from "../../store/bucket/bucket-helpers.js";
-import { filesInWork, openBucketWorld } from "./bucket-job.js";
+import { filesInWork, openBucketEnvironment } from "./bucket-job.js";
 
 const allRuns = "SELECT run_id FROM runs ORDER BY 1";
 
@@ -26,7 +26,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   afterAll(() => store.stop());
 
   test("continues on any machine: history, keep and prune", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const [one, two] = [await environment.machine("one"), await environment.machine("two", { keep: { last: 2 } })];
     const first = await one.run();
     addChunks(environment.documents[0], 2, { children: 1, seed: 99 });
@@ -58,7 +58,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   });
 
   test("a folder with its own runs does not become a work folder, and a work folder no output folder", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const one = await environment.machine("one");
     const local = { ...one.job, output: { ...one.job.output, bucket: undefined } };
     const { folder } = await runJob(local, { env: one.env });
@@ -79,7 +79,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   });
 
   test.each(["gone", "damaged"])("a manifest that is %s stops no run, and no prune", async (how) => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const first = await (await environment.machine("one")).run();
     const [listed] = (await environment.head()).runs;
     const key = `${listed?.folder}/manifest.json`;
@@ -100,7 +100,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   });
 
   test("builds the database from the runs if the bucket has none, and follows an existing one", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const one = await environment.machine("one");
     const ids = [(await one.run()).manifest.run_id, (await one.run()).manifest.run_id];
     await environment.bucket.remove(["test.duckdb"]);
@@ -130,7 +130,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   }
 
   test("kbdump run says s3://, and writes report.html there, compared with the run before", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const { file, env, job } = await environment.machine("one");
     expect(await runHere(["run", file, "--quiet"], env)).toMatchObject({ code: 0, stderr: "" });
     const { code, stdout, stderr } = await runHere(["run", file, "--report", "--quiet"], env);
@@ -142,7 +142,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   });
 
   test("readings of kbdump status go into the database of the bucket", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const { job, env, run } = await environment.machine("one");
     await run();
     const datasets = [{ ...(job.datasets[0] as DatasetJob), batches: ["2026"] }];
@@ -155,7 +155,7 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   });
 
   test("while another process owns the job, a run names it and changes nothing", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const proxy = await startStoreProxy(store);
     const [one, two] = [await environment.machine("one", {}, proxy.env), await environment.machine("two")];
     const uploads = proxy.holdWhere((request) => /^PUT .*\/chunks\.jsonl/.test(request));

@@ -5,7 +5,7 @@ import { UsageError } from "../../../src/errors.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { faultyStores, hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { keysBelow, openAt } from "../../store/bucket/bucket-helpers.js";
-import { filesInWork, openBucketWorld, stableTexts } from "./bucket-job.js";
+import { filesInWork, openBucketEnvironment, stableTexts } from "./bucket-job.js";
 
 describe.skipIf(!hasS3)("a run into a bucket", () => {
   let store: TestStore;
@@ -15,7 +15,7 @@ describe.skipIf(!hasS3)("a run into a bucket", () => {
   afterAll(() => store.stop());
 
   test("is the same run as in a folder, listed by head.json, and leaves only manifests in the work folder", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const machine = await environment.machine("one");
     const { status, folder, database, problems, manifest } = await machine.run();
     expect({ status, problems, warnings: machine.warnings }).toEqual({
@@ -54,7 +54,7 @@ describe.skipIf(!hasS3).each(faultyStores)("a store that ignores conditions: $na
   test("is refused before the crawl", async () => {
     const store = await start();
     try {
-      const environment = await openBucketWorld(store);
+      const environment = await openBucketEnvironment(store);
       const strict = await environment.machine("one");
       const refused = strict.run();
       await expect(refused).rejects.toBeInstanceOf(UsageError);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runJob } from "../../../src/run/run-job.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
-import { openBucketWorld, stableTexts } from "./bucket-job.js";
+import { openBucketEnvironment, stableTexts } from "./bucket-job.js";
 
 describe.skipIf(!hasS3)("shards in a bucket", () => {
   let store: TestStore;
@@ -12,7 +12,7 @@ describe.skipIf(!hasS3)("shards in a bucket", () => {
   afterAll(() => store.stop());
 
   test("each has its own head below that of the job, and they are joined in the same place", async () => {
-    const environment = await openBucketWorld(store);
+    const environment = await openBucketEnvironment(store);
     const { job, env } = await environment.machine("whole");
     const output = { ...job.output, bucket: undefined };
     const whole = await runJob({ ...job, output }, { env });
@@ -27,7 +27,7 @@ describe.skipIf(!hasS3)("shards in a bucket", () => {
     }
     expect(await environment.bucket.read("head.json")).toBeUndefined();
 
-    const words = ["join", ...folders, "--out", environment.url, "--json"];
+    const words = ["join", ...folders, "--out", environment.url, "--json", "--quiet"];
     const { code, stdout, stderr } = await runKbdump(words, env, environment.folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const { latest, runs } = await environment.head();

@@ -21,7 +21,7 @@ export function checkEnd(outcome: Outcome, wrong: Complain, coverage: Coverage):
     ["child_chunks", "child_chunk_count"],
   ] as const) {
     const rows = reading.documents.reduce((sum, { row }) => sum + row[count], 0);
-    if (progress[kind] !== rows) wrong(`the tally has ${progress[kind]} ${kind}, the documents ${rows}`);
+    if (progress[kind] !== rows) wrong(`the progress has ${progress[kind]} ${kind}, the documents ${rows}`);
   }
 }
 

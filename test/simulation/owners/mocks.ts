@@ -1,7 +1,7 @@
 import { current } from "./process.js";
 import { fs } from "./real-fs.js";
 
-/** `lock-holder.ts` with the hosts and process deaths of the schedule. */
+/** `lock-owner.ts` with the hosts and process deaths of the schedule. */
 export function simulatedHolders(actual: object): object {
   const processes = new Map<string, NonNullable<ReturnType<typeof current.getStore>>>();
   return {

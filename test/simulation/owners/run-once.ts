@@ -7,7 +7,7 @@ import { emptyRunProgress } from "../../../src/job/run-progress.js";
 import { openWorkspace } from "../../../src/run/open-workspace.js";
 import { publishRun } from "../../../src/run/publish-run.js";
 import { count, text } from "../../../src/schema.js";
-import { DocumentStore } from "../../../src/segments/document-store.js";
+import { DocumentOnDisk } from "../../../src/segments/document-on-disk.js";
 import { waitingFiles } from "../../../src/status/waiting-status.js";
 import type { Workspace } from "../../../src/store/workspace.js";
 import "../../../src/database/inspect-database.js"; // the program loads it late, which must not take a step of the schedule
@@ -91,7 +91,7 @@ async function listedIn(path: string | undefined, runsFolder: string): Promise<L
 
 /** Crawls the document into segments, or resumes them, and builds the run folder. */
 async function stage(process: SimulatedProcess, job: Job, workspace: Workspace): Promise<void> {
-  const store = new DocumentStore<number, string>(workspace.segments, "0000001", [jsonlText]);
+  const store = new DocumentOnDisk<number, string>(workspace.segments, "0000001", [jsonlText]);
   if ((await store.result(text)) === undefined) {
     const done = (await store.resume(count)) ?? 0;
     for (let at = done; at < rowsOfRun.length; at += 2) {
@@ -110,7 +110,7 @@ async function stage(process: SimulatedProcess, job: Job, workspace: Workspace):
 }
 
 /** Forces the store to write its journal. Normally it does so every eight commits, which a run of a few rows never reaches. */
-async function commitJournal(store: DocumentStore<number, string>, state: number): Promise<void> {
+async function commitJournal(store: DocumentOnDisk<number, string>, state: number): Promise<void> {
   for (let count = 0; count < 8; count++) await store.add("chunks", [], state);
   await store.flush();
 }

@@ -1,4 +1,4 @@
-import { shardOf } from "../../../src/crawl/discovery.js";
+import { shardOf } from "../../../src/crawl/shards.js";
 import type { JoinResult } from "../../../src/join/join-shards.js";
 import type { Coverage } from "../judge/coverage.js";
 import { type Complain, judgeDocument } from "../judge/judge.js";
@@ -74,8 +74,8 @@ function checkUnasked({ result, shards, outcome }: Joined, index: number, wrong:
   const { dataset_id, document_id, status, error, chunk_count } = row;
   const own = shards[shardOf(dataset_id, document_id, shards.length) - 1]?.through?.reading.list;
   const isListed = own?.datasets.some(({ documents }) => documents.includes(document_id));
-  if (isListed) wrong(`document ${index + 1}, ${status}: its shard listed it, and nobody asked for it`);
+  if (isListed) wrong(`document ${index + 1}, ${status}: its shard listed it, and it was never requested`);
   if (status !== "failed" || chunk_count > 0 || !error?.includes("did not list it"))
-    wrong(`document ${index + 1}, ${status}: nobody asked for it, and it says ${error}`);
-  if (outcome.scenario.job.documents === "named") wrong(`document ${index + 1} is named, and nobody asked for it`);
+    wrong(`document ${index + 1}, ${status}: it was never requested, and it says ${error}`);
+  if (outcome.scenario.job.documents === "named") wrong(`document ${index + 1} is named, and it was never requested`);
 }

@@ -1,5 +1,5 @@
 import { StopError, UsageError } from "../../../src/errors.js";
-import { worldOf } from "../environment.js";
+import { environmentOf } from "../environment.js";
 import { place } from "../files.js";
 import type { Coverage } from "../judge/coverage.js";
 import type { Played } from "../play.js";
@@ -15,7 +15,7 @@ import { type ReadShard, readShards } from "./read-shards.js";
 export function playShards(sharded: ShardedScenario, coverage: Coverage): Promise<Played> {
   const { scenario } = sharded;
   return inFolder(async (folder) => {
-    const environment = await worldOf(scenario, folder, undefined);
+    const environment = await environmentOf(scenario, folder, undefined);
     const processes = new Processes(environment);
     const shards = await readShards(environment, processes, sharded);
     place.disk = undefined;

@@ -7,7 +7,7 @@ import { emptyRunProgress } from "../../../src/job/run-progress.js";
 import type { Environment } from "../environment.js";
 import type { Through } from "../outcome.js";
 import type { Processes } from "../processes.js";
-import { clientOf, jobOf, type ProcessWorld, readAll } from "../read-all.js";
+import { clientOf, jobOf, type ProcessEnvironment, readAll } from "../read-all.js";
 import type { ShardedScenario } from "./draw-shards.js";
 
 /** The result of reading a shard. `through` is undefined if its processes gave up. */
@@ -28,7 +28,7 @@ export async function readShards(
     const folder = join(environment.folder, `shard-${shard.index}`);
     const segments = join(folder, "segments");
     mkdirSync(segments, { recursive: true });
-    return async (process: ProcessWorld) => {
+    return async (process: ProcessEnvironment) => {
       const through = await readAll({ ...process, folder, segments, share: { shard, given } });
       processes.flush(segments); // as if the shard were published
       return through;
@@ -55,7 +55,7 @@ export async function readShards(
 }
 
 /** The list of documents, as in `kbdump plan --documents-out`; undefined if it is incomplete and would not be written. */
-async function listDocuments(environment: ProcessWorld): Promise<Discovery | undefined> {
+async function listDocuments(environment: ProcessEnvironment): Promise<Discovery | undefined> {
   const client = clientOf(environment, emptyRunProgress());
   try {
     const discovery = await discoverDocuments(

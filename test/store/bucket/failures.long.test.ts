@@ -26,7 +26,7 @@ async function startRefusing(status: number, code: string, headers: Readonly<Rec
 }
 
 test.each([
-  [403, "AccessDenied", /these credentials may not do that. They need s3:GetObject/],
+  [403, "AccessDenied", /these credentials do not allow that. They need s3:GetObject/],
   [403, "InvalidAccessKeyId", /does not know this access key. Check AWS_ACCESS_KEY_ID/],
   [403, "SignatureDoesNotMatch", /does not belong to the access key. Check AWS_SECRET_ACCESS_KEY/],
   [403, "RequestTimeTooSkewed", /the clock of this machine differs/],

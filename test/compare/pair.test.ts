@@ -1,7 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { matchRows } from "../../src/compare/match-rows.js";
+import { matchRows } from "../../src/compare/pair.js";
 import { sqlText } from "../../src/duckdb/sql.js";
 import { inFull } from "../rounds.js";
 import { contentOf, type Match, type MatchRow, matchDumps } from "./match-model.js";
@@ -112,6 +112,16 @@ describe("chunks", () => {
       "1 → null: null",
       "2 → x: content",
       "3 → y: content",
+    ]);
+  });
+
+  test("equal contents at equal positions belong together, so that an edited one keeps its place", async () => {
+    const before = [chunk("1", 1, "edited"), chunk("2", 2, "same"), chunk("3", 3, "same")];
+    const after = [chunk("x", 1, "same"), chunk("y", 2, "same"), chunk("z", 3, "same")];
+    expect(pairs((await matched(noChildren(before, after))).chunks)).toEqual([
+      "1 → x: position",
+      "2 → y: content",
+      "3 → z: content",
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type EditEvidence, looksEdited, noEditEvidence, withEvidence } from "../../src/crawl/looks-edited.js";
+import { type EditEvidence, needsDetails, noEditEvidence, withEvidence } from "../../src/crawl/needs-details.js";
 import type { RawRecord } from "../../src/rows/row.js";
 
 const chunk = { enabled: true, updated_by: null, disabled_by: null, created_at: 100, completed_at: 110 };
@@ -18,8 +18,8 @@ test.each<[boolean, string, readonly RawRecord[]]>([
   [true, "a disabled chunk", [chunk, { ...chunk, enabled: false }]],
   [false, "empty names", [chunk, { ...chunk, updated_by: "", disabled_by: "" }]],
   [false, "an older service, which names no editors", [{ created_at: 100, completed_at: 110 }]],
-])("looks edited: %s, with %s", (expected, _, chunks) => {
-  expect(looksEdited(ofChunks(...chunks))).toBe(expected);
+])("needs details: %s, with %s", (expected, _, chunks) => {
+  expect(needsDetails(ofChunks(...chunks))).toBe(expected);
   const byPage = chunks.reduce<EditEvidence>(
     (evidence, each) => withEvidence(evidence, "chunks", [each]),
     noEditEvidence,
@@ -27,7 +27,7 @@ test.each<[boolean, string, readonly RawRecord[]]>([
   expect(byPage).toEqual(ofChunks(...chunks));
 });
 
-test("a customized child chunk looks edited, an automatic one does not, and its times say nothing", () => {
+test("a customized child chunk needs details, an automatic one does not, and its times say nothing", () => {
   const withChild = (type: unknown) => withEvidence(ofChunks(chunk), "child_chunks", [{ type, created_at: 900 }]);
-  expect(["automatic", "customized", null].map((type) => looksEdited(withChild(type)))).toEqual([false, true, false]);
+  expect(["automatic", "customized", null].map((type) => needsDetails(withChild(type)))).toEqual([false, true, false]);
 });

@@ -33,8 +33,8 @@ interface OpenDocument {
   submittedAt: number;
 }
 
-/** The documents that workers must still read, and which of them are queued. Pure, except for the random ids of batches. */
-export class OpenDocuments {
+/** The documents that workers must still read, and their batches. Pure, except for the random ids of batches. */
+export class DocumentBatches {
   readonly #concurrency: number;
   readonly #open = new Map<string, OpenDocument>();
   /** The batches of the round that have not ended. */

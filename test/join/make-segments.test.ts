@@ -29,7 +29,7 @@ const documents = fc.uniqueArray(
   { maxLength: 6, selector: documentKey },
 );
 
-test("the parts of each document have exactly the text that a run writes, in JSONL and CSV", async () => {
+test("the segments of each document have exactly the text that a run writes, in JSONL and CSV", async () => {
   const folder = await testFolder();
   let round = 0;
   await fc.assert(

@@ -4,12 +4,12 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { jsonlText } from "../../src/dump/formats/jsonl.js";
 import { text } from "../../src/schema.js";
-import { DocumentStore } from "../../src/segments/document-store.js";
+import { DocumentOnDisk } from "../../src/segments/document-on-disk.js";
 import { testFolder } from "../run/job-for.js";
 
 test.each([0, 1, 2, 3, 4])("rows that are due %i turns after a flush started come after its rows", async (turns) => {
   const folder = await testFolder();
-  const openStore = () => new DocumentStore<number, string>(folder, "1", [jsonlText]);
+  const openStore = () => new DocumentOnDisk<number, string>(folder, "1", [jsonlText]);
   const store = openStore();
   const add = (id: number) => store.add("chunks", [{ id }], id);
   const rows = Array.from({ length: 9 }, (_, id) => id);

@@ -23,9 +23,10 @@ export function planRows({ chunks, families, childrenNow }: LostRows, context: C
   const left = new Map(families);
   const decided = chunks.map((chunk) => {
     const decision = planChunk(chunk, context);
-    const { home } = decision;
+    const { home, listed } = decision;
     const targets = home === null || home === "added" ? [] : childrenNow(home.id);
-    const family = planFamily(left.get(chunk.old.id), home, targets, context);
+    const isOpen = listed !== null && listed.choice !== null;
+    const family = planFamily(left.get(chunk.old.id), home, targets, context, isOpen);
     left.delete(chunk.old.id);
     return { chunk, decision, family };
   });
@@ -111,12 +112,12 @@ function planSettings(chunk: LostChunk, row: ChunkRow, context: Context): ChunkD
     };
   const reason = isBefore
     ? disabledPlace
-    : "Its keywords were edited, and the target has others than those before the edit.";
+    : "Its keywords were edited, and the target has other keywords than before the edit.";
   const doubt = { why: needsDecision, reason, home: row, isPossible };
   return { ...list(chunk, doubt, row), disable, evidence: there.evidence };
 }
 
-const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk takes no change.";
+const disabledPlace = "The chunk that it would change is disabled, and a disabled chunk cannot be changed.";
 
 /** A chunk whose text is missing from the target. */
 function planText(chunk: LostChunk, context: Context): ChunkDecision {
@@ -149,7 +150,7 @@ function doubtOf(
   const decide = (reason: string): Doubt => ({ why: needsDecision, reason, home, isPossible });
   if (!isWritable(old)) return { why: "cannot be restored", reason: textless, home, isPossible: false };
   if (base) return base.enabled ? undefined : decide(disabledPlace);
-  if (isInside) return { ...decide("Its text stands inside a chunk of the target."), why: "found inside" };
+  if (isInside) return { ...decide("Its text occurs inside a chunk of the target."), why: "found inside" };
   if (!reindexed) return decide("The other chunks kept their ids: a person deleted it, not a re-index.");
   if (manual_edit === "added") return undefined;
   if (manual_edit === "edited" && isInHistory && keywordsBefore === null)
@@ -160,12 +161,12 @@ function doubtOf(
     return decide(
       "A person edited it, and the newer run has no details of this document to find its place with: plan without --against, or make that run with details: true.",
     );
-  if (manual_edit === "edited") return decide("A person edited it, and it is not known what stood there before.");
+  if (manual_edit === "edited") return decide("A person edited it, and the text before the edit is not known.");
   if (isDisabled) return decide("A person disabled it, and the target does not have its text.");
-  return { ...decide("No fact says that a person made or edited it."), why: "left out" };
+  return { ...decide("There is no evidence that a person made or edited it."), why: "left out" };
 }
 
-const textless = "A part of its text is blank, and the service takes no such chunk.";
+const textless = "A part of its text is blank, and the service accepts no such chunk.";
 
 /** Leaves a row to the owner. `standing`: the chunk of the target that its child chunks still belong to. */
 function list(
@@ -254,9 +255,9 @@ function lossesOf(
   if (keywordsBefore && !old.keywords?.length && target?.keywords?.length) losses.push(emptiedKeywords(old));
   const unbound = old.attachment_ids.filter((id) => !target?.attachment_ids.includes(id)).length;
   if (unbound > 0)
-    losses.push(lossOf(old, "attachments", `${countOf(unbound, "attachment")} cannot be bound to it again.`));
+    losses.push(lossOf(old, "attachments", `${countOf(unbound, "attachment")} cannot be attached to it again.`));
   if (old.summary !== null && old.summary !== target?.summary)
-    losses.push(lossOf(old, "summary", "Its summary does not come back."));
+    losses.push(lossOf(old, "summary", "Its summary is not restored."));
   return losses;
 }
 

@@ -7,13 +7,13 @@ import { isThere, makeFolders } from "../../files/files.js";
 import { fingerprint } from "../../files/join-segments.js";
 import type { Log } from "../../log.js";
 import { emptyReadProgress, type ReadProgress } from "../../read-progress.js";
-import type { Bucket } from "../bucket/bucket.js";
-import type { ClientOptions } from "../bucket/client.js";
-import { type BucketRun, type Head, readHead } from "../bucket/head.js";
-import { DamagedError, type FileFacts, untilFailure } from "../bucket/objects.js";
+import type { Bucket } from "./bucket.js";
+import type { ClientOptions } from "./client.js";
 import type { Copies } from "./copies.js";
+import { type BucketRun, type Head, readHead } from "./head.js";
+import { DamagedError, type FileFacts, untilFailure } from "./objects.js";
 
-export interface CopyOptions extends ClientOptions {
+export interface LocalCopyOptions extends ClientOptions {
   readonly copies: Copies;
   readonly log: Log;
   /** Shows the progress of a copy. Returns a function that ends the display. */
@@ -31,7 +31,7 @@ export interface JobCopy {
   readonly age: number;
   /** Has the layout of a job folder: `runs`, `latest`, `<job>.duckdb`. */
   readonly folder: string;
-  readonly options: CopyOptions;
+  readonly options: LocalCopyOptions;
 }
 
 /** Opens a bucket, runs `work` and closes the bucket. */
@@ -40,7 +40,7 @@ export async function withBucket<T>(
   options: ClientOptions,
   work: (bucket: Bucket) => Promise<T>,
 ): Promise<T> {
-  const { openBucket } = await import("../bucket/bucket.js"); // slow to load, and not needed for local folders
+  const { openBucket } = await import("./bucket.js"); // slow to load, and not needed for local folders
   const bucket = await openBucket(url, options);
   try {
     return await work(bucket);
@@ -50,7 +50,7 @@ export async function withBucket<T>(
 }
 
 /** Looks up a job in a bucket, `s3://bucket/prefix/<job>`; undefined if there is no such job. */
-export async function lookForJob(url: string, options: CopyOptions): Promise<JobCopy | undefined> {
+export async function lookForJob(url: string, options: LocalCopyOptions): Promise<JobCopy | undefined> {
   return withBucket(url, options, async (bucket) => {
     const found = await readHead(bucket);
     if (!found) return undefined;
@@ -60,15 +60,15 @@ export async function lookForJob(url: string, options: CopyOptions): Promise<Job
 }
 
 /** The folder for the copy of a run. */
-export function copyFolderOf({ folder }: JobCopy, { run_id }: BucketRun): string {
+export function localFolderOf({ folder }: JobCopy, { run_id }: BucketRun): string {
   return join(folder, "runs", run_id);
 }
 
 /**
- * Copies the manifests of runs, and `latest`. For a damaged manifest, it creates an empty folder and logs a warning, so that the
+ * Fetches the manifests of runs, and `latest`. For a damaged manifest, it creates an empty folder and logs a warning, so that the
  * other runs can still be read.
  */
-export async function copyManifests(job: JobCopy, runs: readonly BucketRun[]): Promise<void> {
+export async function fetchManifestsOf(job: JobCopy, runs: readonly BucketRun[]): Promise<void> {
   await fetching(job, async (bucket) => {
     const files = runs.map((run) => manifestOf(run, join("runs", run.run_id, manifestName)));
     const onDamaged = (_file: WantedFile, { message }: Error) => job.options.log("warn", message);
@@ -78,14 +78,14 @@ export async function copyManifests(job: JobCopy, runs: readonly BucketRun[]): P
   });
 }
 
-/** Copies all files of a listed run. Throws StopError if the run is removed meanwhile, or its files are damaged. */
-export async function copyRun(job: JobCopy, run: BucketRun): Promise<void> {
+/** Fetches all files of a listed run. Throws StopError if the run is removed meanwhile, or its files are damaged. */
+export async function fetchRunOf(job: JobCopy, run: BucketRun): Promise<void> {
   await copyInto(job, run, (bucket, folder) => fetchRun(bucket, run, folder, job.options)); // opening the copy reports an invalid manifest
 }
 
 /**
- * Copies every object in the folder of a run, to verify the bucket's files. Returns whether manifest.json is the one that head.json
- * lists. Throws like `copyRun`.
+ * Fetches every object in the folder of a run, to verify the bucket's files. Returns whether manifest.json is the one that head.json
+ * lists. Throws like `fetchRunOf`.
  */
 export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<boolean> {
   return copyInto(job, run, async (bucket, folder) => {
@@ -102,14 +102,14 @@ export async function mirrorRun(job: JobCopy, run: BucketRun): Promise<boolean> 
 
 /** Copies into the folder of a run. If the run was removed meanwhile, for example by `output.keep`, the error says so. */
 function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder: string) => Promise<T>): Promise<T> {
-  const folder = copyFolderOf(job, run);
+  const folder = localFolderOf(job, run);
   const copyOrExplain = async (bucket: Bucket) => {
     await makeFolders(job.folder, join("runs", run.run_id, manifestName));
     return copy(bucket, folder).catch(async (error: unknown) => {
       const found = job.options.signal.aborted ? undefined : await readHead(bucket).catch(() => undefined);
       if (!found || found.head.runs.some((listed) => listed.folder === run.folder)) throw error;
       throw new StopError(
-        `${job.url}/runs/${run.run_id} was removed while it was fetched: its head.json does not list it any more. Take another run; kbdump list ${job.url} shows those that are left`,
+        `${job.url}/runs/${run.run_id} was removed while it was fetched: its head.json does not list it any more. Use another run; kbdump list ${job.url} shows those that are left`,
       );
     });
   };
@@ -118,7 +118,7 @@ function copyInto<T>(job: JobCopy, run: BucketRun, copy: (bucket: Bucket, folder
 
 function noManifest({ url }: JobCopy, { folder, run_id }: BucketRun): StopError {
   const problem = `${url}/${folder}/${manifestName} is not there, although head.json lists the run`;
-  return new StopError(`${problem}: something other than kbdump removed it. Take another run than ${run_id}`);
+  return new StopError(`${problem}: something other than kbdump removed it. Use another run than ${run_id}`);
 }
 
 /** Whether a path stays inside its folder. Runs write only safe paths. */
@@ -126,8 +126,8 @@ function isSafe(path: string): boolean {
   return !/[\\\p{Cc}]/u.test(path) && path.split("/").every((name) => !["", ".", ".."].includes(name));
 }
 
-/** Copies the database of a job. Returns the path of the copy; undefined if the job has no database. */
-export async function copyDatabase(job: JobCopy): Promise<string | undefined> {
+/** Fetches the database of a job. Returns the path of the copy; undefined if the job has no database. */
+export async function fetchDatabaseOf(job: JobCopy): Promise<string | undefined> {
   const key = `${job.job}.duckdb`;
   const path = join(job.folder, key);
   return job.options.copies.once(path, () =>
@@ -143,7 +143,7 @@ async function fetchLatest(
   bucket: Bucket,
   folder: string,
   key: string,
-  options: CopyOptions,
+  options: LocalCopyOptions,
 ): Promise<string | undefined> {
   let facts = await bucket.look(key);
   for (let tries = 1; facts; tries++) {

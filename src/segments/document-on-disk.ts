@@ -17,10 +17,10 @@ const charactersWaiting = 65_536;
 const backpressure = 1_048_576;
 
 /**
- * Stores one document: its rows in parts, its progress in a journal, and finally its result. After a kill, the last line of the
- * journal tells which bytes of the parts are safe. Anything after them is cut off.
+ * The files of one document in the work folder: its rows in segments, its progress in a journal, and finally its result. After a kill,
+ * the last line of the journal says which bytes of the segments are safe. Everything after them is cut off.
  */
-export class DocumentStore<State, Result> {
+export class DocumentOnDisk<State, Result> {
   readonly #segments: DocumentSegments;
   readonly #journalPath: string;
   readonly #folder: string;
@@ -33,7 +33,7 @@ export class DocumentStore<State, Result> {
   #state: State | undefined;
   #commits = 0;
   #writing: Promise<void> | undefined;
-  /** Resolves when all pending writes to the parts have ended. */
+  /** Resolves when all pending writes to the segments have ended. */
   #last: Promise<unknown> = Promise.resolve();
   #failure: unknown;
 
@@ -47,7 +47,7 @@ export class DocumentStore<State, Result> {
     this.asidePath = join(folder, this.#asideName);
   }
 
-  /** The result of an earlier process, if it finished and all its parts exist. */
+  /** The result of an earlier process, if it finished and all its segments exist. */
   async result(schema: v.GenericSchema<unknown, Result>): Promise<Result | undefined> {
     this.#hasJournal = true; // in case an earlier process ended before removing it
     const stored = valueIf(storedSchema(schema), await readJsonFile(resultPath(this.#folder, this.#name)));
@@ -153,7 +153,7 @@ export class DocumentStore<State, Result> {
     return this.#commits >= commitsWaiting || this.#segments.waiting >= charactersWaiting;
   }
 
-  /** Runs work on the parts after all earlier work, because a part has one writer at a time. */
+  /** Runs work on the segments after all earlier work, because a segment has one writer at a time. */
   #afterPending<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => {});
@@ -190,12 +190,12 @@ export class DocumentStore<State, Result> {
 
 const resultPath = (folder: string, name: string) => join(folder, `${name}.result.json`);
 
-/** Writes the result of a document with complete parts. A later process checks the parts, then uses the result. */
+/** Writes the result of a document with complete segments. A later process checks them, then uses the result. */
 export async function writeResult<Result>(folder: string, name: string, stored: Stored<Result>): Promise<void> {
   await writeAside(resultPath(folder, name), JSON.stringify(stored), { isFlushed: false }); // checked when it is read
 }
 
-/** The part files of one document, in every text format. A file is created with its first rows. */
+/** The segments of one document, in every text format. A file is created with its first rows. */
 export class DocumentSegments {
   readonly #folder: string;
   readonly #name: string;
@@ -228,7 +228,7 @@ export class DocumentSegments {
     for (const text of this.#formats) this.addTexts(segmentName(this.#name, kind, text.format), text.texts(kind, rows));
   }
 
-  /** Queues texts for the part with this name. */
+  /** Queues texts for the segment with this name. */
   addTexts(file: string, texts: readonly string[]): void {
     const segment = this.#segments.get(file) ?? new Segment(join(this.#folder, file));
     this.#segments.set(file, segment);

@@ -17,7 +17,7 @@ export interface Access {
 }
 
 /** The context for requests to the service. */
-export interface SurveyContext {
+export interface ListContext {
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
@@ -32,7 +32,7 @@ const pagesAhead = 8;
  * Lists the datasets that a key can see, by name. Throws UsageError for an invalid base URL, and StopError if the service cannot
  * be reached, is not the Knowledge API, or refuses the key.
  */
-export async function surveyDatasets(access: Access, context: SurveyContext): Promise<readonly Named[]> {
+export async function listDatasetNames(access: Access, context: ListContext): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: "all" }, context.env);
   await using service = await openAt(access, job, context);
   const { wanted } = await listDatasets(service.client, new Prefetch(pagesAhead));
@@ -40,7 +40,7 @@ export async function surveyDatasets(access: Access, context: SurveyContext): Pr
 }
 
 /** Lists the documents of a dataset by name. Throws StopError if the service does not list them. */
-export async function surveyDocuments(access: Access, id: string, context: SurveyContext): Promise<readonly Named[]> {
+export async function listDocumentNames(access: Access, id: string, context: ListContext): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: id, document: ["all"] }, context.env);
   await using service = await openAt(access, job, context);
   const { found } = await discoverDocuments(service.client, job, new Prefetch(pagesAhead));
@@ -53,7 +53,7 @@ function addressFlags({ baseUrl, allowHttp }: Access) {
   return { baseUrl, ...(allowHttp ? { allowHttp } : {}) };
 }
 
-function openAt({ key, isTyped }: Access, job: Job, { env, signal }: SurveyContext) {
+function openAt({ key, isTyped }: Access, job: Job, { env, signal }: ListContext) {
   const options = withDefaults({ env: { ...env, [keyVariable]: key }, signal });
   return openService(job, options, isTyped ? { keySource: typedKey } : {});
 }

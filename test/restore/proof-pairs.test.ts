@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Connection } from "../../src/duckdb/open-duckdb.js";
 import { withSpill } from "../../src/duckdb/open-duckdb.js";
 import { sqlText } from "../../src/duckdb/sql.js";
-import { longestRise, pairRows } from "../../src/restore/pair-rows.js";
+import { longestRise, pairForProof } from "../../src/restore/proof-pairs.js";
 import { inFull, rounds } from "../rounds.js";
 import { allOf } from "./paired.js";
 
@@ -36,7 +36,7 @@ async function differing(connection: Connection, old: string, live: string): Pro
     `SELECT unnest(range(${texts.length})) AS row, unnest(${texts === "" ? "[]::VARCHAR[]" : `[${[...texts].map(sqlText).join(", ")}]`}) AS content`;
   await loadSide(connection, "old", rows(old));
   await loadSide(connection, "live", rows(live));
-  const { chunks } = (await pairRows(connection, documents, { by: "text" }))(0);
+  const { chunks } = (await pairForProof(connection, documents, { by: "text" }))(0);
   const pairs = await allOf(chunks);
   return pairs.map(({ old, live, isMoved }) => `${old?.id ?? "-"} ${live?.id ?? "-"}${isMoved ? " *" : ""}`);
 }
@@ -99,7 +99,7 @@ test.runIf(inFull)("lists of 100,000 rows with nothing, little or everything in 
     const count = async (live: string) => {
       await loadSide(connection, "old", rows);
       await loadSide(connection, "live", live);
-      const { chunks } = (await pairRows(connection, documents, { by: "text" }))(0);
+      const { chunks } = (await pairForProof(connection, documents, { by: "text" }))(0);
       const counts = { moved: 0, missing: 0 };
       for await (const { live, isMoved } of chunks) {
         if (isMoved) counts.moved++;

@@ -10,6 +10,7 @@ const off = { enabled: false, disabled_by: "ann" };
 const was = (id: string, content: string): Wishes => ({ history: { chunks: new Map([[id, { content }]]) } });
 /** The user's decision to restore these rows only. */
 const yes = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: true }]));
+const no = (...ids: readonly string[]) => new Map(ids.map((id) => [id, { restore: false }]));
 const added = (...ids: readonly string[]) => ({ history: { added: new Set(ids) } });
 
 describe("an edited chunk", () => {
@@ -120,7 +121,7 @@ describe("an edited chunk", () => {
       ["c1 over t1: edited [history]"],
     );
   });
-  planned("is disabled once it is brought back, if somebody had disabled it", (plans) => {
+  planned("is disabled once it is brought back, if a person had disabled it", (plans) => {
     const disabled = document([chunk("c1", "edited", { ...by, ...off })]);
     plans(
       [disabled, document([chunk("t1", "before")]), was("c1", "before")],
@@ -292,6 +293,19 @@ describe("an edit that no run has seen from before, in a document whose details 
     const continued = again([...plain, chunk("t3", "mine", { created_at: 5_001 })]);
     plans([made(work), continued], ["c2 over t2: edited [updated_by neighbours]", "1 present"]);
   });
+  planned("has its place by them, too, if the history began after an earlier edit", (plans) => {
+    plans([old, target(), was("c2", "an earlier edit")], ["c2 over t2: edited [updated_by history neighbours]"]);
+    const other = target({}, { source: "file 2, rule 1" });
+    plans([old, other, was("c2", "an earlier edit")], undecided);
+  });
+  planned("has its place beside another edit, too, if the history knows the place of that one", (plans) => {
+    const two = made([chunk("c1", "intro"), chunk("c2", "E2", by), chunk("c3", "E3", by)]);
+    const now = again([chunk("t1", "intro"), chunk("t2", "B"), chunk("t3", "C")]);
+    plans(
+      [two, now, was("c3", "C")],
+      ["c2 over t2: E2 [updated_by neighbours]", "c3 over t3: E3 [updated_by history]"],
+    );
+  });
   planned("takes no chunk that another edit takes by its text from before", (plans) => {
     const twice = [chunk("c1", "A"), chunk("c2", "E2", by), chunk("c3", "C"), chunk("c4", "E4", by), chunk("c5", "D")];
     const now = ["A", "B", "C", "B", "D"].map((content, at) => chunk(`t${at + 1}`, content));
@@ -348,7 +362,7 @@ describe("a chunk that was added manually", () => {
   planned("is added again", (plans) => {
     plans([document(old.chunks.slice(0, 2)), target, added("c2")], ["add c2: mine [history]"]);
   });
-  planned("is added and disabled again if somebody disabled it", (plans) => {
+  planned("is added and disabled again if a person disabled it", (plans) => {
     const hidden = ["add c3: hidden [disabled_by history]", "disable new"];
     plans([old, target, added("c2", "c3")], ["add c2: mine [history]", ...hidden]);
     plans([old, target, { ...added("c2", "c3"), decisions: yes("c3") }], [...hidden, "left out: c2, add"]);
@@ -382,7 +396,7 @@ describe("a chunk that was disabled manually", () => {
     plans([quiet ?? old, document([chunk("t1", "a")]), { history }], ["disable t1 for c1 [history]"]);
     plans([failed ?? old, document([chunk("t1", "a")]), { history }], []);
   });
-  planned("does not enable what somebody disabled since", (plans) => {
+  planned("does not enable what a person disabled since", (plans) => {
     plans([document([chunk("c1", "a", by)]), document([chunk("t1", "a", off)])], ["1 present"]);
   });
 });
@@ -570,6 +584,17 @@ describe("child chunks", () => {
     const parent = ["add c1: p [chosen]"];
     plans([old, now, { decisions: yes("c1", "k1") }], [...parent, "child k1 below new: x [customized]", "1 lost"]);
     plans([old, now, { decisions: yes("c1") }], [...parent, "left out: k1, add", "1 lost"]);
+  });
+  planned("can be chosen if their parent can, and are left out with it", (plans) => {
+    const old = document([chunk("c1", "edited", by)], [child("c1", "k1", "x", manual)]);
+    const now = document([chunk("t1", "q"), chunk("t2", "r")]);
+    plans([old, now], ["needs your decision: c1, add", "needs your decision: k1, add"]);
+    plans(
+      [old, now, { decisions: yes("c1", "k1") }],
+      ["add c1: edited [chosen]", "child k1 below new: x [customized]"],
+    );
+    plans([old, now, { decisions: yes("k1") }], ["needs your decision: c1, add", "needs your decision: k1, add"]);
+    plans([old, now, { decisions: no("c1", "k1") }], ["left out: c1, add", "left out: k1, add"]);
   });
   planned("that a person deleted since are left to the owner", (plans) => {
     const old = document([chunk("c1", "p")], [child("c1", "k1", "x", manual)]);

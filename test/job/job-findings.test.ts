@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isWithin, joinFindings } from "../../src/job/findings.js";
+import { isWithin, joinFindings } from "../../src/job/job-findings.js";
 
 test.each([
   [["a", 0, "b"], ["a", 0], true],

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { bucketNames, withBucketNames } from "../../../src/cli/bucket-names.js";
 import { restoreFolderOf } from "../../../src/dump/run-id.js";
 import { StopError, UsageError } from "../../../src/errors.js";
-import { openCopies } from "../../../src/store/copy/copies.js";
+import { openCopies } from "../../../src/store/bucket/copies.js";
 import { thisOwner } from "../../../src/store/folder/lock-owner.js";
 import { testFolder } from "../../run/job-for.js";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fileText, quotedText } from "../../src/job/findings.js";
+import { fileText, quotedText } from "../src/safe-text.js";
 
 test.each([
   ["plain", '"plain"'],

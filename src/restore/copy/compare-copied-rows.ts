@@ -1,5 +1,5 @@
 import { type ChildRow, type ChunkRow, isSameSet } from "../../compare/document-rows.js";
-import type { DocumentPairs } from "../pair-rows.js";
+import type { DocumentPairs } from "../proof-pairs.js";
 import { differsIn, findDifferences, type ProvedRow, type RowRules } from "../prove.js";
 import type { RowDifference } from "../result.js";
 

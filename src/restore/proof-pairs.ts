@@ -36,7 +36,7 @@ export interface PairOptions {
  * order of the old document, followed by rows of the live one without a partner. Texts stay in DuckDB, so memory does not grow with
  * a document. Each document is in one pair only.
  */
-export async function pairRows(
+export async function pairForProof(
   connection: Connection,
   documents: readonly DocumentPair[],
   { by, kept = [], without = [] }: PairOptions,
@@ -102,7 +102,10 @@ async function pairKind(connection: Connection, kind: RowKind, by: PairOptions["
   if (by === "text") await markMoved(connection, `${kind}_pairs`);
 }
 
-/** SQL: the rows of a side with the number of their document pair and their group: the document, or for child chunks by text, the chunk. */
+/**
+ * SQL: the rows of a side, with the number of their document pair and their group. Rows are paired within a group: the document, or, for
+ * child chunks paired by text, the chunk.
+ */
 function groupedRows(kind: RowKind, side: Side, by: PairOptions["by"]): string {
   const own = `SELECT nr, c.* FROM ${side}_${kind} c JOIN document_pairs p
     ON c.dataset_id = p.${side}_dataset AND c.document_id = p.${side}_document`;

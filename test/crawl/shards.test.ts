@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Discovery, datasetsOf, discoveryOf, shardOf } from "../../../src/crawl/discovery.js";
-import { inFull } from "../../rounds.js";
+import type { Discovery } from "../../src/crawl/discovery.js";
+import { datasetsOfShard, discoveryOfShard, shardOf } from "../../src/crawl/shards.js";
+import { inFull } from "../rounds.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";
@@ -63,7 +64,7 @@ test.runIf(inFull)(
     fc.assert(
       fc.property(discoveries, fc.integer({ min: 1, max: 20 }), (whole, count) => {
         const indexes = Array.from({ length: count }, (_, at) => at + 1);
-        const parts = indexes.map((index) => discoveryOf(whole, { index, count }));
+        const parts = indexes.map((index) => discoveryOfShard(whole, { index, count }));
         for (const [at, { id, documents }] of whole.datasets.entries()) {
           const found = parts.map((part) => part.datasets[at]?.documents ?? []);
           expect(found.flat().sort()).toEqual([...documents].sort());
@@ -80,7 +81,7 @@ test.runIf(inFull)(
         expect(parts.filter(({ found }) => Object.keys(found?.drift ?? {}).length > 0)).toHaveLength(
           whole.found ? 1 : 0,
         );
-        const owned = indexes.flatMap((index) => datasetsOf(whole.datasets, { index, count }));
+        const owned = indexes.flatMap((index) => datasetsOfShard(whole.datasets, { index, count }));
         expect(owned.map(({ id }) => id).sort()).toEqual(whole.datasets.map(({ id }) => id).sort());
       }),
     );

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the tests need ${NAME} in plain strings
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { hasVariable, interpolate } from "../../src/job/findings.js";
+import { hasVariable, interpolate } from "../../src/job/variables.js";
 
 const secrets = new Set(["KEY"]);
 const env = { HOST: "kb.example.com", EMPTY: "", NESTED: "${HOST}", KEY: "tell-nobody" };
