@@ -7,7 +7,7 @@ import { findOptionsFrom, outOption, viewFrom } from "../cli/options.js";
 import { wrongLine } from "../cli/parse-command-line.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine } from "../cli/text.js";
-import { exitCodes, type Problem, StopError } from "../errors.js";
+import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
 import { count, orNull, result, text } from "../schema.js";
 import type { ServedDump } from "../serve/serve-dump.js";
@@ -118,9 +118,7 @@ interface Address {
 
 async function startDemo(address: Address): Promise<Serving> {
   const { startService } = await import("../demo/start-service.js");
-  return startService(address).catch((error: Error) => {
-    throw new StopError(error.message, { cause: error });
-  });
+  return startService(address);
 }
 
 async function startDump(

@@ -1,14 +1,12 @@
-import { documentAt, entryAt, type IndexingJob, isOver, reindexedDocument, type Source, sourceOf } from "./indexing.js";
-import { notFound, Refusal, shownStatus } from "./knowledge.js";
+import { beginIndexing, documentAt, entryAt, type IndexingJob, isOver, type Source, sourceOf } from "./indexing.js";
+import { type Listed, notFound, Refusal, shownStatus } from "./knowledge.js";
 import {
   type Batch,
   type Dataset,
   known,
-  type StatusEntry,
   type StoredChunk,
   type StoredDataset,
   type StoredDocument,
-  type StoredFile,
   sumOf,
 } from "./rows.js";
 
@@ -19,19 +17,11 @@ export interface Located {
   readonly chunk: StoredChunk;
 }
 
-/** The answer to a re-index. No other answer contains the batch. */
-export interface Begun {
-  readonly dataset_id: string;
-  readonly document_id: string;
-  readonly batch: string;
-}
-
 /** A dataset of the store. Its row is replaced, never modified. */
 export interface HeldDataset {
   row: Dataset;
   readonly documents: Map<string, HeldDocument>;
-  /** The batches that came with the data. */
-  readonly batches: ReadonlyMap<string, Batch>;
+  readonly batches: Map<string, Batch>;
 }
 
 /** A document of the store. Its versions are replaced, never modified. */
@@ -40,8 +30,8 @@ export interface HeldDocument {
   version: StoredDocument;
   /** Not changed by writes to chunks. */
   source: Source;
-  /** Every indexing started here, in order. */
-  readonly jobs: IndexingJob[];
+  /** The newest indexing started here. */
+  job?: IndexingJob;
 }
 
 /**
@@ -84,12 +74,9 @@ export class DocumentStore {
 
   /** Newest first. */
   documents(datasetId: string): readonly StoredDocument[] {
-    return [...this.findDataset(datasetId).documents.values()].map((held) => this.#present(held)).sort(newestFirst);
-  }
-
-  /** The current document. */
-  read(documentId: string): StoredDocument {
-    return this.#present(this.find(documentId));
+    const documents = [...this.findDataset(datasetId).documents.values()].map((held) => this.#present(held));
+    const position = ({ row }: StoredDocument) => Number(row.position ?? 0);
+    return documents.sort((a, b) => b.row.created_at - a.row.created_at || position(b) - position(a));
   }
 
   /** The current document, checking that it belongs to the dataset. */
@@ -99,40 +86,26 @@ export class DocumentStore {
     return this.#present(held);
   }
 
-  /** The entries of a batch, whether it came with the data or was started here. */
-  statusEntries(datasetId: string, batch: string): readonly StatusEntry[] {
+  /** The entries of a batch. A document that was indexed again since shows its newest indexing. */
+  statusEntries(datasetId: string, batch: string): readonly Listed[] {
     const { documents, batches } = this.findDataset(datasetId);
-    const newest = (held: HeldDocument | undefined) => {
-      const job = held?.jobs.at(-1);
-      return job && entryAt(job, this.now());
-    };
-    const given = (batches.get(batch)?.entries() ?? []).filter(({ id }) => documents.has(id));
-    const begun = [...documents.values()].filter(({ jobs }) => jobs.some((each) => each.batch === batch));
-    if (given.length + begun.length === 0) throw notFound("Documents");
-    return [
-      ...given.map((entry) => newest(documents.get(entry.id)) ?? entry),
-      ...begun.flatMap((held) => newest(held) ?? []),
-    ];
-  }
-
-  /** An uploaded file. The demo accepts no uploads. */
-  upload(_id: unknown): StoredFile | undefined {
-    return undefined;
-  }
-
-  /** All current chunks. */
-  *chunks(): Generator<Located> {
-    for (const dataset of this.held.values())
-      for (const held of dataset.documents.values()) {
-        const document = this.#present(held);
-        for (const chunk of document.chunks) yield { dataset: dataset.row, document, chunk };
-      }
+    const entries = (batches.get(batch)?.entries() ?? []).filter(({ id }) => documents.has(id));
+    if (entries.length === 0) throw notFound("Documents");
+    return entries.map((entry) => {
+      const job = documents.get(entry.id)?.job;
+      return job ? entryAt(job, this.now()) : entry;
+    });
   }
 
   /** A chunk of any document. Throws a 404 if unknown. */
   locate(chunkId: string): Located {
     const id = chunkId.toLowerCase();
-    for (const located of this.chunks()) if (located.chunk.row.id === id) return located;
+    for (const { row: dataset, documents } of this.held.values())
+      for (const held of documents.values()) {
+        const document = this.#present(held);
+        const chunk = document.chunks.find(({ row }) => row.id === id);
+        if (chunk) return { dataset, document, chunk };
+      }
     throw notFound("Segment");
   }
 
@@ -151,35 +124,33 @@ export class DocumentStore {
 
   /** Replaces a chunk of a document. Throws a 400 while it is being indexed. */
   writeChunk(document: StoredDocument, chunk: StoredChunk): void {
-    this.writeChunks(
-      document,
-      document.chunks.map((each) => (each.row.id === chunk.row.id ? chunk : each)),
-    );
+    const chunks = document.chunks.map((each) => (each.row.id === chunk.row.id ? chunk : each));
+    this.writeChunks(document, chunks);
   }
 
   /** Throws a 400 while the document is being indexed. */
   checkIdle(documentId: string): void {
-    if (!this.#running(this.find(documentId))) return;
-    throw new Refusal(400, "document_indexing", "Cannot operate document during indexing.");
+    const { job } = this.find(documentId);
+    if (job && !isOver(job, this.now()))
+      throw new Refusal(400, "document_indexing", "Cannot operate document during indexing.");
   }
 
-  /** Starts a re-index. Throws a 404 for an unknown document, a 400 while it is being indexed. */
-  reindex(documentId: string, { seconds }: { readonly seconds: number }): Begun {
+  /**
+   * Starts to index a document again; no other answer contains the batch. Its version is the result from the start; `#present`
+   * hides it until the end. Throws a 404 for an unknown document, a 400 while it is being indexed.
+   */
+  reindex(documentId: string, { seconds }: { readonly seconds: number }) {
     this.checkIdle(documentId);
     const held = this.find(documentId);
-    return this.begin(held, held.source, seconds);
-  }
-
-  /** Starts to index an idle document. Its version is the result from the start; `#present` hides it until the end. */
-  protected begin(held: HeldDocument, source: Source, seconds: number): Begun {
-    const { version: before, dataset } = held;
+    const { version: before, dataset, source } = held;
     const startedAt = this.now();
-    const batch = batchName(new Date(startedAt * 1000), ++this.#jobs);
-    const generation = held.jobs.length + 1;
-    const indexing = { generation, startedAt: Math.floor(startedAt), seconds };
-    const after = reindexedDocument(before, source, indexing);
-    held.jobs.push({ batch, before, after, startedAt, seconds });
-    held.version = after;
+    const second = new Date(startedAt * 1000).toISOString().slice(0, 19).replace(/\D/g, "");
+    const batch = second + String(++this.#jobs).padStart(6, "0"); // several may begin in one second
+    const generation = (held.job?.generation ?? 0) + 1;
+    const job = beginIndexing(before, source, { batch, generation, startedAt, seconds });
+    dataset.batches.set(batch, { id: batch, entries: () => [entryAt(job, this.now())] });
+    held.job = job;
+    held.version = job.after;
     return { dataset_id: dataset.row.id, document_id: before.row.id, batch };
   }
 
@@ -191,37 +162,20 @@ export class DocumentStore {
 
   protected find(documentId: string): HeldDocument {
     const id = documentId.toLowerCase();
-    const dataset = [...this.held.values()].find(({ documents }) => documents.has(id));
-    const held = dataset?.documents.get(id);
+    const held = [...this.held.values()].flatMap(({ documents }) => documents.get(id) ?? [])[0];
     if (!held) throw notFound("Document");
     return held;
   }
 
   #present(held: HeldDocument): StoredDocument {
-    const job = this.#running(held);
-    return job ? documentAt(job, this.now()) : held.version;
+    return held.job && !isOver(held.job, this.now()) ? documentAt(held.job, this.now()) : held.version;
   }
-
-  #running({ jobs }: HeldDocument): IndexingJob | undefined {
-    const newest = jobs.at(-1);
-    return newest && !isOver(newest, this.now()) ? newest : undefined;
-  }
-}
-
-/** A batch name as in the service: the time, and a number that distinguishes batches of one second. */
-function batchName(time: Date, number: number): string {
-  return time.toISOString().slice(0, 19).replace(/\D/g, "") + String(number).padStart(6, "0");
 }
 
 /** Converts a stored dataset to one with documents that can change. */
 function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
   const dataset: HeldDataset = { row, documents: new Map(), batches: new Map(batches.map((each) => [each.id, each])) };
   for (const document of documents)
-    dataset.documents.set(document.row.id, { dataset, version: document, source: sourceOf(document), jobs: [] });
+    dataset.documents.set(document.row.id, { dataset, version: document, source: sourceOf(document) });
   return dataset;
-}
-
-/** Sorts documents as in their list. */
-function newestFirst({ row: a }: StoredDocument, { row: b }: StoredDocument): number {
-  return b.created_at - a.created_at || Number(b.position ?? 0) - Number(a.position ?? 0);
 }

@@ -1,14 +1,14 @@
 import { hash } from "node:crypto";
-import type { Details } from "./knowledge.js";
+import type { Details, Listed } from "./knowledge.js";
 import {
   type ChildChunk,
   type Chunk,
-  characters,
+  countsOf,
   type Dataset,
   isHighQuality,
   known,
+  type NewPosition,
   newChild,
-  type StatusEntry,
   type StoredChunk,
   type StoredDocument,
   stableId,
@@ -18,12 +18,14 @@ import {
 /** An indexing, running or finished. Its state depends only on the time since its start. */
 export interface IndexingJob {
   readonly batch: string;
-  readonly before: StoredDocument;
-  readonly after: StoredDocument;
+  /** The number of the indexing of its document, from 1. */
+  readonly generation: number;
   /** Unix seconds with a fraction. */
   readonly startedAt: number;
   /** Its duration. */
   readonly seconds: number;
+  readonly before: StoredDocument;
+  readonly after: StoredDocument;
 }
 
 /** The stages in order, with the share of the time at which each begins. */
@@ -32,25 +34,20 @@ const stages = ["waiting", "parsing", "cleaning", "splitting", "indexing", "comp
 
 type Stage = (typeof stages)[number];
 
+/** The share of the time that has passed, the stage, and how many of the new chunks are split and indexed. */
+function progressAt({ startedAt, seconds, after }: IndexingJob, now: number) {
+  const share = seconds === 0 ? 1 : Math.max(0, Math.min(1, (now - startedAt) / seconds));
+  const stage = stages.findLast((each) => share >= begins[each]) ?? "waiting";
+  const countOf = (from: Stage, to: Stage) => {
+    const part = (share - begins[from]) / (begins[to] - begins[from]);
+    return Math.floor(after.chunks.length * Math.max(0, Math.min(1, part)));
+  };
+  return { share, stage, split: countOf("splitting", "indexing"), done: countOf("indexing", "completed") };
+}
+
 /** Whether an indexing is finished at a given time. */
 export function isOver(job: IndexingJob, now: number): boolean {
-  return shareAt(job, now) === 1;
-}
-
-/** From 0 to 1. */
-function shareAt({ startedAt, seconds }: IndexingJob, now: number): number {
-  return seconds === 0 ? 1 : Math.max(0, Math.min(1, (now - startedAt) / seconds));
-}
-
-function stageAt(share: number): Stage {
-  return stages.findLast((stage) => share >= begins[stage]) ?? "waiting";
-}
-
-/** How many of the new chunks exist, and how many of them are indexed. */
-function countsAt({ after }: IndexingJob, share: number): { readonly split: number; readonly done: number } {
-  const partOf = (from: Stage, to: Stage) => (share - begins[from]) / (begins[to] - begins[from]);
-  const count = (part: number) => Math.floor(after.chunks.length * Math.max(0, Math.min(1, part)));
-  return { split: count(partOf("splitting", "indexing")), done: count(partOf("indexing", "completed")) };
+  return progressAt(job, now).stage === "completed";
 }
 
 /**
@@ -59,74 +56,56 @@ function countsAt({ after }: IndexingJob, share: number): { readonly split: numb
  */
 export function documentAt(job: IndexingJob, now: number): StoredDocument {
   const { before, after } = job;
-  const share = shareAt(job, now);
-  const stage = stageAt(share);
-  const { split, done } = countsAt(job, share);
+  const { share, stage, split, done } = progressAt(job, now);
+  const unfinished = { completed_at: null, ...(stage === "indexing" ? {} : { indexing_at: null }) };
+  const status = stage === "indexing" ? "indexing" : "waiting";
   const old = share < begins.cleaning ? before.chunks.map((chunk) => withState(chunk, { status: "re_segment" })) : [];
-  const unfinished = stage === "indexing" ? underWay : { status: "waiting", indexing_at: null, completed_at: null };
   const fresh = after.chunks
     .slice(0, split)
-    .map((chunk, index) => (index < done ? chunk : withState(chunk, unfinished)));
-  const display_status = stage === "waiting" ? "queuing" : "indexing";
-  const row = { ...after.row, indexing_status: stage, display_status };
-  return { ...withDetails(after, unended), row, chunks: [...old, ...fresh] };
+    .map((chunk, index) => (index < done ? chunk : withState(chunk, { status, ...unfinished })));
+  const row = { ...after.row, indexing_status: stage, display_status: stage === "waiting" ? "queuing" : "indexing" };
+  return { ...withDetails(after, { completed_at: null, indexing_latency: null }), row, chunks: [...old, ...fresh] };
 }
-
-/** The details of a document whose indexing has not finished. */
-const unended = { completed_at: null, indexing_latency: null };
-
-/** The state of a chunk that is not indexed yet. */
-const underWay = { status: "indexing", completed_at: null };
 
 function withState({ row, children }: StoredChunk, state: Partial<Chunk>): StoredChunk {
   return { row: { ...row, ...state }, children };
 }
 
 /** The document's entry in the indexing status of a batch, at a given time. */
-export function entryAt(job: IndexingJob, now: number): StatusEntry {
+export function entryAt(job: IndexingJob, now: number): Listed {
   const { before, startedAt, seconds } = job;
-  const share = shareAt(job, now);
-  const { split, done } = countsAt(job, share);
-  const timeOf = (stage: Stage) => (share >= begins[stage] ? Math.floor(startedAt + seconds * begins[stage]) : null);
+  const { share, stage, split, done } = progressAt(job, now);
+  const timeOf = (each: Stage) => (share >= begins[each] ? Math.floor(startedAt + seconds * begins[each]) : null);
   return {
-    id: before.row.id,
-    indexing_status: stageAt(share),
-    processing_started_at: timeOf("parsing"),
-    parsing_completed_at: timeOf("cleaning"),
-    cleaning_completed_at: timeOf("splitting"),
-    splitting_completed_at: timeOf("indexing"),
-    completed_at: timeOf("completed"),
-    ...{ paused_at: null, error: null, stopped_at: null },
-    ...{ completed_segments: done, total_segments: split },
+    ...{ id: before.row.id, indexing_status: stage, processing_started_at: timeOf("parsing") },
+    ...{ parsing_completed_at: timeOf("cleaning"), cleaning_completed_at: timeOf("splitting") },
+    ...{ splitting_completed_at: timeOf("indexing"), completed_at: timeOf("completed") },
+    ...{ paused_at: null, error: null, stopped_at: null, completed_segments: done, total_segments: split },
   };
 }
 
-/** The number of an indexing (from 1), its start in Unix seconds, and its duration in seconds. */
-interface Generation {
-  readonly generation: number;
-  readonly startedAt: number;
-  readonly seconds: number;
-}
-
 /**
- * The document after a re-index from its source: the same id, but new chunks with new ids, numbered from 1 and with no hits.
- * Manual edits are lost: chunks that people added, edited or disabled, and child chunks that they added or edited. The same
+ * Starts to index a document again from its source: it keeps its id, but gets new chunks with new ids, numbered from 1 and with no
+ * hits. Manual edits are lost: chunks that people added, edited or disabled, and child chunks that they added or edited. The same
  * generation always has the same ids.
  */
-export function reindexedDocument(
-  document: StoredDocument,
+export function beginIndexing(
+  before: StoredDocument,
   source: Source,
-  { generation, startedAt, seconds }: Generation,
-): StoredDocument {
+  start: Omit<IndexingJob, "before" | "after">,
+): IndexingJob {
+  const { row, embedsChildren } = before;
+  const { generation, seconds } = start;
+  const time = Math.floor(start.startedAt);
   const chunks = source.map((piece, index) => {
-    const id = stableId(`${document.row.id}/reindexed ${generation}/${index + 1}`);
-    return chunkOf(piece, { id, position: index + 1, startedAt }, document.embedsChildren);
+    const id = stableId(`${row.id}/reindexed ${generation}/${index + 1}`);
+    return chunkOf(piece, { id, position: index + 1, time }, embedsChildren);
   });
-  const rows = chunks.map(({ row }) => row);
+  const rows = chunks.map((chunk) => chunk.row);
   const counts = { tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count"), hit_count: 0 };
   const state = { indexing_status: "completed", error: null, display_status: "available" };
-  const times = { updated_at: startedAt, completed_at: Math.floor(startedAt + seconds), indexing_latency: seconds };
-  return { ...withDetails(document, times), row: { ...document.row, ...counts, ...state }, chunks };
+  const times = { updated_at: time, completed_at: Math.floor(time + seconds), indexing_latency: seconds };
+  return { ...start, before, after: { ...withDetails(before, times), row: { ...row, ...counts, ...state }, chunks } };
 }
 
 /** Replaces the document's details, if they are known. */
@@ -134,25 +113,20 @@ function withDetails(document: StoredDocument, details: Details): StoredDocument
   return document.details ? { ...document, details: { ...document.details, ...details } } : document;
 }
 
-interface Place {
-  readonly id: string;
-  readonly position: number;
-  readonly startedAt: number;
-}
-
-function chunkOf({ row, children }: StoredChunk, place: Place, embedsChildren: boolean): StoredChunk {
-  const { id, position, startedAt } = place;
+/** A new chunk from a piece of the source. */
+function chunkOf(
+  { row, children }: StoredChunk,
+  { id, position, time }: Omit<NewPosition, "by">,
+  embedsChildren: boolean,
+): StoredChunk {
   const made = children.map((child, index): ChildChunk => {
     const moved = { id: stableId(`${id}/${index + 1}`), segment_id: id, position: index + 1 };
-    return { ...child, ...moved, created_at: startedAt, updated_at: startedAt };
+    return { ...child, ...moved, created_at: time, updated_at: time };
   });
   const fresh = {
-    index_node_id: stableId(`${id}/node`),
-    index_node_hash: hash("sha256", row.content),
-    hit_count: 0,
-    ...{ enabled: true, disabled_at: null, disabled_by: null },
-    ...{ created_at: startedAt, updated_at: startedAt, updated_by: null },
-    ...{ indexing_at: startedAt, completed_at: startedAt, error: null, stopped_at: null },
+    ...{ index_node_id: stableId(`${id}/node`), index_node_hash: hash("sha256", row.content), hit_count: 0 },
+    ...{ enabled: true, disabled_at: null, disabled_by: null, created_at: time, updated_at: time, updated_by: null },
+    ...{ indexing_at: time, completed_at: time, error: null, stopped_at: null },
     child_chunks: embedsChildren ? made : [],
   };
   return { row: { ...row, ...known(fresh, row), id, position, status: "completed" }, children: made };
@@ -161,23 +135,18 @@ function chunkOf({ row, children }: StoredChunk, place: Place, embedsChildren: b
 /** The original text of a document, split into chunks without manual edits. A re-index creates chunks from it. */
 export type Source = readonly StoredChunk[];
 
-/** The children that the service creates for a new parent: one per sentence. Ids are always the same for the same parent and round. */
+/** The children that the service creates for a new parent: one per sentence. Ids are always the same for the same parent. */
 export function automaticChildren(
   { id: parentId, content }: Chunk,
-  document: StoredDocument,
+  { row }: StoredDocument,
   dataset: Dataset,
-  { time, round }: { readonly time: number; readonly round: number },
+  time: number,
 ): readonly ChildChunk[] {
-  if (!makesChildren(document, dataset)) return [];
+  if (row.doc_form !== "hierarchical_model" || !isHighQuality(dataset)) return [];
   return sentencesIn(content).map((sentence, index) => {
-    const place = { id: stableId(`${parentId}/${round}/${index + 1}`), position: index + 1, time };
+    const place = { id: stableId(`${parentId}/0/${index + 1}`), position: index + 1, time };
     return newChild(parentId, sentence, "automatic", place);
   });
-}
-
-/** Whether the service creates children for the chunks of a document. */
-export function makesChildren({ row }: StoredDocument, dataset: Dataset): boolean {
-  return row.doc_form === "hierarchical_model" && isHighQuality(dataset);
 }
 
 /** The sentences of a text, trimmed. */
@@ -191,33 +160,23 @@ export function sentencesIn(text: string): readonly string[] {
  * so the later half of such chunks counts as added and has no source.
  */
 export function sourceOf({ chunks }: StoredDocument): Source {
-  const edited = chunks.filter(isEdited);
-  const dropped = new Set(edited.slice(Math.floor(edited.length / 2)));
-  return chunks.filter((chunk) => !dropped.has(chunk) && chunk.row.status !== "re_segment").map(pieceOf);
-}
-
-function pieceOf(chunk: StoredChunk): StoredChunk {
-  const row = isEdited(chunk) ? withoutEdit(chunk.row) : chunk.row;
-  const children = chunk.children.filter(({ type, content }) => type !== "customized" && row.content.includes(content));
-  return { row, children };
-}
-
-function isEdited({ row }: StoredChunk): boolean {
-  return typeof row.updated_by === "string";
+  const edited = chunks.filter(({ row }) => typeof row.updated_by === "string");
+  const half = Math.floor(edited.length / 2);
+  const [changed, added] = [edited.slice(0, half), edited.slice(half)];
+  return chunks
+    .filter((chunk) => !added.includes(chunk) && chunk.row.status !== "re_segment")
+    .map((chunk) => {
+      const row = changed.includes(chunk) ? withoutEdit(chunk.row) : chunk.row;
+      const isSource = ({ type, content }: ChildChunk) => type !== "customized" && row.content.includes(content);
+      return { row, children: chunk.children.filter(isSource) };
+    });
 }
 
 /** Undoes the edit of a row: the edit added the last sentence, to the answer if there is one. */
 function withoutEdit(row: Chunk): Chunk {
-  if (typeof row.answer === "string" && row.answer !== "") return { ...row, answer: withoutLastSentence(row.answer) };
-  const content = withoutLastSentence(row.content);
-  const length = characters(content);
-  const tokens = row.tokens === 0 ? 0 : Math.ceil(length / 3);
-  const sign_content = row.sign_content === row.content ? content : row.sign_content;
-  return { ...row, content, word_count: length, tokens, ...(sign_content !== undefined && { sign_content }) };
-}
-
-/** Removes the last sentence; if there is only one, its second half. */
-function withoutLastSentence(text: string): string {
-  const earlier = /^(.*[.!?。！？؟])\s*[^.!?。！？؟]+[.!?。！？؟]\s*$/su.exec(text)?.[1];
-  return earlier ?? text.slice(0, Math.ceil(text.length / 2)).toWellFormed();
+  const shorter = (text: string) => text.replace(/\s[^.]+\.$/, "");
+  if (row.answer) return { ...row, answer: shorter(String(row.answer)) };
+  const content = shorter(row.content);
+  const counts = countsOf(content, null, row.tokens !== 0);
+  return { ...row, content, ...counts, ...(row.sign_content === row.content && { sign_content: content }) };
 }

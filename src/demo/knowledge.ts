@@ -4,8 +4,13 @@
  * well-formed or not.
  */
 export interface Knowledge {
-  metadataFields(datasetId: string): Awaitable<readonly MetadataField[]>;
-  chunks(datasetId: string, documentId: string, query: ListQuery): Awaitable<ChunkSlice>;
+  metadataFields(datasetId: string): Awaitable<readonly Details[]>;
+  /** `doc_form` is null if unknown. */
+  chunks(
+    datasetId: string,
+    documentId: string,
+    query: ListQuery,
+  ): Awaitable<Slice<Listed> & { doc_form: string | null }>;
   childChunks(datasetId: string, documentId: string, chunkId: string, query: ListQuery): Awaitable<Slice<Listed>>;
   /** One entry per document of the batch, in no particular order. */
   indexingStatus(datasetId: string, batchId: string): Awaitable<readonly Listed[]>;
@@ -35,11 +40,6 @@ export interface Slice<Row> {
   readonly total: number;
 }
 
-interface ChunkSlice extends Slice<Listed> {
-  /** Null if unknown. */
-  readonly doc_form: string | null;
-}
-
 /** An object that the service returns unchanged. */
 export type Details = Readonly<Record<string, unknown>>;
 
@@ -49,66 +49,47 @@ export interface Listed {
   readonly [field: string]: unknown;
 }
 
-/** `name` and `type` are strings, but a service may send anything. */
-export interface MetadataField {
-  readonly name: unknown;
-  readonly type: unknown;
-}
-
-/** One page of a list in memory. A keyword searches the text of a row. */
+/** One page of a list in memory. A keyword searches the text of a row, ignoring case. */
 export function pageOf<Row>(
   rows: readonly Row[],
   { page, limit, keyword }: ListQuery,
   textOf: (row: Row) => unknown,
 ): Slice<Row> {
-  const found = keyword === "" ? rows : rows.filter((row) => hasKeyword(textOf(row), keyword));
+  const hasKeyword = (text: unknown) => typeof text === "string" && text.toLowerCase().includes(keyword.toLowerCase());
+  const found = keyword === "" ? rows : rows.filter((row) => hasKeyword(textOf(row)));
   return { rows: found.slice((page - 1) * limit, page * limit), total: found.length };
-}
-
-/** Whether a text contains a keyword, ignoring case. */
-function hasKeyword(text: unknown, keyword: string): boolean {
-  return typeof text === "string" && text.toLowerCase().includes(keyword.toLowerCase());
 }
 
 /** Other names that the service accepts in the status filter of the list of documents. */
 const aliases: Readonly<Record<string, string>> = { active: "available", enabled: "available" };
 
-const known: ReadonlySet<string> = new Set([
-  ...["queuing", "indexing", "paused", "error", "available", "disabled", "archived"],
-]);
+const known = ["queuing", "indexing", "paused", "error", "available", "disabled", "archived"];
 
 /**
  * Filters documents by status, ignoring case. As in the service, an unknown status does not filter. A document without a known
  * status is in no filtered list.
  */
-export function statusFilter(statuses: readonly string[]): ((status: string | null) => boolean) | undefined {
+export function statusFilter(statuses: readonly string[]): (status: string | null) => boolean {
   const named = statuses.map((status) => status.toLowerCase()).map((status) => aliases[status] ?? status);
-  const wanted = new Set(named.filter((status) => known.has(status)));
-  return wanted.size === 0 ? undefined : (status) => status !== null && wanted.has(status);
+  const wanted = named.filter((status) => known.includes(status));
+  return wanted.length === 0 ? () => true : (status) => status !== null && wanted.includes(status);
 }
+
+const shownUntilCompleted: ReadonlyMap<unknown, string> = new Map(
+  Object.entries({
+    ...{ waiting: "queuing", paused: "paused", error: "error" },
+    ...{ parsing: "indexing", cleaning: "indexing", splitting: "indexing", indexing: "indexing" },
+  }),
+);
 
 /** The displayed status of a document, which older services leave to the reader. Null if unknown. */
 export function shownStatus(listed: Details): string | null {
   const { display_status, indexing_status, enabled, archived } = listed;
   if (typeof display_status === "string") return display_status.toLowerCase();
-  switch (indexing_status) {
-    case "waiting":
-      return "queuing";
-    case "paused":
-    case "error":
-      return indexing_status;
-    case "parsing":
-    case "cleaning":
-    case "splitting":
-    case "indexing":
-      return "indexing";
-    case "completed":
-      if (archived === true) return "archived";
-      if (archived !== false || typeof enabled !== "boolean") return null;
-      return enabled ? "available" : "disabled";
-    default:
-      return null;
-  }
+  if (indexing_status !== "completed") return shownUntilCompleted.get(indexing_status) ?? null;
+  if (archived === true) return "archived";
+  if (archived !== false || typeof enabled !== "boolean") return null;
+  return enabled ? "available" : "disabled";
 }
 
 /** Thrown for any answer other than 200. The routes convert it to `{code, message, status}`, with the service's codes. */

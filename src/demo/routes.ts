@@ -1,4 +1,4 @@
-import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import {
@@ -30,8 +30,10 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+const methods = ["GET", "POST", "PATCH", "DELETE"] as const;
+
 export interface Route {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: (typeof methods)[number];
   /** The whole path, with a group for each variable segment. */
   readonly path: RegExp;
   readonly reply: (asked: Asked) => Reply | Promise<Reply>;
@@ -39,23 +41,23 @@ export interface Route {
   readonly isOpen?: boolean;
 }
 
-interface RoutesOptions {
-  readonly knowledge: Knowledge;
-  readonly key: string;
-  /** Converts an answer to JSON. */
-  readonly jsonText: (answer: object) => string;
-  /** Routes besides the reads. The first one with a matching method and path is used. */
-  readonly more: readonly Route[];
+/** The data that a service serves. */
+export interface Served {
+  readonly reads: Knowledge;
+  /** Routes besides the reads, before which they come. The first one with a matching method and path is used. */
+  readonly routes: readonly Route[];
 }
 
+/** Converts an answer to JSON. */
+type JsonText = (answer: object) => string;
+
 /** The HTTP side of the service: paths, key, parameters, envelopes and error bodies. It does not listen by itself. */
-export function createRoutes({ knowledge, key, jsonText, more }: RoutesOptions): RequestListener {
-  const checkKey = keyCheck(key);
-  const routes = [...readRoutes(knowledge, jsonText), ...more].sort((a, b) => variablesIn(a) - variablesIn(b));
+export function createRoutes(served: Served, key: string, jsonText: JsonText): RequestListener {
+  const routes = [...served.routes, ...readRoutes(served.reads, jsonText)];
   const inOrder = oneAnswerAtATime();
   return async (request, response) => {
     await inOrder(request, response);
-    const { status, type, content, headers } = await replyTo(request, routes, checkKey).catch(refusalOf);
+    const { status, type, content, headers } = await replyTo(request, routes, key).catch(refusalOf);
     const described = type && { "content-type": type, "content-length": Buffer.byteLength(content) };
     response.writeHead(status, { ...described, ...headers });
     response.end(content);
@@ -63,7 +65,7 @@ export function createRoutes({ knowledge, key, jsonText, more }: RoutesOptions):
 }
 
 /** The read operations. */
-function readRoutes(knowledge: Knowledge, jsonText: RoutesOptions["jsonText"]): readonly Route[] {
+function readRoutes(knowledge: Knowledge, jsonText: JsonText): readonly Route[] {
   const get = (path: string, read: (asked: Asked) => Promise<object>): Route =>
     route("GET", `/v1/datasets${path}`, async (asked) => {
       return { status: 200, type: "application/json", content: jsonText(await read(asked)) };
@@ -109,13 +111,11 @@ function partOf(details: Details, part: string): Details {
   throw new Refusal(400, "invalid_metadata", `Invalid metadata value: ${part}`);
 }
 
-const largestLimit = 100;
-
 /** The page and filter of a request. Throws a 400 if page or limit is not a whole number from 1. A limit above 100 becomes 100. */
 function listQueryFrom(query: URLSearchParams): ListQuery {
   return {
     page: wholeNumber("page", query.get("page") ?? "1"),
-    limit: Math.min(wholeNumber("limit", query.get("limit") ?? "20"), largestLimit),
+    limit: Math.min(wholeNumber("limit", query.get("limit") ?? "20"), 100),
     keyword: query.get("keyword") ?? "",
     statuses: query.getAll("status"),
   };
@@ -148,31 +148,22 @@ function oneAnswerAtATime(): (request: IncomingMessage, response: ServerResponse
   };
 }
 
-/** Counts the variable segments. If a path matches two routes, the one with fewer is used: `/datasets/tags` is not a dataset. */
-function variablesIn({ path }: Route): number {
-  return path.source.split("(?<").length;
-}
-
 /** A route. `:name` in its path matches a non-empty variable segment. */
 export function route(method: Route["method"], path: string, reply: Route["reply"]): Route {
   return { method, path: new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[^/]+)")}$`), reply };
 }
 
-async function replyTo(
-  request: IncomingMessage,
-  routes: readonly Route[],
-  checkKey: (authorization: string | undefined) => void,
-): Promise<Reply> {
+async function replyTo(request: IncomingMessage, routes: readonly Route[], key: string): Promise<Reply> {
   const { url = "", method, headers } = request;
   const [path = ""] = url.split("?", 1);
   const found = routes.filter((route) => route.path.test(path));
   if (found.length === 0) throw new UnknownPath("Not Found");
   const route = found.find((each) => each.method === method);
   if (!route) {
-    const allow = [...new Set(found.map((each) => each.method))].join(", ");
+    const allow = methods.filter((each) => found.some((route) => route.method === each)).join(", ");
     throw new Refusal(405, "method_not_allowed", "The method is not allowed for the requested URL.", { allow });
   }
-  if (!route.isOpen) checkKey(headers.authorization);
+  if (!route.isOpen) checkKey(headers.authorization, key);
   const segments = route.path.exec(path)?.groups ?? {};
   return route.reply({
     id: (name) => percentDecoded(segments[name] ?? ""),
@@ -228,20 +219,12 @@ export function jsonReply(status: number, answer: object): Reply {
 /** The answer to a successful request without content. */
 export const noContent: Reply = { status: 204, content: "" };
 
-/** A random key for a service that was started without one. */
-export function randomKey(): string {
-  return `kbdump-demo-${randomBytes(12).toString("hex")}`;
-}
-
 /**
- * Checks Authorization headers against this key. Throws a 401 unless the header is `Bearer <key>`. Compares digests of equal
- * length, so that the time does not depend on which part of a key is wrong.
+ * Throws a 401 unless the Authorization header is `Bearer <key>`. Compares digests of equal length, so that the time does not
+ * depend on which part of a key is wrong.
  */
-function keyCheck(key: string): (authorization: string | undefined) => void {
-  const expected = hash("sha256", key, "buffer");
-  return (authorization) => {
-    const given = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-    if (given !== undefined && timingSafeEqual(hash("sha256", given, "buffer"), expected)) return;
-    throw new Refusal(401, "unauthorized", "Access token is invalid", { "www-authenticate": "Bearer" });
-  };
+function checkKey(authorization: string | undefined, key: string): void {
+  const given = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  if (given && timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", key, "buffer"))) return;
+  throw new Refusal(401, "unauthorized", "Access token is invalid", { "www-authenticate": "Bearer" });
 }

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Details } from "./knowledge.js";
+import type { Details, Listed } from "./knowledge.js";
 
 /** The rows of an in-memory knowledge base. Only fields that the service itself reads are declared. */
 export interface Dataset extends Details {
@@ -14,7 +14,7 @@ export interface Document extends Details {
   readonly created_at: number;
 }
 
-/** Links in `sign_content` and `attachments` are stored unsigned, and signed for every answer. */
+/** Links in `sign_content` and `attachments` have no signatures. */
 export interface Chunk extends Details {
   readonly id: string;
   readonly position: number;
@@ -32,25 +32,6 @@ export interface ChildChunk extends Details {
   readonly id: string;
   readonly position: number;
   readonly content: string;
-}
-
-/** A file as reported by the service, and its bytes. `created_at` is in Unix seconds. */
-export interface StoredFile {
-  readonly facts: {
-    readonly id: string;
-    readonly name: string;
-    readonly size: number;
-    readonly extension: string;
-    readonly mime_type: string;
-    readonly created_by: string;
-    readonly created_at: number;
-  };
-  readonly bytes: Buffer | string;
-}
-
-/** The indexing status of one document. */
-export interface StatusEntry extends Details {
-  readonly id: string;
 }
 
 /** The data of an in-memory knowledge base: datasets with documents and batches, chunks, child chunks. */
@@ -75,10 +56,10 @@ export interface StoredChunk {
   readonly children: readonly ChildChunk[];
 }
 
-/** Documents created together. `entries` is called on every read, so that a batch can progress. */
+/** Documents created together. `entries` is called on every read, so that the indexing status can progress. */
 export interface Batch {
   readonly id: string;
-  entries(): readonly StatusEntry[];
+  entries(): readonly Listed[];
 }
 
 /** A UUID (version 4 in form) that is always the same for the same name. */
@@ -110,71 +91,14 @@ export function known(fields: Details, row: Details): Details {
   return Object.fromEntries(Object.entries(fields).filter(([field]) => field in row));
 }
 
-/** A new dataset. `time` is in Unix seconds; `by` is an account. */
-interface NewDataset {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly technique: string | null;
-  readonly time: number;
-  readonly by: string;
-}
-
-/** A dataset without documents, with the service's defaults. Only high-quality datasets embed. */
-export function newDataset({ id, name, description, technique, time, by }: NewDataset): Dataset {
-  return {
-    ...{ id, name, description, provider: "vendor", permission: "only_me", data_source_type: null },
-    indexing_technique: technique,
-    ...{ app_count: 0, document_count: 0, word_count: 0, created_by: by, author_name: "Sample author" },
-    ...{ created_at: time, updated_by: by, updated_at: time },
-    embedding_model: technique === "high_quality" ? "text-embedding-3-small" : null,
-    embedding_model_provider: technique === "high_quality" ? "openai" : null,
-    embedding_available: true,
-    retrieval_model_dict: {
-      search_method: technique === "economy" ? "keyword_search" : "semantic_search",
-      ...{ reranking_enable: false, reranking_mode: null },
-      reranking_model: { reranking_provider_name: "", reranking_model_name: "" },
-      ...{ weights: null, top_k: 4, score_threshold_enabled: false, score_threshold: null },
-    },
-    ...{ summary_index_setting: null, tags: [], doc_form: null, doc_metadata: [], built_in_field_enabled: false },
-    ...{ pipeline_id: null, runtime_mode: "general", total_documents: 0, total_available_documents: 0 },
-    ...{ enable_api: true, is_multimodal: false },
-  };
-}
-
-/** A new document. `createdAt` is in Unix seconds; `by` is an account. */
-interface NewDocument {
-  readonly id: string;
-  readonly name: string;
-  readonly form: string;
-  readonly position: number;
-  readonly createdAt: number;
-  readonly by: string;
-  /** The file that it was made from. */
-  readonly file: { readonly id: string; readonly name: string };
-  readonly language: string;
-  /** How to clean and split its texts. */
-  readonly rule: Details;
-}
-
-/** A newly created document: its row in the list, and its other details. It is not indexed yet. */
-export function newDocument(made: NewDocument): { readonly row: Document; readonly details: Details } {
-  const { id, name, form, position, createdAt, by, file, language, rule } = made;
-  const ruleId = stableId(`${id}/rule`);
-  const row = {
-    ...{ id, position, data_source_type: "upload_file", data_source_info: { upload_file_id: file.id } },
-    ...{ data_source_detail_dict: { upload_file: file }, dataset_process_rule_id: ruleId, name, created_from: "api" },
-    ...{ created_by: by, created_at: createdAt, tokens: 0, indexing_status: "waiting", error: null, enabled: true },
-    ...{ disabled_at: null, disabled_by: null, archived: false, display_status: "queuing", word_count: 0 },
-    ...{ hit_count: 0, doc_form: form, doc_metadata: [], summary_index_status: null, need_summary: false },
-  };
-  const details = {
-    ...{ data_source_info: { upload_file: file }, doc_language: language, doc_type: null },
-    document_process_rule: { id: ruleId, ...rule },
-    ...{ updated_at: createdAt, completed_at: null, indexing_latency: null },
-  };
-  return { row, details };
-}
+/** The built-in metadata fields, the same for every dataset. They have no ids of their own. */
+export const builtInFields = [
+  { id: "built-in", name: "document_name", type: "string" },
+  { id: "built-in", name: "uploader", type: "string" },
+  { id: "built-in", name: "upload_date", type: "time" },
+  { id: "built-in", name: "last_update_date", type: "time" },
+  { id: "built-in", name: "source", type: "string" },
+] as const;
 
 /** Whether a dataset embeds its texts. Tokens are counted only then. */
 export function isHighQuality({ indexing_technique }: Dataset): boolean {
@@ -182,19 +106,19 @@ export function isHighQuality({ indexing_technique }: Dataset): boolean {
 }
 
 /** Whether a document consists of questions and answers. */
-export function isQa({ doc_form }: Document): boolean {
+export function isQa({ doc_form }: Pick<Document, "doc_form">): boolean {
   return doc_form === "qa_model";
 }
 
 /** The texts of a chunk. The answer counts only in documents of questions and answers. */
 export interface ChunkText {
   readonly content: string;
-  readonly answer?: string | null;
-  readonly keywords?: readonly string[] | null;
+  readonly answer?: string | null | undefined;
+  readonly keywords?: readonly string[] | null | undefined;
 }
 
 /** The position of a new row. `time` is in Unix seconds; `by` is an account. */
-interface NewPosition {
+export interface NewPosition {
   readonly id: string;
   readonly position: number;
   readonly time: number;
@@ -202,21 +126,21 @@ interface NewPosition {
 }
 
 /** A chunk as the service stores a new one. It has no children yet. */
-export function newChunk(document: Document, text: ChunkText, countsTokens: boolean, place: NewPosition): Chunk {
-  const { id, position, time, by } = place;
+export function newChunk(
+  document: Pick<Document, "id" | "doc_form">,
+  text: ChunkText,
+  countsTokens: boolean,
+  { id, position, time, by }: NewPosition,
+): Chunk {
   const { content } = text;
   const answer = isQa(document) ? (text.answer ?? null) : "";
   return {
     ...{ id, position, document_id: document.id, content, sign_content: content, answer },
     ...countsOf(content, answer, countsTokens),
-    ...{
-      keywords: text.keywords ?? [],
-      index_node_id: stableId(`${id}/node`),
-      index_node_hash: hash("sha256", content),
-    },
-    ...{ hit_count: 0, enabled: true, disabled_at: null, disabled_by: null, status: "completed" },
-    ...{ created_by: by, created_at: time, updated_at: time, updated_by: null, indexing_at: time, completed_at: time },
-    ...{ error: null, stopped_at: null, child_chunks: [], attachments: [], summary: null },
+    ...{ keywords: text.keywords ?? [], index_node_id: stableId(`${id}/node`) },
+    ...{ index_node_hash: hash("sha256", content), hit_count: 0, enabled: true, disabled_at: null, disabled_by: null },
+    ...{ status: "completed", created_by: by, created_at: time, updated_at: time, updated_by: null, indexing_at: time },
+    ...{ completed_at: time, error: null, stopped_at: null, child_chunks: [], attachments: [], summary: null },
   };
 }
 

@@ -1,7 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import type { DemoKnowledge } from "./demo-knowledge.js";
-import type { Knowledge } from "./knowledge.js";
-import { createRoutes, randomKey } from "./routes.js";
+import { StopError } from "../errors.js";
+import { createRoutes, type Served } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
 
 const host = "127.0.0.1";
@@ -11,12 +11,8 @@ export interface ServiceOptions {
   readonly port?: number;
   /** The key that requests must carry; default: a random one. */
   readonly key?: string;
-  /** The data to serve, read-only. */
-  readonly knowledge?: Knowledge;
-  /** The data to serve without `knowledge`, with its routes; default: the sample data. */
-  readonly demo?: Pick<DemoKnowledge, "reads" | "routes">;
-  /** The clock of the sample data. */
-  readonly clock?: () => Date;
+  /** The data to serve, with its routes besides the reads; default: the sample data. */
+  readonly demo?: Served;
   /** Converts an answer to JSON, for rows that JSON.stringify would change. */
   readonly jsonText?: (answer: object) => string;
 }
@@ -30,13 +26,13 @@ export interface RunningService {
 }
 
 /**
- * Starts the embedded knowledge service on loopback, and resolves once it answers. If the port is unavailable, rejects with an
- * error that says what to do.
+ * Starts the embedded knowledge service on loopback, and resolves once it answers. If the port is unavailable, rejects with a
+ * StopError that says what to do.
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
-  const { port = 0, key = randomKey(), clock = () => new Date(), jsonText = JSON.stringify, knowledge } = options;
-  const { reads, routes } = knowledge ? { reads: knowledge, routes: [] } : (options.demo ?? sampleKnowledge(clock));
-  const server = createServer(createRoutes({ knowledge: reads, more: routes, key, jsonText }));
+  const { port = 0, key = `kbdump-demo-${randomBytes(12).toString("hex")}`, jsonText = JSON.stringify } = options;
+  const demo = options.demo ?? sampleKnowledge(() => new Date());
+  const server = createServer(createRoutes(demo, key, jsonText));
   const boundPort = await listen(server, port);
   return { url: `http://${host}:${boundPort}/v1`, key, close: () => close(server) };
 }
@@ -48,7 +44,7 @@ async function listen(server: Server, port: number): Promise<number> {
       server.listen(port, host, resolve);
     });
   } catch (cause) {
-    throw new Error(`the service cannot listen on ${host}:${port}: ${hintFor(cause)}`, { cause });
+    throw new StopError(`the service cannot listen on ${host}:${port}: ${hintFor(cause)}`, { cause });
   }
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : port;

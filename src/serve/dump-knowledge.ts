@@ -90,7 +90,7 @@ export class DumpKnowledge implements Knowledge {
   async documents(datasetId: string, query: ListQuery) {
     const dataset = this.#dataset(datasetId);
     const info = await this.#infoOf(dataset.id);
-    const isWanted = statusFilter(query.statuses) ?? (() => true);
+    const isWanted = statusFilter(query.statuses);
     const documents = [...dataset.documents.values()].filter((document) => {
       const row = info.get(documentKey(document));
       return isWanted(row ? shownStatus(row) : null);

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { startService } from "../demo/start-service.js";
 import { filteredDatasets } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
-import { StopError } from "../errors.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { jsonText } from "../rows/exact-json.js";
 import { DumpDatabase } from "./dump-database.js";
@@ -49,10 +48,8 @@ export async function serveDump(folder: string, options: ServeOptions = {}): Pro
   await found.checkSizes(manifest.files);
   const rows = await DumpDatabase.load(found, { signal, progress });
   try {
-    const knowledge = new DumpKnowledge(manifest, rows);
-    const service = await startService({ port, key, knowledge, jsonText }).catch((error: Error) => {
-      throw new StopError(error.message, { cause: error });
-    });
+    const demo = { reads: new DumpKnowledge(manifest, rows), routes: [] };
+    const service = await startService({ port, key, demo, jsonText });
     const { job, run_id: runId, counts } = manifest;
     const close = async () => {
       await service.close();

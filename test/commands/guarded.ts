@@ -44,7 +44,7 @@ export async function guarded() {
   const folder = await testFolder();
   const clock = () => new Date();
   const demo = sampleKnowledge(clock);
-  const service = await startService({ demo, clock });
+  const service = await startService({ demo });
   onTestFinished(() => service.close());
   const segments = `${service.url}/datasets/${datasetId}/documents/${documentId}/segments`;
   const write = async (path: string, body: object) => {
@@ -67,7 +67,7 @@ export async function guarded() {
   ];
   const env = { KNOWLEDGE_API_KEY: service.key, KNOWLEDGE_RESTORE_KEY: service.key };
   return {
-    contents: () => demo.store.read(documentId).chunks.map(({ row }) => row.content),
+    contents: () => demo.store.readIn(datasetId, documentId).chunks.map(({ row }) => row.content),
     reindex: (seconds = 0.3) => demo.store.reindex(documentId, { seconds }),
     /** Called with each request before it is answered. May return a status, which then is the answer. */
     onRequest: line.onRequest,

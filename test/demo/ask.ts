@@ -1,4 +1,6 @@
 import { afterEach } from "vitest";
+import type { Knowledge } from "../../src/demo/knowledge.js";
+import { sampleKnowledge } from "../../src/demo/sample/sample-knowledge.js";
 import { type RunningService, type ServiceOptions, startService } from "../../src/demo/start-service.js";
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -11,9 +13,18 @@ export interface Answer {
 
 const running: RunningService[] = [];
 
+interface StartOptions extends ServiceOptions {
+  /** The data to serve, read-only. */
+  readonly knowledge?: Knowledge;
+  /** The clock of the sample data. */
+  readonly clock?: () => Date;
+}
+
 /** Starts a service and closes it when the test ends. */
-export async function started(options?: ServiceOptions): Promise<RunningService> {
-  const service = await startService(options);
+export async function started({ knowledge, clock, ...options }: StartOptions = {}): Promise<RunningService> {
+  const reads = knowledge && { demo: { reads: knowledge, routes: [] } };
+  const sample = clock && { demo: sampleKnowledge(clock) };
+  const service = await startService({ ...sample, ...reads, ...options });
   running.push(service);
   return service;
 }

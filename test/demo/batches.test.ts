@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
 import { DocumentStore } from "../../src/demo/document-store.js";
-import { restingBatch } from "../../src/demo/sample/sample-knowledge.js";
+import { restingEntry } from "../../src/demo/sample/sample-knowledge.js";
 import type { RunningService } from "../../src/demo/start-service.js";
 import { inFull } from "../rounds.js";
 import { ask, type Row, readRows, started } from "./ask.js";
@@ -74,7 +74,8 @@ describe("a batch id", () => {
     "%j is found by its percent-encoding",
     async (id) => {
       const [dataset] = smallDatasets([]);
-      const batches = [restingBatch(id, dataset?.documents ?? [])];
+      const entries = (dataset?.documents ?? []).map(restingEntry);
+      const batches = [{ id, entries: () => entries }];
       const demo = demoKnowledge(new DocumentStore(dataset ? [{ ...dataset, batches }] : [], () => new Date()));
       const service = await started({ demo });
       const encoded = encodeURIComponent(id);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../../src/demo/start-service.js";
 import { inFull } from "../rounds.js";
+import { writableSample } from "../servers/writable/writable-knowledge.js";
 import { type Row, readAllRows, rowsFrom } from "./ask.js";
 import { sampleDatasets } from "./sample-datasets.js";
 
@@ -12,7 +13,7 @@ interface Sample {
 }
 
 async function readSample(): Promise<Sample> {
-  const service = await startService({ clock: () => new Date(1_750_000_000_000) });
+  const service = await startService({ demo: writableSample(() => new Date(1_750_000_000_000)) });
   const documents: Sample["documents"][number][] = [];
   const children = new Map<unknown, readonly Row[]>();
   for (const { id: dataset } of sampleDatasets()) {

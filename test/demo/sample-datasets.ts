@@ -1,5 +1,5 @@
-import { datasetId, documentId } from "../../src/demo/sample/build-document.js";
-import { outlines } from "../../src/demo/sample/sample-knowledge.js";
+import { outlines } from "../../src/demo/sample/outlines.js";
+import { datasetId, documentId } from "../../src/demo/sample/sample-knowledge.js";
 
 /** The ids in a sample dataset, for use in jobs. */
 interface SampleDataset {

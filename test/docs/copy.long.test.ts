@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
 import { blocksOf } from "../documentation.js";
 import { startWritable } from "../servers/writable/start-writable.js";
+import { writableSample } from "../servers/writable/writable-knowledge.js";
 import { openExamplePlaces } from "./example-folder.js";
 import { checks, type Page } from "./page.js";
 import { Shell } from "./shell.js";
@@ -9,7 +10,7 @@ import { Shell } from "./shell.js";
 test("docs/copy.md: a document is copied from one service to another", async ({ onTestFinished }) => {
   const places = await openExamplePlaces();
   onTestFinished(places.close);
-  const source = await startService();
+  const source = await startService({ demo: writableSample(() => new Date()) });
   onTestFinished(source.close);
   const target = await startWritable([]);
   onTestFinished(target.close);

@@ -1,16 +1,21 @@
 import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { startService } from "../../src/demo/start-service.js";
 import { runKbdump } from "../cli/run-kbdump.js";
 import { testFolder } from "../run/job-for.js";
+import { writableSample } from "../servers/writable/writable-knowledge.js";
 
 const handbook = "Handbook of 2019.docx";
 
 test("run with details and originals, verify, and a changed file", { timeout: 120_000 }, async () => {
   const folder = await testFolder();
+  const service = await startService({ demo: writableSample(() => new Date()) });
+  onTestFinished(() => service.close());
+  const env = { KNOWLEDGE_API_KEY: service.key };
   const job = {
     name: "restorable",
-    service: { demo: true },
+    service: { base_url: service.url },
     datasets: "all",
     child_chunks: "none",
     consistency: "counts",
@@ -19,7 +24,7 @@ test("run with details and originals, verify, and a changed file", { timeout: 12
     output: { formats: ["jsonl", "csv"] },
   };
   await writeFile(join(folder, "job.yaml"), JSON.stringify(job));
-  const ran = await runKbdump(["run", "job.yaml", "--json", "--quiet"], {}, folder);
+  const ran = await runKbdump(["run", "job.yaml", "--json", "--quiet"], env, folder);
   expect(ran).toMatchObject({ code: 0 });
   const result = JSON.parse(ran.stdout);
   expect(result).toMatchObject({
@@ -51,7 +56,7 @@ test("run with details and originals, verify, and a changed file", { timeout: 12
     findings: [{ file: path, message: expect.stringMatching(/^has 10 bytes instead of \d+$/) }, { file: path }],
   });
 
-  const again = await runKbdump(["run", "job.yaml"], {}, folder);
+  const again = await runKbdump(["run", "job.yaml"], env, folder);
   expect(again.stdout).toMatch(
     /^10 originals saved \([\d.]+ kB\), 1 of another size than the service says, 2 missing\n216 attachments saved \([\d.]+ MB\)$/m,
   );

@@ -4,7 +4,6 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openClient } from "../../src/client/open-client.js";
 import { sumOfOriginals } from "../../src/commands/run/summary.js";
 import { jsonReply, type Route, route } from "../../src/demo/routes.js";
-import { sampleKnowledge } from "../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../src/demo/start-service.js";
 import { askerOfFiles } from "../../src/originals/ask-for-file.js";
 import { planJob } from "../../src/plan/plan-job.js";
@@ -14,6 +13,7 @@ import { runKbdump } from "../cli/run-kbdump.js";
 import { inFull } from "../rounds.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { file } from "../servers/file-store.js";
+import { writableSample } from "../servers/writable/writable-knowledge.js";
 import { everyText, give, type Library, library, originalsOf, run, sign } from "./library.js";
 
 /** The requests for originals and details that the server received, by kind. */
@@ -271,8 +271,8 @@ test.runIf(inFull).each([
   ["upload-file", { complete: 10, wrong_size: 1, missing: 2 }],
   ["download", { complete: 10, wrong_size: 1, missing: 2 }],
   ["none", { complete: 0, wrong_size: 0, missing: 13 }],
-] as const)("the demo service as a release with the route %s", async (originals, sum) => {
-  const { reads, routes } = sampleKnowledge(() => new Date());
+] as const)("the sample data on a release with the route %s", async (originals, sum) => {
+  const { reads, routes } = writableSample(() => new Date());
   const service = await startService({ demo: { reads, routes: routes.flatMap((each) => ofRelease(originals, each)) } });
   onTestFinished(() => service.close());
   const folder = await testFolder();

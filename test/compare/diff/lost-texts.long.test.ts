@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { pageFor } from "../../../src/cli/text.js";
 import { renderDiff } from "../../../src/commands/diff/table.js";
 import { withRunDiff } from "../../../src/compare/diff-runs.js";
+import { sampleKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { runHere } from "../../cli/run-here.js";
@@ -16,7 +17,10 @@ const document = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";
 /** Dumps a sample document before and after its re-index. */
 async function dumpTwice(): Promise<readonly [string, string]> {
   let seconds = 0;
-  const service = await startService({ key: "demo-key", clock: () => new Date(1_750_000_000_000 + seconds * 1000) });
+  const service = await startService({
+    key: "demo-key",
+    demo: sampleKnowledge(() => new Date(1_750_000_000_000 + seconds * 1000)),
+  });
   onTestFinished(() => service.close());
   const job = await jobFor(await testFolder(), {
     service: { base_url: service.url },

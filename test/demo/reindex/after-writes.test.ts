@@ -99,12 +99,12 @@ test("another source shows with the next re-index", async () => {
 test.runIf(inFull)("in the sample data, edits made from the start differ from those made through the service", () => {
   const { store, writes } = sampleKnowledge(() => new Date(start * 1000));
   const [product] = sampleDatasets();
-  const manual = product?.documents[1] ?? "";
-  const texts = () => store.read(manual).chunks.map(({ row }) => row.content);
+  const [dataset, manual] = [product?.id ?? "", product?.documents[1] ?? ""];
+  const texts = () => store.readIn(dataset, manual).chunks.map(({ row }) => row.content);
   store.reindex(manual, { seconds: 0 });
   const before = texts();
-  const [first] = store.read(manual).chunks;
-  void writes.updateChunk(product?.id ?? "", manual, first?.row.id ?? "", { content: "One sentence alone" });
+  const [first] = store.readIn(dataset, manual).chunks;
+  void writes.updateChunk(dataset, manual, first?.row.id ?? "", { content: "One sentence alone" });
   expect(texts()[0]).toBe("One sentence alone");
   store.reindex(manual, { seconds: 0 });
   expect(texts()).toEqual(before);

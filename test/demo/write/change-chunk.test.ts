@@ -79,12 +79,6 @@ describe("keywords", () => {
   });
 });
 
-test("a summary is changed if the request contains one", async () => {
-  const writing = await startWriting([{ ...whole, summary: "old" }]);
-  expect(await dataOf(change(writing, { content: "after" }))).toMatchObject({ summary: "old" });
-  expect(await dataOf(change(writing, { summary: "new" }))).toMatchObject({ summary: "new" });
-});
-
 describe("enabled: false", () => {
   it("disables, and ignores everything else", async () => {
     const writing = await startWriting([whole]);
@@ -144,26 +138,12 @@ describe("a change that cannot be indexed", () => {
   });
 });
 
-describe("the children of a changed parent", () => {
-  const parent = { ...whole, childContents: ["One.", "Two."] };
+test("the children of a changed parent stay", async () => {
   const hierarchical = { form: "hierarchical_model", technique: "high_quality", embedsChildren: true };
-  const contents = (writing: Writing) =>
-    writing.demo.store.read(documentId).chunks[0]?.children.map(({ content }) => content);
-
-  it("stay, unless they are to be recreated", async () => {
-    const writing = await startWriting([parent], hierarchical);
-    await change(writing, { content: "Three. Four." });
-    expect(contents(writing)).toEqual(["One.", "Two."]);
-    await change(writing, { content: "Five. Six.", regenerate_child_chunks: true });
-    expect(contents(writing)).toEqual(["Five.", "Six."]);
-    expect(stored(writing)?.child_chunks).toEqual(writing.demo.store.read(documentId).chunks[0]?.children);
-  });
-
-  it("stay if the service makes none", async () => {
-    const writing = await startWriting([parent], highQuality);
-    await change(writing, { content: "Three.", regenerate_child_chunks: true });
-    expect(contents(writing)).toEqual(["One.", "Two."]);
-  });
+  const writing = await startWriting([{ ...whole, childContents: ["One.", "Two."] }], hierarchical);
+  await change(writing, { content: "Three. Four." });
+  const { children } = writing.demo.store.read(documentId).chunks[0] ?? {};
+  expect(children?.map(({ content }) => content)).toEqual(["One.", "Two."]);
 });
 
 test("a single chunk is read, with the form of its document", async () => {

@@ -33,7 +33,7 @@ export async function startWriting(
   let now = start;
   const clock = () => new Date(now * 1000);
   const demo = writableKnowledge(smallDatasets(sketches, shape), clock, options);
-  const service = await started({ demo, clock });
+  const service = await started({ demo });
   return {
     service,
     demo,

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { buildDataset, productKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
+import { productKnowledge } from "../../../src/demo/sample/outlines.js";
+import { buildDataset } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { compareWithService } from "../../../src/restore/copy/against.js";
 import type { CopyOptions } from "../../../src/restore/copy/copy-result.js";

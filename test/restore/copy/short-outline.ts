@@ -1,4 +1,4 @@
-import type { DatasetOutline } from "../../../src/demo/sample/build-document.js";
+import type { DatasetOutline } from "../../../src/demo/sample/outlines.js";
 
 /** Limits a sample dataset to `most` chunks per document and `most` child chunks per chunk. */
 export function shortOutline(outline: DatasetOutline, most: number): DatasetOutline {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { buildDataset, outlines } from "../../../src/demo/sample/sample-knowledge.js";
+import { outlines } from "../../../src/demo/sample/outlines.js";
+import { buildDataset } from "../../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
 import { planRestore } from "../../../src/index.js";
 import { restoreLost } from "../../../src/restore/lost/restore-lost.js";
@@ -21,7 +22,7 @@ async function worked(settings: { readonly details: "auto" | boolean; readonly m
     outlines.map((outline) => buildDataset(outline, clock)),
     clock,
   );
-  const service = await startService({ demo, clock });
+  const service = await startService({ demo });
   onTestFinished(() => service.close());
   const send = async (method: string, path: string, body: object) => {
     const headers = { authorization: `Bearer ${service.key}`, "content-type": "application/json" };

@@ -41,7 +41,7 @@ export interface FlakyOptions extends WriteOptions {
 export async function startFlaky(datasets: readonly StoredDataset[], options: FlakyOptions) {
   const { clock, faultOf = () => undefined, ...writes } = options;
   const demo = writableKnowledge(datasets, clock, writes);
-  const service = await startService({ demo, clock });
+  const service = await startService({ demo });
   const seen: Seen[] = [];
   const late: { left: number; readonly request: Seen }[] = [];
   const forward = ({ method, path, body, type }: Seen) =>

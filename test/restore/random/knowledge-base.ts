@@ -84,14 +84,14 @@ export class KnowledgeBase {
 
   async #workOn({ id, children, ...texts }: Standing, what: ManualEdit["do"]): Promise<void> {
     const { writes } = this.demo;
-    const place = { datasetId, documentId, chunkId: id };
+    const path = [datasetId, documentId, id] as const;
     const [child] = children;
     if (what === "add part" || what === "add twin") {
       const content = what === "add twin" ? texts.content : texts.content.slice(texts.content.lastIndexOf("This is"));
       await writes.addChunks(datasetId, documentId, [{ content, answer: texts.answer }]);
     }
-    if (what === "add child") await writes.addChild(place, this.#newText("child"));
-    if (what === "edit child" && child) await writes.updateChild(place, child.id, this.#newText("child"));
+    if (what === "add child") await writes.addChild(path, this.#newText("child"));
+    if (what === "edit child" && child) await writes.updateChild(path, child.id, this.#newText("child"));
     if (what === "edit keywords") {
       const { content, answer } = texts;
       await this.#change(id, { content, answer, keywords: [this.#newText("keyword")] });

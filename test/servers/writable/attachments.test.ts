@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { sampleKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
 import { ask, readRows, rowFrom, rowsFrom, started } from "../../demo/ask.js";
 import { uuid } from "../../demo/small-knowledge.js";
 import { refused, send, start } from "../../demo/write/writing.js";
 import { inFull } from "../../rounds.js";
 import { withDocument } from "./created-document.js";
 import { type EmptyService, startEmpty } from "./empty-service.js";
+import { writableSample } from "./writable-knowledge.js";
 
 const productId = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const manualId = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";
@@ -71,7 +71,7 @@ test("a change refuses unknown files; an addition checks the format of files, th
 });
 
 test.runIf(inFull)("a file from the sample data can be bound to another chunk, and its link works there", async () => {
-  const service = await started({ demo: sampleKnowledge(() => new Date(start * 1_000)) });
+  const service = await started({ demo: writableSample(() => new Date(start * 1_000)) });
   const path = `/datasets/${productId}/documents/${manualId}/segments`;
   const [one, , sample] = await readRows(service, `${path}?limit=3`);
   const [file] = rowsFrom(sample?.attachments);

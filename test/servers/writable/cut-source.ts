@@ -46,7 +46,7 @@ export function sourceFrom(texts: readonly ChunkText[], document: StoredDocument
   const place = { id: "", position: 1, time: 0, by: document.row.created_by ?? null };
   return texts.map((text) => {
     const row = newChunk(document.row, text, isHighQuality(dataset), place);
-    return { row, children: automaticChildren(row, document, dataset, { time: 0, round: 0 }) };
+    return { row, children: automaticChildren(row, document, dataset, 0) };
   });
 }
 

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import { Refusal } from "../../../src/demo/knowledge.js";
 import { jsonReply, noContent, type Route, route } from "../../../src/demo/routes.js";
-import { accounts, characters, type Dataset, newDataset } from "../../../src/demo/rows.js";
-import { bodyOf } from "../../../src/demo/write-routes.js";
+import { accounts, characters, type Dataset } from "../../../src/demo/rows.js";
+import { buildDataset } from "../../../src/demo/sample/sample-knowledge.js";
+import { bodyOf } from "../../../src/demo/writes.js";
 import { object, oneOf, openObject, text } from "../../../src/schema.js";
 import type { Place } from "./writable-knowledge.js";
 
@@ -20,8 +21,7 @@ export function datasetRoutes({ store, options }: Place): readonly Route[] {
     route("POST", "/v1/datasets", async (asked) => {
       const sent = await bodyOf(creation, asked);
       const { name, provider, indexing_technique: technique = null } = sent;
-      const place = { id: options.newId(), description: null, time: Math.floor(store.now()), by: accounts.owner };
-      const created = newDataset({ ...place, name, technique });
+      const created = newDataset(options.newId(), name, technique, Math.floor(store.now()));
       const row = { ...created, ...embeddingOf(technique, defaultModel(models)) };
       return write({ ...row, provider: provider ?? created.provider }, sent);
     }),
@@ -34,6 +34,17 @@ export function datasetRoutes({ store, options }: Place): readonly Route[] {
       return noContent;
     }),
   ];
+}
+
+/** A dataset without documents, with the service's defaults; its other fields are those of the sample. `time` is in Unix seconds. */
+function newDataset(id: string, name: string, technique: "high_quality" | "economy" | null, time: number): Dataset {
+  const outline = { name, description: "", technique: technique ?? "high_quality", documents: [], batches: [] };
+  const { row } = buildDataset(outline, () => new Date());
+  return {
+    ...{ ...row, id, description: null, permission: "only_me", data_source_type: null, indexing_technique: technique },
+    ...{ created_by: accounts.owner, created_at: time, updated_by: accounts.owner, updated_at: time },
+    ...{ doc_metadata: [], built_in_field_enabled: false },
+  };
 }
 
 function nameTaken(): Refusal {

@@ -7,14 +7,15 @@ import {
   type ChunkText,
   type Dataset,
   type Document,
-  newDocument,
   type StoredDocument,
+  stableId,
 } from "../../../src/demo/rows.js";
-import { bodyOf, checked, parseJson } from "../../../src/demo/write-routes.js";
+import { buildDocument } from "../../../src/demo/sample/sample-knowledge.js";
+import { bodyOf, checked, parseJson } from "../../../src/demo/writes.js";
 import { count, isMapping, listOf, object, oneOf, openObject, text, truth } from "../../../src/schema.js";
 import { cutText } from "./cut-source.js";
 import { changedDataset } from "./datasets.js";
-import { fileFrom, formOf, type IncomingFile } from "./uploads.js";
+import { fileFrom, formOf, type IncomingFile, type StoredFile } from "./uploads.js";
 import type { Place } from "./writable-knowledge.js";
 
 /** The routes that write documents. A write takes effect immediately; indexing takes longer. */
@@ -77,14 +78,46 @@ function createDocument(place: Place, datasetId: string, incoming: IncomingFile,
   const { facts: file } = files.add(incoming, options.newId(), createdAt);
   const position = others.reduce((greatest, { row }) => Math.max(greatest, Number(row.position ?? 0)), 0) + 1;
   const rule = settings.rule ?? newestRule(others) ?? automaticRule;
-  const made = { id: options.newId(), name, form, position, createdAt, by: accounts.owner, file };
-  const { row, details } = newDocument({ ...made, language: settings.doc_language ?? "English", rule });
+  const language = settings.doc_language ?? "English";
+  const { row, details } = newDocument({ id: options.newId(), name, form, position, createdAt, file, language, rule });
   const document = { row, details, chunks: [], embedsChildren: embedsChildren(rule) };
   const batch = store.addDocument(datasetId, document, textPieces(text, form, rule), {
     seconds: options.indexingTime,
     error: options.indexingFails(name) ? "Embedding failed: the model did not answer" : undefined,
   });
   return jsonReply(200, { document: row, batch });
+}
+
+/** A new document. `createdAt` is in Unix seconds. */
+interface NewDocument {
+  readonly id: string;
+  readonly name: string;
+  readonly form: NonNullable<CreationSettings["doc_form"]>;
+  readonly position: number;
+  readonly createdAt: number;
+  /** The file that it was made from. */
+  readonly file: StoredFile["facts"];
+  readonly language: string;
+  readonly rule: ProcessRule;
+}
+
+/** A newly created document, not indexed yet: its row in the list, and its other details. Other fields are those of the sample. */
+function newDocument({ id, name, form, position, createdAt, file, language, rule }: NewDocument) {
+  const dataset = { name: "", description: "", technique: "economy", documents: [], batches: [] } as const;
+  const sample = buildDocument(dataset, { name, form, topic: "product", chunkCount: 0 });
+  const ruleId = stableId(`${id}/rule`);
+  const row = {
+    ...{ ...sample.row, id, position, data_source_info: { upload_file_id: file.id } },
+    ...{ data_source_detail_dict: { upload_file: file }, dataset_process_rule_id: ruleId },
+    ...{ created_by: accounts.owner, created_at: createdAt, indexing_status: "waiting", display_status: "queuing" },
+    doc_metadata: [],
+  };
+  const details = {
+    ...{ ...sample.details, data_source_info: { upload_file: file }, doc_language: language },
+    ...{ document_process_rule: { id: ruleId, ...rule }, updated_at: createdAt },
+    ...{ completed_at: null, indexing_latency: null },
+  };
+  return { row, details };
 }
 
 /** How the texts of a document are cleaned and cut, in the service's format. */

@@ -22,7 +22,7 @@ export async function startEmpty(options: WriteOptions = {}): Promise<EmptyServi
   let now = start;
   const clock = () => new Date(now * 1000);
   const demo = writableKnowledge([], clock, options);
-  const service = await started({ demo, clock });
+  const service = await started({ demo });
   const sendBelow = (method: string, path: string, body?: unknown) => send(service, method, `/datasets${path}`, body);
   let datasets = 0;
   return {

@@ -1,7 +1,8 @@
-import { type AddedChunk, type ChunkChange, ChunkWrites, type ParentIds } from "../../../src/demo/chunk-writes.js";
-import type { DocumentStore } from "../../../src/demo/document-store.js";
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
-import type { Chunk } from "../../../src/demo/rows.js";
+import type { Attachment, Chunk, Document } from "../../../src/demo/rows.js";
+import { type AddedChunk, type ChunkChange, type ChunkPath, ChunkWrites } from "../../../src/demo/writes.js";
+import { findAttachment } from "./files.js";
+import type { WritableStore } from "./writable-store.js";
 
 /** How the service handles writes to chunks. */
 export interface FailingOptions {
@@ -15,19 +16,27 @@ export interface FailingOptions {
   readonly indexingSeconds?: number;
 }
 
-/** Writes to chunks with a limit per request, and with embeddings that may fail. */
+/**
+ * Writes to chunks as in the service, beyond those of the demo: attached files, a limit per request, documents that accept no chunks,
+ * a lock after a change of `enabled`, and embeddings that may fail.
+ */
 export class FailingWrites extends ChunkWrites {
-  readonly #options: Required<Omit<FailingOptions, "indexingSeconds">>;
+  readonly #files: WritableStore;
+  readonly #options: Required<FailingOptions>;
+  /** Chunk id → the Unix time in seconds until which it accepts no change. */
+  readonly #busyUntil = new Map<string, number>();
 
-  constructor(store: DocumentStore, options: FailingOptions = {}) {
-    super(store, options.indexingSeconds);
+  constructor(store: WritableStore, options: FailingOptions = {}) {
+    super(store);
+    this.#files = store;
     const none = () => false;
-    const { maxPerRequest = 0, embeddingFails = none, childIndexFails = none } = options;
-    this.#options = { maxPerRequest, embeddingFails, childIndexFails };
+    const { maxPerRequest = 0, embeddingFails = none, childIndexFails = none, indexingSeconds = 600 } = options;
+    this.#options = { maxPerRequest, embeddingFails, childIndexFails, indexingSeconds };
   }
 
   /** The chunks of a request fail together. They are stored, but disabled. */
   override addChunks(datasetId: string, documentId: string, added: readonly AddedChunk[]) {
+    checkReady(this.store.readIn(datasetId, documentId).row);
     const most = this.#options.maxPerRequest;
     if (most > 0 && added.length > most) throw invalidParam(`Exceeded maximum segments limit of ${most}.`);
     const rows = super.addChunks(datasetId, documentId, added);
@@ -40,8 +49,9 @@ export class FailingWrites extends ChunkWrites {
   }
 
   override updateChunk(datasetId: string, documentId: string, chunkId: string, change: ChunkChange) {
+    this.store.readIn(datasetId, documentId);
     const before = this.store.locate(chunkId).chunk;
-    const row = super.updateChunk(datasetId, documentId, chunkId, change);
+    const row = this.#bound(before.row, change, () => super.updateChunk(datasetId, documentId, chunkId, change));
     const { content, keywords, enabled } = row;
     const isOther = content !== before.row.content || String(keywords) !== String(before.row.keywords);
     const isIndexed = enabled !== false && (isOther || change.enabled === true);
@@ -51,12 +61,41 @@ export class FailingWrites extends ChunkWrites {
     return failed;
   }
 
-  override addChild(place: ParentIds, content: string) {
-    return this.#unlessFailing(content, () => super.addChild(place, content));
+  /** Makes a change, and binds the files that it names to the chunk; other files are unbound. Throws a 400 for a locked chunk. */
+  #bound(before: Chunk, change: ChunkChange, write: () => Chunk): Chunk {
+    const now = this.store.now();
+    if (now < (this.#busyUntil.get(before.id) ?? 0)) throw invalidParam("Segment is indexing, please try again later");
+    const isEnabled = before.enabled !== false;
+    const keepsFiles = !before.attachments || change.enabled === false || (!isEnabled && !change.enabled);
+    const attachments = keepsFiles ? before.attachments : this.#filesOf(before, change.attachment_ids ?? []);
+    const row = { ...write(), ...(attachments && { attachments }) };
+    const { document, chunk } = this.store.locate(before.id);
+    this.store.writeChunk(document, { ...chunk, row });
+    const isSwitched = typeof change.enabled === "boolean" && change.enabled !== isEnabled;
+    if (isSwitched) this.#busyUntil.set(before.id, now + this.#options.indexingSeconds);
+    return row;
   }
 
-  override updateChild(place: ParentIds, childId: string, content: string) {
-    return this.#unlessFailing(content, () => super.updateChild(place, childId, content));
+  /** The files with these ids: those already attached to the chunk first, then the others. Throws a 400 for an unknown file. */
+  #filesOf({ attachments = [] }: Chunk, ids: readonly string[]): readonly Attachment[] {
+    const named = [...new Set(ids.map((id) => id.toLowerCase()))];
+    const kept = attachments.filter(({ id }) => named.includes(String(id)));
+    const others = named.filter((id) => !kept.some((file) => file.id === id));
+    const added = others.map((id) => {
+      const file = this.#files.files.find(id)?.facts ?? findAttachment(this.#files, id);
+      if (!file) throw invalidParam(`Attachment ${id} not found.`);
+      const { name, size, extension, mime_type } = file;
+      return { id, name, size, extension, mime_type, source_url: `/files/${id}/file-preview` };
+    });
+    return [...kept, ...added];
+  }
+
+  override addChild(path: ChunkPath, content: string) {
+    return this.#unlessFailing(content, () => super.addChild(path, content));
+  }
+
+  override updateChild(path: ChunkPath, childId: string, content: string) {
+    return this.#unlessFailing(content, () => super.updateChild(path, childId, content));
   }
 
   /** A child chunk that cannot be indexed is not stored at all. */
@@ -71,4 +110,11 @@ export class FailingWrites extends ChunkWrites {
     const error = "Embedding failed: the model did not answer";
     return { ...row, enabled: false, disabled_at: this.time(), disabled_by: null, status: "error", error };
   }
+}
+
+/** Throws a 404 or 400 if the document accepts no new chunks. */
+function checkReady({ indexing_status = "completed", enabled = true, archived = false }: Document): void {
+  if (indexing_status !== "completed") throw new Refusal(404, "not_found", "Document is not completed.");
+  if (enabled !== true) throw new Refusal(404, "not_found", "Document is disabled.");
+  if (archived === true) throw invalidParam("The document is archived.");
 }

@@ -1,9 +1,8 @@
 import * as v from "valibot";
-import { builtInFields } from "../../../src/demo/demo-knowledge.js";
-import { invalidParam, notFound } from "../../../src/demo/knowledge.js";
+import { type Details, invalidParam, type Knowledge, type Listed, notFound } from "../../../src/demo/knowledge.js";
 import { jsonReply, type Route, route } from "../../../src/demo/routes.js";
-import { characters, type Dataset } from "../../../src/demo/rows.js";
-import { bodyOf } from "../../../src/demo/write-routes.js";
+import { builtInFields, characters } from "../../../src/demo/rows.js";
+import { bodyOf } from "../../../src/demo/writes.js";
 import { listOf, object, oneOf, text } from "../../../src/schema.js";
 import type { Place } from "./writable-knowledge.js";
 import type { WritableStore } from "./writable-store.js";
@@ -15,19 +14,57 @@ interface OwnField {
   readonly type: string;
 }
 
+/**
+ * The reads of a knowledge base whose datasets and documents show their user-defined metadata, and the built-in metadata while the
+ * dataset has it enabled. A document with values of its own always shows the built-in ones.
+ */
+export function withMetadata(reads: Knowledge, store: WritableStore): Knowledge {
+  const shownDataset = (dataset: Listed): Listed =>
+    dataset.built_in_field_enabled === true && Array.isArray(dataset.doc_metadata)
+      ? { ...dataset, doc_metadata: [...ownFields(dataset), ...builtInFields] }
+      : dataset;
+  const shownDocument = <Shown extends Details>(datasetId: string, shown: Shown) => {
+    const { row, details } = store.readIn(datasetId, String(shown.id));
+    const { built_in_field_enabled, author_name = null } = store.dataset(datasetId);
+    const own = ownFields(row);
+    if (!Array.isArray(row.doc_metadata) || (built_in_field_enabled !== true && own.length === 0)) return shown;
+    const updatedAt = Number(details?.updated_at ?? row.created_at);
+    const values = [row.name, author_name, timeText(row.created_at), timeText(updatedAt), "file_upload"];
+    return { ...shown, doc_metadata: [...own, ...builtInFields.map((field, at) => ({ ...field, value: values[at] }))] };
+  };
+  return {
+    ...reads,
+    datasets: async (query) => {
+      const { rows, total } = await reads.datasets(query);
+      return { rows: rows.map(shownDataset), total };
+    },
+    dataset: (id) => shownDataset(store.dataset(id)),
+    documents: async (datasetId, query) => {
+      const { rows, total } = await reads.documents(datasetId, query);
+      return { rows: rows.map((row) => shownDocument(datasetId, row)), total };
+    },
+    document: async (datasetId, id) => shownDocument(datasetId, await reads.document(datasetId, id)),
+    datasetMetadata: (datasetId) => metadataOf(store, datasetId),
+  };
+}
+
+/** Seconds with a fraction, in Python's format. */
+function timeText(seconds: number): string {
+  return Number.isInteger(seconds) ? `${seconds}.0` : String(seconds);
+}
+
 /** The user-defined metadata fields of a dataset, each with the number of documents that have a value. */
-export function metadataOf(store: WritableStore, datasetId: string) {
+function metadataOf(store: WritableStore, datasetId: string) {
   const dataset = store.dataset(datasetId);
-  const used = store
-    .documents(datasetId)
-    .flatMap(({ row: { doc_metadata } }): readonly OwnField[] => (Array.isArray(doc_metadata) ? doc_metadata : []));
+  const used = store.documents(datasetId).flatMap(({ row }) => ownFields(row));
   const count = (field: OwnField) => used.filter(({ id }) => id === field.id).length;
   const doc_metadata = ownFields(dataset).map((field) => ({ ...field, count: count(field) }));
   return { doc_metadata, built_in_field_enabled: dataset.built_in_field_enabled ?? false };
 }
 
-function ownFields({ doc_metadata }: Dataset): readonly OwnField[] {
-  return Array.isArray(doc_metadata) ? doc_metadata : [];
+/** The user-defined fields of a dataset, or values of a document. Sample data also has built-in ones. */
+function ownFields({ doc_metadata }: Details): readonly OwnField[] {
+  return Array.isArray(doc_metadata) ? doc_metadata.filter(({ id }) => id !== "built-in") : [];
 }
 
 const success = jsonReply(200, { result: "success" });

@@ -1,7 +1,21 @@
 import { invalidParam, Refusal } from "../../../src/demo/knowledge.js";
 import { type Asked, jsonReply, type Route, route } from "../../../src/demo/routes.js";
-import { accounts, type StoredFile } from "../../../src/demo/rows.js";
+import { accounts } from "../../../src/demo/rows.js";
 import type { Place } from "./writable-knowledge.js";
+
+/** A file as reported by the service, and its bytes. */
+export interface StoredFile {
+  readonly facts: {
+    readonly id: string;
+    readonly name: string;
+    readonly size: number;
+    readonly extension: string;
+    readonly mime_type: string;
+    readonly created_by: string;
+    readonly created_at: number;
+  };
+  readonly bytes: Buffer | string;
+}
 
 /** An uploaded file. */
 export interface IncomingFile {

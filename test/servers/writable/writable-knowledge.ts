@@ -3,13 +3,26 @@ import { setTimeout } from "node:timers/promises";
 import { type DemoKnowledge, demoKnowledge } from "../../../src/demo/demo-knowledge.js";
 import type { Asked, Reply, Route } from "../../../src/demo/routes.js";
 import type { StoredDataset } from "../../../src/demo/rows.js";
+import { outlines } from "../../../src/demo/sample/outlines.js";
+import { buildDataset } from "../../../src/demo/sample/sample-knowledge.js";
 import { datasetRoutes } from "./datasets.js";
 import { documentRoutes } from "./documents.js";
 import { type FailingOptions, FailingWrites } from "./failing-writes.js";
-import { metadataOf, metadataRoutes } from "./metadata.js";
+import { fileRoutes } from "./files.js";
+import { metadataRoutes, withMetadata } from "./metadata.js";
+import { withSignedAnswer, withSignedLinks } from "./sign-links.js";
 import { tagRoutes } from "./tags.js";
 import { type UploadedFiles, uploadRoute } from "./uploads.js";
 import { WritableStore } from "./writable-store.js";
+
+/** The sample data, with all writes and all files. */
+export function writableSample(clock: () => Date, options: WriteOptions = {}): WritableKnowledge {
+  return writableKnowledge(
+    outlines.map((outline) => buildDataset(outline, clock)),
+    clock,
+    options,
+  );
+}
 
 /** How the service handles writes. */
 export interface WriteOptions extends FailingOptions {
@@ -61,8 +74,10 @@ export function writableKnowledge(
   const more = [datasetRoutes, documentRoutes, metadataRoutes, tagRoutes, uploadRoute].flatMap((routes) =>
     routes(place),
   );
-  const reads = { ...demo.reads, datasetMetadata: (datasetId: string) => metadataOf(store, datasetId) };
-  return { ...demo, store, reads, routes: [...more, ...demo.routes].map((route) => slowed(route, options)) };
+  const reads = withSignedLinks(withMetadata(demo.reads, store), store);
+  const signed = demo.routes.map((each) => withSignedAnswer(each, store));
+  const routes = [...more, ...fileRoutes(reads, store), ...signed].map((route) => slowed(route, options));
+  return { ...demo, store, reads, routes };
 }
 
 /** The route, with a delayed answer if it writes. */

@@ -1,13 +1,12 @@
-import { type Begun, DocumentStore, type HeldDocument } from "../../../src/demo/document-store.js";
+import { DocumentStore, type HeldDocument } from "../../../src/demo/document-store.js";
+import type { Listed } from "../../../src/demo/knowledge.js";
 import {
   accounts,
   type ChunkText,
   type Dataset,
   type Document,
-  type StatusEntry,
   type StoredChunk,
   type StoredDocument,
-  type StoredFile,
 } from "../../../src/demo/rows.js";
 import { cutAgain, ruleWith, sourceFrom } from "./cut-source.js";
 import { UploadedFiles } from "./uploads.js";
@@ -25,8 +24,9 @@ export class WritableStore extends DocumentStore {
 
   readonly files = new UploadedFiles();
 
-  override upload(id: unknown): StoredFile | undefined {
-    return this.files.find(id);
+  /** The current document. */
+  read(documentId: string): StoredDocument {
+    return this.readIn(this.find(documentId).dataset.row.id, documentId);
   }
 
   /** Adds a dataset without documents, or replaces the row of an existing one. */
@@ -45,12 +45,15 @@ export class WritableStore extends DocumentStore {
   override reindex(
     documentId: string,
     manner: { readonly seconds: number; readonly maxCharacters?: number | undefined },
-  ): Begun {
-    const { seconds, maxCharacters } = manner;
+  ) {
+    const { maxCharacters } = manner;
     if (maxCharacters === undefined) return super.reindex(documentId, manner);
     this.checkIdle(documentId);
     const held = this.find(documentId);
-    const begun = this.begin(held, cutAgain(held.source, maxCharacters, held.version, held.dataset.row), seconds);
+    const { source } = held;
+    held.source = cutAgain(source, maxCharacters, held.version, held.dataset.row);
+    const begun = super.reindex(documentId, manner);
+    held.source = source;
     const { details } = held.version;
     if (details) held.version = { ...held.version, details: { ...details, ...ruleWith(held.version, maxCharacters) } };
     return begun;
@@ -64,9 +67,9 @@ export class WritableStore extends DocumentStore {
     { seconds, error }: Manner,
   ): string {
     const dataset = this.findDataset(datasetId);
-    const held: HeldDocument = { dataset, version, source: sourceFrom(texts, version, dataset.row), jobs: [] };
+    const held: HeldDocument = { dataset, version, source: sourceFrom(texts, version, dataset.row) };
     dataset.documents.set(version.row.id, held);
-    const { batch } = this.begin(held, held.source, seconds);
+    const { batch } = super.reindex(version.row.id, { seconds });
     if (error !== undefined) {
       this.#failures.set(batch, error);
       held.version = failed(held.version, error);
@@ -108,9 +111,9 @@ export class WritableStore extends DocumentStore {
     held.source = sourceFrom(texts, held.version, held.dataset.row);
   }
 
-  override statusEntries(datasetId: string, batch: string): readonly StatusEntry[] {
+  override statusEntries(datasetId: string, batch: string): readonly Listed[] {
     return super.statusEntries(datasetId, batch).map((entry) => {
-      const error = this.#failures.get(this.find(entry.id).jobs.at(-1)?.batch ?? "");
+      const error = this.#failures.get(this.find(entry.id).job?.batch ?? "");
       if (error === undefined || entry.indexing_status !== "completed") return entry;
       const ended = { completed_at: null, stopped_at: entry.completed_at, completed_segments: 0 };
       return { ...entry, ...ended, indexing_status: "error", error };

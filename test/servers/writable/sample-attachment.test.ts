@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
-import type { RunningService } from "../../src/demo/start-service.js";
-import { inFull } from "../rounds.js";
-import { type Row, readAllRows, readRows, rowsFrom, started } from "./ask.js";
+import type { RunningService } from "../../../src/demo/start-service.js";
+import { type Row, readAllRows, readRows, rowsFrom, started } from "../../demo/ask.js";
+import { inFull } from "../../rounds.js";
+import { writableSample } from "./writable-knowledge.js";
 
 const start = Date.UTC(2026, 0, 1);
+
+const startSample = (clock = () => new Date()) => started({ demo: writableSample(clock) });
 
 /** The first matching chunk among the first 100 chunks of every document. */
 async function findChunk(service: RunningService, test: (chunk: Row) => boolean): Promise<Row> {
@@ -27,7 +30,7 @@ const open = ({ url }: RunningService, link: unknown) => fetch(new URL(String(li
 test.runIf(inFull)(
   "the link of an attachment opens a file of its size without a key, the same at every read",
   async () => {
-    const service = await started();
+    const service = await startSample();
     const files = await twoAttachments(service);
     const texts = new Set<string>();
     for (const { source_url: link, size } of [...files, ...files]) {
@@ -41,7 +44,7 @@ test.runIf(inFull)(
 
 test("a link without its signature, with another one or with an old one is refused", async () => {
   let now = start;
-  const service = await started({ clock: () => new Date(now) });
+  const service = await startSample(() => new Date(now));
   const [one, other] = (await twoAttachments(service)).map(({ source_url: link }) => String(link));
   const [path = "", signature = ""] = String(one).split("?");
   const queries = [
@@ -59,7 +62,7 @@ test("a link without its signature, with another one or with an old one is refus
 });
 
 test.runIf(inFull)("a link in a content has no file behind it", async () => {
-  const service = await started();
+  const service = await startSample();
   const link = /\/files\/[\w-]+\/image-preview\?[^)\s]+?=(?=\))/;
   const { sign_content: text } = await findChunk(service, (chunk) => link.test(String(chunk.sign_content)));
   expect((await open(service, link.exec(String(text))?.[0])).status).toBe(404);

@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { readRows, rowsFrom, started } from "./ask.js";
-import { segments, smallKnowledge, uuid } from "./small-knowledge.js";
+import { readRows, rowsFrom, started } from "../../demo/ask.js";
+import { type ChunkSketch, segments, smallDatasets, uuid } from "../../demo/small-knowledge.js";
+import { writableKnowledge } from "./writable-knowledge.js";
 
 const file = `/files/${uuid(7)}/file-preview`;
 const image = `/files/${uuid(7)}/image-preview`;
 const signature = "timestamp=1750000000&nonce=N&sign=S";
 const clock = () => new Date(1_750_000_000_900);
+
+const startWith = (sketch: ChunkSketch) => started({ demo: writableKnowledge(smallDatasets([sketch]), clock) });
 
 /** The JSON of a value, with the random parts of its signatures replaced by N and S. */
 function withoutRandom(value: unknown): string {
@@ -26,8 +29,7 @@ describe("links to files", () => {
     ["no link", "no link"],
     ["", ""],
   ])("in sign_content: %s", async (content, signed) => {
-    const knowledge = smallKnowledge([{ content, sign_content: content }], clock);
-    const service = await started({ knowledge });
+    const service = await startWith({ content, sign_content: content });
     const [row] = await readRows(service, segments);
     expect(row?.content).toBe(content);
     expect(withoutRandom(row?.sign_content)).toBe(signed);
@@ -35,7 +37,7 @@ describe("links to files", () => {
 
   it("in attachments, whose other fields stay", async () => {
     const attachments = [{ id: uuid(7), source_url: file, size: 3 }];
-    const service = await started({ knowledge: smallKnowledge([{ attachments }], clock) });
+    const service = await startWith({ attachments });
     const [row] = await readRows(service, segments);
     const [attachment] = rowsFrom(row?.attachments);
     expect(attachment).toMatchObject({ id: uuid(7), size: 3 });
@@ -45,7 +47,7 @@ describe("links to files", () => {
 
   it("are signed again at every read", async () => {
     const sketch = { sign_content: `${file} ${image}`, attachments: [{ source_url: file }] };
-    const service = await started({ knowledge: smallKnowledge([sketch], clock) });
+    const service = await startWith(sketch);
     const nonces = new Set<string>();
     for (let read = 0; read < 3; read++) {
       const text = JSON.stringify(await readRows(service, segments));
