@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import type { ComparedRuns } from "../compare/compare-runs.js";
-import type { ChunkChange, DocumentDiff, RunDiff } from "../compare/diff-result.js";
+import type { ChunkChange } from "../compare/diff-result.js";
 import { withRunDiff } from "../compare/diff-runs.js";
 import { checkFit } from "../compare/history.js";
 import { planCompared } from "../compare/lost/plan-lost.js";
@@ -16,30 +16,10 @@ import { commandOf, type NameFolder, runName } from "./report-path.js";
 const mostCards = 100;
 
 /** The losses since an older run: the counts of `diff`, and the plan of `restore`. */
-export interface LostFacts {
-  readonly old: Dump["manifest"];
-  /** Documents may have names only if the report shows texts. */
-  readonly diff: RunDiff;
-  /** The first lost rows, manual edits first. */
-  readonly cards: readonly LostCard[];
-  readonly restore: RestoreFacts;
-  readonly commands: Commands;
-  /** Sentences on why the comparison may be incomplete; empty without content. `warning_count` counts them even then. */
-  readonly warnings: readonly string[];
-  readonly warning_count: number;
-}
+export type LostFacts = Awaited<ReturnType<typeof gatherLost>>;
 
 /** A lost row, and whether a restore brings it back. */
-export interface LostCard extends RowOutcome {
-  readonly change: ChunkChange;
-  readonly document: Pick<DocumentDiff, "dataset_id" | "document_id" | "dataset_name" | "document_name">;
-}
-
-/** The number of rows that a restore would write, or a sentence on why it is refused. */
-interface RestoreFacts {
-  readonly rows: number;
-  readonly refused: string | null;
-}
+export type LostCard = LostFacts["cards"][number];
 
 /** The restore plan for a lost row. */
 interface RowOutcome {
@@ -57,7 +37,7 @@ export type LostOptions = Pick<ReportOptions, "database" | "content" | "memory" 
  * Compares a run with an older one, and plans what `restore` would bring back. `options.database` belongs to the older run's job;
  * undefined: the database next to that run.
  */
-export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions): Promise<LostFacts> {
+export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions) {
   const { memory, signal, progress, content, nameFolder } = options;
   const database = options.database ?? (await databaseOf(old)) ?? null;
   const diffing = { memory, signal, progress, database, text: content ? ("lost" as const) : false };
@@ -65,7 +45,7 @@ export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions): 
     const manual = await changes.first("manual edits", mostCards);
     const lost = [...manual, ...(await changes.first("lost", mostCards - manual.length))];
     progress.step = "planning the restore";
-    const { outcomeOf, warnings, ...restore } = await planRestore(connection, compared, options);
+    const { outcomeOf, warnings, ...restore } = await planRestore(connection, compared, signal);
     const all = [...new Set([...diff.warnings, ...warnings])];
     // You may pass the page on, and readers need not see the folders of this machine.
     const withoutPath = (text: string) =>
@@ -73,55 +53,39 @@ export async function gatherLost(old: Dump, fresh: Dump, options: LostOptions): 
     const documents = new Map(diff.documents.map((document) => [documentKey(document), document]));
     return {
       old: old.manifest,
+      /** The names of its documents are texts, which a report without content must not show. */
       diff,
+      /** The first lost rows, manual edits first. */
       cards: lost.map((change) => ({
         ...outcomeOf(change),
         change,
-        document: documents.get(documentKey(change)) ?? nameless(change),
+        document: documents.get(documentKey(change)) ?? change,
       })),
       restore,
       commands: commandsFor(old, fresh, nameFolder),
+      /** Sentences on why the comparison may be incomplete; empty without content. `warning_count` counts them even then. */
       warnings: content ? all.map(withoutPath) : [],
       warning_count: all.length,
     };
   });
 }
 
-const nameless = ({ dataset_id, document_id }: ChunkChange) => ({
-  dataset_id,
-  document_id,
-  dataset_name: null,
-  document_name: null,
-});
-
-interface PlannedRestore extends RestoreFacts {
-  readonly outcomeOf: (change: ChunkChange) => RowOutcome;
-  readonly warnings: readonly string[];
-}
-
-/** Plans the restore like the command does, but reuses the comparison. */
-async function planRestore(
-  connection: Connection,
-  compared: ComparedRuns,
-  { signal }: LostOptions,
-): Promise<PlannedRestore> {
+/** Plans the restore like the command does, but reuses the comparison. `refused`: a sentence on why there is none. */
+async function planRestore(connection: Connection, compared: ComparedRuns, signal: AbortSignal) {
   const [old, fresh] = compared.sources.map(({ run }) => run.dump);
   const refused = refusalOf("older", old) ?? refusalOf("newer", fresh);
-  if (refused !== null) return { rows: 0, refused, outcomeOf: () => ({ edit: null, reason: refused }), warnings: [] };
+  const refuse = (): RowOutcome => ({ edit: null, reason: refused });
+  if (refused !== null) return { rows: 0, refused, outcomeOf: refuse, warnings: [] };
   const wishes = { refusals: new Map(), decisions: undefined, addManualEdits: false, documents: [], signal };
   const { plan, warnings } = await planCompared(connection, compared, wishes);
   const outcomes = outcomesOf(plan.documents);
   const refusals = new Map(plan.documents.map((document) => [documentKey(document), document.refused]));
-  return {
-    rows: countPlan(plan).rows,
-    refused: null,
-    warnings,
-    outcomeOf: (change) =>
-      outcomes.get(keyOf({ ...change, segment_id: change.old_segment_id, id: change.old_id })) ?? {
-        edit: null,
-        reason: refusals.get(documentKey(change)) ?? "No fact says that a person made or edited it.",
-      },
-  };
+  const outcomeOf = (change: ChunkChange): RowOutcome =>
+    outcomes.get(keyOf(change, change.old_segment_id, change.old_id)) ?? {
+      edit: null,
+      reason: refusals.get(documentKey(change)) ?? "No fact says that a person made or edited it.",
+    };
+  return { rows: countPlan(plan).rows, refused, outcomeOf, warnings };
 }
 
 /** Why a run cannot be used for a restore; null if it can. */
@@ -139,39 +103,31 @@ function refusalOf(name: "older" | "newer", dump: Dump | undefined): string | nu
 function outcomesOf(documents: readonly DocumentPlan[]): ReadonlyMap<string, RowOutcome> {
   const outcomes = new Map<string, RowOutcome>();
   for (const document of documents) {
-    const key = (segment_id: string | null, id: string) => keyOf({ ...document, segment_id, id });
     for (const { segment_id, id, reason, edit, content } of document.listed)
-      outcomes.set(key(segment_id, id), { reason, edit, content });
+      outcomes.set(keyOf(document, segment_id, id), { reason, edit, content });
     for (const { chunk_id, edit, texts, disable, children } of document.restores) {
       const content = texts ? { content: texts.content } : {};
-      if (texts || disable) outcomes.set(key(null, chunk_id), { reason: null, edit, ...content });
-      for (const child of children)
-        outcomes.set(key(chunk_id, child.child_id), { reason: null, edit: child.edit, content: child.content });
+      if (texts || disable) outcomes.set(keyOf(document, null, chunk_id), { reason: null, edit, ...content });
+      for (const { child_id, edit, content } of children)
+        outcomes.set(keyOf(document, chunk_id, child_id), { reason: null, edit, content });
     }
   }
   return outcomes;
 }
 
 /** Identifies a row of the older run. */
-function keyOf(row: { dataset_id: string; document_id: string; segment_id: string | null; id: string | null }): string {
-  return JSON.stringify([row.dataset_id, row.document_id, row.segment_id, row.id]);
+function keyOf(document: object, segment_id: string | null, id: string | null): string {
+  return JSON.stringify([documentKey(document), segment_id, id]);
 }
 
 /** The commands that show all losses, and that plan and apply a restore. */
-interface Commands {
-  readonly diff: string;
-  readonly documents: string;
-  readonly restore: string;
-  /** Applies the restore. It compares with the current service, not with a run. */
-  readonly apply: string;
-}
-
-function commandsFor(old: Dump, fresh: Dump, nameFolder?: NameFolder): Commands {
+function commandsFor(old: Dump, fresh: Dump, nameFolder: NameFolder | undefined) {
   const { older, newer, flags } = namesOf(old, fresh, nameFolder);
   return {
     diff: commandOf("diff", [older, newer, "--text", ...flags]),
     documents: commandOf("diff", [older, newer, "--only", "document", ...flags]),
     restore: commandOf("restore", [older, "--against", newer, ...flags]),
+    /** Compares with the current service, not with a run. */
     apply: commandOf("restore", [older, "--apply", ...flags]),
   };
 }

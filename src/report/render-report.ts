@@ -9,8 +9,7 @@ import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Verification } from "../verify/findings.js";
 import { kinds, loadTables } from "./load-tables.js";
 import { gatherLost, type LostFacts } from "./lost.js";
-import { readAssets } from "./page/assets.js";
-import { type PageParts, renderPage } from "./page/page.js";
+import { type PageParts, readAssets, renderPage } from "./page/page.js";
 import type { ReportOptions, ReportRequest } from "./report-options.js";
 import { checkPath } from "./report-path.js";
 import type { ReportResult, ReportSummary } from "./report-result.js";
@@ -21,7 +20,7 @@ import { hitsSection } from "./sections/hits.js";
 import { stuckSection, timelineSection } from "./sections/indexing.js";
 import { lengthsSection } from "./sections/lengths.js";
 import { lostSection, notCompared } from "./sections/lost.js";
-import type { Next, Section } from "./sections/section.js";
+import type { Answered, Section } from "./sections/section.js";
 import { verdictSection } from "./sections/verdict.js";
 import { Source } from "./source.js";
 import { verifyInWorker } from "./verify-worker.js";
@@ -86,6 +85,18 @@ async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: R
   }
 }
 
+/** The sections that show the loaded rows, in the order of the page, with the steps of the progress. */
+const steps: readonly (readonly [step: string, section: (source: Source) => Promise<Section | Answered>])[] = [
+  ["looking for stuck documents", stuckSection],
+  ["looking for flaws", errorsSection],
+  ["counting hits", hitsSection],
+  ["looking for duplicates", duplicatesSection],
+  ["looking for old documents", freshnessSection],
+  ["measuring chunks", lengthsSection],
+  ["looking for stuck documents", timelineSection],
+  ["comparing the runs", changesSection],
+];
+
 /** Loads the rows of a run and builds the sections. Throws StopError if a file differs from what the run wrote. */
 async function reportRun(
   dump: Dump,
@@ -93,44 +104,33 @@ async function reportRun(
   verifying: Promise<Verification> | undefined,
   options: ReportOptions,
 ): Promise<Reported> {
-  const { progress, signal } = options;
+  const { progress, signal, content } = options;
   return withSpill(":memory:", options, async (connection) => {
     const noHistory = await loadTables(connection, dump, { ...options, isVerified: verifying !== undefined });
     const source = new Source(connection, dump, { ...options, noHistory });
-    const step = async <Result>(name: string, make: (source: Source) => Promise<Result>): Promise<Result> => {
+    const others: (Section | Answered)[] = [];
+    for (const [step, section] of steps) {
       signal.throwIfAborted();
-      progress.step = name;
-      return make(source);
-    };
-    const freshness = await step("looking for old documents", freshnessSection);
-    const lengths = await step("measuring chunks", lengthsSection);
-    const stuck = await step("looking for stuck documents", stuckSection);
-    const timeline = await step("looking for stuck documents", timelineSection);
-    const changes = await step("comparing the runs", changesSection);
-    const hits = await step("counting hits", hitsSection);
-    const errors = await step("looking for flaws", errorsSection);
-    const duplicates = await step("looking for duplicates", duplicatesSection);
+      progress.step = step;
+      others.push(await section(source));
+    }
     progress.step = "verifying";
     const verification = await verifying;
     if (verification?.status === "differences") await checkLoaded(dump, signal);
     const verdict = await verdictSection(source, verification);
     const losses = lost ? lostSection(lost, source) : notCompared(source);
-    const sections = [losses, verdict, stuck, errors, hits, duplicates, freshness, lengths, timeline, changes];
+    const sections = [losses, verdict, ...others];
+    const nexts = sections.flatMap(({ next }) => next ?? []);
     const parts = {
       manifest: dump.manifest,
-      hasContent: options.content,
-      answers: [verdict, losses, stuck, hits],
-      nexts: nextsOf(sections, lost === undefined),
+      hasContent: content,
+      answers: [verdict, losses, ...others.filter((section) => "question" in section)],
+      // Without a comparison, the first step suggests one; it is dropped if there is any other step.
+      nexts: lost === undefined && nexts.length > 1 ? nexts.slice(1) : nexts,
       sections: sections.filter(({ body }) => body !== null),
     };
     return { parts, verification };
   });
-}
-
-/** The next steps. If no runs were compared, the first step suggests that; it is dropped if there is any other step. */
-function nextsOf(sections: readonly Section[], isNotCompared: boolean): readonly Next[] {
-  const nexts = sections.map(({ next }) => next).filter((next) => next !== undefined);
-  return isNotCompared && nexts.length > 1 ? nexts.slice(1) : nexts;
 }
 
 /** Checks the loaded files against the hashes of the verification. Throws StopError if one differs. */
@@ -142,35 +142,20 @@ async function checkLoaded(dump: Dump, signal: AbortSignal): Promise<void> {
 
 /** The progress of one part of the work, which moves the whole progress between `from` and `to`, and never back. */
 export function partOf(whole: ReadProgress, from: number, to: number): ReadProgress {
-  const part = { expected: 0, done: 0 };
-  const show = () => {
+  const show = ({ expected, done }: ReadProgress) => {
     whole.expected = 1;
-    const share = part.expected > 0 ? Math.min(1, part.done / part.expected) : 0;
-    whole.done = Math.max(whole.done, from + (to - from) * share);
+    whole.done = Math.max(whole.done, from + (to - from) * (expected > 0 ? Math.min(1, done / expected) : 0));
   };
-  show();
-  return {
-    get step() {
-      return whole.step;
+  const part = emptyReadProgress(whole.step);
+  show(part);
+  return new Proxy(part, {
+    set(_, name, value) {
+      if (name === "step") whole.step = value;
+      Reflect.set(part, name, value);
+      show(part);
+      return true;
     },
-    set step(step) {
-      whole.step = step;
-    },
-    get expected() {
-      return part.expected;
-    },
-    set expected(expected) {
-      part.expected = expected;
-      show();
-    },
-    get done() {
-      return part.done;
-    },
-    set done(done) {
-      part.done = done;
-      show();
-    },
-  };
+  });
 }
 
 export interface WriteReportOptions {

@@ -67,10 +67,10 @@ const cellLength = 160;
  */
 export function foreign(text: string | null, longest = cellLength): HtmlValue {
   if (text === null) return none;
-  const { shown, left } = beginningOf(text, longest);
+  const { shown, rest } = beginningOf(text, longest);
   if (isBlank(shown)) return html`<span class="none">blank</span>`;
-  if (left === 0) return html`<bdi>${shown}</bdi>`;
-  return html`<bdi>${shown}…</bdi> <span class="left-out">+${countText(left, "character")}</span>`;
+  if (rest === "") return html`<bdi>${shown}</bdi>`;
+  return html`<bdi>${shown}…</bdi> <span class="left-out">+${countText(Array.from(rest).length, "character")}</span>`;
 }
 
 /** A dash for an unknown value. */
@@ -78,8 +78,8 @@ export const none: Html = html`<span class="none">–</span>`;
 
 /** Like `foreign`, for an attribute or a heading: truncated and harmless plain text, without the count. */
 export function foreignText(text: string, longest = cellLength): string {
-  const { shown, left } = beginningOf(text, longest);
-  return left === 0 ? shown : `${shown}…`;
+  const { shown, rest } = beginningOf(text, longest);
+  return rest === "" ? shown : `${shown}…`;
 }
 
 /**
@@ -99,15 +99,10 @@ export function isBlank(text: string): boolean {
   return /^[\s\p{Cf}\u115f\u1160\u3164\uffa0]*$/u.test(text);
 }
 
-function beginningOf(text: string, longest: number): { readonly shown: string; readonly left: number } {
+function beginningOf(text: string, longest: number): { readonly shown: string; readonly rest: string } {
   // A character has at most two UTF-16 units, so the rest of a long text need not be split.
-  const shown = Array.from(text.slice(0, 2 * longest))
+  const first = Array.from(text.slice(0, 2 * longest))
     .slice(0, longest)
     .join("");
-  return { shown: harmless(shown), left: charactersOf(text) - charactersOf(shown) };
-}
-
-/** Counts code points. */
-function charactersOf(text: string): number {
-  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+  return { shown: harmless(first), rest: text.slice(first.length) };
 }

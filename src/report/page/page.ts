@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type { Manifest } from "../../dump/manifest.js";
-import type { Answered, Next, Section } from "../sections/section.js";
-import type { Assets } from "./assets.js";
+import type { Answered, Section } from "../sections/section.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, trusted } from "./html.js";
 import { commandBlock, stateText, timeText } from "./table.js";
 
@@ -12,9 +12,17 @@ export interface PageParts {
   /** The answers on the first screen. */
   readonly answers: readonly Answered[];
   /** The next steps, most urgent first. */
-  readonly nexts: readonly Next[];
+  readonly nexts: readonly NonNullable<Section["next"]>[];
   readonly sections: readonly Section[];
 }
+
+/** The style of the page, and the script that sorts, filters and expands its tables. */
+export async function readAssets() {
+  const read = (name: string) => readFile(new URL(`./assets/${name}`, import.meta.url), "utf8");
+  return { style: await read("page.css"), script: await read("page.js") };
+}
+
+type Assets = Awaited<ReturnType<typeof readAssets>>;
 
 /**
  * Renders a report as one self-contained HTML document: the answers and next steps, then sections that need action, then the others,
@@ -91,10 +99,9 @@ ${body}
 `;
 }
 
-function renderFolded({ id, title, lead, body, tone }: Section): Html {
-  return fold(html`<h2 id="${id}-title">${title}</h2> <span class="lead ${tone}">${lead}</span>`, [
-    html`<section id="${id}" aria-labelledby="${id}-title">${body}</section>`,
-  ]);
+function renderFolded({ id, title, lead, body }: Section): Html {
+  const summary = html`<h2 id="${id}-title">${title}</h2> <span class="lead">${lead}</span>`;
+  return fold(summary, html`<section id="${id}" aria-labelledby="${id}-title">${body}</section>`);
 }
 
 function fold(summary: HtmlValue, body: HtmlValue): Html {
@@ -104,25 +111,17 @@ ${body}
 `;
 }
 
-/** A glossary for readers who do not know the service. */
-const words: readonly (readonly [word: string, meaning: string])[] = [
-  ["Dataset", "a knowledge base: documents that are searched together."],
-  ["Chunk", "a piece of a document. A search finds chunks, not documents."],
-  [
-    "Child chunk",
-    "a smaller piece of a chunk, in hierarchical documents: the search compares it, and gives back its chunk.",
-  ],
-  ["Run", "one time that kbdump read everything. Its files are a dump."],
-  [
-    "Re-index",
-    "the service cuts a document into chunks again. All old chunks go, with everything that people changed in them.",
-  ],
-  ["Batch", "documents that were uploaded together. The service tells how far their indexing is."],
-  ["Retrieved", "found by a search. The service counts it for each chunk, from its indexing on."],
-  ["Token", "the unit in which a model counts text; economy datasets count none."],
-];
-
+/** Explains words for readers who do not know the service. */
 const glossary = fold(
   html`<h2>Words on this page</h2>`,
-  html`<dl class="words-list">${words.map(([word, meaning]) => html`<dt>${word}</dt><dd>${meaning}</dd>\n`)}</dl>`,
+  html`<dl>
+<dt>Dataset</dt><dd>a knowledge base: documents that are searched together.</dd>
+<dt>Chunk</dt><dd>a piece of a document. A search finds chunks, not documents.</dd>
+<dt>Child chunk</dt><dd>a smaller piece of a chunk, in hierarchical documents: the search compares it, and gives back its chunk.</dd>
+<dt>Run</dt><dd>one time that kbdump read everything. Its files are a dump.</dd>
+<dt>Re-index</dt><dd>the service cuts a document into chunks again. All old chunks go, with everything that people changed in them.</dd>
+<dt>Batch</dt><dd>documents that were uploaded together. The service tells how far their indexing is.</dd>
+<dt>Retrieved</dt><dd>found by a search. The service counts it for each chunk, from its indexing on.</dd>
+<dt>Token</dt><dd>the unit in which a model counts text; economy datasets count none.</dd>
+</dl>`,
 );

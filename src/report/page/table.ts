@@ -1,4 +1,4 @@
-import { bytesText, countText, durationText, numberText as textOfNumber } from "../../amounts.js";
+import { ageText, bytesText, countText, durationText, numberText } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, isBlank, none } from "./html.js";
 
@@ -36,24 +36,25 @@ export function textOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
+/** Makes columns that are sorted by their number; null is a dash. */
+function sortable(render: (value: number) => HtmlValue, isNumber = true) {
+  return (title: string, name: string): Column => {
+    const sort = (row: SqlRow) => numberOrNull(row[name]);
+    return { title, cell: (row) => (sort(row) === null ? none : render(numberOf(row[name]))), sort, isNumber };
+  };
+}
+
 /** Columns by content. `name`: the column of the SQL row. */
 export const column = {
   document: { title: "Document", cell: documentCell } satisfies Column,
-  number: (title: string, name: string, text = numberText): Column => ({
-    title,
-    cell: (row) => text(numberOrNull(row[name])),
-    sort: (row) => numberOrNull(row[name]),
-    isNumber: true,
-  }),
-  time: (title: string, name: string): Column => ({
-    title,
-    cell: (row) => timeText(numberOrNull(row[name])),
-    sort: (row) => numberOrNull(row[name]),
-  }),
-  duration: (title: string, name: string): Column =>
-    column.number(title, name, (milliseconds) => (milliseconds === null ? none : durationText(milliseconds))),
-  bytes: (title: string, name: string): Column =>
-    column.number(title, name, (bytes) => (bytes === null ? none : bytesText(bytes))),
+  number: sortable((value) => numberText(Math.round(value))),
+  time: sortable(timeText, false),
+  duration: sortable(durationText),
+  age: sortable(ageText),
+  bytes: sortable(bytesText),
+  /** Columns of numbers: the titles, each with the column of the SQL row. */
+  numbers: (titles: Readonly<Record<string, string>>): readonly Column[] =>
+    Object.entries(titles).map(([title, name]) => column.number(title, name)),
   text: (title: string, name: string, longest = 200): Column => ({
     title,
     cell: (row) => foreign(textOrNull(row[name]), longest),
@@ -62,7 +63,10 @@ export const column = {
   id: (title: string, name: string): Column => ({ title, cell: (row) => idText(textOrNull(row[name])) }),
   state: (title: string, name: string, tones: Readonly<Record<string, Tone>> = stateTones): Column => ({
     title,
-    cell: (row) => stateCell(textOrNull(row[name]), tones),
+    cell: (row) => {
+      const state = textOrNull(row[name]);
+      return state === null ? none : stateText(tones[state] ?? "warn", foreign(state, 40));
+    },
   }),
 };
 
@@ -70,10 +74,6 @@ const stateTones: Readonly<Record<string, Tone>> = {
   ...{ completed: "good", available: "good", complete: "good", fresh: "good" },
   ...{ error: "bad", failed: "bad", "never read": "bad", "not in this run": "quiet" },
 };
-
-function stateCell(state: string | null, tones: Readonly<Record<string, Tone>>): HtmlValue {
-  return state === null ? none : stateText(tones[state] ?? "warn", foreign(state, 40));
-}
 
 /** Maximum bytes for the rows of a table, to keep the whole page below 2 MB. */
 const tableBytes = 80_000;
@@ -91,6 +91,11 @@ ${shown}</tbody>
 </table></div>
 ${shown.length === 0 && html`<p class="nothing">No row.</p>`}${renderRest(total - shown.length, query)}
 </div>`;
+}
+
+/** Renders a table below advice on its rows; nothing without rows. */
+export function renderFound(table: Table, advice?: string): HtmlValue {
+  return table.total > 0 && [advice && html`<p>${advice}</p>`, renderTable(table)];
 }
 
 function renderRow(columns: readonly Column[], row: SqlRow): Html {
@@ -120,7 +125,7 @@ export function renderFitting<Row>(rows: readonly Row[], render: (row: Row) => H
 /** Says how many rows are not shown, and which command prints all of them; empty if all are shown. */
 export function renderRest(left: number, query: string | null): HtmlValue {
   if (left <= 0) return "";
-  const rows = `${textOfNumber(left)} more ${left === 1 ? "row is" : "rows are"} not shown.`;
+  const rows = `${numberText(left)} more ${left === 1 ? "row is" : "rows are"} not shown.`;
   if (query === null) return html`<p class="rest">${rows}</p>`;
   return html`<p class="rest">${rows} This command prints all of them:</p>${commandBlock(query)}`;
 }
@@ -145,19 +150,20 @@ export function commandBlock(command: string): Html {
 
 /** Renders the name, dataset and id of a document; only the id if the service listed no name. */
 function documentCell(row: SqlRow): HtmlValue {
-  const [name, dataset] = [textOrNull(row.document_name), textOrNull(row.dataset_name)];
   const id = idText(textOrNull(row.document_id));
-  const of = nameOr(dataset, 60, idText(textOrNull(row.dataset_id)));
-  if (name === null || isBlank(name)) return html`<div class="document">${id}<small>${of}</small></div>`;
-  return html`<div class="document">${foreign(name, 120)}<small>${of} ${id}</small></div>`;
+  const dataset = documentName({ document_name: row.dataset_name, document_id: row.dataset_id });
+  const name = documentName(row, 120, null);
+  if (name === null) return html`<div class="document">${id}<small>${dataset}</small></div>`;
+  return html`<div class="document">${name}<small>${dataset} ${id}</small></div>`;
 }
 
-/** The name of a document in a sentence, or its id. */
-export function documentName(row: SqlRow, longest = 60): HtmlValue {
-  return nameOr(textOrNull(row.document_name), longest, idText(textOrNull(row.document_id)));
-}
-
-function nameOr(name: string | null, longest: number, other: HtmlValue): HtmlValue {
+/** The name of a document in a sentence; without a known name, its id. */
+export function documentName(
+  { document_name, document_id }: SqlRow,
+  longest = 60,
+  other: HtmlValue = idText(textOrNull(document_id)),
+): HtmlValue {
+  const name = textOrNull(document_name);
   return name === null || isBlank(name) ? other : foreign(name, longest);
 }
 
@@ -182,11 +188,6 @@ export function timeText(milliseconds: number | null): HtmlValue {
 export function dayText(milliseconds: number): string {
   const day = new Date(Math.max(-latest, Math.min(latest, milliseconds)));
   return day.toISOString().replace(/T.*/, "");
-}
-
-/** `5,012`, without a fraction; a dash for null. */
-export function numberText(number: number | null): HtmlValue {
-  return number === null ? none : textOfNumber(Math.round(number));
 }
 
 /** `31 %`. Rounds so that only zero shows as 0 % and only the whole shows as 100 %. */

@@ -26,7 +26,7 @@ const all = kinds.map(({ sum }) => sum).join(" + ");
 
 /** Shows the changes that each run found since its predecessor, up to this run. */
 export async function changesSection(source: Source): Promise<Section> {
-  const section = { id: "changes", title: "Changes per run", tone: "quiet", needsAction: false } as const;
+  const section = { id: "changes", title: "Changes per run" };
   if (!source.hasHistory)
     return {
       ...section,
@@ -70,27 +70,22 @@ function renderBars(rows: readonly SqlRow[], total: number): HtmlValue {
   const most = Math.max(...shown.map((row) => numberOf(row.all_changes)));
   if (most <= 0) return "";
   const day = shown.find((row) => numberOf(row.all_changes) === most);
+  const partsOf = (row: SqlRow) =>
+    kinds.map(({ name, mark }) => {
+      const count = numberOf(row[name]);
+      return { count, mark, text: `${name}: ${numberText(count)}` };
+    });
   return renderChart(
     {
       id: "change-bars",
       finding: `The run of ${dayText(numberOf(day?.started))} found the most: ${countText(most, "change")}.`,
       hint: shownText(shown.length, total, "the newest").trim(),
       keys: kinds.map(({ mark, name }) => ({ mark, text: name })),
-      ticks: [
-        { place: 0, label: "0" },
-        { place: 100, label: numberText(most) },
-      ],
+      ticks: { 0: "0", 100: numberText(most) },
     },
     shown.map((row) => ({
       name: timeText(numberOf(row.started)),
-      pieces: stacked(
-        kinds.map(({ name, mark }) => ({
-          count: numberOf(row[name]),
-          mark,
-          text: `${name}: ${numberText(numberOf(row[name]))}`,
-        })),
-        most,
-      ),
+      pieces: stacked(partsOf(row), most),
       value: row.all_changes === null ? "no earlier run" : numberText(numberOf(row.all_changes)),
     })),
   );

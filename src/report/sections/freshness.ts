@@ -1,4 +1,5 @@
 import { ageText, countText } from "../../amounts.js";
+import { stateBefore } from "../../database/views.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { sqlText } from "../../duckdb/sql.js";
 import { type HtmlValue, html } from "../page/html.js";
@@ -15,62 +16,46 @@ const states: readonly (readonly [state: string, tone: Tone, meaning: string])[]
   ["not in this run", "quiet", "an earlier run had them; they were deleted since, or this run was not asked for them"],
 ];
 
+type Counts = ReadonlyMap<unknown, number>;
+
 /** Shows how fresh every document is: whether this run read it completely, and when it last changed. */
 export async function freshnessSection(source: Source): Promise<Section> {
   const asOf = Date.parse(source.manifest.finished_at);
-  await loadEarlier(source);
+  await source.connection.run(`CREATE TEMP TABLE earlier AS ${earlierSql(source)}`);
   await source.connection.run(freshnessSql);
-  const counts = await source.rows("SELECT state, count(*) AS documents FROM freshness GROUP BY state");
+  const found = await source.rows("SELECT state, count(*) AS documents FROM freshness GROUP BY state");
+  const counts = new Map(found.map(({ state, documents }) => [state, numberOf(documents)]));
   const [oldest] = await source.rows(
     `FROM freshness LEFT JOIN names USING (dataset_id, document_id)
     WHERE changed_at IS NOT NULL AND state <> 'not in this run' ORDER BY changed_at, nr LIMIT 1`,
   );
-  const isOfEarlier = counts.some(({ state }) => state === "not in this run");
   const table = await source.table({
     caption: "Freshness of documents",
     columns: [
       column.document,
       column.state("State", "state"),
       column.time("Last change", "changed_at"),
-      column.number("Unchanged for", "unchanged", (age) => (age === null ? "–" : ageText(age))),
+      column.age("Unchanged for", "unchanged"),
       column.number("Chunks", "chunks"),
     ],
     select: `SELECT *, ${asOf} - changed_at AS unchanged FROM freshness`,
     order: `list_position([${states.map(([state]) => sqlText(state)).join(", ")}], state), changed_at NULLS LAST, nr, dataset_id, document_id`,
-    query: queryOf(source, isOfEarlier),
+    query: queryOf(source, counts.has("not in this run")),
   });
   return {
     id: "freshness",
     title: "Freshness of every document",
-    tone: "quiet",
     lead: leadOf(counts, oldest, asOf, source.hasHistory),
-    needsAction: false,
     body: [renderStates(counts), renderTable(table)],
   };
 }
 
-/** Creates `earlier`: the documents with rows in the database right after this run, regardless of later runs. */
-async function loadEarlier({ connection, hasHistory, run_id }: Source): Promise<void> {
-  const run = sqlText(run_id);
-  const sql = hasHistory
-    ? `SELECT dataset_id, document_id FROM job.main.documents WHERE run_id <= ${run}
-      UNION SELECT dataset_id, document_id FROM held`
-    : "SELECT dataset_id, document_id FROM documents WHERE false";
-  if (hasHistory) await connection.run(heldSql(run));
-  await connection.run(`CREATE TEMP TABLE earlier AS ${sql}`);
-}
-
-/** SQL: creates `held`, the documents that a later run read again and that had chunks before it. */
-function heldSql(run: string): string {
-  const later = `(FROM job.main.documents WHERE run_id > ${run})`;
-  const changes = `FROM job.main.chunk_changes SEMI JOIN ${later} USING (dataset_id, document_id) WHERE run_id > ${run}`;
-  return `CREATE TEMP TABLE held AS
-    SELECT dataset_id, document_id FROM (
-      SELECT dataset_id, document_id ${changes} GROUP BY dataset_id, document_id, lineage HAVING arg_min(change, run_id) <> 'added'
-    )
-    UNION
-    SELECT dataset_id, document_id FROM job.main.chunks SEMI JOIN ${later} USING (dataset_id, document_id)
-      ANTI JOIN (SELECT dataset_id, document_id, coalesce(new_id, id) AS id ${changes}) USING (dataset_id, document_id, id)`;
+/** SQL: the documents with rows in the database right after this run, regardless of later runs. */
+function earlierSql({ hasHistory, run_id }: Source): string {
+  if (!hasHistory) return "SELECT dataset_id, document_id FROM documents WHERE false";
+  const atRun = stateBefore("chunks", { later: `run_id > ${sqlText(run_id)}`, from: "job.main." });
+  return `SELECT dataset_id, document_id FROM job.main.documents WHERE run_id <= ${sqlText(run_id)}
+    UNION SELECT dataset_id, document_id FROM (${atRun})`;
 }
 
 /** SQL: creates `freshness`, with a row per document of this run or an earlier one. Times are in milliseconds since 1970. */
@@ -100,16 +85,13 @@ function queryOf(source: Source, isOfEarlier: boolean): string {
   );
 }
 
-function countOf(counts: readonly SqlRow[], wanted: string): number {
-  return numberOf(counts.find(({ state }) => state === wanted)?.documents);
-}
-
-function leadOf(counts: readonly SqlRow[], oldest: SqlRow | undefined, asOf: number, hasHistory: boolean): HtmlValue {
-  const fresh = countOf(counts, "fresh");
-  const all = states.reduce((sum, [state]) => sum + countOf(counts, state), 0) - countOf(counts, "not in this run");
+function leadOf(counts: Counts, oldest: SqlRow | undefined, asOf: number, hasHistory: boolean): HtmlValue {
+  const fresh = counts.get("fresh") ?? 0;
+  const all = [...counts.values()].reduce((sum, count) => sum + count, 0) - (counts.get("not in this run") ?? 0);
   if (all === 0) return "The dump has no document.";
+  const every = all === 1 ? "the one document" : `all ${countText(all, "document")}`;
   return sentences(
-    `This run read ${fresh === all ? `${all === 1 ? "the one document" : `all ${countText(all, "document")}`}` : `${fresh} of ${countText(all, "document")}`} whole.`,
+    `This run read ${fresh === all ? every : `${fresh} of ${countText(all, "document")}`} whole.`,
     oldest &&
       html`${documentName(oldest)} has not changed for the longest time: ${ageText(asOf - numberOf(oldest.changed_at))} before this run.`,
     !hasHistory && fresh < all && "Without the database of the job, earlier reads are not known.",
@@ -117,10 +99,10 @@ function leadOf(counts: readonly SqlRow[], oldest: SqlRow | undefined, asOf: num
 }
 
 /** Renders the states of documents that this run did not read completely, with their meanings. */
-function renderStates(counts: readonly SqlRow[]): HtmlValue {
-  const others = states.filter(([state]) => state !== "fresh" && countOf(counts, state) > 0);
+function renderStates(counts: Counts): HtmlValue {
+  const others = states.filter(([state]) => state !== "fresh" && counts.has(state));
   const items = others.map(
-    ([state, tone, meaning]) => html`<li>${stateText(tone, `${countOf(counts, state)} ${state}`)}: ${meaning}.</li>\n`,
+    ([state, tone, meaning]) => html`<li>${stateText(tone, `${counts.get(state)} ${state}`)}: ${meaning}.</li>\n`,
   );
-  return items.length > 0 && html`<ul class="states">${items}</ul>`;
+  return items.length > 0 && html`<ul>${items}</ul>`;
 }

@@ -1,9 +1,9 @@
 import { countText, numberText } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { sqlText } from "../../duckdb/sql.js";
-import { mostChartRows, renderChart, rowName, shownText, strip } from "../page/chart.js";
+import { mostChartRows, type Piece, renderChart, rowHeight, shownText } from "../page/chart.js";
 import { type HtmlValue, html } from "../page/html.js";
-import { column, documentName, numberOf, renderTable, shareText, type Table } from "../page/table.js";
+import { column, documentName, numberOf, renderFound, shareText, type Table } from "../page/table.js";
 import type { Source } from "../source.js";
 import { type Answer, type Answered, sentences } from "./section.js";
 
@@ -22,20 +22,18 @@ export async function hitsSection(source: Source): Promise<Answered> {
       (SELECT count(*) FROM chunks) AS chunks FROM retrievable`,
   );
   const documents = await documentsTable(source);
-  const answer = answerOf(sums, documents.rows[0], source.hasHistory);
-  const never = numberOf(sums.never);
   return {
-    ...answer,
+    ...answerOf(sums, documents.rows[0], source.hasHistory),
     id: "hits",
+    question: "What is never found?",
     title: "Where chunks are never found",
-    needsAction: false,
     body: [
       renderStrips(documents, sums),
-      documents.total > 0 && renderTable(documents),
-      never > 0 && [
-        html`<p class="advice">A chunk that no question ever reached costs tokens and answers nothing. It may be too long, too short, out of date, or say what another one says better.</p>`,
-        renderTable(await chunksTable(source, numberOf(sums.before))),
-      ],
+      renderFound(documents),
+      renderFound(
+        await chunksTable(source, numberOf(sums.before)),
+        "A chunk that no question ever reached costs tokens and answers nothing. It may be too long, too short, out of date, or say what another one says better.",
+      ),
     ],
   };
 }
@@ -68,8 +66,7 @@ async function documentsTable(source: Source): Promise<Table> {
     caption: "Retrieval per document, of its enabled chunks",
     columns: [
       column.document,
-      column.number("Enabled chunks", "enabled"),
-      column.number("Never retrieved", "never"),
+      ...column.numbers({ "Enabled chunks": "enabled", "Never retrieved": "never" }),
       {
         title: "Share",
         cell: (row) => shareText(numberOf(row.never), numberOf(row.enabled)),
@@ -90,62 +87,48 @@ async function documentsTable(source: Source): Promise<Table> {
 
 /** The longest chunks without hits. There is no command that prints all of them if some hits are only in the history. */
 async function chunksTable(source: Source, before: number): Promise<Table> {
-  const where = "enabled AND hit_count = 0 ORDER BY word_count DESC";
+  const all = `SELECT document_id, position, id, word_count, content FROM ${source.rowsOfRun("chunks")}
+    WHERE enabled AND hit_count = 0 ORDER BY word_count DESC`;
   return source.table({
     caption: "Chunks that were never retrieved, the longest first",
     columns: [
       column.document,
-      column.number("Position", "position"),
-      column.number("Characters", "characters"),
+      ...column.numbers({ Position: "position", Characters: "characters" }),
       column.time("Made", "created"),
       column.text("Beginning", "beginning"),
     ],
     select: `SELECT dataset_id, document_id, id, position, characters, epoch_ms(created_at) AS created, beginning, row
       FROM chunks SEMI JOIN (FROM retrievable WHERE never) USING (row)`,
     order: "characters DESC NULLS LAST, row",
-    query:
-      before > 0
-        ? null
-        : source.askRun(
-            `SELECT document_id, position, id, word_count, content FROM ${source.rowsOfRun("chunks")} WHERE ${where}`,
-          ),
+    query: before > 0 ? null : source.askRun(all),
   });
 }
 
 function answerOf(sums: SqlRow, first: SqlRow | undefined, hasHistory: boolean): Answer {
-  const question = "What is never found?";
   const [enabled, never, chunks] = [numberOf(sums.enabled), numberOf(sums.never), numberOf(sums.chunks)];
-  const base = countText(enabled, "enabled chunk");
-  const others = enabled < chunks && ` (of ${countText(chunks, "chunk")}; the others are disabled, or have no count)`;
   if (enabled === 0) {
     const lead = "The dump has no enabled chunk for which the service counts how often it was retrieved.";
-    return { question, tone: "quiet", short: "Nothing known", lead };
+    return { tone: "quiet", short: "Nothing known", lead };
   }
-  const before = hasHistory
-    ? "Retrievals before a re-index count, too."
-    : "A re-index sets the counts back to 0, and no history tells what was retrieved before.";
-  if (never === 0) {
-    const lead = sentences(html`Each of the ${base}${others} was retrieved at least once.`, before);
-    return { question, tone: "good", short: "Nothing", lead };
-  }
+  const base = countText(enabled, "enabled chunk");
+  const others = enabled < chunks && ` (of ${countText(chunks, "chunk")}; the others are disabled, or have no count)`;
+  const answer = (tone: Answer["tone"], short: string, ...found: readonly HtmlValue[]): Answer => {
+    const before = hasHistory
+      ? "Retrievals before a re-index count, too."
+      : "A re-index sets the counts back to 0, and no history tells what was retrieved before.";
+    return { tone, short, lead: sentences(...found, before) };
+  };
+  if (never === 0) return answer("good", "Nothing", html`Each of the ${base}${others} was retrieved at least once.`);
   if (never === enabled) {
-    const lead = sentences(
-      html`None of the ${base}${others} was ever retrieved. The knowledge base may be new, or unused.`,
-      before,
-    );
-    return { question, tone: "warn", short: "All of it", lead };
+    const found = html`None of the ${base}${others} was ever retrieved. The knowledge base may be new, or unused.`;
+    return answer("warn", "All of it", found);
   }
-  const lead = sentences(
+  return answer(
+    2 * never > enabled ? "warn" : "quiet",
+    `${shareText(never, enabled)} of ${base}`,
     html`${countText(never, "chunk")} of ${base}${others} ${never === 1 ? "was" : "were"} never retrieved.`,
     first && html`${documentName(first, 40)} has the most of them: ${numberText(numberOf(first.never))}.`,
-    before,
   );
-  return {
-    question,
-    tone: 2 * never > enabled ? "warn" : "quiet",
-    short: `${shareText(never, enabled)} of ${base}`,
-    lead,
-  };
 }
 
 /** Renders a strip per document, from start to end. The fuller a part, the more of its chunks were never retrieved. */
@@ -157,21 +140,26 @@ function renderStrips({ rows, total }: Table, { never, enabled }: SqlRow): HtmlV
       id: "hit-strips",
       finding: `${shareText(numberOf(never), numberOf(enabled))} of ${countText(numberOf(enabled), "enabled chunk")} were never retrieved.`,
       hint: `Every strip is a document from its beginning to its end. The higher a place is filled, the more of its chunks were never retrieved.${shownText(shown.length, total, "those with the most chunks that were never retrieved")}`,
-      ticks: [
-        { place: 0, label: "beginning" },
-        { place: 100, label: "end" },
-      ],
+      ticks: { 0: "beginning", 100: "end" },
     },
     shown.map((row) => ({
-      name: rowName(row),
-      pieces: [
-        { from: 0, to: 100, mark: "raised", top: 2, height: 20 },
-        ...strip(
-          places.map((place) => numberOf(row[`place_${place}`])),
-          "mark-2",
-        ),
-      ],
+      name: documentName(row, 80),
+      pieces: [{ from: 0, to: 100, mark: "raised", top: 2, height: most }, ...stripOf(row)],
       value: `${shareText(numberOf(row.never), numberOf(row.enabled))} never`,
     })),
   );
+}
+
+/** The height of a filled strip. */
+const most = rowHeight - 4;
+
+/** The parts of a document, side by side, each filled from the bottom by its share of chunks that were never retrieved. */
+function stripOf(row: SqlRow): readonly Piece[] {
+  const width = 100 / places.length;
+  return places.flatMap((place) => {
+    const share = numberOf(row[`place_${place}`]);
+    const height = Math.max(1, most * share);
+    const span = { from: place * width, to: (place + 0.92) * width };
+    return share > 0 ? [{ ...span, mark: "mark-2", top: rowHeight - 2 - height, height }] : [];
+  });
 }

@@ -1,6 +1,6 @@
 import { countText, numberText as text } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
-import { type ChartRow, mostChartRows, renderChart, rowHeight, rowName, shownText } from "../page/chart.js";
+import { type ChartRow, mostChartRows, renderChart, rowHeight, shownText } from "../page/chart.js";
 import { type HtmlValue, html } from "../page/html.js";
 import { column, documentName, numberOf, renderTable } from "../page/table.js";
 import type { Source } from "../source.js";
@@ -24,12 +24,8 @@ export async function lengthsSection(source: Source): Promise<Section> {
     caption: "Lengths of chunks per document, in characters",
     columns: [
       column.document,
-      column.number("Chunks", "chunks"),
-      column.number("Shortest", "shortest"),
-      column.number("Median", "median"),
-      column.number("Longest", "longest"),
-      column.number("Characters", "all_characters"),
-      column.number("Tokens", "tokens"),
+      ...column.numbers({ Chunks: "chunks", Shortest: "shortest", Median: "median", Longest: "longest" }),
+      ...column.numbers({ Characters: "all_characters", Tokens: "tokens" }),
     ],
     select: `SELECT dataset_id, document_id, ${figures} FROM chunks WHERE characters IS NOT NULL GROUP BY dataset_id, document_id`,
     order: "chunks DESC, dataset_id, document_id",
@@ -38,7 +34,7 @@ export async function lengthsSection(source: Source): Promise<Section> {
       FROM (${lengths}) WHERE length IS NOT NULL GROUP BY dataset_id, document_id ORDER BY chunks DESC`,
     ),
   });
-  const section = { id: "lengths", title: "Lengths of chunks", tone: "quiet", needsAction: false } as const;
+  const section = { id: "lengths", title: "Lengths of chunks" };
   if (numberOf(all.chunks) === 0) return { ...section, lead: "The dump has no chunk.", body: "" };
   return {
     ...section,
@@ -83,9 +79,12 @@ function renderBoxes(all: SqlRow, rows: readonly SqlRow[], total: number): HtmlV
       id: "length-boxes",
       finding: `Half of all chunks have ${text(Math.round(numberOf(all.quartile_1)))} to ${text(Math.round(numberOf(all.quartile_3)))} characters.`,
       hint: `The line goes from the shortest chunk to the longest, the box holds the middle half, the upright stroke and the number are the median. From 10 on, each step of the scale is ten times the one before.${shownText(shown.length, total, "those with the most chunks")}`,
-      ticks: powers.map((power) => ({ place: place(power), label: text(power) })),
+      ticks: Object.fromEntries(powers.map((power) => [place(power), text(power)])),
     },
-    [boxRow(html`<strong>All chunks</strong>`, all, place), ...shown.map((row) => boxRow(rowName(row), row, place))],
+    [
+      boxRow(html`<strong>All chunks</strong>`, all, place),
+      ...shown.map((row) => boxRow(documentName(row, 80), row, place)),
+    ],
   );
 }
 

@@ -1,5 +1,5 @@
 import { countText, lostText, numberText } from "../../amounts.js";
-import type { ChangeCounts, TextPart } from "../../compare/diff-result.js";
+import type { TextPart } from "../../compare/diff-result.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { documentKey } from "../../rows/row.js";
 import type { LostCard, LostFacts } from "../lost.js";
@@ -12,9 +12,9 @@ import {
   idText,
   numberOf,
   renderFitting,
+  renderFound,
   renderNotes,
   renderRest,
-  renderTable,
   stateText,
   type Table,
   timeText,
@@ -28,23 +28,20 @@ const question = "What was lost by a re-index?";
 /** Shows rows lost in a re-index since an older run: how to restore them, their texts, and the documents that changed. */
 export function lostSection(facts: LostFacts, { content }: Pick<Source, "content">): Answered {
   const { diff, commands, old, restore, warnings, warning_count } = facts;
-  const answer = answerOf(facts);
-  const documents = documentsTable(facts, content);
+  const next = { text: "See what comes back, without writing anything:", command: commands.restore };
   return {
-    ...answer,
+    ...answerOf(facts),
     id: "lost",
+    question,
     title: "Lost since the older run",
     needsAction: diff.lost > 0,
-    next:
-      restore.rows > 0
-        ? { text: "See what comes back, without writing anything:", command: commands.restore }
-        : undefined,
+    next: restore.rows > 0 ? next : undefined,
     body: [
       diff.lost > 0 && renderRestore(facts, content),
       html`<p>Compared with the run <code>${old.run_id}</code> of ${foreign(old.job)}, which ended ${timeText(Date.parse(old.finished_at))} UTC.</p>`,
       warning_count > 0 && renderNotes(warnings, warning_count, "warning"),
       diff.lost > 0 && renderCards(facts, content),
-      documents.total > 0 && renderTable(documents),
+      renderFound(documentsTable(facts, content)),
     ],
   };
 }
@@ -52,7 +49,7 @@ export function lostSection(facts: LostFacts, { content }: Pick<Source, "content
 /** The answer if no older run was compared. */
 export function notCompared({ job }: Source): Answered {
   return {
-    ...{ id: "lost", title: "Lost", question, tone: "quiet", short: "Not compared", needsAction: false, body: null },
+    ...{ id: "lost", title: "Lost", question, tone: "quiet", short: "Not compared", body: null },
     lead: "No older run was compared with this one.",
     next: {
       text: "Compare with the complete run before this one, if there is one:",
@@ -71,19 +68,14 @@ function answerOf({ diff, old, restore, warning_count }: LostFacts): Answer {
   const since = `Since the run of ${dayText(Date.parse(old.finished_at))}`;
   if (lost > 0) {
     const back = restore.rows > 0 && `One command brings ${numberText(restore.rows)} back.`;
-    const lead = sentences(
-      `${since}: ${lostText(lost, manual_edits)}. A row is a chunk or a child chunk.`,
-      back,
-      ...limits,
-    );
-    return { question, tone: manual_edits > 0 ? "bad" : "warn", short: `${numberText(lost)} lost`, lead };
+    const what = `${since}: ${lostText(lost, manual_edits)}. A row is a chunk or a child chunk.`;
+    const lead = sentences(what, back, ...limits);
+    return { tone: manual_edits > 0 ? "bad" : "warn", short: `${numberText(lost)} lost`, lead };
   }
   const isCertain = unknown + gone + warning_count === 0;
   const what = counts.documents.reindexed === 0 ? "no document was re-indexed" : "no row was lost";
   const lead = sentences(`${since}, ${isCertain ? "" : "as far as the runs can be compared, "}${what}.`, ...limits);
-  return isCertain
-    ? { question, tone: "good", short: "Nothing", lead }
-    : { question, tone: "warn", short: "Nothing known", lead };
+  return isCertain ? { tone: "good", short: "Nothing", lead } : { tone: "warn", short: "Nothing known", lead };
 }
 
 /** Renders the commands that plan and apply the restore, or why there are none. */
@@ -119,20 +111,20 @@ ${renderRest(diff.lost - shown.length, commands.diff)}`;
 
 /** Renders a lost row: its text, who edited it, and whether a restore brings it back. */
 function renderCard({ change, document, edit, content: planned, reason }: LostCard, content: boolean): Html {
-  const { level, old_position: position, old_id } = change;
+  const { level, old_position: position, old_id, manual_edit } = change;
   const row = content ? { ...document, id: old_id } : withoutTexts({ ...document, id: old_id });
   const place = `${level === "chunk" ? "chunk" : "child chunk"}${position === null ? "" : ` ${numberText(position)}`}`;
-  const by = content && edit?.by ? html` by ${idText(edit.by)}` : "";
-  const at = edit?.at ? html` on ${timeText(Date.parse(edit.at))} UTC` : "";
-  const parts = content ? wordsOf(change, planned) : { content: [], answer: [] };
+  const by = content && edit?.by && html` by ${idText(edit.by)}`;
+  const at = edit?.at && html` on ${timeText(Date.parse(edit.at))} UTC`;
+  const parts = wordsOf(change, planned);
+  const words = [
+    renderWords(parts.content),
+    parts.answer.length > 0 && [html`<p>Answer:</p>\n`, renderWords(parts.answer)],
+  ];
   return html`<article class="card">
 <h4>${documentName(row, 120)}, ${place}</h4>
-<p>${stateText(change.manual_edit === null ? "warn" : "bad", lossOf(change))} ${change.manual_edit === null ? "no fact of a manual edit" : [editWords[change.manual_edit], by, at]} <small>${idText(row.id)}</small></p>
-${renderWords(parts.content)}${
-  parts.answer.length > 0 &&
-  html`<p class="label">Answer:</p>
-${renderWords(parts.answer)}`
-}<p>${reason === null ? "The commands above bring it back." : html`Needs your decision${content && html`: ${foreign(reason, 400)}`}`}</p>
+<p>${stateText(manual_edit === null ? "warn" : "bad", lossOf(change))} ${manual_edit === null ? "no fact of a manual edit" : [editWords[manual_edit], by, at]} <small>${idText(row.id)}</small></p>
+${content && words}<p>${reason === null ? "The commands above bring it back." : html`Needs your decision${content && html`: ${foreign(reason, 400)}`}`}</p>
 </article>
 `;
 }
@@ -208,38 +200,26 @@ const mostDocuments = 300;
 function documentsTable({ diff, commands }: LostFacts, content: boolean): Table {
   const changed = diff.documents.filter(({ state, reindexed }) => state !== "same" || reindexed);
   const rows: SqlRow[] = changed.map(({ chunks, child_chunks: children, ...document }) => {
-    const count = (name: keyof ChangeCounts) => chunks[name] + children[name];
-    const row = {
-      ...document,
-      state: document.reindexed ? "re-indexed" : stateWords[document.state],
-      lost: count("lost"),
-      manual_edits: count("manual_edits"),
-      removed: count("removed"),
-      changed: count("changed"),
-      added: count("added"),
-    };
-    return content ? row : { ...withoutTexts(row), state: row.state };
+    const counts = Object.fromEntries(counted.map((name) => [name, chunks[name] + children[name]]));
+    const row = { ...document, ...counts };
+    const state = document.reindexed ? "re-indexed" : stateWords[document.state];
+    return { ...(content ? row : withoutTexts(row)), state };
   });
   const changes = (row: SqlRow) => numberOf(row.removed) + numberOf(row.changed) + numberOf(row.added);
-  const key = ({ dataset_id, document_id }: SqlRow) =>
-    documentKey({ dataset_id: String(dataset_id), document_id: String(document_id) });
   rows.sort(
     (one, other) =>
       numberOf(other.manual_edits) - numberOf(one.manual_edits) ||
       numberOf(other.lost) - numberOf(one.lost) ||
       changes(other) - changes(one) ||
-      (key(one) < key(other) ? -1 : 1),
+      (documentKey(one) < documentKey(other) ? -1 : 1),
   );
   return {
     caption: "Documents that changed since the older run, with chunks and child chunks",
     columns: [
       column.document,
       column.state("State", "state", { "re-indexed": "warn", changed: "quiet", new: "quiet" }),
-      column.number("Lost", "lost"),
-      column.number("Manual edits", "manual_edits"),
-      column.number("Removed", "removed"),
-      column.number("Changed", "changed"),
-      column.number("Added", "added"),
+      ...column.numbers({ Lost: "lost", "Manual edits": "manual_edits" }),
+      ...column.numbers({ Removed: "removed", Changed: "changed", Added: "added" }),
     ],
     rows: rows.slice(0, mostDocuments),
     total: rows.length,
@@ -247,6 +227,7 @@ function documentsTable({ diff, commands }: LostFacts, content: boolean): Table 
   };
 }
 
+const counted = ["lost", "manual_edits", "removed", "changed", "added"] as const;
 const stateWords = {
   same: "the same",
   different: "changed",
