@@ -46,7 +46,7 @@ export function renderChart({ id, finding, hint, keys = [], ticks }: Chart, rows
 <figcaption><p id="${id}-finding">${finding}</p>
 ${hint && html`<p class="hint">${hint}</p>`}${keys.length > 0 && html`<p class="hint">${keys.map(renderKey)}</p>`}</figcaption>
 <div role="img" aria-labelledby="${id}-finding">
-<div class="row axis">${renderDrawing(18, labels)}</div>
+<div class="row"><span></span>${renderDrawing(18, labels)}</div>
 ${rows.map(
   ({ name, pieces, value }) =>
     html`<div class="row"><span class="name">${name}</span>${renderDrawing(rowHeight, [grid, pieces.map(renderPiece)])}<span class="value">${value}</span></div>\n`,

@@ -49,7 +49,7 @@ export function renderPage(
 <a class="skip" href="#sections">Skip to the sections</a>
 <header>
 <h1>${foreign(job)}</h1>
-<p class="origin">Run <code>${run_id}</code> of ${timeText(Date.parse(started_at))} UTC, from <code>${foreign(service.base_url)}</code></p>
+<p class="note">Run <code>${run_id}</code> of ${timeText(Date.parse(started_at))} UTC, from <code>${foreign(service.base_url)}</code></p>
 <div class="answers">
 ${answers.map(renderAnswer)}</div>
 <div class="next">
@@ -59,7 +59,7 @@ ${nexts.length === 0 ? html`<p>Nothing needs to be done.</p>` : nexts.map(({ tex
 </header>
 <main id="sections" tabindex="-1">
 ${open.map(renderOpen)}
-<h2 class="group">${open.length === 0 ? "Details" : "More details"}</h2>
+<h2>${open.length === 0 ? "Details" : "More details"}</h2>
 ${folded.map(renderFolded)}
 ${glossary}
 </main>
@@ -83,7 +83,7 @@ function policyOf({ style, script }: Assets): string {
 function renderAnswer({ id, question, tone, short, lead, body }: Answered): Html {
   const state = stateText(tone, short);
   return html`<div class="answer ${tone}">
-<p class="question">${question}</p>
+<p>${question}</p>
 <p class="short">${body === null ? state : html`<a href="#${id}">${state}</a>`}</p>
 <p>${lead}</p>
 </div>

@@ -89,7 +89,7 @@ export function renderTable({ caption, columns, rows, total, query }: Table): Ht
 <tbody>
 ${shown}</tbody>
 </table></div>
-${shown.length === 0 && html`<p class="nothing">No row.</p>`}${renderRest(total - shown.length, query)}
+${shown.length === 0 && html`<p class="note">No row.</p>`}${renderRest(total - shown.length, query)}
 </div>`;
 }
 
@@ -126,8 +126,8 @@ export function renderFitting<Row>(rows: readonly Row[], render: (row: Row) => H
 export function renderRest(left: number, query: string | null): HtmlValue {
   if (left <= 0) return "";
   const rows = `${numberText(left)} more ${left === 1 ? "row is" : "rows are"} not shown.`;
-  if (query === null) return html`<p class="rest">${rows}</p>`;
-  return html`<p class="rest">${rows} This command prints all of them:</p>${commandBlock(query)}`;
+  if (query === null) return html`<p class="note">${rows}</p>`;
+  return html`<p class="note">${rows} This command prints all of them:</p>${commandBlock(query)}`;
 }
 
 /** Maximum sentences of a list, and maximum characters of each. */
@@ -138,9 +138,9 @@ export function renderNotes(notes: readonly string[], count: number, noun: strin
   const shown = notes.slice(0, mostNotes);
   if (shown.length === 0) return html`<p>${countText(count, noun)}, not shown in a report without content.</p>`;
   const left = count - shown.length;
-  return html`<ul class="notes">
+  return html`<ul>
 ${shown.map((note) => html`<li>${foreign(note, longestNote)}</li>\n`)}</ul>
-${left > 0 && html`<p class="rest">${countText(left, `more ${noun}`)} not shown.</p>`}`;
+${left > 0 && html`<p class="note">${countText(left, `more ${noun}`)} not shown.</p>`}`;
 }
 
 /** Renders a command with a button to copy it. */

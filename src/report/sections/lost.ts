@@ -103,7 +103,7 @@ function renderCards({ cards, diff, commands }: LostFacts, content: boolean): Ht
   const shown = renderFitting(cards, (card) => renderCard(card, content), cardsBytes);
   const [first, others] = [shown.slice(0, openCards), shown.slice(openCards)];
   return html`<h3>Lost rows</h3>
-<p>Words <del>struck out</del> were lost, <ins>underlined</ins> ones stand there now. Manual edits come first.</p>
+<p>Words <del class="bad">struck out</del> were lost, <ins class="good">underlined</ins> ones stand there now. Manual edits come first.</p>
 <div class="cards">${first}</div>
 ${others.length > 0 && html`<details><summary>${countText(others.length, "more lost row")}</summary><div class="cards">${others}</div></details>`}
 ${renderRest(diff.lost - shown.length, commands.diff)}`;
@@ -184,8 +184,8 @@ function renderWords(parts: readonly TextPart[]): HtmlValue {
 function renderPart({ kind, text, cut }: TextPart): Html {
   const shown = foreignText(text, 2000);
   const left = cut > 0 && html` <span class="left-out" dir="ltr">(${numberText(cut)} characters left out)</span> `;
-  if (kind === "removed") return html`<del>${spoken("lost:")}${shown}</del>${left}`;
-  if (kind === "added") return html`<ins>${spoken("now:")}${shown}</ins>${left}`;
+  if (kind === "removed") return html`<del class="bad">${spoken("lost:")}${shown}</del>${left}`;
+  if (kind === "added") return html`<ins class="good">${spoken("now:")}${shown}</ins>${left}`;
   return html`${shown}${left}`;
 }
 

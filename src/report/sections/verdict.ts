@@ -35,7 +35,7 @@ export async function verdictSection(source: Source, verification: Verification 
   };
 }
 
-const advice = html`<p class="advice"><strong>Failed</strong>: the document could not be read. <strong>Unstable</strong>: it changed each time that it was read, or its lists never added up; the dump has the rows that came. Remove the cause, then run the job again with <code class="word">--retry-failed</code>: it reads only these documents, and keeps all others.</p>`;
+const advice = html`<p><strong>Failed</strong>: the document could not be read. <strong>Unstable</strong>: it changed each time that it was read, or its lists never added up; the dump has the rows that came. Remove the cause, then run the job again with <code class="word">--retry-failed</code>: it reads only these documents, and keeps all others.</p>`;
 
 function answerOf(manifest: Manifest, verification: Verification | undefined): Answer {
   const { documents, counts, status, options, warnings } = manifest;
@@ -147,7 +147,7 @@ function renderFiles({ files }: Manifest): HtmlValue {
     { title: "File", cell: ({ path }: { path?: unknown }) => html`<code>${String(path)}</code>` },
     column.number("Rows", "rows"),
     column.bytes("Size", "bytes"),
-    { title: "SHA-256", cell: ({ sha256 }: { sha256?: unknown }) => html`<code class="hash">${String(sha256)}</code>` },
+    { title: "SHA-256", cell: ({ sha256 }: { sha256?: unknown }) => html`<code>${String(sha256)}</code>` },
   ];
   const rows = files.map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, sha256 }));
   const table = renderTable({ caption: "Files of the dump", columns, rows, total: rows.length, query: null });

@@ -31,7 +31,7 @@
     filter.setAttribute("aria-label", `Filter: ${table.caption?.textContent}`);
     filter.addEventListener("input", show);
     const count = document.createElement("span");
-    count.className = "count";
+    count.className = "note count";
     count.setAttribute("aria-live", "polite");
     let isFolded = true;
     const unfold = makeButton("unfold", () => {
