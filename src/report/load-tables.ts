@@ -3,7 +3,7 @@ import { tables } from "../database/tables.js";
 import { type Connection, lacksMemory } from "../duckdb/open-duckdb.js";
 import { rowsOf } from "../duckdb/read-rows.js";
 import { sqlText, sqlTypes, utcTime } from "../duckdb/sql.js";
-import { checkRows, loadRows, uncheckedRows } from "../dump/load.js";
+import { type CheckedRows, checkRows, loadList, loadRows, uncheckedRows } from "../dump/load.js";
 import type { DumpTable } from "../dump/manifest.js";
 import { type Dump, databaseOf } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
@@ -48,8 +48,12 @@ const needed = {
   indexing_status: readingsSql,
 } as const;
 
-/** The kinds that a report queries. */
-export const kinds = Object.keys(needed) as readonly (keyof typeof needed)[];
+const kinds = Object.keys(needed) as readonly (keyof typeof needed)[];
+
+/** The files that a report reads. */
+export function filesOf(dump: Dump): readonly DumpTable[] {
+  return kinds.flatMap((kind) => dump.tablesOf([kind], { guarded: true }) ?? []);
+}
 
 /**
  * Loads the data for a report into tables named like their kinds, and into `documents` (from the manifest) and `names`. Reads each
@@ -59,20 +63,19 @@ export const kinds = Object.keys(needed) as readonly (keyof typeof needed)[];
  */
 export async function loadTables(connection: Connection, dump: Dump, options: LoadOptions): Promise<string | null> {
   const noHistory = await openHistory(connection, dump, options);
-  const hasFiles = dump.tablesOf(["chunks"], { guarded: true }) !== undefined;
+  const files = filesOf(dump);
+  const hasFiles = files.some(({ kind }) => kind === "chunks");
   if (!hasFiles) await checkNewest(connection, dump, noHistory);
-  const files = new Map(
-    kinds.flatMap((kind) => dump.tablesOf([kind], { guarded: true }) ?? []).map((file) => [file.kind, file]),
-  );
-  for (const { bytes } of files.values()) options.progress.expected += bytes;
+  for (const { bytes } of files) options.progress.expected += bytes;
   for (const kind of kinds) {
     const statement = (rows: string) => `SELECT row_number() OVER () - 1 AS row, ${needed[kind]} FROM ${rows}`;
-    const file = files.get(kind);
+    const file = files.find((each) => each.kind === kind);
     if (file) await loadFile(connection, dump, file, statement, options);
     else
       await connection.run(`CREATE TABLE ${kind} AS ${statement(hasFiles ? noRows(kind) : databaseRows(dump, kind))}`);
   }
-  await appendDocuments(connection, dump);
+  const documents = dump.manifest.documents.map((row, nr) => ({ ...row, nr, error: row.error?.slice(0, longest) }));
+  await loadList(connection, "documents", documents, documentColumns);
   await connection.run(namesSql);
   return noHistory;
 }
@@ -87,8 +90,7 @@ async function loadFile(
 ): Promise<void> {
   const unguarded = file.format === "csv" && dump.manifest.options.output.csv_safe;
   const reading = { signal, progress, step: `reading ${file.path}`, exact: false, unguarded };
-  const table = { name: file.kind, statement };
-  const load = async (rows: Awaited<ReturnType<typeof checkRows>>) => loadRows(connection, dump, rows, table);
+  const load = (rows: CheckedRows) => loadRows(connection, dump, rows, { name: file.kind, statement });
   if (!isVerified) return load(await checkRows(dump, file, reading));
   progress.step = reading.step;
   progress.done += file.bytes;
@@ -125,23 +127,11 @@ async function checkNewest(connection: Connection, { folder, manifest }: Dump, r
   throw new UsageError("The rows of the run are not there:", [{ path: folder, message }]);
 }
 
-/** Fills the table `documents` from the manifest, in its order. */
-async function appendDocuments(connection: Connection, { manifest }: Dump): Promise<void> {
-  await connection.run(`CREATE TABLE documents (nr BIGINT, dataset_id VARCHAR, document_id VARCHAR, status VARCHAR, total BIGINT,
-    chunk_count BIGINT, child_chunk_count BIGINT, error VARCHAR)`);
-  const appender = await connection.createAppender("documents");
-  const append = (value: string | number | null) => {
-    if (value === null) appender.appendNull();
-    else if (typeof value === "number") appender.appendBigInt(BigInt(value));
-    else appender.appendVarchar(value);
-  };
-  for (const [nr, row] of manifest.documents.entries()) {
-    for (const value of [nr, row.dataset_id, row.document_id, row.status, row.total]) append(value);
-    for (const value of [row.chunk_count, row.child_chunk_count, row.error?.slice(0, longest) ?? null]) append(value);
-    appender.endRow();
-  }
-  appender.closeSync();
-}
+/** The columns of `documents`, in which `nr` is the position in the manifest. */
+const documentColumns = {
+  ...{ nr: "BIGINT", dataset_id: "VARCHAR", document_id: "VARCHAR", status: "VARCHAR", error: "VARCHAR" },
+  ...{ total: "BIGINT", chunk_count: "BIGINT", child_chunk_count: "BIGINT" },
+};
 
 /** SQL: creates `names`, the names of documents and their datasets if the service reported them. */
 const namesSql = `CREATE TABLE names AS
@@ -152,36 +142,30 @@ const namesSql = `CREATE TABLE names AS
   LEFT JOIN datasets s USING (dataset_id)
   GROUP BY dataset_id, document_id`;
 
-/** The database tables that a report queries. */
-const asked = ["runs", "documents", "chunk_changes", "child_chunk_changes", "document_changes", "indexing_status"];
-
 /**
- * Attaches the job's database as `job`, read-only, if it has the run. Returns null, or the reason as a sentence: a report then has no
- * history. The reason does not show the path, because you may pass the report on.
+ * Attaches the job's database as `job`, read-only, if it has the run and every known column. Returns null, or the reason as a
+ * sentence: a report then has no history. The reason does not show the path, because you may pass the report on.
  */
 async function openHistory(connection: Connection, dump: Dump, options: LoadOptions): Promise<string | null> {
   const path = options.database ?? (await databaseOf(dump));
   if (path === undefined) return "There is no history, because there is no database of the job beside the run.";
-  const sentence = (reason: string) => `The history in the database of the job was not used: ${reason}.`;
+  let reason: string | undefined;
   try {
-    const reason = await attachJob(connection, { database: path, run_id: dump.manifest.run_id });
+    reason = await attachJob(connection, { database: path, run_id: dump.manifest.run_id });
     if (reason === undefined) {
-      for (const name of asked) await connection.run(`${columnsOf(name)} FROM job.main.${name} LIMIT 0`);
+      for (const [table, { columns }] of Object.entries(tables))
+        await connection.run(
+          `SELECT ${columns.map(({ name }) => `"${name}"`).join(", ")} FROM job.main.${table} LIMIT 0`,
+        );
       return null;
     }
-    await connection.run("DETACH DATABASE job");
-    return sentence(reason);
   } catch (error) {
     options.signal.throwIfAborted();
     if (lacksMemory(error)) throw error;
-    await connection.run("DETACH DATABASE IF EXISTS job").catch(() => {});
-    return sentence(attachReason(error, path));
+    reason = attachReason(error, path);
   }
-}
-
-/** SQL: selects every known column, and so fails if one is missing. */
-function columnsOf(table: string): string {
-  return `SELECT ${(tables[table]?.columns ?? []).map(({ name }) => `"${name}"`).join(", ")}`;
+  await connection.run("DETACH DATABASE IF EXISTS job").catch(() => {});
+  return `The history in the database of the job was not used: ${reason}.`;
 }
 
 /** SQL: a time of a manifest as TIMESTAMP in UTC. */

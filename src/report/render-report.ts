@@ -7,35 +7,26 @@ import { fileErrorText } from "../file-error.js";
 import { isThere, writeAside } from "../files/files.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Verification } from "../verify/findings.js";
-import { kinds, loadTables } from "./load-tables.js";
+import { filesOf, loadTables } from "./load-tables.js";
 import { gatherLost, type LostFacts } from "./lost.js";
-import { type PageParts, readAssets, renderPage } from "./page/page.js";
+import { type Answered, readAssets, renderPage, type Section } from "./page/page.js";
 import type { ReportOptions, ReportRequest } from "./report-options.js";
 import { checkPath } from "./report-path.js";
 import type { ReportResult, ReportSummary } from "./report-result.js";
-import { changesSection } from "./sections/changes.js";
-import { duplicatesSection, errorsSection } from "./sections/flaws.js";
-import { freshnessSection } from "./sections/freshness.js";
+import { duplicatesSection, errorsSection, lengthsSection } from "./sections/chunks.js";
+import { changesSection, freshnessSection } from "./sections/history.js";
 import { hitsSection } from "./sections/hits.js";
 import { stuckSection, timelineSection } from "./sections/indexing.js";
-import { lengthsSection } from "./sections/lengths.js";
 import { lostSection, notCompared } from "./sections/lost.js";
-import type { Answered, Section } from "./sections/section.js";
 import { verdictSection } from "./sections/verdict.js";
 import { Source } from "./source.js";
 import { verifyInWorker } from "./verify-worker.js";
 
-export interface RenderedReport {
-  /** One self-contained HTML document. The same dump always produces the same text. */
-  readonly html: string;
-  readonly summary: ReportSummary;
-}
-
 /**
- * Renders the report of a run. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file
+ * Renders the report of a run as one self-contained HTML document; the same dump always produces the same text. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file
  * differs from what its run wrote, and, if aborted, with the reason of `request.signal`.
  */
-export async function renderReport(request: ReportRequest): Promise<RenderedReport> {
+export async function renderReport(request: ReportRequest): Promise<{ html: string; summary: ReportSummary }> {
   const options: ReportOptions = {
     ...{ against: undefined, database: undefined, content: true, verify: true, nameFolder: undefined, memory: "800MB" },
     ...{ signal: new AbortController().signal, progress: emptyReadProgress(), ...request },
@@ -60,13 +51,8 @@ export async function renderReport(request: ReportRequest): Promise<RenderedRepo
  */
 const shares = { comparing: 3 / 8, reading: 1 / 4, verifying: 1 / 2 };
 
-interface Reported {
-  readonly parts: PageParts;
-  readonly verification: Verification | undefined;
-}
-
 /** Reads a run and, in another thread, verifies it at the same time. If either fails, the other is stopped. */
-async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: ReportOptions): Promise<Reported> {
+async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: ReportOptions) {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const part = (share: number) => ({
@@ -103,7 +89,7 @@ async function reportRun(
   lost: LostFacts | undefined,
   verifying: Promise<Verification> | undefined,
   options: ReportOptions,
-): Promise<Reported> {
+) {
   const { progress, signal, content } = options;
   return withSpill(":memory:", options, async (connection) => {
     const noHistory = await loadTables(connection, dump, { ...options, isVerified: verifying !== undefined });
@@ -116,7 +102,9 @@ async function reportRun(
     }
     progress.step = "verifying";
     const verification = await verifying;
-    if (verification?.status === "differences") await checkLoaded(dump, signal);
+    // The loaded files may be those that differ.
+    if (verification?.status === "differences")
+      for (const file of filesOf(dump)) await dump.check(file, () => signal.throwIfAborted());
     const verdict = await verdictSection(source, verification);
     const losses = lost ? lostSection(lost, source) : notCompared(source);
     const sections = [losses, verdict, ...others];
@@ -131,13 +119,6 @@ async function reportRun(
     };
     return { parts, verification };
   });
-}
-
-/** Checks the loaded files against the hashes of the verification. Throws StopError if one differs. */
-async function checkLoaded(dump: Dump, signal: AbortSignal): Promise<void> {
-  for (const kind of kinds)
-    for (const file of dump.tablesOf([kind], { guarded: true }) ?? [])
-      await dump.check(file, () => signal.throwIfAborted());
 }
 
 /** The progress of one part of the work, which moves the whole progress between `from` and `to`, and never back. */
@@ -158,28 +139,22 @@ export function partOf(whole: ReadProgress, from: number, to: number): ReadProgr
   });
 }
 
-export interface WriteReportOptions {
-  /** The temporary path, on the same disk; default: next to the file. */
-  readonly aside?: string;
-}
-
 /**
  * Writes the report of a run to a file, atomically, and replaces an existing file. Only the file's owner can read it. Rejects like
- * `renderReport`, and with UsageError if the path cannot be written.
+ * `renderReport`, and with UsageError if the path cannot be written. `aside`: the temporary path, on the same disk.
  */
 export async function writeReport(
   path: string,
   request: ReportRequest,
-  { aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`) }: WriteReportOptions = {},
+  aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`),
 ): Promise<ReportResult> {
   await checkPath(path);
   const { html, summary } = await renderReport(request);
   request.signal?.throwIfAborted();
   await writeAside(path, html, { aside }).catch((error: unknown) => {
     const reason = fileErrorText(error);
-    throw reason === undefined
-      ? error
-      : new StopError(`the report could not be written to ${path}: ${reason}`, { cause: error });
+    if (reason === undefined) throw error;
+    throw new StopError(`the report could not be written to ${path}: ${reason}`, { cause: error });
   });
   return { path, bytes: Buffer.byteLength(html), ...summary };
 }

@@ -1,9 +1,12 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import type { Manifest } from "../dump/manifest.js";
 import { readRunFacts } from "../dump/read-manifest.js";
 import { UsageError } from "../errors.js";
 import { ifAbsent, kindOf } from "../files/files.js";
 import { shellText } from "../shell-text.js";
+
+type RunIds = Pick<Manifest, "job" | "run_id">;
 
 /** The default name of a report, and its name next to the runs of a job. */
 export const reportName = "report.html";
@@ -48,10 +51,7 @@ function refusal(path: string, message: string): UsageError {
 }
 
 /** The job folder of a run folder: `output/nightly` for `output/nightly/runs/<run_id>`; undefined if the run was moved. */
-function jobFolderOf(
-  folder: string,
-  { job, run_id }: { readonly job: string; readonly run_id: string },
-): string | undefined {
+function jobFolderOf(folder: string, { job, run_id }: RunIds): string | undefined {
   const runs = dirname(folder);
   const isOfJob = basename(folder) === run_id && basename(runs) === "runs" && basename(dirname(runs)) === job;
   return isOfJob ? dirname(runs) : undefined;
@@ -65,11 +65,6 @@ export interface RunName {
 
 /** Returns the name of a folder that a user knows: for a copy, the address of the original run; otherwise the path unchanged. */
 export type NameFolder = (folder: string) => string;
-
-interface RunIds {
-  readonly job: string;
-  readonly run_id: string;
-}
 
 /**
  * Names a run folder for commands: the address for a copy; `nightly@20261120T020000123Z` for a run in its job folder, with `--out` if

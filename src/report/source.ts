@@ -5,22 +5,18 @@ import { sqlText } from "../duckdb/sql.js";
 import type { Manifest } from "../dump/manifest.js";
 import type { Dump } from "../dump/open-dump.js";
 import type { Kind } from "../rows/columns.js";
-import { type Column, numberOf, type Table } from "./page/table.js";
+import { numberOf, type Table } from "./page/table.js";
 import type { ReportOptions } from "./report-options.js";
 import { databaseName, type RunName, runName, sqlCommand } from "./report-path.js";
 
 /** Maximum rows to read per table. The page shows fewer if they are long. */
 const mostRows = 300;
 
-interface TableRequest {
-  readonly caption: string;
-  readonly columns: readonly Column[];
+interface TableRequest extends Pick<Table, "caption" | "columns" | "query"> {
   /** SQL: all rows, with dataset_id and document_id. */
   readonly select: string;
   /** SQL: their order. It must be total. */
   readonly order: string;
-  /** The command that prints all rows; null if there is none. */
-  readonly query: string | null;
 }
 
 interface SourceOptions extends Pick<ReportOptions, "content" | "database" | "nameFolder"> {
@@ -32,7 +28,6 @@ interface SourceOptions extends Pick<ReportOptions, "content" | "database" | "na
 export class Source {
   readonly connection: Connection;
   readonly manifest: Manifest;
-  readonly run_id: string;
   readonly content: boolean;
   readonly noHistory: string | null;
   /** The run folder; undefined if its rows are only in the job's database. */
@@ -46,7 +41,6 @@ export class Source {
     const { content, database, nameFolder, noHistory } = options;
     this.connection = connection;
     this.manifest = manifest;
-    this.run_id = manifest.run_id;
     this.content = content;
     this.noHistory = noHistory;
     this.run = dump.tablesOf(["chunks"], { guarded: true }) && runName(folder, manifest, nameFolder);
@@ -81,7 +75,7 @@ export class Source {
 
   /** SQL: the rows of a kind, in a statement for `askRun`. */
   rowsOfRun(kind: Kind): string {
-    return this.run ? kind : `(FROM ${kind} WHERE run_id = ${sqlText(this.run_id)})`;
+    return this.run ? kind : `(FROM ${kind} WHERE run_id = ${sqlText(this.manifest.run_id)})`;
   }
 
   /** The command that queries the run. The statement gets its rows from `rowsOfRun`. */

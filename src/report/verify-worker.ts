@@ -5,12 +5,10 @@ import type { Verification } from "../verify/findings.js";
 import { verifyRun } from "../verify/verify-run.js";
 import type { ReportOptions } from "./report-options.js";
 
-/** The request to the worker, and below its messages: progress, and how it ends. */
-interface Work {
-  readonly folder: string;
-  readonly memory: string;
-}
+/** The messages of the worker: progress, and how it ends. */
 type Message = { readonly progress: ReadProgress } | { readonly verified: Verification } | { readonly stopped: string };
+
+type Work = Pick<ReportOptions, "folder" | "memory">;
 
 /** The worker's program: this file, built. Tests import the source, which a worker thread cannot run. */
 const program = new URL(import.meta.url.replace(/\/src\/report\/[\w-]+\.ts$/, "/dist/report/verify-worker.js"));

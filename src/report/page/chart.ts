@@ -42,14 +42,14 @@ export const rowHeight = 24;
 export function renderChart({ id, finding, hint, keys = [], ticks }: Chart, rows: readonly ChartRow[]): Html {
   const labels = Object.entries(ticks).map(([place, label]) => renderLabel(Number(place), label));
   const grid = Object.keys(ticks).map((place) => renderLine(Number(place)));
-  return html`<figure class="chart">
+  return html`<figure>
 <figcaption><p id="${id}-finding">${finding}</p>
-${hint && html`<p class="hint">${hint}</p>`}${keys.length > 0 && html`<p class="hint">${keys.map(renderKey)}</p>`}</figcaption>
+${hint && html`<p class="note hint">${hint}</p>`}${keys.length > 0 && html`<p class="note hint">${keys.map(renderKey)}</p>`}</figcaption>
 <div role="img" aria-labelledby="${id}-finding">
 <div class="row"><span></span>${renderDrawing(18, labels)}</div>
 ${rows.map(
   ({ name, pieces, value }) =>
-    html`<div class="row"><span class="name">${name}</span>${renderDrawing(rowHeight, [grid, pieces.map(renderPiece)])}<span class="value">${value}</span></div>\n`,
+    html`<div class="row"><span class="name">${name}</span>${renderDrawing(rowHeight, [grid, pieces.map(renderPiece)])}<span class="note value">${value}</span></div>\n`,
 )}</div>
 </figure>`;
 }
@@ -64,13 +64,13 @@ function renderPiece({ from, to, mark, top = 6, height = 12, title }: Piece): Ht
 }
 
 function renderLine(place: number): Html {
-  return html`<line class="grid" x1="${percent(place)}" x2="${percent(place)}" y1="0" y2="${rowHeight}"/>`;
+  return html`<line stroke="var(--line)" x1="${percent(place)}" x2="${percent(place)}" y1="0" y2="${rowHeight}"/>`;
 }
 
 /** Renders a label of the scale. Near an edge, it is aligned so that it stays inside the drawing. */
 function renderLabel(place: number, label: string): Html {
   const anchor = place < 8 ? "start" : place > 92 ? "end" : "middle";
-  return html`<text x="${percent(place)}" y="13" text-anchor="${anchor}">${label}</text>`;
+  return html`<text x="${percent(place)}" y="13" font-size="12" fill="var(--quiet)" text-anchor="${anchor}">${label}</text>`;
 }
 
 function renderKey({ mark, text }: NonNullable<Chart["keys"]>[number]): Html {

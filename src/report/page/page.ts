@@ -1,9 +1,34 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Manifest } from "../../dump/manifest.js";
-import type { Answered, Section } from "../sections/section.js";
 import { foreign, foreignText, type Html, type HtmlValue, html, trusted } from "./html.js";
-import { commandBlock, stateText, timeText } from "./table.js";
+import { commandBlock, stateText, type Tone, timeText } from "./table.js";
+
+/** A part of the page: a question about the run, its answer, and the details. */
+export interface Section {
+  /** The anchor in the page. */
+  readonly id: string;
+  readonly title: string;
+  /** The answer in a sentence or two. */
+  readonly lead: HtmlValue;
+  /** The details. Null: there are none, and only the first screen shows the answer. */
+  readonly body: Exclude<HtmlValue, undefined>;
+  /** Whether you need to act. Such sections come first, unfolded. */
+  readonly needsAction?: boolean;
+  /** The next step: a sentence and a command. */
+  readonly next?: { readonly text: string; readonly command: string } | undefined;
+}
+
+/** A section that answers a question on the first screen. */
+export interface Answered extends Section {
+  readonly question: string;
+  /** The answer in a word or two. */
+  readonly short: string;
+  readonly tone: Tone;
+}
+
+/** The answer to the question of a section. */
+export type Answer = Pick<Answered, "tone" | "short" | "lead">;
 
 /** The contents of a page. */
 export interface PageParts {
@@ -64,7 +89,7 @@ ${folded.map(renderFolded)}
 ${glossary}
 </main>
 <footer>
-<p>Made by kbdump ${tool.version} from the files of this run${hasContent ? "" : ", without any text of the service"}. All times are UTC; ages count from the end of the run. This page loads nothing and sends nothing.</p>
+<p class="note">Made by kbdump ${tool.version} from the files of this run${hasContent ? "" : ", without any text of the service"}. All times are UTC; ages count from the end of the run. This page loads nothing and sends nothing.</p>
 </footer>
 ${trusted(`<script>${script}</script>`)}
 </body>
@@ -125,3 +150,13 @@ const glossary = fold(
 <dt>Token</dt><dd>the unit in which a model counts text; economy datasets count none.</dd>
 </dl>`,
 );
+
+/** Joins sentences with spaces, without the empty ones. */
+export function sentences(...all: readonly HtmlValue[]): HtmlValue {
+  return all.filter((text) => text).map((text, at) => [at > 0 && " ", text]);
+}
+
+/** Counts in words, such as `3 failed`, without those of 0. */
+export function withoutZero(...counts: readonly string[]): readonly string[] {
+  return counts.filter((count) => !count.startsWith("0 "));
+}

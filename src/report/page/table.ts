@@ -28,11 +28,11 @@ export function numberOf(value: unknown): number {
   return Number(value ?? 0);
 }
 
-export function numberOrNull(value: unknown): number | null {
+function numberOrNull(value: unknown): number | null {
   return value === null || value === undefined ? null : Number(value);
 }
 
-export function textOrNull(value: unknown): string | null {
+function textOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
@@ -47,6 +47,7 @@ function sortable(render: (value: number) => HtmlValue, isNumber = true) {
 /** Columns by content. `name`: the column of the SQL row. */
 export const column = {
   document: { title: "Document", cell: documentCell } satisfies Column,
+  dataset: { title: "Dataset", cell: datasetName } satisfies Column,
   number: sortable((value) => numberText(Math.round(value))),
   time: sortable(timeText, false),
   duration: sortable(durationText),
@@ -61,6 +62,10 @@ export const column = {
     isLong: longest > 100,
   }),
   id: (title: string, name: string): Column => ({ title, cell: (row) => idText(textOrNull(row[name])) }),
+  code: (title: string, name: string): Column => ({
+    title,
+    cell: (row) => html`<code>${textOrNull(row[name])}</code>`,
+  }),
   state: (title: string, name: string, tones: Readonly<Record<string, Tone>> = stateTones): Column => ({
     title,
     cell: (row) => {
@@ -103,8 +108,8 @@ function renderRow(columns: readonly Column[], row: SqlRow): Html {
 }
 
 function renderCell({ title, cell, sort, isNumber, isLong }: Column, row: SqlRow, isHeader: boolean): Html {
-  const classes = [isNumber && "number", isLong && "long"].filter((name) => name);
-  const marks = html`${sort && html` data-sort="${sort(row)}"`}${classes.length > 0 && html` class="${classes.join(" ")}"`}`;
+  const name = isNumber ? "number" : isLong && "long";
+  const marks = html`${sort && html` data-sort="${sort(row)}"`}${name && html` class="${name}"`}`;
   if (isHeader) return html`<th scope="row"${marks}>${cell(row)}</th>`;
   return html`<td data-title="${title}"${marks}>${cell(row)}</td>`;
 }
@@ -130,8 +135,8 @@ export function renderRest(left: number, query: string | null): HtmlValue {
   return html`<p class="note">${rows} This command prints all of them:</p>${commandBlock(query)}`;
 }
 
-/** Maximum sentences of a list, and maximum characters of each. */
-const [mostNotes, longestNote] = [20, 400];
+/** Maximum sentences of a list. */
+const mostNotes = 20;
 
 /** Renders the first sentences as a list and counts the rest. Without sentences, renders only the count. */
 export function renderNotes(notes: readonly string[], count: number, noun: string): Html {
@@ -139,7 +144,7 @@ export function renderNotes(notes: readonly string[], count: number, noun: strin
   if (shown.length === 0) return html`<p>${countText(count, noun)}, not shown in a report without content.</p>`;
   const left = count - shown.length;
   return html`<ul>
-${shown.map((note) => html`<li>${foreign(note, longestNote)}</li>\n`)}</ul>
+${shown.map((note) => html`<li>${foreign(note, 400)}</li>\n`)}</ul>
 ${left > 0 && html`<p class="note">${countText(left, `more ${noun}`)} not shown.</p>`}`;
 }
 
@@ -151,10 +156,14 @@ export function commandBlock(command: string): Html {
 /** Renders the name, dataset and id of a document; only the id if the service listed no name. */
 function documentCell(row: SqlRow): HtmlValue {
   const id = idText(textOrNull(row.document_id));
-  const dataset = documentName({ document_name: row.dataset_name, document_id: row.dataset_id });
+  const dataset = datasetName(row);
   const name = documentName(row, 120, null);
   if (name === null) return html`<div class="document">${id}<small>${dataset}</small></div>`;
   return html`<div class="document">${name}<small>${dataset} ${id}</small></div>`;
+}
+
+function datasetName({ dataset_name, dataset_id }: SqlRow): HtmlValue {
+  return documentName({ document_name: dataset_name, document_id: dataset_id });
 }
 
 /** The name of a document in a sentence; without a known name, its id. */
@@ -174,20 +183,17 @@ export function idText(id: string | null): HtmlValue {
   return html`<code class="id" dir="auto" title="${text}">${text}</code>`;
 }
 
-/** The latest valid Date, in milliseconds since 1970. */
-const latest = 8.64e15;
-
 /** `2026-11-20 02:00`, in UTC; a dash for null or an invalid time. */
 export function timeText(milliseconds: number | null): HtmlValue {
-  if (milliseconds === null || !(Math.abs(milliseconds) <= latest)) return none;
-  const iso = new Date(milliseconds).toISOString();
+  const time = new Date(milliseconds ?? Number.NaN);
+  if (Number.isNaN(time.getTime())) return none;
+  const iso = time.toISOString();
   return html`<time datetime="${iso}">${iso.replace("T", " ").replace(/:\d\d\.\d+Z$/, "")}</time>`;
 }
 
 /** `2026-11-20`, in UTC. */
 export function dayText(milliseconds: number): string {
-  const day = new Date(Math.max(-latest, Math.min(latest, milliseconds)));
-  return day.toISOString().replace(/T.*/, "");
+  return new Date(milliseconds).toISOString().replace(/T.*/, "");
 }
 
 /** `31 %`. Rounds so that only zero shows as 0 % and only the whole shows as 100 %. */

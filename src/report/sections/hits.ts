@@ -3,9 +3,9 @@ import type { SqlRow } from "../../duckdb/read-rows.js";
 import { sqlText } from "../../duckdb/sql.js";
 import { mostChartRows, type Piece, renderChart, rowHeight, shownText } from "../page/chart.js";
 import { type HtmlValue, html } from "../page/html.js";
+import { type Answer, type Answered, sentences } from "../page/page.js";
 import { column, documentName, numberOf, renderFound, shareText, type Table } from "../page/table.js";
 import type { Source } from "../source.js";
-import { type Answer, type Answered, sentences } from "./section.js";
 
 /** A document is divided into 20 parts of equal chunk count, from start to end. */
 const places = Array.from({ length: 20 }, (_, place) => place);
@@ -15,8 +15,7 @@ const places = Array.from({ length: 20 }, (_, place) => place);
  * counts as retrieved if the job's history has earlier hits. Disabled chunks cannot be retrieved, and are left out.
  */
 export async function hitsSection(source: Source): Promise<Answered> {
-  await source.connection.run(`CREATE TEMP TABLE hit_before AS ${hitBefore(source)}`);
-  await source.connection.run(`CREATE TEMP TABLE retrievable AS ${retrievable}`);
+  await source.connection.run(`CREATE TEMP TABLE retrievable AS ${retrievable(source)}`);
   const sums = await source.row(
     `SELECT count(*) AS enabled, count(*) FILTER (never) AS never, count(*) FILTER (hit_count = 0 AND NOT never) AS before,
       (SELECT count(*) FROM chunks) AS chunks FROM retrievable`,
@@ -38,25 +37,24 @@ export async function hitsSection(source: Source): Promise<Answered> {
   };
 }
 
-/** SQL: chunks with hits in the job's history up to this run, under their ids in this run. */
-function hitBefore({ hasHistory, run_id }: Source): string {
-  if (!hasHistory) return "SELECT dataset_id, document_id, id FROM chunks LIMIT 0";
-  return `SELECT DISTINCT dataset_id, document_id, id FROM (
-      SELECT any_value(dataset_id) AS dataset_id, any_value(document_id) AS document_id, arg_max(coalesce(new_id, id), run_id) AS id
-      FROM job.main.chunk_changes WHERE run_id <= ${sqlText(run_id)} GROUP BY lineage HAVING max(hit_count) > 0
-    )`;
-}
-
 /** SQL: enabled chunks with a reported hit count, and the part of the document that contains each chunk. */
-const retrievable = `
-  SELECT row, dataset_id, document_id, place, hit_count, hit_count = 0 AND before.id IS NULL AS never
-  FROM (
-    SELECT row, dataset_id, document_id, id, hit_count, enabled,
-      (row_number() OVER (PARTITION BY dataset_id, document_id ORDER BY position, row) - 1) * ${places.length}
-        // count(*) OVER (PARTITION BY dataset_id, document_id) AS place
-    FROM chunks
-  ) LEFT JOIN hit_before before USING (dataset_id, document_id, id)
-  WHERE enabled AND hit_count IS NOT NULL`;
+function retrievable({ hasHistory, manifest: { run_id } }: Source): string {
+  // Chunks with hits in the job's history up to this run, under their ids in this run.
+  const earlier = hasHistory
+    ? `SELECT DISTINCT dataset_id, document_id, id FROM (
+        SELECT any_value(dataset_id) AS dataset_id, any_value(document_id) AS document_id, arg_max(coalesce(new_id, id), run_id) AS id
+        FROM job.main.chunk_changes WHERE run_id <= ${sqlText(run_id)} GROUP BY lineage HAVING max(hit_count) > 0
+      )`
+    : "SELECT dataset_id, document_id, id FROM chunks LIMIT 0";
+  return `SELECT row, dataset_id, document_id, place, hit_count, hit_count = 0 AND before.id IS NULL AS never
+    FROM (
+      SELECT row, dataset_id, document_id, id, hit_count, enabled,
+        (row_number() OVER (PARTITION BY dataset_id, document_id ORDER BY position, row) - 1) * ${places.length}
+          // count(*) OVER (PARTITION BY dataset_id, document_id) AS place
+      FROM chunks
+    ) LEFT JOIN (${earlier}) before USING (dataset_id, document_id, id)
+    WHERE enabled AND hit_count IS NOT NULL`;
+}
 
 async function documentsTable(source: Source): Promise<Table> {
   const share = places.map(
@@ -67,16 +65,11 @@ async function documentsTable(source: Source): Promise<Table> {
     columns: [
       column.document,
       ...column.numbers({ "Enabled chunks": "enabled", "Never retrieved": "never" }),
-      {
-        title: "Share",
-        cell: (row) => shareText(numberOf(row.never), numberOf(row.enabled)),
-        sort: (row) => numberOf(row.never) / numberOf(row.enabled),
-        isNumber: true,
-      },
+      { ...column.number("Share", "share"), cell: shareOf },
       column.number("Retrievals now counted", "hits"),
     ],
     select: `SELECT dataset_id, document_id, count(*) AS enabled, count(*) FILTER (never) AS never, sum(hit_count) AS hits,
-      ${share.map((each, place) => `${each} AS place_${place}`).join(", ")} FROM retrievable GROUP BY dataset_id, document_id`,
+      count(*) FILTER (never) / count(*) AS share, ${share.map((each, place) => `${each} AS place_${place}`).join(", ")} FROM retrievable GROUP BY dataset_id, document_id`,
     order: "never DESC, enabled, dataset_id, document_id",
     query: source.askRun(
       `SELECT document_id, count(*) AS enabled, count(*) FILTER (hit_count = 0) AS without_hits, sum(hit_count) AS hits
@@ -131,21 +124,25 @@ function answerOf(sums: SqlRow, first: SqlRow | undefined, hasHistory: boolean):
   );
 }
 
+function shareOf({ never, enabled }: SqlRow): string {
+  return shareText(numberOf(never), numberOf(enabled));
+}
+
 /** Renders a strip per document, from start to end. The fuller a part, the more of its chunks were never retrieved. */
-function renderStrips({ rows, total }: Table, { never, enabled }: SqlRow): HtmlValue {
+function renderStrips({ rows, total }: Table, sums: SqlRow): HtmlValue {
   const shown = rows.filter((row) => numberOf(row.never) > 0).slice(0, mostChartRows);
   if (shown.length === 0) return "";
   return renderChart(
     {
       id: "hit-strips",
-      finding: `${shareText(numberOf(never), numberOf(enabled))} of ${countText(numberOf(enabled), "enabled chunk")} were never retrieved.`,
+      finding: `${shareOf(sums)} of ${countText(numberOf(sums.enabled), "enabled chunk")} were never retrieved.`,
       hint: `Every strip is a document from its beginning to its end. The higher a place is filled, the more of its chunks were never retrieved.${shownText(shown.length, total, "those with the most chunks that were never retrieved")}`,
       ticks: { 0: "beginning", 100: "end" },
     },
     shown.map((row) => ({
       name: documentName(row, 80),
       pieces: [{ from: 0, to: 100, mark: "raised", top: 2, height: most }, ...stripOf(row)],
-      value: `${shareText(numberOf(row.never), numberOf(row.enabled))} never`,
+      value: `${shareOf(row)} never`,
     })),
   );
 }

@@ -5,10 +5,10 @@ import type { Manifest } from "../../dump/manifest.js";
 import { readingsSql, sqlTime } from "../load-tables.js";
 import { mostChartRows, renderChart, shownText, stacked } from "../page/chart.js";
 import { foreign, type HtmlValue, html } from "../page/html.js";
-import { column, documentName, numberOf, numberOrNull, renderFound, timeText } from "../page/table.js";
+import { type Answer, type Answered, type Section, sentences, withoutZero } from "../page/page.js";
+import { column, documentName, numberOf, renderFound, timeText } from "../page/table.js";
 import { commandOf } from "../report-path.js";
 import type { Source } from "../source.js";
-import { type Answer, type Answered, type Section, sentences, withoutZero } from "./section.js";
 
 /**
  * Shows documents and chunks that are not indexed. Creates the table `indexing` with the progress of each document, from its newest
@@ -16,7 +16,7 @@ import { type Answer, type Answered, type Section, sentences, withoutZero } from
  */
 export async function stuckSection(source: Source): Promise<Answered> {
   const { connection, manifest, job } = source;
-  if (source.hasHistory) await connection.run(watchedSql(source.run_id));
+  if (source.hasHistory) await connection.run(watchedSql(source.manifest.run_id));
   await connection.run(indexingSql(manifest));
   const documents = await source.table({
     caption: "Documents that are not indexed",
@@ -124,11 +124,9 @@ const columns = [
   column.duration("Took", "took"),
   column.duration("Not moved for", "unmoved"),
   {
-    title: "Chunks done",
+    ...column.number("Chunks done", "completed_segments"),
     cell: ({ completed_segments: done, total_segments: total }: SqlRow) =>
       total === null ? "–" : `${numberText(numberOf(done))} of ${numberText(numberOf(total))}`,
-    sort: (row: SqlRow) => numberOrNull(row.completed_segments),
-    isNumber: true,
   },
 ];
 

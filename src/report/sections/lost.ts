@@ -4,6 +4,7 @@ import type { SqlRow } from "../../duckdb/read-rows.js";
 import { documentKey } from "../../rows/row.js";
 import type { LostCard, LostFacts } from "../lost.js";
 import { foreign, foreignText, type Html, type HtmlValue, html } from "../page/html.js";
+import { type Answer, type Answered, sentences } from "../page/page.js";
 import {
   column,
   commandBlock,
@@ -21,7 +22,6 @@ import {
 } from "../page/table.js";
 import { commandOf } from "../report-path.js";
 import { type Source, withoutTexts } from "../source.js";
-import { type Answer, type Answered, sentences } from "./section.js";
 
 const question = "What was lost by a re-index?";
 
@@ -170,15 +170,9 @@ export function groupWords(parts: readonly TextPart[]): readonly TextPart[] {
   });
 }
 
-/** Longer texts, in characters, get a scrolling box. It can have focus, so that the keyboard scrolls it too. */
-const longestText = 800;
-
 /** Renders a comparison: lost words struck out, new words marked, common words plain. Empty without text. */
 function renderWords(parts: readonly TextPart[]): HtmlValue {
-  if (parts.length === 0) return "";
-  const isLong = parts.reduce((sum, { text }) => sum + text.length, 0) > longestText;
-  const box = isLong && html` tabindex="0" role="region" aria-label="Words of the row"`;
-  return html`<div class="words" dir="auto"${box}>${parts.map(renderPart)}</div>\n`;
+  return parts.length > 0 && html`<div class="words" dir="auto">${parts.map(renderPart)}</div>\n`;
 }
 
 function renderPart({ kind, text, cut }: TextPart): Html {

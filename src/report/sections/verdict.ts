@@ -4,10 +4,10 @@ import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import type { Verification } from "../../verify/findings.js";
 import { listText } from "../../words.js";
 import { type HtmlValue, html } from "../page/html.js";
-import { column, documentName, renderNotes, renderTable, stateText, type Table } from "../page/table.js";
+import { type Answer, type Answered, type Section, sentences, withoutZero } from "../page/page.js";
+import { column, renderNotes, renderTable, stateText, type Table } from "../page/table.js";
 import { commandOf } from "../report-path.js";
 import type { Source } from "../source.js";
-import { type Answer, type Answered, type Section, sentences, withoutZero } from "./section.js";
 
 /** Shows whether the dump is complete: incomplete documents, its contents, and the findings of the verification. */
 export async function verdictSection(source: Source, verification: Verification | undefined): Promise<Answered> {
@@ -100,7 +100,7 @@ async function incompleteTable(source: Source): Promise<Table> {
     order: "nr",
     query: source.run
       ? source.askRun(`${shown} FROM documents WHERE status <> 'complete'`)
-      : source.askDatabase(`${shown} FROM failed_reads WHERE run_id = ${sqlText(source.run_id)}`),
+      : source.askDatabase(`${shown} FROM failed_reads WHERE run_id = ${sqlText(source.manifest.run_id)}`),
   });
 }
 
@@ -109,10 +109,7 @@ async function datasetsTable(source: Source): Promise<Table> {
   return source.table({
     caption: "Datasets",
     columns: [
-      {
-        title: "Dataset",
-        cell: (row) => documentName({ document_name: row.dataset_name, document_id: row.dataset_id }),
-      },
+      column.dataset,
       ...column.numbers({ Documents: "documents", "Not complete": "incomplete" }),
       ...column.numbers({ Chunks: "chunks", "Child chunks": "child_chunks" }),
     ],
@@ -143,14 +140,14 @@ function renderVerification(verification: Verification | undefined, content: boo
 
 function renderFiles({ files }: Manifest): HtmlValue {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const columns = [
-    { title: "File", cell: ({ path }: { path?: unknown }) => html`<code>${String(path)}</code>` },
-    column.number("Rows", "rows"),
-    column.bytes("Size", "bytes"),
-    { title: "SHA-256", cell: ({ sha256 }: { sha256?: unknown }) => html`<code>${String(sha256)}</code>` },
-  ];
-  const rows = files.map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, sha256 }));
-  const table = renderTable({ caption: "Files of the dump", columns, rows, total: rows.length, query: null });
+  const columns = [column.code("File", "path"), column.number("Rows", "rows"), column.bytes("Size", "bytes")];
+  const table = {
+    caption: "Files of the dump",
+    columns: [...columns, column.code("SHA-256", "sha256")],
+    rows: files,
+    total: files.length,
+    query: null,
+  };
   return html`<details><summary>${countText(files.length, "file")}, ${bytesText(bytes)}, with their hashes</summary>
-${table}</details>`;
+${renderTable(table)}</details>`;
 }
