@@ -7,6 +7,7 @@ import { fileErrorText } from "../file-error.js";
 import { isThere, writeAside } from "../files/files.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Verification } from "../verify/findings.js";
+import { verifyRun } from "../verify/verify-run.js";
 import { filesOf, loadTables } from "./load-tables.js";
 import { gatherLost, type LostFacts } from "./lost.js";
 import { type Answered, readAssets, renderPage, type Section } from "./page/page.js";
@@ -20,7 +21,6 @@ import { stuckSection, timelineSection } from "./sections/indexing.js";
 import { lostSection, notCompared } from "./sections/lost.js";
 import { verdictSection } from "./sections/verdict.js";
 import { Source } from "./source.js";
-import { verifyInWorker } from "./verify-worker.js";
 
 /**
  * Renders the report of a run as one self-contained HTML document; the same dump always produces the same text. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file
@@ -51,7 +51,7 @@ export async function renderReport(request: ReportRequest): Promise<{ html: stri
  */
 const shares = { comparing: 3 / 8, reading: 1 / 4, verifying: 1 / 2 };
 
-/** Reads a run and, in another thread, verifies it at the same time. If either fails, the other is stopped. */
+/** Reads a run, which DuckDB does in its own threads, and verifies it at the same time. If either fails, the other is stopped. */
 async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: ReportOptions) {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
@@ -60,7 +60,7 @@ async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: R
     progress: partOf(options.progress, 0, 1),
   });
   if (!options.verify) return reportRun(dump, lost, undefined, part(shares.reading + shares.verifying));
-  const verifying = verifyInWorker(dump.folder, part(shares.verifying));
+  const verifying = verifyRun(dump.folder, part(shares.verifying));
   verifying.catch((error: unknown) => stop.abort(error));
   try {
     return await reportRun(dump, lost, verifying, part(shares.reading));

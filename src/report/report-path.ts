@@ -87,9 +87,9 @@ export function databaseName(folder: string, ids: RunIds, nameFolder: NameFolder
   return { word: ids.job, flags: runName(folder, ids).flags };
 }
 
-/** The command that queries a run, or its job's database. It prints CSV, because a table is limited to 1,000 rows. */
+/** The command that queries a run, or its job's database. It prints CSV, because a table is limited to 1,000 rows. The statement has no line break in a string. */
 export function sqlCommand({ word, flags }: RunName, statement: string): string {
-  return commandOf("sql", [word, statement, ...flags, "--format", "csv"]);
+  return commandOf("sql", [word, statement.replace(/\s+/g, " "), ...flags, "--format", "csv"]);
 }
 
 /** A kbdump command line, quoted for a shell. */

@@ -48,10 +48,6 @@ export class Source {
     this.#database = database === undefined ? this.job : { word: relative(".", database), flags: [] };
   }
 
-  get hasHistory(): boolean {
-    return this.noHistory === null;
-  }
-
   /** The rows of a statement. Without content, texts from the service are removed. */
   async rows(sql: string): Promise<readonly SqlRow[]> {
     const rows = await rowsOf(this.connection, sql);
@@ -80,18 +76,13 @@ export class Source {
 
   /** The command that queries the run. The statement gets its rows from `rowsOfRun`. */
   askRun(statement: string): string {
-    return sqlCommand(this.run ?? this.#database, onOneLine(statement));
+    return sqlCommand(this.run ?? this.#database, statement);
   }
 
   /** The command that queries the job's database. */
   askDatabase(statement: string): string {
-    return sqlCommand(this.#database, onOneLine(statement));
+    return sqlCommand(this.#database, statement);
   }
-}
-
-/** Puts a statement on one line. Safe, because our statements have no line breaks in strings. */
-function onOneLine(statement: string): string {
-  return statement.replace(/\s+/g, " ");
 }
 
 /** Known states of documents, chunks and readings, both the service's and ours. */

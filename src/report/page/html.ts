@@ -65,16 +65,16 @@ const cellLength = 160;
  * Renders a text from the service with its own writing direction: the first characters, and how many were left out. Null is a dash,
  * and a blank text gets a word that says so.
  */
-export function foreign(text: string | null, longest = cellLength): HtmlValue {
-  if (text === null) return none;
-  const { shown, rest } = beginningOf(text, longest);
+export function foreign(text: unknown, longest = cellLength): HtmlValue {
+  if (isNull(text)) return none;
+  const { shown, rest } = beginningOf(String(text), longest);
   if (isBlank(shown)) return html`<span class="none">blank</span>`;
   if (rest === "") return html`<bdi>${shown}</bdi>`;
   return html`<bdi>${shown}…</bdi> <span class="left-out">+${countText(Array.from(rest).length, "character")}</span>`;
 }
 
 /** A dash for an unknown value. */
-export const none: Html = html`<span class="none">–</span>`;
+const none: Html = html`<span class="none">–</span>`;
 
 /** Like `foreign`, for an attribute or a heading: truncated and harmless plain text, without the count. */
 export function foreignText(text: string, longest = cellLength): string {
@@ -94,9 +94,13 @@ export function harmless(text: string): string {
     .replace(/(\p{M}{8})\p{M}+/gu, "$1");
 }
 
-/** Whether a text is invisible: only white space and zero-width characters. */
-export function isBlank(text: string): boolean {
-  return /^[\s\p{Cf}\u115f\u1160\u3164\uffa0]*$/u.test(text);
+/** Whether a text is invisible: null, or only white space and zero-width characters. */
+export function isBlank(text: unknown): boolean {
+  return isNull(text) || /^[\s\p{Cf}\u115f\u1160\u3164\uffa0]*$/u.test(String(text));
+}
+
+function isNull(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
 }
 
 function beginningOf(text: string, longest: number): { readonly shown: string; readonly rest: string } {
@@ -105,4 +109,27 @@ function beginningOf(text: string, longest: number): { readonly shown: string; r
     .slice(0, longest)
     .join("");
   return { shown: harmless(first), rest: text.slice(first.length) };
+}
+
+/** Renders a whole id, so that you can search for it and copy it. The style sheet shows only its first characters. */
+export function idText(id: unknown): HtmlValue {
+  if (isBlank(id)) return foreign(id);
+  const text = foreignText(String(id), 80);
+  return html`<code class="id" dir="auto" title="${text}">${text}</code>`;
+}
+
+/** `2026-11-20 02:00`, in UTC; a dash for null or an invalid time. */
+export function timeText(milliseconds: number | null): HtmlValue {
+  const time = new Date(milliseconds ?? Number.NaN);
+  if (Number.isNaN(time.getTime())) return none;
+  const iso = time.toISOString();
+  return html`<time datetime="${iso}">${iso.replace("T", " ").replace(/:\d\d\.\d+Z$/, "")}</time>`;
+}
+
+/** The severity of a state. The style sheet gives each tone a colour and a shape. */
+export type Tone = "good" | "warn" | "bad" | "quiet";
+
+/** Renders a state as a word, such as `complete`, with the shape of its tone. */
+export function stateText(tone: Tone, word: HtmlValue): Html {
+  return html`<span class="state ${tone}">${word}</span>`;
 }

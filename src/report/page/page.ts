@@ -1,8 +1,18 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Manifest } from "../../dump/manifest.js";
-import { foreign, foreignText, type Html, type HtmlValue, html, trusted } from "./html.js";
-import { commandBlock, stateText, type Tone, timeText } from "./table.js";
+import {
+  foreign,
+  foreignText,
+  type Html,
+  type HtmlValue,
+  html,
+  stateText,
+  type Tone,
+  timeText,
+  trusted,
+} from "./html.js";
+import { commandBlock } from "./table.js";
 
 /** A part of the page: a question about the run, its answer, and the details. */
 export interface Section {

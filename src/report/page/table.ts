@@ -1,6 +1,6 @@
 import { ageText, bytesText, countText, durationText, numberText } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
-import { foreign, foreignText, type Html, type HtmlValue, html, isBlank, none } from "./html.js";
+import { foreign, type Html, type HtmlValue, html, idText, isBlank, stateText, type Tone, timeText } from "./html.js";
 
 /** The first rows of a table. Every row has the columns that the cells read. */
 export interface Table {
@@ -28,19 +28,12 @@ export function numberOf(value: unknown): number {
   return Number(value ?? 0);
 }
 
-function numberOrNull(value: unknown): number | null {
-  return value === null || value === undefined ? null : Number(value);
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
 /** Makes columns that are sorted by their number; null is a dash. */
 function sortable(render: (value: number) => HtmlValue, isNumber = true) {
   return (title: string, name: string): Column => {
-    const sort = (row: SqlRow) => numberOrNull(row[name]);
-    return { title, cell: (row) => (sort(row) === null ? none : render(numberOf(row[name]))), sort, isNumber };
+    const sort = (row: SqlRow) => (row[name] === null ? null : numberOf(row[name]));
+    const cell = (row: SqlRow) => (row[name] === null ? foreign(null) : render(numberOf(row[name])));
+    return { title, cell, sort, isNumber };
   };
 }
 
@@ -58,20 +51,15 @@ export const column = {
     Object.entries(titles).map(([title, name]) => column.number(title, name)),
   text: (title: string, name: string, longest = 200): Column => ({
     title,
-    cell: (row) => foreign(textOrNull(row[name]), longest),
+    cell: (row) => foreign(row[name], longest),
     isLong: longest > 100,
   }),
-  id: (title: string, name: string): Column => ({ title, cell: (row) => idText(textOrNull(row[name])) }),
-  code: (title: string, name: string): Column => ({
-    title,
-    cell: (row) => html`<code>${textOrNull(row[name])}</code>`,
-  }),
+  id: (title: string, name: string): Column => ({ title, cell: (row) => idText(row[name]) }),
+  code: (title: string, name: string): Column => ({ title, cell: (row) => html`<code>${String(row[name])}</code>` }),
   state: (title: string, name: string, tones: Readonly<Record<string, Tone>> = stateTones): Column => ({
     title,
-    cell: (row) => {
-      const state = textOrNull(row[name]);
-      return state === null ? none : stateText(tones[state] ?? "warn", foreign(state, 40));
-    },
+    cell: ({ [name]: state }) =>
+      state === null ? foreign(null) : stateText(tones[String(state)] ?? "warn", foreign(state, 40)),
   }),
 };
 
@@ -85,7 +73,7 @@ const tableBytes = 80_000;
 
 /** Renders a table with a caption, and says how to get the rows that do not fit. The script folds it on screen only. */
 export function renderTable({ caption, columns, rows, total, query }: Table): Html {
-  const shown = renderFitting(rows, (row) => renderRow(columns, row), tableBytes);
+  const shown = renderFirst(rows, (row) => renderRow(columns, row), tableBytes);
   return html`<div class="table">
 <div class="scroll" tabindex="0" role="region" aria-label="${caption}">
 <table>
@@ -115,7 +103,7 @@ function renderCell({ title, cell, sort, isNumber, isLong }: Column, row: SqlRow
 }
 
 /** Renders the first rows, as many as fit into `bytes`. */
-export function renderFitting<Row>(rows: readonly Row[], render: (row: Row) => Html, bytes: number): readonly Html[] {
+export function renderFirst<Row>(rows: readonly Row[], render: (row: Row) => Html, bytes: number): readonly Html[] {
   const shown: Html[] = [];
   let left = bytes;
   for (const row of rows) {
@@ -155,7 +143,7 @@ export function commandBlock(command: string): Html {
 
 /** Renders the name, dataset and id of a document; only the id if the service listed no name. */
 function documentCell(row: SqlRow): HtmlValue {
-  const id = idText(textOrNull(row.document_id));
+  const id = idText(row.document_id);
   const dataset = datasetName(row);
   const name = documentName(row, 120, null);
   if (name === null) return html`<div class="document">${id}<small>${dataset}</small></div>`;
@@ -170,45 +158,7 @@ function datasetName({ dataset_name, dataset_id }: SqlRow): HtmlValue {
 export function documentName(
   { document_name, document_id }: SqlRow,
   longest = 60,
-  other: HtmlValue = idText(textOrNull(document_id)),
+  other: HtmlValue = idText(document_id),
 ): HtmlValue {
-  const name = textOrNull(document_name);
-  return name === null || isBlank(name) ? other : foreign(name, longest);
-}
-
-/** Renders a whole id, so that you can search for it and copy it. The style sheet shows only its first characters. */
-export function idText(id: string | null): HtmlValue {
-  if (id === null || isBlank(id)) return foreign(id);
-  const text = foreignText(id, 80);
-  return html`<code class="id" dir="auto" title="${text}">${text}</code>`;
-}
-
-/** `2026-11-20 02:00`, in UTC; a dash for null or an invalid time. */
-export function timeText(milliseconds: number | null): HtmlValue {
-  const time = new Date(milliseconds ?? Number.NaN);
-  if (Number.isNaN(time.getTime())) return none;
-  const iso = time.toISOString();
-  return html`<time datetime="${iso}">${iso.replace("T", " ").replace(/:\d\d\.\d+Z$/, "")}</time>`;
-}
-
-/** `2026-11-20`, in UTC. */
-export function dayText(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/T.*/, "");
-}
-
-/** `31 %`. Rounds so that only zero shows as 0 % and only the whole shows as 100 %. */
-export function shareText(part: number, whole: number): string {
-  if (part <= 0 || whole <= 0) return "0 %";
-  const percent = (100 * part) / whole;
-  if (percent < 1) return "<1 %";
-  if (percent > 99 && part < whole) return ">99 %";
-  return `${Math.round(percent)} %`;
-}
-
-/** The severity of a state. The style sheet gives each tone a colour and a shape. */
-export type Tone = "good" | "warn" | "bad" | "quiet";
-
-/** Renders a state as a word, such as `complete`, with the shape of its tone. */
-export function stateText(tone: Tone, word: HtmlValue): Html {
-  return html`<span class="state ${tone}">${word}</span>`;
+  return isBlank(document_name) ? other : foreign(document_name, longest);
 }

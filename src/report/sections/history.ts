@@ -1,11 +1,11 @@
-import { ageText, countText, numberText } from "../../amounts.js";
+import { ageText, countText, dayText, numberText } from "../../amounts.js";
 import { stateBefore } from "../../database/views.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { sqlText } from "../../duckdb/sql.js";
 import { mostChartRows, renderChart, shownText, stacked } from "../page/chart.js";
-import { foreign, type HtmlValue, html } from "../page/html.js";
+import { foreign, type HtmlValue, html, stateText, type Tone, timeText } from "../page/html.js";
 import { type Section, sentences } from "../page/page.js";
-import { column, dayText, documentName, numberOf, renderTable, stateText, type Tone, timeText } from "../page/table.js";
+import { column, documentName, numberOf, renderTable } from "../page/table.js";
 import type { Source } from "../source.js";
 
 /** The states of documents; states that need attention come first. */
@@ -46,14 +46,14 @@ export async function freshnessSection(source: Source): Promise<Section> {
   return {
     id: "freshness",
     title: "Freshness of every document",
-    lead: freshnessLead(counts, oldest, asOf, source.hasHistory),
+    lead: freshnessLead(counts, oldest, asOf, source.noHistory === null),
     body: [renderStates(counts), renderTable(table)],
   };
 }
 
 /** SQL: the documents with rows in the database right after this run, regardless of later runs. */
-function earlierSql({ hasHistory, manifest: { run_id } }: Source): string {
-  if (!hasHistory) return "SELECT dataset_id, document_id FROM documents WHERE false";
+function earlierSql({ noHistory, manifest: { run_id } }: Source): string {
+  if (noHistory !== null) return "SELECT dataset_id, document_id FROM documents WHERE false";
   const atRun = stateBefore("chunks", { later: `run_id > ${sqlText(run_id)}`, from: "job.main." });
   return `SELECT dataset_id, document_id FROM job.main.documents WHERE run_id <= ${sqlText(run_id)}
     UNION SELECT dataset_id, document_id FROM (${atRun})`;
@@ -128,7 +128,7 @@ const all = kinds.map(({ sum }) => sum).join(" + ");
 /** Shows the changes that each run found since its predecessor, up to this run. */
 export async function changesSection(source: Source): Promise<Section> {
   const section = { id: "changes", title: "Changes per run" };
-  if (!source.hasHistory)
+  if (source.noHistory !== null)
     return {
       ...section,
       lead: html`There is no history to show. ${foreign(source.noHistory, 300)} A job keeps one when its file has <code>duckdb</code> among <code>output.formats</code>: then every run notes what changed.`,

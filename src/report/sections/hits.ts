@@ -1,10 +1,10 @@
-import { countText, numberText } from "../../amounts.js";
+import { countText, numberText, shareText } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { sqlText } from "../../duckdb/sql.js";
 import { mostChartRows, type Piece, renderChart, rowHeight, shownText } from "../page/chart.js";
 import { type HtmlValue, html } from "../page/html.js";
 import { type Answer, type Answered, sentences } from "../page/page.js";
-import { column, documentName, numberOf, renderFound, shareText, type Table } from "../page/table.js";
+import { column, documentName, numberOf, renderFound, type Table } from "../page/table.js";
 import type { Source } from "../source.js";
 
 /** A document is divided into 20 parts of equal chunk count, from start to end. */
@@ -22,7 +22,7 @@ export async function hitsSection(source: Source): Promise<Answered> {
   );
   const documents = await documentsTable(source);
   return {
-    ...answerOf(sums, documents.rows[0], source.hasHistory),
+    ...answerOf(sums, documents.rows[0], source.noHistory === null),
     id: "hits",
     question: "What is never found?",
     title: "Where chunks are never found",
@@ -38,14 +38,15 @@ export async function hitsSection(source: Source): Promise<Answered> {
 }
 
 /** SQL: enabled chunks with a reported hit count, and the part of the document that contains each chunk. */
-function retrievable({ hasHistory, manifest: { run_id } }: Source): string {
+function retrievable({ noHistory, manifest: { run_id } }: Source): string {
   // Chunks with hits in the job's history up to this run, under their ids in this run.
-  const earlier = hasHistory
-    ? `SELECT DISTINCT dataset_id, document_id, id FROM (
+  const earlier =
+    noHistory === null
+      ? `SELECT DISTINCT dataset_id, document_id, id FROM (
         SELECT any_value(dataset_id) AS dataset_id, any_value(document_id) AS document_id, arg_max(coalesce(new_id, id), run_id) AS id
         FROM job.main.chunk_changes WHERE run_id <= ${sqlText(run_id)} GROUP BY lineage HAVING max(hit_count) > 0
       )`
-    : "SELECT dataset_id, document_id, id FROM chunks LIMIT 0";
+      : "SELECT dataset_id, document_id, id FROM chunks LIMIT 0";
   return `SELECT row, dataset_id, document_id, place, hit_count, hit_count = 0 AND before.id IS NULL AS never
     FROM (
       SELECT row, dataset_id, document_id, id, hit_count, enabled,

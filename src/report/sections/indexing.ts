@@ -4,19 +4,21 @@ import { sqlText } from "../../duckdb/sql.js";
 import type { Manifest } from "../../dump/manifest.js";
 import { readingsSql, sqlTime } from "../load-tables.js";
 import { mostChartRows, renderChart, shownText, stacked } from "../page/chart.js";
-import { foreign, type HtmlValue, html } from "../page/html.js";
+import { foreign, type HtmlValue, html, timeText } from "../page/html.js";
 import { type Answer, type Answered, type Section, sentences, withoutZero } from "../page/page.js";
-import { column, documentName, numberOf, renderFound, timeText } from "../page/table.js";
+import { column, documentName, numberOf, renderFound } from "../page/table.js";
 import { commandOf } from "../report-path.js";
 import type { Source } from "../source.js";
 
 /**
  * Shows documents and chunks that are not indexed. Creates the table `indexing` with the progress of each document, from its newest
- * reading or from the list of documents.
+ * reading or from the list of documents. Readings of `kbdump status` and of earlier runs count, too, up to the next run.
  */
 export async function stuckSection(source: Source): Promise<Answered> {
   const { connection, manifest, job } = source;
-  if (source.hasHistory) await connection.run(watchedSql(source.manifest.run_id));
+  if (source.noHistory === null)
+    await connection.run(`INSERT INTO indexing_status BY NAME SELECT ${readingsSql} FROM job.main.indexing_status
+      WHERE captured_at < coalesce((SELECT min(started_at) FROM job.main.runs WHERE run_id > ${sqlText(manifest.run_id)}), 'infinity'::TIMESTAMPTZ)`);
   await connection.run(indexingSql(manifest));
   const documents = await source.table({
     caption: "Documents that are not indexed",
@@ -71,12 +73,6 @@ export async function timelineSection(source: Source): Promise<Section> {
 function leadOf(known: readonly SqlRow[]): string {
   const done = longestOf(known.filter(({ state }) => state === "completed"));
   return done > 0 ? `Documents were completed within ${durationText(done)}.` : "No document was completed.";
-}
-
-/** SQL: adds readings from `kbdump status` and from earlier runs, up to the next run. */
-function watchedSql(run_id: string): string {
-  return `INSERT INTO indexing_status BY NAME SELECT ${readingsSql} FROM job.main.indexing_status
-    WHERE captured_at < coalesce((SELECT min(started_at) FROM job.main.runs WHERE run_id > ${sqlText(run_id)}), 'infinity'::TIMESTAMPTZ)`;
 }
 
 /**
@@ -148,7 +144,7 @@ async function answerOf(source: Source, stuck: number): Promise<Answer> {
   if (stuck > 0) {
     const failed = numberOf(states.find(({ state }) => state === "error")?.documents);
     const kinds = states.map(
-      ({ state, documents }, at) => html`${at > 0 && ", "}${numberOf(documents)} ${foreign(String(state), 30)}`,
+      ({ state, documents }, at) => html`${at > 0 && ", "}${numberOf(documents)} ${foreign(state, 30)}`,
     );
     return {
       tone: failed > 0 ? "bad" : "warn",
@@ -215,5 +211,5 @@ function renderBars(known: readonly SqlRow[]): HtmlValue {
 function figureOf({ state, took }: SqlRow): HtmlValue {
   const time = durationText(numberOf(took));
   if (state === "completed") return time;
-  return html`<b class="${state === "error" ? "bad" : "warn"}">${foreign(String(state), 20)}</b> ${time}`;
+  return html`<b class="${state === "error" ? "bad" : "warn"}">${foreign(state, 20)}</b> ${time}`;
 }

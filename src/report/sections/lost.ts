@@ -1,24 +1,17 @@
-import { countText, lostText, numberText } from "../../amounts.js";
-import type { TextPart } from "../../compare/diff-result.js";
-import type { SqlRow } from "../../duckdb/read-rows.js";
+import { countText, dayText, lostText, numberText } from "../../amounts.js";
+import type { ChangeCounts, DocumentDiff, TextPart } from "../../compare/diff-result.js";
 import { documentKey } from "../../rows/row.js";
 import type { LostCard, LostFacts } from "../lost.js";
-import { foreign, foreignText, type Html, type HtmlValue, html } from "../page/html.js";
+import { foreign, foreignText, type Html, type HtmlValue, html, idText, stateText, timeText } from "../page/html.js";
 import { type Answer, type Answered, sentences } from "../page/page.js";
 import {
   column,
   commandBlock,
-  dayText,
   documentName,
-  idText,
-  numberOf,
-  renderFitting,
+  renderFirst,
   renderFound,
   renderNotes,
   renderRest,
-  stateText,
-  type Table,
-  timeText,
 } from "../page/table.js";
 import { commandOf } from "../report-path.js";
 import { type Source, withoutTexts } from "../source.js";
@@ -41,7 +34,7 @@ export function lostSection(facts: LostFacts, { content }: Pick<Source, "content
       html`<p>Compared with the run <code>${old.run_id}</code> of ${foreign(old.job)}, which ended ${timeText(Date.parse(old.finished_at))} UTC.</p>`,
       warning_count > 0 && renderNotes(warnings, warning_count, "warning"),
       diff.lost > 0 && renderCards(facts, content),
-      renderFound(documentsTable(facts, content)),
+      renderDocuments(facts, content),
     ],
   };
 }
@@ -100,7 +93,7 @@ const cardsBytes = 420_000;
 const openCards = 4;
 
 function renderCards({ cards, diff, commands }: LostFacts, content: boolean): HtmlValue {
-  const shown = renderFitting(cards, (card) => renderCard(card, content), cardsBytes);
+  const shown = renderFirst(cards, (card) => renderCard(card, content), cardsBytes);
   const [first, others] = [shown.slice(0, openCards), shown.slice(openCards)];
   return html`<h3>Lost rows</h3>
 <p>Words <del class="bad">struck out</del> were lost, <ins class="good">underlined</ins> ones stand there now. Manual edits come first.</p>
@@ -191,23 +184,22 @@ function spoken(word: string): Html {
 /** Maximum documents in the table, those with the most lost rows first. */
 const mostDocuments = 300;
 
-function documentsTable({ diff, commands }: LostFacts, content: boolean): Table {
-  const changed = diff.documents.filter(({ state, reindexed }) => state !== "same" || reindexed);
-  const rows: SqlRow[] = changed.map(({ chunks, child_chunks: children, ...document }) => {
-    const counts = Object.fromEntries(counted.map((name) => [name, chunks[name] + children[name]]));
-    const row = { ...document, ...counts };
+function renderDocuments({ diff, commands }: LostFacts, content: boolean): HtmlValue {
+  const changed = diff.documents
+    .filter(({ state, reindexed }) => state !== "same" || reindexed)
+    .sort(
+      (one, other) =>
+        countOf(other, "manual_edits") - countOf(one, "manual_edits") ||
+        countOf(other, "lost") - countOf(one, "lost") ||
+        countOf(other, "removed", "changed", "added") - countOf(one, "removed", "changed", "added") ||
+        (documentKey(one) < documentKey(other) ? -1 : 1),
+    );
+  const rows = changed.slice(0, mostDocuments).map((document) => {
+    const counts = Object.fromEntries(counted.map((name) => [name, countOf(document, name)]));
     const state = document.reindexed ? "re-indexed" : stateWords[document.state];
-    return { ...(content ? row : withoutTexts(row)), state };
+    return { ...(content ? document : withoutTexts(document)), ...counts, state };
   });
-  const changes = (row: SqlRow) => numberOf(row.removed) + numberOf(row.changed) + numberOf(row.added);
-  rows.sort(
-    (one, other) =>
-      numberOf(other.manual_edits) - numberOf(one.manual_edits) ||
-      numberOf(other.lost) - numberOf(one.lost) ||
-      changes(other) - changes(one) ||
-      (documentKey(one) < documentKey(other) ? -1 : 1),
-  );
-  return {
+  return renderFound({
     caption: "Documents that changed since the older run, with chunks and child chunks",
     columns: [
       column.document,
@@ -215,10 +207,14 @@ function documentsTable({ diff, commands }: LostFacts, content: boolean): Table 
       ...column.numbers({ Lost: "lost", "Manual edits": "manual_edits" }),
       ...column.numbers({ Removed: "removed", Changed: "changed", Added: "added" }),
     ],
-    rows: rows.slice(0, mostDocuments),
-    total: rows.length,
+    rows,
+    total: changed.length,
     query: commands.documents,
-  };
+  });
+}
+
+function countOf({ chunks, child_chunks: children }: DocumentDiff, ...names: readonly (keyof ChangeCounts)[]): number {
+  return names.reduce((sum, name) => sum + chunks[name] + children[name], 0);
 }
 
 const counted = ["lost", "manual_edits", "removed", "changed", "added"] as const;

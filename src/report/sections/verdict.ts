@@ -3,9 +3,9 @@ import { sqlText } from "../../duckdb/sql.js";
 import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import type { Verification } from "../../verify/findings.js";
 import { listText } from "../../words.js";
-import { type HtmlValue, html } from "../page/html.js";
+import { type HtmlValue, html, stateText } from "../page/html.js";
 import { type Answer, type Answered, type Section, sentences, withoutZero } from "../page/page.js";
-import { column, renderNotes, renderTable, stateText, type Table } from "../page/table.js";
+import { column, renderNotes, renderTable, type Table } from "../page/table.js";
 import { commandOf } from "../report-path.js";
 import type { Source } from "../source.js";
 
