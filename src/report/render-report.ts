@@ -8,8 +8,6 @@ import { isThere, writeAside } from "../files/files.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Verification } from "../verify/findings.js";
 import { verifyRun } from "../verify/verify-run.js";
-import { filesOf, loadTables } from "./load-tables.js";
-import { gatherLost, type LostFacts } from "./lost.js";
 import { type Answered, readAssets, renderPage, type Section } from "./page/page.js";
 import type { ReportOptions, ReportRequest } from "./report-options.js";
 import { checkPath } from "./report-path.js";
@@ -18,9 +16,9 @@ import { duplicatesSection, errorsSection, lengthsSection } from "./sections/chu
 import { changesSection, freshnessSection } from "./sections/history.js";
 import { hitsSection } from "./sections/hits.js";
 import { stuckSection, timelineSection } from "./sections/indexing.js";
-import { lostSection, notCompared } from "./sections/lost.js";
+import { gatherLost, type LostFacts, lostSection, notCompared } from "./sections/lost.js";
 import { verdictSection } from "./sections/verdict.js";
-import { Source } from "./source.js";
+import { filesOf, loadTables, Source } from "./source.js";
 
 /**
  * Renders the report of a run as one self-contained HTML document; the same dump always produces the same text. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file

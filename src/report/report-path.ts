@@ -83,11 +83,11 @@ export function runName(folder: string, { job, run_id }: RunIds, nameFolder: Nam
 export function databaseName(folder: string, ids: RunIds, nameFolder: NameFolder = (path) => path): RunName {
   const jobFolder = jobFolderOf(folder, ids);
   const name = jobFolder && nameFolder(jobFolder);
-  if (name !== undefined && name !== jobFolder) return { word: name, flags: [] };
-  return { word: ids.job, flags: runName(folder, ids).flags };
+  const isNamed = name !== undefined && name !== jobFolder;
+  return isNamed ? { word: name, flags: [] } : { word: ids.job, flags: runName(folder, ids).flags };
 }
 
-/** The command that queries a run, or its job's database. It prints CSV, because a table is limited to 1,000 rows. The statement has no line break in a string. */
+/** The command for a statement without line breaks in strings. It prints CSV, because a table is limited to 1,000 rows. */
 export function sqlCommand({ word, flags }: RunName, statement: string): string {
   return commandOf("sql", [word, statement.replace(/\s+/g, " "), ...flags, "--format", "csv"]);
 }

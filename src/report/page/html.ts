@@ -37,13 +37,7 @@ function markupOf(value: HtmlValue): string {
   return escapeHtml(String(value));
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
+const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
 /**
  * Escapes a text for HTML. Characters that HTML forbids, and lone surrogates, become U+FFFD; a parser would replace or drop them.

@@ -1,17 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Manifest } from "../../dump/manifest.js";
-import {
-  foreign,
-  foreignText,
-  type Html,
-  type HtmlValue,
-  html,
-  stateText,
-  type Tone,
-  timeText,
-  trusted,
-} from "./html.js";
+import { foreign, foreignText, type HtmlValue, html, stateText, type Tone, timeText, trusted } from "./html.js";
 import { commandBlock } from "./table.js";
 
 /** A part of the page: a question about the run, its answer, and the details. */
@@ -115,7 +105,7 @@ function policyOf({ style, script }: Assets): string {
 }
 
 /** Renders an answer. Its short form links to its section. */
-function renderAnswer({ id, question, tone, short, lead, body }: Answered): Html {
+function renderAnswer({ id, question, tone, short, lead, body }: Answered): HtmlValue {
   const state = stateText(tone, short);
   return html`<div class="answer ${tone}">
 <p>${question}</p>
@@ -125,7 +115,7 @@ function renderAnswer({ id, question, tone, short, lead, body }: Answered): Html
 `;
 }
 
-function renderOpen({ id, title, lead, body }: Section): Html {
+function renderOpen({ id, title, lead, body }: Section): HtmlValue {
   return html`<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${title}</h2>
 <p class="lead">${lead}</p>
@@ -134,12 +124,12 @@ ${body}
 `;
 }
 
-function renderFolded({ id, title, lead, body }: Section): Html {
+function renderFolded({ id, title, lead, body }: Section): HtmlValue {
   const summary = html`<h2 id="${id}-title">${title}</h2> <span class="lead">${lead}</span>`;
   return fold(summary, html`<section id="${id}" aria-labelledby="${id}-title">${body}</section>`);
 }
 
-function fold(summary: HtmlValue, body: HtmlValue): Html {
+function fold(summary: HtmlValue, body: HtmlValue): HtmlValue {
   return html`<details class="fold"><summary>${summary}</summary>
 ${body}
 </details>

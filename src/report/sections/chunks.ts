@@ -1,12 +1,11 @@
 import { countText, numberText } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { listText } from "../../words.js";
-import { isNotBlank } from "../load-tables.js";
 import { type ChartRow, mostChartRows, renderChart, rowHeight, shownText } from "../page/chart.js";
 import { type HtmlValue, html } from "../page/html.js";
 import { type Section, sentences, withoutZero } from "../page/page.js";
 import { column, documentName, numberOf, renderFound, renderTable } from "../page/table.js";
-import type { Source } from "../source.js";
+import { isNotBlank, type Source } from "../source.js";
 
 /** The document of a chunk, the chunk's position, and the start of its text. */
 const location = [column.document, column.number("Position", "position"), column.text("Text", "beginning")];

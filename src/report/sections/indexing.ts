@@ -2,13 +2,12 @@ import { countText, durationText, numberText } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { sqlText } from "../../duckdb/sql.js";
 import type { Manifest } from "../../dump/manifest.js";
-import { readingsSql, sqlTime } from "../load-tables.js";
 import { mostChartRows, renderChart, shownText, stacked } from "../page/chart.js";
 import { foreign, type HtmlValue, html, timeText } from "../page/html.js";
 import { type Answer, type Answered, type Section, sentences, withoutZero } from "../page/page.js";
 import { column, documentName, numberOf, renderFound } from "../page/table.js";
 import { commandOf } from "../report-path.js";
-import type { Source } from "../source.js";
+import { readingsSql, type Source, sqlTime } from "../source.js";
 
 /**
  * Shows documents and chunks that are not indexed. Creates the table `indexing` with the progress of each document, from its newest

@@ -1,7 +1,6 @@
 import { withSpill } from "../../../src/duckdb/open-duckdb.js";
 import { openDump } from "../../../src/dump/open-dump.js";
 import { emptyReadProgress } from "../../../src/read-progress.js";
-import { loadTables } from "../../../src/report/load-tables.js";
 import { html } from "../../../src/report/page/html.js";
 import type { Answered, Section } from "../../../src/report/page/page.js";
 import type { Table } from "../../../src/report/page/table.js";
@@ -10,7 +9,7 @@ import { changesSection, freshnessSection } from "../../../src/report/sections/h
 import { hitsSection } from "../../../src/report/sections/hits.js";
 import { stuckSection, timelineSection } from "../../../src/report/sections/indexing.js";
 import { verdictSection } from "../../../src/report/sections/verdict.js";
-import { Source } from "../../../src/report/source.js";
+import { loadTables, Source } from "../../../src/report/source.js";
 
 /** A source that keeps the tables that it reads. */
 class KeepingSource extends Source {

@@ -4,14 +4,10 @@
   /** Maximum rows of a folded table. */
   const fewRows = 10;
 
-  /**
-   * @param {string} className
-   * @param {() => void} onClick
-   */
-  function makeButton(className, onClick) {
+  /** @param {() => void} onClick */
+  function makeButton(onClick) {
     const button = document.createElement("button");
     button.type = "button";
-    button.className = className;
     button.addEventListener("click", onClick);
     return button;
   }
@@ -30,7 +26,7 @@
     count.className = "note";
     count.setAttribute("aria-live", "polite");
     let isFolded = true;
-    const unfold = makeButton("", () => {
+    const unfold = makeButton(() => {
       isFolded = !isFolded;
       show();
     });
@@ -52,13 +48,14 @@
     // The first click on a header sorts in ascending order, the second in descending order; the third restores the original order.
     const headers = Array.from(table.tHead?.rows[0]?.cells ?? []);
     headers.forEach((header, at) => {
-      const button = makeButton("sort", () => {
+      const button = makeButton(() => {
         const before = header.getAttribute("aria-sort");
         for (const other of headers) other.removeAttribute("aria-sort");
         if (before !== "descending") header.setAttribute("aria-sort", before === null ? "ascending" : "descending");
         body.append(...(before === "descending" ? rows : sorted(rows, at, before === null ? 1 : -1)));
         show();
       });
+      button.className = "sort";
       button.append(...Array.from(header.childNodes));
       header.append(button);
     });
@@ -88,7 +85,7 @@
 
   /** @param {Element} command */
   function addCopy(command) {
-    const button = makeButton("", () => {
+    const button = makeButton(() => {
       getSelection()?.selectAllChildren(command.querySelector("code") ?? command);
       if (!document.execCommand("copy")) return;
       button.textContent = "Copied";
