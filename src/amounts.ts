@@ -33,6 +33,20 @@ export function ageText(milliseconds: number): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
+/** `2026-11-20`, in UTC. */
+export function dayText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/T.*/, "");
+}
+
+/** `31 %`. Rounds so that only zero shows as 0 % and only the whole shows as 100 %. */
+export function shareText(part: number, whole: number): string {
+  if (part <= 0 || whole <= 0) return "0 %";
+  const percent = (100 * part) / whole;
+  if (percent < 1) return "<1 %";
+  if (percent > 99 && part < whole) return ">99 %";
+  return `${Math.round(percent)} %`;
+}
+
 /** `8 rows lost, 6 of them with manual edits`: used wherever losses are counted. Rows are chunks and child chunks. */
 export function lostText(lost: number, manualEdits: number): string {
   if (lost === 0) return "nothing lost";

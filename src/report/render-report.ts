@@ -7,36 +7,24 @@ import { fileErrorText } from "../file-error.js";
 import { isThere, writeAside } from "../files/files.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Verification } from "../verify/findings.js";
-import { kinds, loadTables } from "./load-tables.js";
-import { gatherLost, type LostFacts } from "./lost.js";
-import { readAssets } from "./page/assets.js";
-import { type PageParts, renderPage } from "./page/page.js";
+import { verifyRun } from "../verify/verify-run.js";
+import { type Answered, readAssets, renderPage, type Section } from "./page/page.js";
 import type { ReportOptions, ReportRequest } from "./report-options.js";
 import { checkPath } from "./report-path.js";
 import type { ReportResult, ReportSummary } from "./report-result.js";
-import { changesSection } from "./sections/changes.js";
-import { duplicatesSection, errorsSection } from "./sections/flaws.js";
-import { freshnessSection } from "./sections/freshness.js";
+import { duplicatesSection, errorsSection, lengthsSection } from "./sections/chunks.js";
+import { changesSection, freshnessSection } from "./sections/history.js";
 import { hitsSection } from "./sections/hits.js";
 import { stuckSection, timelineSection } from "./sections/indexing.js";
-import { lengthsSection } from "./sections/lengths.js";
-import { lostSection, notCompared } from "./sections/lost.js";
-import type { Next, Section } from "./sections/section.js";
+import { gatherLost, type LostFacts, lostSection, notCompared } from "./sections/lost.js";
 import { verdictSection } from "./sections/verdict.js";
-import { Source } from "./source.js";
-import { verifyInWorker } from "./verify-worker.js";
-
-export interface RenderedReport {
-  /** One self-contained HTML document. The same dump always produces the same text. */
-  readonly html: string;
-  readonly summary: ReportSummary;
-}
+import { filesOf, loadTables, Source } from "./source.js";
 
 /**
- * Renders the report of a run. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file
+ * Renders the report of a run as one self-contained HTML document; the same dump always produces the same text. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file
  * differs from what its run wrote, and, if aborted, with the reason of `request.signal`.
  */
-export async function renderReport(request: ReportRequest): Promise<RenderedReport> {
+export async function renderReport(request: ReportRequest): Promise<{ html: string; summary: ReportSummary }> {
   const options: ReportOptions = {
     ...{ against: undefined, database: undefined, content: true, verify: true, nameFolder: undefined, memory: "800MB" },
     ...{ signal: new AbortController().signal, progress: emptyReadProgress(), ...request },
@@ -61,13 +49,8 @@ export async function renderReport(request: ReportRequest): Promise<RenderedRepo
  */
 const shares = { comparing: 3 / 8, reading: 1 / 4, verifying: 1 / 2 };
 
-interface Reported {
-  readonly parts: PageParts;
-  readonly verification: Verification | undefined;
-}
-
-/** Reads a run and, in another thread, verifies it at the same time. If either fails, the other is stopped. */
-async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: ReportOptions): Promise<Reported> {
+/** Reads a run, which DuckDB does in its own threads, and verifies it at the same time. If either fails, the other is stopped. */
+async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: ReportOptions) {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const part = (share: number) => ({
@@ -75,7 +58,7 @@ async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: R
     progress: partOf(options.progress, 0, 1),
   });
   if (!options.verify) return reportRun(dump, lost, undefined, part(shares.reading + shares.verifying));
-  const verifying = verifyInWorker(dump.folder, part(shares.verifying));
+  const verifying = verifyRun(dump.folder, part(shares.verifying));
   verifying.catch((error: unknown) => stop.abort(error));
   try {
     return await reportRun(dump, lost, verifying, part(shares.reading));
@@ -86,115 +69,90 @@ async function readAndVerify(dump: Dump, lost: LostFacts | undefined, options: R
   }
 }
 
+/** The sections that show the loaded rows, in the order of the page, with the steps of the progress. */
+const steps: readonly (readonly [step: string, section: (source: Source) => Promise<Section | Answered>])[] = [
+  ["looking for stuck documents", stuckSection],
+  ["looking for flaws", errorsSection],
+  ["counting hits", hitsSection],
+  ["looking for duplicates", duplicatesSection],
+  ["looking for old documents", freshnessSection],
+  ["measuring chunks", lengthsSection],
+  ["looking for stuck documents", timelineSection],
+  ["comparing the runs", changesSection],
+];
+
 /** Loads the rows of a run and builds the sections. Throws StopError if a file differs from what the run wrote. */
 async function reportRun(
   dump: Dump,
   lost: LostFacts | undefined,
   verifying: Promise<Verification> | undefined,
   options: ReportOptions,
-): Promise<Reported> {
-  const { progress, signal } = options;
+) {
+  const { progress, signal, content } = options;
   return withSpill(":memory:", options, async (connection) => {
     const noHistory = await loadTables(connection, dump, { ...options, isVerified: verifying !== undefined });
     const source = new Source(connection, dump, { ...options, noHistory });
-    const step = async <Result>(name: string, make: (source: Source) => Promise<Result>): Promise<Result> => {
+    const others: (Section | Answered)[] = [];
+    for (const [step, section] of steps) {
       signal.throwIfAborted();
-      progress.step = name;
-      return make(source);
-    };
-    const freshness = await step("looking for old documents", freshnessSection);
-    const lengths = await step("measuring chunks", lengthsSection);
-    const stuck = await step("looking for stuck documents", stuckSection);
-    const timeline = await step("looking for stuck documents", timelineSection);
-    const changes = await step("comparing the runs", changesSection);
-    const hits = await step("counting hits", hitsSection);
-    const errors = await step("looking for flaws", errorsSection);
-    const duplicates = await step("looking for duplicates", duplicatesSection);
+      progress.step = step;
+      others.push(await section(source));
+    }
     progress.step = "verifying";
     const verification = await verifying;
-    if (verification?.status === "differences") await checkLoaded(dump, signal);
+    // The loaded files may be those that differ.
+    if (verification?.status === "differences")
+      for (const file of filesOf(dump)) await dump.check(file, () => signal.throwIfAborted());
     const verdict = await verdictSection(source, verification);
     const losses = lost ? lostSection(lost, source) : notCompared(source);
-    const sections = [losses, verdict, stuck, errors, hits, duplicates, freshness, lengths, timeline, changes];
+    const sections = [losses, verdict, ...others];
+    const nexts = sections.flatMap(({ next }) => next ?? []);
     const parts = {
       manifest: dump.manifest,
-      hasContent: options.content,
-      answers: [verdict, losses, stuck, hits],
-      nexts: nextsOf(sections, lost === undefined),
+      hasContent: content,
+      answers: [verdict, losses, ...others.filter((section) => "question" in section)],
+      // Without a comparison, the first step suggests one; it is dropped if there is any other step.
+      nexts: lost === undefined && nexts.length > 1 ? nexts.slice(1) : nexts,
       sections: sections.filter(({ body }) => body !== null),
     };
     return { parts, verification };
   });
 }
 
-/** The next steps. If no runs were compared, the first step suggests that; it is dropped if there is any other step. */
-function nextsOf(sections: readonly Section[], isNotCompared: boolean): readonly Next[] {
-  const nexts = sections.map(({ next }) => next).filter((next) => next !== undefined);
-  return isNotCompared && nexts.length > 1 ? nexts.slice(1) : nexts;
-}
-
-/** Checks the loaded files against the hashes of the verification. Throws StopError if one differs. */
-async function checkLoaded(dump: Dump, signal: AbortSignal): Promise<void> {
-  for (const kind of kinds)
-    for (const file of dump.tablesOf([kind], { guarded: true }) ?? [])
-      await dump.check(file, () => signal.throwIfAborted());
-}
-
 /** The progress of one part of the work, which moves the whole progress between `from` and `to`, and never back. */
 export function partOf(whole: ReadProgress, from: number, to: number): ReadProgress {
-  const part = { expected: 0, done: 0 };
-  const show = () => {
+  const show = ({ expected, done }: ReadProgress) => {
     whole.expected = 1;
-    const share = part.expected > 0 ? Math.min(1, part.done / part.expected) : 0;
-    whole.done = Math.max(whole.done, from + (to - from) * share);
+    whole.done = Math.max(whole.done, from + (to - from) * (expected > 0 ? Math.min(1, done / expected) : 0));
   };
-  show();
-  return {
-    get step() {
-      return whole.step;
+  const part = emptyReadProgress(whole.step);
+  show(part);
+  return new Proxy(part, {
+    set(_, name, value) {
+      if (name === "step") whole.step = value;
+      Reflect.set(part, name, value);
+      show(part);
+      return true;
     },
-    set step(step) {
-      whole.step = step;
-    },
-    get expected() {
-      return part.expected;
-    },
-    set expected(expected) {
-      part.expected = expected;
-      show();
-    },
-    get done() {
-      return part.done;
-    },
-    set done(done) {
-      part.done = done;
-      show();
-    },
-  };
-}
-
-export interface WriteReportOptions {
-  /** The temporary path, on the same disk; default: next to the file. */
-  readonly aside?: string;
+  });
 }
 
 /**
  * Writes the report of a run to a file, atomically, and replaces an existing file. Only the file's owner can read it. Rejects like
- * `renderReport`, and with UsageError if the path cannot be written.
+ * `renderReport`, and with UsageError if the path cannot be written. `aside`: the temporary path, on the same disk.
  */
 export async function writeReport(
   path: string,
   request: ReportRequest,
-  { aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`) }: WriteReportOptions = {},
+  aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`),
 ): Promise<ReportResult> {
   await checkPath(path);
   const { html, summary } = await renderReport(request);
   request.signal?.throwIfAborted();
   await writeAside(path, html, { aside }).catch((error: unknown) => {
     const reason = fileErrorText(error);
-    throw reason === undefined
-      ? error
-      : new StopError(`the report could not be written to ${path}: ${reason}`, { cause: error });
+    if (reason === undefined) throw error;
+    throw new StopError(`the report could not be written to ${path}: ${reason}`, { cause: error });
   });
   return { path, bytes: Buffer.byteLength(html), ...summary };
 }

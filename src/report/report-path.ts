@@ -1,9 +1,12 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import type { Manifest } from "../dump/manifest.js";
 import { readRunFacts } from "../dump/read-manifest.js";
 import { UsageError } from "../errors.js";
 import { ifAbsent, kindOf } from "../files/files.js";
 import { shellText } from "../shell-text.js";
+
+type RunIds = Pick<Manifest, "job" | "run_id">;
 
 /** The default name of a report, and its name next to the runs of a job. */
 export const reportName = "report.html";
@@ -48,10 +51,7 @@ function refusal(path: string, message: string): UsageError {
 }
 
 /** The job folder of a run folder: `output/nightly` for `output/nightly/runs/<run_id>`; undefined if the run was moved. */
-function jobFolderOf(
-  folder: string,
-  { job, run_id }: { readonly job: string; readonly run_id: string },
-): string | undefined {
+function jobFolderOf(folder: string, { job, run_id }: RunIds): string | undefined {
   const runs = dirname(folder);
   const isOfJob = basename(folder) === run_id && basename(runs) === "runs" && basename(dirname(runs)) === job;
   return isOfJob ? dirname(runs) : undefined;
@@ -65,11 +65,6 @@ export interface RunName {
 
 /** Returns the name of a folder that a user knows: for a copy, the address of the original run; otherwise the path unchanged. */
 export type NameFolder = (folder: string) => string;
-
-interface RunIds {
-  readonly job: string;
-  readonly run_id: string;
-}
 
 /**
  * Names a run folder for commands: the address for a copy; `nightly@20261120T020000123Z` for a run in its job folder, with `--out` if
@@ -88,13 +83,13 @@ export function runName(folder: string, { job, run_id }: RunIds, nameFolder: Nam
 export function databaseName(folder: string, ids: RunIds, nameFolder: NameFolder = (path) => path): RunName {
   const jobFolder = jobFolderOf(folder, ids);
   const name = jobFolder && nameFolder(jobFolder);
-  if (name !== undefined && name !== jobFolder) return { word: name, flags: [] };
-  return { word: ids.job, flags: runName(folder, ids).flags };
+  const isNamed = name !== undefined && name !== jobFolder;
+  return isNamed ? { word: name, flags: [] } : { word: ids.job, flags: runName(folder, ids).flags };
 }
 
-/** The command that queries a run, or its job's database. It prints CSV, because a table is limited to 1,000 rows. */
+/** The command for a statement without line breaks in strings. It prints CSV, because a table is limited to 1,000 rows. */
 export function sqlCommand({ word, flags }: RunName, statement: string): string {
-  return commandOf("sql", [word, statement, ...flags, "--format", "csv"]);
+  return commandOf("sql", [word, statement.replace(/\s+/g, " "), ...flags, "--format", "csv"]);
 }
 
 /** A kbdump command line, quoted for a shell. */

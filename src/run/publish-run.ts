@@ -147,7 +147,7 @@ export async function reportRun(
     const before = await newestComplete(workspace, { job: job.name, before: workspace.runId });
     const against = before && (await store.fetchRun(before, join(scratch, before), signal));
     const request = { folder, against, memory: job.output.memory, signal, progress: emptyReadProgress() };
-    await writeReport(path, request, { aside: join(scratch, reportName) });
+    await writeReport(path, request, join(scratch, reportName));
     await store.publishReport(path);
     return { report: shownPath(job, path), failures: [] };
   } catch (error) {

@@ -59,7 +59,7 @@ async function rowsAt({ files, counts }: Loaded, numbers: ReadonlySet<number>): 
   for (const [at, { read }] of files.entries()) {
     if (found.size === numbers.size) break;
     let number = before;
-    for await (const rows of read()) {
+    for await (const rows of read(true)) {
       for (const row of rows) if (numbers.has(++number) && !(row instanceof RowError)) found.set(number, row);
       if (found.size === numbers.size) break;
     }

@@ -76,13 +76,14 @@ export class RowStore {
   }
 
   /**
-   * Reads a source to its end. If that fails, records a finding and returns undefined. Rows that are not compared need no hash, which
+   * Reads a source to its end. If that fails, records a finding and returns undefined. Rows that are not compared need no hashes, which
    * saves a sixth of the time.
    */
   async load(source: RowSource, isCompared = true): Promise<Loaded | undefined> {
     const table = `rows_${++this.#tables}`;
     const names = locationColumns.map((name) => `${name} VARCHAR`).join(", ");
-    await this.#connection.run(`CREATE TABLE ${table} (row BIGINT, ${names}, hash VARCHAR, unguarded VARCHAR)`);
+    const hashes = isCompared ? ", hash VARCHAR, unguarded VARCHAR" : "";
+    await this.#connection.run(`CREATE TABLE ${table} (row BIGINT, ${names}${hashes})`);
     const appender = await this.#connection.createAppender(table);
     const append = rowAppender(appender, source.kind, isCompared, this.unguarded);
     const { signal, progress } = this.#options;
@@ -95,7 +96,7 @@ export class RowStore {
         const problem: Problem = (message, kind = "is not a row") =>
           this.findings.add(file.name, kind, `row ${rows - before} ${message}`);
         const checkLocation = locationCheck(file.dataset, problem);
-        for await (const some of file.read()) {
+        for await (const some of file.read(isCompared)) {
           const first = rows;
           for (const row of some) {
             rows++;
@@ -159,8 +160,10 @@ function rowAppender(appender: Appender, kind: Kind, isCompared: boolean, unguar
     for (const place of required) if (text[place] == null) throw new RowError(`has no ${names[place]}`);
     appender.appendBigInt(BigInt(row));
     for (const place of places) append(bare[place] ?? null);
-    append(isCompared ? rowHash(whole) : null);
-    append(isCompared && unguarded ? rowHash(canonicalRow(kind, bare)) : null);
+    if (isCompared) {
+      append(rowHash(whole));
+      append(unguarded ? rowHash(canonicalRow(kind, bare)) : null);
+    }
     appender.endRow();
   };
 }

@@ -1,4 +1,5 @@
-import { foreignText, type Html, type HtmlValue, html, isBlank } from "./html.js";
+import { numberText } from "../../amounts.js";
+import { type Html, type HtmlValue, html } from "./html.js";
 
 /** A rectangle in a row. Its start and end are percentages of the width. */
 export interface Piece {
@@ -28,26 +29,27 @@ interface Chart {
   /** How to read the chart, if the labels do not make it clear. */
   readonly hint?: HtmlValue;
   readonly keys?: readonly { readonly mark: string; readonly text: string }[];
-  /** Labels of the scale, at positions in percent. */
-  readonly ticks: readonly { readonly place: number; readonly label: string }[];
+  /** Labels of the scale, by their positions in percent. */
+  readonly ticks: Readonly<Record<number, string>>;
 }
 
 /** Maximum rows of a chart. Its table has more. */
 export const mostChartRows = 12;
 
 export const rowHeight = 24;
-const bar = { top: 6, height: 12 };
 
 /** Renders bars or strips on one scale, each with its name and figure. To a screen reader, it is one image named by the finding. */
 export function renderChart({ id, finding, hint, keys = [], ticks }: Chart, rows: readonly ChartRow[]): Html {
-  return html`<figure class="chart">
+  const labels = Object.entries(ticks).map(([place, label]) => renderLabel(Number(place), label));
+  const grid = Object.keys(ticks).map((place) => renderLine(Number(place)));
+  return html`<figure>
 <figcaption><p id="${id}-finding">${finding}</p>
-${hint && html`<p class="hint">${hint}</p>`}${keys.length > 0 && html`<p class="hint">${keys.map(renderKey)}</p>`}</figcaption>
+${hint && html`<p class="note hint">${hint}</p>`}${keys.length > 0 && html`<p class="note hint">${keys.map(renderKey)}</p>`}</figcaption>
 <div role="img" aria-labelledby="${id}-finding">
-<div class="row axis">${renderDrawing(18, ticks.map(renderLabel))}</div>
+<div class="row"><span></span>${renderDrawing(18, labels)}</div>
 ${rows.map(
   ({ name, pieces, value }) =>
-    html`<div class="row"><span class="name">${name}</span>${renderDrawing(rowHeight, [ticks.map(renderGrid), pieces.map(renderPiece)])}<span class="value">${value}</span></div>\n`,
+    html`<div class="row"><span class="name">${name}</span>${renderDrawing(rowHeight, [grid, pieces.map(renderPiece)])}<span class="note value">${value}</span></div>\n`,
 )}</div>
 </figure>`;
 }
@@ -56,19 +58,19 @@ function renderDrawing(height: number, marks: HtmlValue): Html {
   return html`<svg width="100%" height="${height}" aria-hidden="true">${marks}</svg>`;
 }
 
-function renderPiece({ from, to, mark, top = bar.top, height = bar.height, title }: Piece): Html {
+function renderPiece({ from, to, mark, top = 6, height = 12, title }: Piece): Html {
   const width = Math.max(0, Math.min(100, to) - Math.max(0, from));
   return html`<rect x="${percent(from)}" y="${hundredths(top)}" width="${percent(width)}" height="${hundredths(height)}" fill="var(--${mark})">${title && html`<title>${title}</title>`}</rect>`;
 }
 
-function renderGrid({ place }: Chart["ticks"][number]): Html {
-  return html`<line class="grid" x1="${percent(place)}" x2="${percent(place)}" y1="0" y2="${rowHeight}"/>`;
+function renderLine(place: number): Html {
+  return html`<line stroke="var(--line)" x1="${percent(place)}" x2="${percent(place)}" y1="0" y2="${rowHeight}"/>`;
 }
 
 /** Renders a label of the scale. Near an edge, it is aligned so that it stays inside the drawing. */
-function renderLabel({ place, label }: Chart["ticks"][number]): Html {
+function renderLabel(place: number, label: string): Html {
   const anchor = place < 8 ? "start" : place > 92 ? "end" : "middle";
-  return html`<text x="${percent(place)}" y="13" text-anchor="${anchor}">${label}</text>`;
+  return html`<text x="${percent(place)}" y="13" font-size="12" fill="var(--quiet)" text-anchor="${anchor}">${label}</text>`;
 }
 
 function renderKey({ mark, text }: NonNullable<Chart["keys"]>[number]): Html {
@@ -90,35 +92,17 @@ export function stacked(
   parts: readonly { readonly count: number; readonly mark: string; readonly text: string }[],
   end: number,
 ): readonly Piece[] {
-  const pieces: Piece[] = [];
-  let from = 0;
-  for (const { count, mark, text } of parts) {
-    if (count <= 0) continue;
-    const to = from + (100 * count) / end;
-    pieces.push({ from, to, mark, title: text });
-    from = to;
-  }
-  return pieces;
-}
-
-/** A strip of cells of equal width, each filled from the bottom by a share from 0 to 1; null: blank. */
-export function strip(shares: readonly (number | null)[], mark: string): readonly Piece[] {
-  const width = 100 / shares.length;
-  const most = rowHeight - 4;
-  return shares.flatMap((share, at) => {
-    if (share === null || share <= 0) return [];
-    const height = Math.max(1, most * Math.min(1, share));
-    return [{ from: at * width, to: (at + 0.92) * width, mark, top: rowHeight - 2 - height, height }];
-  });
-}
-
-/** The name of a document on one line, or the first characters of its id. */
-export function rowName({ document_name, document_id }: Readonly<Record<string, unknown>>): Html {
-  const name = foreignText(String(document_name ?? ""), 80);
-  return isBlank(name) ? html`<code>${foreignText(String(document_id), 8)}</code>` : html`<bdi>${name}</bdi>`;
+  let to = 0;
+  return parts
+    .filter(({ count }) => count > 0)
+    .map(({ count, mark, text }) => {
+      const from = to;
+      to += (100 * count) / end;
+      return { from, to, mark, title: text };
+    });
 }
 
 /** ` The chart shows 12 of 41: …`; empty if it shows all. */
 export function shownText(shown: number, total: number, order: string): string {
-  return shown < total ? ` The chart shows ${shown} of ${total.toLocaleString("en-US")}: ${order}.` : "";
+  return shown < total ? ` The chart shows ${shown} of ${numberText(total)}: ${order}.` : "";
 }

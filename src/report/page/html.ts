@@ -37,13 +37,7 @@ function markupOf(value: HtmlValue): string {
   return escapeHtml(String(value));
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
+const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
 /**
  * Escapes a text for HTML. Characters that HTML forbids, and lone surrogates, become U+FFFD; a parser would replace or drop them.
@@ -65,21 +59,21 @@ const cellLength = 160;
  * Renders a text from the service with its own writing direction: the first characters, and how many were left out. Null is a dash,
  * and a blank text gets a word that says so.
  */
-export function foreign(text: string | null, longest = cellLength): HtmlValue {
-  if (text === null) return none;
-  const { shown, left } = beginningOf(text, longest);
+export function foreign(text: unknown, longest = cellLength): HtmlValue {
+  if (isNull(text)) return none;
+  const { shown, rest } = beginningOf(String(text), longest);
   if (isBlank(shown)) return html`<span class="none">blank</span>`;
-  if (left === 0) return html`<bdi>${shown}</bdi>`;
-  return html`<bdi>${shown}…</bdi> <span class="left-out">+${countText(left, "character")}</span>`;
+  if (rest === "") return html`<bdi>${shown}</bdi>`;
+  return html`<bdi>${shown}…</bdi> <span class="left-out">+${countText(Array.from(rest).length, "character")}</span>`;
 }
 
 /** A dash for an unknown value. */
-export const none: Html = html`<span class="none">–</span>`;
+const none: Html = html`<span class="none">–</span>`;
 
 /** Like `foreign`, for an attribute or a heading: truncated and harmless plain text, without the count. */
 export function foreignText(text: string, longest = cellLength): string {
-  const { shown, left } = beginningOf(text, longest);
-  return left === 0 ? shown : `${shown}…`;
+  const { shown, rest } = beginningOf(text, longest);
+  return rest === "" ? shown : `${shown}…`;
 }
 
 /**
@@ -94,20 +88,42 @@ export function harmless(text: string): string {
     .replace(/(\p{M}{8})\p{M}+/gu, "$1");
 }
 
-/** Whether a text is invisible: only white space and zero-width characters. */
-export function isBlank(text: string): boolean {
-  return /^[\s\p{Cf}\u115f\u1160\u3164\uffa0]*$/u.test(text);
+/** Whether a text is invisible: null, or only white space and zero-width characters. */
+export function isBlank(text: unknown): boolean {
+  return isNull(text) || /^[\s\p{Cf}\u115f\u1160\u3164\uffa0]*$/u.test(String(text));
 }
 
-function beginningOf(text: string, longest: number): { readonly shown: string; readonly left: number } {
+function isNull(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+function beginningOf(text: string, longest: number): { readonly shown: string; readonly rest: string } {
   // A character has at most two UTF-16 units, so the rest of a long text need not be split.
-  const shown = Array.from(text.slice(0, 2 * longest))
+  const first = Array.from(text.slice(0, 2 * longest))
     .slice(0, longest)
     .join("");
-  return { shown: harmless(shown), left: charactersOf(text) - charactersOf(shown) };
+  return { shown: harmless(first), rest: text.slice(first.length) };
 }
 
-/** Counts code points. */
-function charactersOf(text: string): number {
-  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+/** Renders a whole id, so that you can search for it and copy it. The style sheet shows only its first characters. */
+export function idText(id: unknown): HtmlValue {
+  if (isBlank(id)) return foreign(id);
+  const text = foreignText(String(id), 80);
+  return html`<code class="id" dir="auto" title="${text}">${text}</code>`;
+}
+
+/** `2026-11-20 02:00`, in UTC; a dash for null or an invalid time. */
+export function timeText(milliseconds: number | null): HtmlValue {
+  const time = new Date(milliseconds ?? Number.NaN);
+  if (Number.isNaN(time.getTime())) return none;
+  const iso = time.toISOString();
+  return html`<time datetime="${iso}">${iso.replace("T", " ").replace(/:\d\d\.\d+Z$/, "")}</time>`;
+}
+
+/** The severity of a state. The style sheet gives each tone a colour and a shape. */
+export type Tone = "good" | "warn" | "bad" | "quiet";
+
+/** Renders a state as a word, such as `complete`, with the shape of its tone. */
+export function stateText(tone: Tone, word: HtmlValue): Html {
+  return html`<span class="state ${tone}">${word}</span>`;
 }

@@ -1,6 +1,6 @@
-import { bytesText, countText, durationText, numberText as textOfNumber } from "../../amounts.js";
+import { ageText, bytesText, countText, durationText, numberText } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
-import { foreign, foreignText, type Html, type HtmlValue, html, isBlank, none } from "./html.js";
+import { foreign, type Html, type HtmlValue, html, idText, isBlank, stateText, type Tone, timeText } from "./html.js";
 
 /** The first rows of a table. Every row has the columns that the cells read. */
 export interface Table {
@@ -28,41 +28,38 @@ export function numberOf(value: unknown): number {
   return Number(value ?? 0);
 }
 
-export function numberOrNull(value: unknown): number | null {
-  return value === null || value === undefined ? null : Number(value);
-}
-
-export function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
+/** Makes columns that are sorted by their number; null is a dash. */
+function sortable(render: (value: number) => HtmlValue, isNumber = true) {
+  return (title: string, name: string): Column => {
+    const sort = (row: SqlRow) => (row[name] === null ? null : numberOf(row[name]));
+    const cell = (row: SqlRow) => (row[name] === null ? foreign(null) : render(numberOf(row[name])));
+    return { title, cell, sort, isNumber };
+  };
 }
 
 /** Columns by content. `name`: the column of the SQL row. */
 export const column = {
   document: { title: "Document", cell: documentCell } satisfies Column,
-  number: (title: string, name: string, text = numberText): Column => ({
-    title,
-    cell: (row) => text(numberOrNull(row[name])),
-    sort: (row) => numberOrNull(row[name]),
-    isNumber: true,
-  }),
-  time: (title: string, name: string): Column => ({
-    title,
-    cell: (row) => timeText(numberOrNull(row[name])),
-    sort: (row) => numberOrNull(row[name]),
-  }),
-  duration: (title: string, name: string): Column =>
-    column.number(title, name, (milliseconds) => (milliseconds === null ? none : durationText(milliseconds))),
-  bytes: (title: string, name: string): Column =>
-    column.number(title, name, (bytes) => (bytes === null ? none : bytesText(bytes))),
+  dataset: { title: "Dataset", cell: datasetName } satisfies Column,
+  number: sortable((value) => numberText(Math.round(value))),
+  time: sortable(timeText, false),
+  duration: sortable(durationText),
+  age: sortable(ageText),
+  bytes: sortable(bytesText),
+  /** Columns of numbers: the titles, each with the column of the SQL row. */
+  numbers: (titles: Readonly<Record<string, string>>): readonly Column[] =>
+    Object.entries(titles).map(([title, name]) => column.number(title, name)),
   text: (title: string, name: string, longest = 200): Column => ({
     title,
-    cell: (row) => foreign(textOrNull(row[name]), longest),
+    cell: (row) => foreign(row[name], longest),
     isLong: longest > 100,
   }),
-  id: (title: string, name: string): Column => ({ title, cell: (row) => idText(textOrNull(row[name])) }),
+  id: (title: string, name: string): Column => ({ title, cell: (row) => idText(row[name]) }),
+  code: (title: string, name: string): Column => ({ title, cell: (row) => html`<code>${String(row[name])}</code>` }),
   state: (title: string, name: string, tones: Readonly<Record<string, Tone>> = stateTones): Column => ({
     title,
-    cell: (row) => stateCell(textOrNull(row[name]), tones),
+    cell: ({ [name]: state }) =>
+      state === null ? foreign(null) : stateText(tones[String(state)] ?? "warn", foreign(state, 40)),
   }),
 };
 
@@ -71,16 +68,12 @@ const stateTones: Readonly<Record<string, Tone>> = {
   ...{ error: "bad", failed: "bad", "never read": "bad", "not in this run": "quiet" },
 };
 
-function stateCell(state: string | null, tones: Readonly<Record<string, Tone>>): HtmlValue {
-  return state === null ? none : stateText(tones[state] ?? "warn", foreign(state, 40));
-}
-
 /** Maximum bytes for the rows of a table, to keep the whole page below 2 MB. */
 const tableBytes = 80_000;
 
 /** Renders a table with a caption, and says how to get the rows that do not fit. The script folds it on screen only. */
 export function renderTable({ caption, columns, rows, total, query }: Table): Html {
-  const shown = renderFitting(rows, (row) => renderRow(columns, row), tableBytes);
+  const shown = renderFirst(rows, (row) => renderRow(columns, row), tableBytes);
   return html`<div class="table">
 <div class="scroll" tabindex="0" role="region" aria-label="${caption}">
 <table>
@@ -89,8 +82,13 @@ export function renderTable({ caption, columns, rows, total, query }: Table): Ht
 <tbody>
 ${shown}</tbody>
 </table></div>
-${shown.length === 0 && html`<p class="nothing">No row.</p>`}${renderRest(total - shown.length, query)}
+${shown.length === 0 && html`<p class="note">No row.</p>`}${renderRest(total - shown.length, query)}
 </div>`;
+}
+
+/** Renders a table below advice on its rows; nothing without rows. */
+export function renderFound(table: Table, advice?: string): HtmlValue {
+  return table.total > 0 && [advice && html`<p>${advice}</p>`, renderTable(table)];
 }
 
 function renderRow(columns: readonly Column[], row: SqlRow): Html {
@@ -98,14 +96,14 @@ function renderRow(columns: readonly Column[], row: SqlRow): Html {
 }
 
 function renderCell({ title, cell, sort, isNumber, isLong }: Column, row: SqlRow, isHeader: boolean): Html {
-  const classes = [isNumber && "number", isLong && "long"].filter((name) => name);
-  const marks = html`${sort && html` data-sort="${sort(row)}"`}${classes.length > 0 && html` class="${classes.join(" ")}"`}`;
+  const name = isNumber ? "number" : isLong && "long";
+  const marks = html`${sort && html` data-sort="${sort(row)}"`}${name && html` class="${name}"`}`;
   if (isHeader) return html`<th scope="row"${marks}>${cell(row)}</th>`;
   return html`<td data-title="${title}"${marks}>${cell(row)}</td>`;
 }
 
 /** Renders the first rows, as many as fit into `bytes`. */
-export function renderFitting<Row>(rows: readonly Row[], render: (row: Row) => Html, bytes: number): readonly Html[] {
+export function renderFirst<Row>(rows: readonly Row[], render: (row: Row) => Html, bytes: number): readonly Html[] {
   const shown: Html[] = [];
   let left = bytes;
   for (const row of rows) {
@@ -120,22 +118,22 @@ export function renderFitting<Row>(rows: readonly Row[], render: (row: Row) => H
 /** Says how many rows are not shown, and which command prints all of them; empty if all are shown. */
 export function renderRest(left: number, query: string | null): HtmlValue {
   if (left <= 0) return "";
-  const rows = `${textOfNumber(left)} more ${left === 1 ? "row is" : "rows are"} not shown.`;
-  if (query === null) return html`<p class="rest">${rows}</p>`;
-  return html`<p class="rest">${rows} This command prints all of them:</p>${commandBlock(query)}`;
+  const rows = `${numberText(left)} more ${left === 1 ? "row is" : "rows are"} not shown.`;
+  if (query === null) return html`<p class="note">${rows}</p>`;
+  return html`<p class="note">${rows} This command prints all of them:</p>${commandBlock(query)}`;
 }
 
-/** Maximum sentences of a list, and maximum characters of each. */
-const [mostNotes, longestNote] = [20, 400];
+/** Maximum sentences of a list. */
+const mostNotes = 20;
 
 /** Renders the first sentences as a list and counts the rest. Without sentences, renders only the count. */
 export function renderNotes(notes: readonly string[], count: number, noun: string): Html {
   const shown = notes.slice(0, mostNotes);
   if (shown.length === 0) return html`<p>${countText(count, noun)}, not shown in a report without content.</p>`;
   const left = count - shown.length;
-  return html`<ul class="notes">
-${shown.map((note) => html`<li>${foreign(note, longestNote)}</li>\n`)}</ul>
-${left > 0 && html`<p class="rest">${countText(left, `more ${noun}`)} not shown.</p>`}`;
+  return html`<ul>
+${shown.map((note) => html`<li>${foreign(note, 400)}</li>\n`)}</ul>
+${left > 0 && html`<p class="note">${countText(left, `more ${noun}`)} not shown.</p>`}`;
 }
 
 /** Renders a command with a button to copy it. */
@@ -145,63 +143,22 @@ export function commandBlock(command: string): Html {
 
 /** Renders the name, dataset and id of a document; only the id if the service listed no name. */
 function documentCell(row: SqlRow): HtmlValue {
-  const [name, dataset] = [textOrNull(row.document_name), textOrNull(row.dataset_name)];
-  const id = idText(textOrNull(row.document_id));
-  const of = nameOr(dataset, 60, idText(textOrNull(row.dataset_id)));
-  if (name === null || isBlank(name)) return html`<div class="document">${id}<small>${of}</small></div>`;
-  return html`<div class="document">${foreign(name, 120)}<small>${of} ${id}</small></div>`;
+  const id = idText(row.document_id);
+  const dataset = datasetName(row);
+  const name = documentName(row, 120, null);
+  if (name === null) return html`<div class="document">${id}<small>${dataset}</small></div>`;
+  return html`<div class="document">${name}<small>${dataset} ${id}</small></div>`;
 }
 
-/** The name of a document in a sentence, or its id. */
-export function documentName(row: SqlRow, longest = 60): HtmlValue {
-  return nameOr(textOrNull(row.document_name), longest, idText(textOrNull(row.document_id)));
+function datasetName({ dataset_name, dataset_id }: SqlRow): HtmlValue {
+  return documentName({ document_name: dataset_name, document_id: dataset_id });
 }
 
-function nameOr(name: string | null, longest: number, other: HtmlValue): HtmlValue {
-  return name === null || isBlank(name) ? other : foreign(name, longest);
-}
-
-/** Renders a whole id, so that you can search for it and copy it. The style sheet shows only its first characters. */
-export function idText(id: string | null): HtmlValue {
-  if (id === null || isBlank(id)) return foreign(id);
-  const text = foreignText(id, 80);
-  return html`<code class="id" dir="auto" title="${text}">${text}</code>`;
-}
-
-/** The latest valid Date, in milliseconds since 1970. */
-const latest = 8.64e15;
-
-/** `2026-11-20 02:00`, in UTC; a dash for null or an invalid time. */
-export function timeText(milliseconds: number | null): HtmlValue {
-  if (milliseconds === null || !(Math.abs(milliseconds) <= latest)) return none;
-  const iso = new Date(milliseconds).toISOString();
-  return html`<time datetime="${iso}">${iso.replace("T", " ").replace(/:\d\d\.\d+Z$/, "")}</time>`;
-}
-
-/** `2026-11-20`, in UTC. */
-export function dayText(milliseconds: number): string {
-  const day = new Date(Math.max(-latest, Math.min(latest, milliseconds)));
-  return day.toISOString().replace(/T.*/, "");
-}
-
-/** `5,012`, without a fraction; a dash for null. */
-export function numberText(number: number | null): HtmlValue {
-  return number === null ? none : textOfNumber(Math.round(number));
-}
-
-/** `31 %`. Rounds so that only zero shows as 0 % and only the whole shows as 100 %. */
-export function shareText(part: number, whole: number): string {
-  if (part <= 0 || whole <= 0) return "0 %";
-  const percent = (100 * part) / whole;
-  if (percent < 1) return "<1 %";
-  if (percent > 99 && part < whole) return ">99 %";
-  return `${Math.round(percent)} %`;
-}
-
-/** The severity of a state. The style sheet gives each tone a colour and a shape. */
-export type Tone = "good" | "warn" | "bad" | "quiet";
-
-/** Renders a state as a word, such as `complete`, with the shape of its tone. */
-export function stateText(tone: Tone, word: HtmlValue): Html {
-  return html`<span class="state ${tone}">${word}</span>`;
+/** The name of a document in a sentence; without a known name, its id. */
+export function documentName(
+  { document_name, document_id }: SqlRow,
+  longest = 60,
+  other: HtmlValue = idText(document_id),
+): HtmlValue {
+  return isBlank(document_name) ? other : foreign(document_name, longest);
 }

@@ -2,32 +2,22 @@ import { countText, durationText, numberText } from "../../amounts.js";
 import type { SqlRow } from "../../duckdb/read-rows.js";
 import { sqlText } from "../../duckdb/sql.js";
 import type { Manifest } from "../../dump/manifest.js";
-import { readingsSql, sqlTime } from "../load-tables.js";
-import { mostChartRows, renderChart, rowName, shownText, stacked } from "../page/chart.js";
-import { foreign, type HtmlValue, html } from "../page/html.js";
-import {
-  type Column,
-  column,
-  documentName,
-  numberOf,
-  numberOrNull,
-  renderTable,
-  type Table,
-  timeText,
-} from "../page/table.js";
+import { mostChartRows, renderChart, shownText, stacked } from "../page/chart.js";
+import { foreign, type HtmlValue, html, timeText } from "../page/html.js";
+import { type Answer, type Answered, type Section, sentences, withoutZero } from "../page/page.js";
+import { column, documentName, numberOf, renderFound } from "../page/table.js";
 import { commandOf } from "../report-path.js";
-import type { Source } from "../source.js";
-import { type Answer, type Answered, type Section, sentences } from "./section.js";
-
-const question = "What is stuck?";
+import { readingsSql, type Source, sqlTime } from "../source.js";
 
 /**
  * Shows documents and chunks that are not indexed. Creates the table `indexing` with the progress of each document, from its newest
- * reading or from the list of documents.
+ * reading or from the list of documents. Readings of `kbdump status` and of earlier runs count, too, up to the next run.
  */
 export async function stuckSection(source: Source): Promise<Answered> {
   const { connection, manifest, job } = source;
-  if (source.hasHistory) await connection.run(watchedSql(source.run_id));
+  if (source.noHistory === null)
+    await connection.run(`INSERT INTO indexing_status BY NAME SELECT ${readingsSql} FROM job.main.indexing_status
+      WHERE captured_at < coalesce((SELECT min(started_at) FROM job.main.runs WHERE run_id > ${sqlText(manifest.run_id)}), 'infinity'::TIMESTAMPTZ)`);
   await connection.run(indexingSql(manifest));
   const documents = await source.table({
     caption: "Documents that are not indexed",
@@ -38,26 +28,23 @@ export async function stuckSection(source: Source): Promise<Answered> {
   });
   const chunks = await source.table({
     caption: "Chunks that are not completed",
-    columns: [
-      column.state("Status", "status"),
-      column.number("Chunks", "chunks"),
-      column.number("Documents", "documents"),
-    ],
+    columns: [column.state("Status", "status"), ...column.numbers({ Chunks: "chunks", Documents: "documents" })],
     select: `SELECT '' AS dataset_id, '' AS document_id, status, count(*) AS chunks, count(DISTINCT (dataset_id, document_id)) AS documents
       FROM chunks WHERE status <> 'completed' GROUP BY status`,
     order: "chunks DESC, status",
     query: null,
   });
-  const answer = await answerOf(source, documents);
+  const answer = await answerOf(source, documents.total);
   const isClean = answer.tone === "good";
   const command = commandOf("status", [job.word, "--watch", ...job.flags]);
   return {
     ...answer,
     id: "stuck",
+    question: "What is stuck?",
     title: "Not indexed",
     needsAction: !isClean,
     next: documents.total > 0 ? { text: "See whether the indexing moves:", command } : undefined,
-    body: isClean ? null : [documents, chunks].map((table) => table.total > 0 && renderTable(table)),
+    body: isClean ? null : [renderFound(documents), renderFound(chunks)],
   };
 }
 
@@ -74,13 +61,11 @@ export async function timelineSection(source: Source): Promise<Section> {
   return {
     id: "indexing",
     title: "Timeline of the indexing",
-    tone: "quiet",
     lead:
       known.length > 0
         ? leadOf(known)
         : html`No batch was read. The service tells the stages of an indexing by batch: the answer to every upload names one. Add <code>batches: [&lt;batch&gt;]</code> to a dataset of the job file.`,
-    needsAction: false,
-    body: [known.length > 0 && renderBars(known), documents.total > 0 && renderTable(documents)],
+    body: [known.length > 0 && renderBars(known), renderFound(documents)],
   };
 }
 
@@ -89,15 +74,10 @@ function leadOf(known: readonly SqlRow[]): string {
   return done > 0 ? `Documents were completed within ${durationText(done)}.` : "No document was completed.";
 }
 
-/** SQL: adds readings from `kbdump status` and from earlier runs, up to the next run. */
-function watchedSql(run_id: string): string {
-  return `INSERT INTO indexing_status BY NAME SELECT ${readingsSql} FROM job.main.indexing_status
-    WHERE captured_at < coalesce((SELECT min(started_at) FROM job.main.runs WHERE run_id > ${sqlText(run_id)}), 'infinity'::TIMESTAMPTZ)`;
-}
-
 /**
  * SQL: creates `indexing`, with a row per document of the run. Its state is from the newest reading if that was taken since the run
- * started, otherwise from the list of documents. `unmoved`: time from its last progress to the newest reading. Times are in ms.
+ * started, otherwise from the list of documents. `unmoved`: time from its last progress to the newest reading. `took`: from
+ * the start of its indexing to the end, or to the newest reading. Times are in milliseconds.
  */
 function indexingSql({ started_at }: Manifest): string {
   const key = "PARTITION BY dataset_id, document_id";
@@ -119,38 +99,34 @@ function indexingSql({ started_at }: Manifest): string {
       SELECT dataset_id, document_id FROM documents UNION SELECT dataset_id, document_id FROM listed
       UNION SELECT dataset_id, document_id FROM newest WHERE ${isNew}
     )
-    SELECT dataset_id, document_id, batch, error, completed_segments, total_segments,
+    SELECT *, CASE WHEN started IS NOT NULL THEN greatest(0, parsed - started, cleaned - started, split - started, completed - started,
+        CASE WHEN state IS DISTINCT FROM 'completed' THEN coalesce(stopped, captured) - started END) END AS took
+    FROM (SELECT dataset_id, document_id, batch, error, completed_segments, total_segments,
       CASE WHEN ${isNew} OR l.state IS NULL AND captured_at IS NOT NULL THEN coalesce(indexing_status, 'unknown') ELSE l.state END AS state,
       CASE WHEN indexing_status <> 'completed' THEN nullif(epoch_ms(captured_at) - epoch_ms(moved_at), 0) END AS unmoved, epoch_ms(captured_at) AS captured,
       epoch_ms(processing_started_at) AS started, epoch_ms(parsing_completed_at) AS parsed, epoch_ms(cleaning_completed_at) AS cleaned,
       epoch_ms(splitting_completed_at) AS split, epoch_ms(completed_at) AS completed, epoch_ms(stopped_at) AS stopped
-    FROM all_documents LEFT JOIN newest USING (dataset_id, document_id) LEFT JOIN listed l USING (dataset_id, document_id)`;
+    FROM all_documents LEFT JOIN newest USING (dataset_id, document_id) LEFT JOIN listed l USING (dataset_id, document_id))`;
 }
 
 const isStuck = "state <> 'completed'";
 
-const columns: readonly Column[] = [
+const columns = [
   column.document,
   column.state("State", "state"),
   column.text("Error", "error"),
   column.time("Began", "started"),
-  { title: "Took", cell: tookCell, sort: (row) => lengthOf(row) || null, isNumber: true },
+  column.duration("Took", "took"),
   column.duration("Not moved for", "unmoved"),
   {
-    title: "Chunks done",
-    cell: ({ completed_segments: done, total_segments: total }) =>
+    ...column.number("Chunks done", "completed_segments"),
+    cell: ({ completed_segments: done, total_segments: total }: SqlRow) =>
       total === null ? "–" : `${numberText(numberOf(done))} of ${numberText(numberOf(total))}`,
-    sort: (row) => numberOrNull(row.completed_segments),
-    isNumber: true,
   },
 ];
 
-function tookCell(row: SqlRow): HtmlValue {
-  return row.started === null ? "–" : durationText(lengthOf(row));
-}
-
 /** The answer counts documents by state, and names the document without progress for the longest time. */
-async function answerOf(source: Source, { total: stuck }: Table): Promise<Answer> {
+async function answerOf(source: Source, stuck: number): Promise<Answer> {
   const states = await source.rows(
     `SELECT state, count(*) AS documents FROM indexing WHERE ${isStuck} GROUP BY state ORDER BY documents DESC, state`,
   );
@@ -167,13 +143,11 @@ async function answerOf(source: Source, { total: stuck }: Table): Promise<Answer
   if (stuck > 0) {
     const failed = numberOf(states.find(({ state }) => state === "error")?.documents);
     const kinds = states.map(
-      ({ state, documents }, at) => html`${at > 0 && ", "}${numberOf(documents)} ${foreign(String(state), 30)}`,
+      ({ state, documents }, at) => html`${at > 0 && ", "}${numberOf(documents)} ${foreign(state, 30)}`,
     );
-    const short = [failed > 0 && `${failed} failed`, stuck > failed && `${stuck - failed} not indexed`];
     return {
-      question,
       tone: failed > 0 ? "bad" : "warn",
-      short: short.filter((part) => part !== false).join(", "),
+      short: withoutZero(`${failed} failed`, `${stuck - failed} not indexed`).join(", "),
       lead: sentences(
         html`Of ${documents}, ${stuck} ${stuck === 1 ? "is" : "are"} not indexed to the end: ${kinds}.`,
         still && html`${documentName(still)} has not moved for ${durationText(numberOf(still.unmoved))}.`,
@@ -182,9 +156,9 @@ async function answerOf(source: Source, { total: stuck }: Table): Promise<Answer
       ),
     };
   }
-  if (openText) return { question, tone: "warn", short: countText(open, "chunk"), lead: sentences(openText, read) };
+  if (openText) return { tone: "warn", short: countText(open, "chunk"), lead: sentences(openText, read) };
   const which = numberOf(all) > 0 && `Every document is indexed (${documents}).`;
-  return { question, tone: "good", short: "Nothing stuck", lead: sentences(which, "Every chunk is completed.", read) };
+  return { tone: "good", short: "Nothing stuck", lead: sentences(which, "Every chunk is completed.", read) };
 }
 
 /** The stages of indexing. `end`: the column with the time when the stage ends. */
@@ -211,13 +185,8 @@ function stagesOf(row: SqlRow) {
   return [...parts, { count: rest, mark: row.state === "error" ? "bad" : "warn", text: `then ${durationText(rest)}` }];
 }
 
-/** Milliseconds from the start of indexing to its end, or to the newest reading. */
-function lengthOf(row: SqlRow): number {
-  return row.started === null ? 0 : stagesOf(row).reduce((sum, { count }) => sum + Math.max(0, count), 0);
-}
-
 function longestOf(rows: readonly SqlRow[]): number {
-  return Math.max(0, ...rows.map(lengthOf));
+  return Math.max(0, ...rows.map(({ took }) => numberOf(took)));
 }
 
 /** Renders the stages of each document. All bars start at 0, so that you can compare documents indexed days apart. */
@@ -232,16 +201,14 @@ function renderBars(known: readonly SqlRow[]): HtmlValue {
       finding: leadOf(known),
       hint: `Every bar begins where the indexing of its document began.${longestOf(shown) > end ? " A bar that reaches the end goes on beyond it." : ""}${shownText(shown.length, known.length, "those first that are not completed, then the newest")}`,
       keys: [...stages, { mark: "warn", text: "not completed" }, { mark: "bad", text: "ended in an error" }],
-      ticks: [
-        { place: 0, label: "0" },
-        { place: 100, label: durationText(end) },
-      ],
+      ticks: { 0: "0", 100: durationText(end) },
     },
-    shown.map((row) => ({ name: rowName(row), pieces: stacked(stagesOf(row), end), value: figureOf(row) })),
+    shown.map((row) => ({ name: documentName(row, 80), pieces: stacked(stagesOf(row), end), value: figureOf(row) })),
   );
 }
 
-function figureOf(row: SqlRow): HtmlValue {
-  if (row.state === "completed") return durationText(lengthOf(row));
-  return html`<b class="${row.state === "error" ? "bad" : "warn"}">${foreign(String(row.state), 20)}</b> ${durationText(lengthOf(row))}`;
+function figureOf({ state, took }: SqlRow): HtmlValue {
+  const time = durationText(numberOf(took));
+  if (state === "completed") return time;
+  return html`<b class="${state === "error" ? "bad" : "warn"}">${foreign(state, 20)}</b> ${time}`;
 }

@@ -3,21 +3,21 @@ import { sqlText } from "../../duckdb/sql.js";
 import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import type { Verification } from "../../verify/findings.js";
 import { listText } from "../../words.js";
-import { type HtmlValue, html } from "../page/html.js";
-import { column, documentName, renderNotes, renderTable, stateText, type Table } from "../page/table.js";
+import { type HtmlValue, html, stateText } from "../page/html.js";
+import { type Answer, type Answered, type Section, sentences, withoutZero } from "../page/page.js";
+import { column, renderNotes, renderTable, type Table } from "../page/table.js";
 import { commandOf } from "../report-path.js";
 import type { Source } from "../source.js";
-import { type Answer, type Answered, type Next, sentences } from "./section.js";
 
 /** Shows whether the dump is complete: incomplete documents, its contents, and the findings of the verification. */
 export async function verdictSection(source: Source, verification: Verification | undefined): Promise<Answered> {
   const { manifest, content } = source;
   const incomplete = await incompleteTable(source);
-  const answer = answerOf(manifest, verification);
   const problems = verification?.status === "differences";
   return {
-    ...answer,
+    ...answerOf(manifest, verification),
     id: "verdict",
+    question: "Is the dump complete?",
     title: "Verdict",
     needsAction: problems || manifest.status === "partial",
     next: problems ? undefined : nextOf(source),
@@ -35,13 +35,10 @@ export async function verdictSection(source: Source, verification: Verification 
   };
 }
 
-const advice = html`<p class="advice"><strong>Failed</strong>: the document could not be read. <strong>Unstable</strong>: it changed each time that it was read, or its lists never added up; the dump has the rows that came. Remove the cause, then run the job again with <code class="word">--retry-failed</code>: it reads only these documents, and keeps all others.</p>`;
+const advice = html`<p><strong>Failed</strong>: the document could not be read. <strong>Unstable</strong>: it changed each time that it was read, or its lists never added up; the dump has the rows that came. Remove the cause, then run the job again with <code class="word">--retry-failed</code>: it reads only these documents, and keeps all others.</p>`;
 
 function answerOf(manifest: Manifest, verification: Verification | undefined): Answer {
-  const { documents, counts, status, options } = manifest;
-  const question = "Is the dump complete?";
-  const count = (wanted: string) => documents.filter((row) => row.status === wanted).length;
-  const [failed, unstable] = [count("failed"), count("unstable")];
+  const { documents, counts, status, options, warnings } = manifest;
   const filtered = filteredDatasets(options).length;
   const filter =
     filtered > 0 &&
@@ -49,50 +46,44 @@ function answerOf(manifest: Manifest, verification: Verification | undefined): A
   if (verification?.status === "differences") {
     const found = countText(verification.finding_count, "difference");
     const lead = sentences(`Reading the files again found ${found}. Do not rely on this dump.`, filter);
-    return { question, tone: "bad", short: "No, files differ", lead };
+    return { tone: "bad", short: "No, files differ", lead };
   }
-  if (failed + unstable > 0) {
-    const reasons = [
-      failed > 0 && `${failed} could not be read`,
-      unstable > 0 && `${unstable} changed while ${unstable === 1 ? "it was" : "they were"} read`,
-    ];
-    const missing = failed + unstable;
-    const which = `${missing} of ${countText(documents.length, "document")} ${missing === 1 ? "is" : "are"} not complete`;
-    const why = listText(reasons.filter((reason) => reason !== false));
-    return { question, tone: "warn", short: "No, partial", lead: sentences(`${which}: ${why}.`, filter) };
-  }
-  if (status === "partial") {
-    const lead =
-      "Every document that was read is complete, but the run could not read everything: its warnings say what.";
-    return { question, tone: "warn", short: "No, partial", lead: sentences(lead, filter) };
-  }
+  if (status === "partial")
+    return { tone: "warn", short: "No, partial", lead: sentences(missingFrom(manifest), filter) };
   if (documents.length === 0) {
     const lead = "Nothing failed, but the run found no document. Check that the job names the datasets that you mean.";
-    return { question, tone: "warn", short: "Yes, but empty", lead };
+    return { tone: "warn", short: "Yes, but empty", lead };
   }
-  const held = [
-    countText(documents.length, "document"),
-    countText(counts.chunks, "chunk"),
-    countText(counts.child_chunks, "child chunk"),
-  ];
+  const [chunks, children] = [countText(counts.chunks, "chunk"), countText(counts.child_chunks, "child chunk")];
   const lead = sentences(
-    `Everything that the job names was read: ${listText(held)}.`,
+    `Everything that the job names was read: ${countText(documents.length, "document")}, ${chunks} and ${children}.`,
     options.child_chunks === "none" && "The job leaves child chunks out.",
     verification && "Reading its files again found no difference.",
     filter,
-    manifest.warnings.length > 0 && `The run has ${countText(manifest.warnings.length, "warning")}.`,
+    warnings.length > 0 && `The run has ${countText(warnings.length, "warning")}.`,
   );
-  return { question, tone: "good", short: "Yes, complete", lead };
+  return { tone: "good", short: "Yes, complete", lead };
 }
 
-function nextOf({ manifest, job }: Source): Next | undefined {
+/** Says why a partial run is not complete. */
+function missingFrom({ documents }: Manifest): string {
+  const count = (wanted: string) => documents.filter((row) => row.status === wanted).length;
+  const [failed, unstable] = [count("failed"), count("unstable")];
+  const missing = failed + unstable;
+  if (missing === 0)
+    return "Every document that was read is complete, but the run could not read everything: its warnings say what.";
+  const moved = `${unstable} changed while ${unstable === 1 ? "it was" : "they were"} read`;
+  const why = listText(withoutZero(`${failed} could not be read`, moved));
+  return `${missing} of ${countText(documents.length, "document")} ${missing === 1 ? "is" : "are"} not complete: ${why}.`;
+}
+
+function nextOf({ manifest, job }: Source): Section["next"] {
   if (manifest.status === "complete") return undefined;
   const isRead = manifest.documents.every(({ status }) => status === "complete");
-  const again = isRead ? [] : ["--retry-failed"];
-  return {
-    text: isRead ? "Read everything again:" : "Remove the cause, then read the documents that are not complete again:",
-    command: commandOf("run", [job.word, ...again, ...job.flags]),
-  };
+  const text = isRead
+    ? "Read everything again:"
+    : "Remove the cause, then read the documents that are not complete again:";
+  return { text, command: commandOf("run", [job.word, ...(isRead ? [] : ["--retry-failed"]), ...job.flags]) };
 }
 
 async function incompleteTable(source: Source): Promise<Table> {
@@ -103,14 +94,13 @@ async function incompleteTable(source: Source): Promise<Table> {
       column.document,
       column.state("State", "status"),
       column.text("Reason", "error", 300),
-      column.number("Chunks here", "chunk_count"),
-      column.number("In the service", "total"),
+      ...column.numbers({ "Chunks here": "chunk_count", "In the service": "total" }),
     ],
     select: `${shown}, nr FROM documents WHERE status <> 'complete'`,
     order: "nr",
     query: source.run
       ? source.askRun(`${shown} FROM documents WHERE status <> 'complete'`)
-      : source.askDatabase(`${shown} FROM failed_reads WHERE run_id = ${sqlText(source.run_id)}`),
+      : source.askDatabase(`${shown} FROM failed_reads WHERE run_id = ${sqlText(source.manifest.run_id)}`),
   });
 }
 
@@ -119,14 +109,9 @@ async function datasetsTable(source: Source): Promise<Table> {
   return source.table({
     caption: "Datasets",
     columns: [
-      {
-        title: "Dataset",
-        cell: (row) => documentName({ document_name: row.dataset_name, document_id: row.dataset_id }),
-      },
-      column.number("Documents", "documents"),
-      column.number("Not complete", "incomplete"),
-      column.number("Chunks", "chunks"),
-      column.number("Child chunks", "child_chunks"),
+      column.dataset,
+      ...column.numbers({ Documents: "documents", "Not complete": "incomplete" }),
+      ...column.numbers({ Chunks: "chunks", "Child chunks": "child_chunks" }),
     ],
     select: `SELECT dataset_id, arg_min(document_id, nr) AS document_id, ${counts}, min(nr) AS nr,
       count(*) FILTER (status <> 'complete') AS incomplete FROM documents GROUP BY dataset_id`,
@@ -155,14 +140,14 @@ function renderVerification(verification: Verification | undefined, content: boo
 
 function renderFiles({ files }: Manifest): HtmlValue {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const columns = [
-    { title: "File", cell: ({ path }: { path?: unknown }) => html`<code>${String(path)}</code>` },
-    column.number("Rows", "rows"),
-    column.bytes("Size", "bytes"),
-    { title: "SHA-256", cell: ({ sha256 }: { sha256?: unknown }) => html`<code class="hash">${String(sha256)}</code>` },
-  ];
-  const rows = files.map(({ path, rows, bytes, sha256 }) => ({ path, rows, bytes, sha256 }));
-  const table = renderTable({ caption: "Files of the dump", columns, rows, total: rows.length, query: null });
+  const columns = [column.code("File", "path"), column.number("Rows", "rows"), column.bytes("Size", "bytes")];
+  const table = {
+    caption: "Files of the dump",
+    columns: [...columns, column.code("SHA-256", "sha256")],
+    rows: files,
+    total: files.length,
+    query: null,
+  };
   return html`<details><summary>${countText(files.length, "file")}, ${bytesText(bytes)}, with their hashes</summary>
-${table}</details>`;
+${renderTable(table)}</details>`;
 }

@@ -11,7 +11,8 @@ interface RowFile {
   readonly name: string;
   /** The dataset of all its rows; undefined: any. */
   readonly dataset?: string | undefined;
-  readonly read: () => Rows;
+  /** `isCompared`: whether rows are compared, and so need their long texts in the form of every format. */
+  readonly read: (isCompared: boolean) => Rows;
 }
 
 /** Rows of one kind, in one or more files. */
@@ -27,7 +28,9 @@ export interface RowSource {
 }
 
 /** Separate readers for verification: readers shared with the writer could hide its mistakes. */
-const readers: Readonly<Record<string, (path: string, kind: Kind, connection: Connection) => Rows>> = {
+const readers: Readonly<
+  Record<string, (path: string, kind: Kind, connection: Connection, isCompared: boolean) => Rows>
+> = {
   jsonl: jsonlRows,
   csv: csvRows,
   parquet: parquetRows,
@@ -44,7 +47,7 @@ export function tableRows(connection: Connection, folder: string, table: DumpTab
   const reader = readers[format];
   if (!reader) return undefined;
   const rows = files.map((file) => {
-    const read = () => reader(join(folder, file.path), kind, connection);
+    const read = (isCompared: boolean) => reader(join(folder, file.path), kind, connection, isCompared);
     return { name: file.path, dataset: partsOf(file).dataset, read };
   });
   return { name, kind, format, files: rows, bytesPerRow: table.bytes / Math.max(table.rows, 1) };

@@ -1,18 +1,15 @@
 import { withSpill } from "../../../src/duckdb/open-duckdb.js";
 import { openDump } from "../../../src/dump/open-dump.js";
 import { emptyReadProgress } from "../../../src/read-progress.js";
-import { loadTables } from "../../../src/report/load-tables.js";
 import { html } from "../../../src/report/page/html.js";
+import type { Answered, Section } from "../../../src/report/page/page.js";
 import type { Table } from "../../../src/report/page/table.js";
-import { changesSection } from "../../../src/report/sections/changes.js";
-import { duplicatesSection, errorsSection } from "../../../src/report/sections/flaws.js";
-import { freshnessSection } from "../../../src/report/sections/freshness.js";
+import { duplicatesSection, errorsSection, lengthsSection } from "../../../src/report/sections/chunks.js";
+import { changesSection, freshnessSection } from "../../../src/report/sections/history.js";
 import { hitsSection } from "../../../src/report/sections/hits.js";
 import { stuckSection, timelineSection } from "../../../src/report/sections/indexing.js";
-import { lengthsSection } from "../../../src/report/sections/lengths.js";
-import type { Answered, Section } from "../../../src/report/sections/section.js";
 import { verdictSection } from "../../../src/report/sections/verdict.js";
-import { Source } from "../../../src/report/source.js";
+import { loadTables, Source } from "../../../src/report/source.js";
 
 /** A source that keeps the tables that it reads. */
 class KeepingSource extends Source {

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { startService } from "../../../src/demo/start-service.js";
 import { openDump } from "../../../src/dump/open-dump.js";
 import { emptyReadProgress } from "../../../src/read-progress.js";
-import { gatherLost, type LostFacts, type LostOptions } from "../../../src/report/lost.js";
+import { gatherLost, type LostFacts, type LostOptions } from "../../../src/report/sections/lost.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { datasetId, documentId, KnowledgeBase } from "../../restore/random/knowledge-base.js";
 import type { ManualEdit } from "../../restore/random/scenario.js";

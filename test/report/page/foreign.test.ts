@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { foreign, foreignText, harmless, html } from "../../../src/report/page/html.js";
-import { column, idText, shareText, timeText } from "../../../src/report/page/table.js";
+import { shareText } from "../../../src/amounts.js";
+import { foreign, foreignText, harmless, html, idText, timeText } from "../../../src/report/page/html.js";
+import { column } from "../../../src/report/page/table.js";
 import { anyText } from "./hostile-texts.js";
 
 const markup = (value: Parameters<typeof html>[1]) => html`${value}`.toString();

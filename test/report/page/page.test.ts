@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
-import { readAssets } from "../../../src/report/page/assets.js";
+import { readAssets } from "../../../src/report/page/page.js";
 import { renderReport } from "../../../src/report/render-report.js";
 import { tablesOf, twoDumps } from "../../compare/diff/dumps.js";
 import { inFull } from "../../rounds.js";

@@ -4,14 +4,10 @@
   /** Maximum rows of a folded table. */
   const fewRows = 10;
 
-  /**
-   * @param {string} className
-   * @param {() => void} onClick
-   */
-  function makeButton(className, onClick) {
+  /** @param {() => void} onClick */
+  function makeButton(onClick) {
     const button = document.createElement("button");
     button.type = "button";
-    button.className = className;
     button.addEventListener("click", onClick);
     return button;
   }
@@ -21,20 +17,16 @@
     const [body] = table.tBodies;
     const rows = Array.from(body?.rows ?? []);
     if (!body || rows.length < 2) return;
-    sortByHeaders(table, rows, (sorted) => {
-      body.append(...sorted);
-      show();
-    });
     const filter = document.createElement("input");
     filter.type = "search";
     filter.placeholder = "Filter";
     filter.setAttribute("aria-label", `Filter: ${table.caption?.textContent}`);
     filter.addEventListener("input", show);
     const count = document.createElement("span");
-    count.className = "count";
+    count.className = "note";
     count.setAttribute("aria-live", "polite");
     let isFolded = true;
-    const unfold = makeButton("unfold", () => {
+    const unfold = makeButton(() => {
       isFolded = !isFolded;
       show();
     });
@@ -53,31 +45,24 @@
       unfold.setAttribute("aria-expanded", String(!isFolded));
     }
 
-    if (rows.length <= fewRows) return;
-    table.closest(".scroll")?.before(filter, count);
-    table.closest(".scroll")?.after(unfold);
-    show();
-  }
-
-  /**
-   * The first click on a header sorts in ascending order, the second in descending order; the third restores the original order.
-   * @param {HTMLTableElement} table
-   * @param {readonly HTMLTableRowElement[]} rows
-   * @param {(rows: readonly HTMLTableRowElement[]) => void} arrange
-   */
-  function sortByHeaders(table, rows, arrange) {
+    // The first click on a header sorts in ascending order, the second in descending order; the third restores the original order.
     const headers = Array.from(table.tHead?.rows[0]?.cells ?? []);
     headers.forEach((header, at) => {
-      const button = makeButton("sort", () => {
+      const button = makeButton(() => {
         const before = header.getAttribute("aria-sort");
         for (const other of headers) other.removeAttribute("aria-sort");
-        if (before === "descending") return arrange(rows);
-        header.setAttribute("aria-sort", before === null ? "ascending" : "descending");
-        arrange(sorted(rows, at, before === null ? 1 : -1));
+        if (before !== "descending") header.setAttribute("aria-sort", before === null ? "ascending" : "descending");
+        body.append(...(before === "descending" ? rows : sorted(rows, at, before === null ? 1 : -1)));
+        show();
       });
+      button.className = "sort";
       button.append(...Array.from(header.childNodes));
       header.append(button);
     });
+    if (rows.length <= fewRows) return;
+    table.closest(".scroll")?.before(filter, " ", count);
+    table.closest(".scroll")?.after(unfold);
+    show();
   }
 
   /**
@@ -100,9 +85,8 @@
 
   /** @param {Element} command */
   function addCopy(command) {
-    const code = command.querySelector("code") ?? command;
-    const button = makeButton("copy", () => {
-      getSelection()?.selectAllChildren(code);
+    const button = makeButton(() => {
+      getSelection()?.selectAllChildren(command.querySelector("code") ?? command);
       if (!document.execCommand("copy")) return;
       button.textContent = "Copied";
       setTimeout(() => {
