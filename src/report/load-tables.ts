@@ -8,6 +8,7 @@ import type { DumpTable } from "../dump/manifest.js";
 import { type Dump, databaseOf } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
 import { columns, type Kind } from "../rows/columns.js";
+import { causeFirst } from "../words.js";
 import type { ReportOptions } from "./report-options.js";
 
 interface LoadOptions extends Pick<ReportOptions, "database" | "signal" | "progress"> {
@@ -137,7 +138,8 @@ async function appendDocuments(connection: Connection, { manifest }: Dump): Prom
   };
   for (const [nr, row] of manifest.documents.entries()) {
     for (const value of [nr, row.dataset_id, row.document_id, row.status, row.total]) append(value);
-    for (const value of [row.chunk_count, row.child_chunk_count, row.error?.slice(0, longest) ?? null]) append(value);
+    const error = row.error === null ? null : causeFirst(row.error).slice(0, longest);
+    for (const value of [row.chunk_count, row.child_chunk_count, error]) append(value);
     appender.endRow();
   }
   appender.closeSync();

@@ -17,7 +17,7 @@ import {
 } from "../page/table.js";
 import { commandOf } from "../report-path.js";
 import type { Source } from "../source.js";
-import { type Answer, type Answered, type Section, sentences } from "./section.js";
+import { type Answer, type Answered, type Next, type Section, sentences } from "./section.js";
 
 const question = "What is stuck?";
 
@@ -26,7 +26,7 @@ const question = "What is stuck?";
  * reading or from the list of documents.
  */
 export async function stuckSection(source: Source): Promise<Answered> {
-  const { connection, manifest, job } = source;
+  const { connection, manifest } = source;
   if (source.hasHistory) await connection.run(watchedSql(source.run_id));
   await connection.run(indexingSql(manifest));
   const documents = await source.table({
@@ -50,14 +50,26 @@ export async function stuckSection(source: Source): Promise<Answered> {
   });
   const answer = await answerOf(source, documents);
   const isClean = answer.tone === "good";
-  const command = commandOf("status", [job.word, "--watch", ...job.flags]);
   return {
     ...answer,
     id: "stuck",
     title: "Not indexed",
     needsAction: !isClean,
-    next: documents.total > 0 ? { text: "See whether the indexing moves:", command } : undefined,
+    next: documents.total > 0 ? nextOf(source) : undefined,
     body: isClean ? null : [documents, chunks].map((table) => table.total > 0 && renderTable(table)),
+  };
+}
+
+/** Only a job with batches can be watched. A run without batches also reads the states of the documents, from their list. */
+function nextOf({ manifest, job }: Source): Next {
+  if (manifest.counts.indexing_status > 0)
+    return {
+      text: "See whether the indexing moves:",
+      command: commandOf("status", [job.word, "--watch", ...job.flags]),
+    };
+  return {
+    text: "Run the job again later, to see whether the indexing moved:",
+    command: commandOf("run", [job.word, ...job.flags]),
   };
 }
 
