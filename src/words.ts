@@ -35,3 +35,8 @@ export function nameText(name: string): string {
   const shown = blankControls(name).trim();
   return shown === "" ? "" : `"${cutText(shown, longestName)}"`;
 }
+
+/** Moves the request of a message to its end, because its URL may be long: `GET https://…: 404 not_found` is `404 not_found (GET https://…)`. */
+export function causeFirst(message: string): string {
+  return message.replace(/\b([A-Z]{3,6} https?:\/\/\S+): (.*)$/m, "$2 ($1)");
+}

@@ -12,12 +12,13 @@ import {
 } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
 import { blankControls } from "../safe-text.js";
+import { causeFirst } from "../words.js";
 import type { Environment } from "./command.js";
 import { commonOptions } from "./command.js";
 import { wrapToWidth } from "./display-width.js";
 import type { ErrorResult, LogLine } from "./log-schema.js";
 import { readLine } from "./parse-command-line.js";
-import { causeFirst, jsonLine, messageText } from "./text.js";
+import { jsonLine, messageText } from "./text.js";
 import type { Output } from "./view.js";
 
 /**

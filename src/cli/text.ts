@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { jsonText } from "../rows/exact-json.js";
 import { blankControls, cutText, escapeControls } from "../safe-text.js";
+import { causeFirst } from "../words.js";
 
 /** Colours for a terminal, or none. */
 export interface Paint {
@@ -66,9 +67,4 @@ export function terminalText(text: string, length = 200): string {
 /** A message on one terminal line, with its cause first. */
 export function messageText(message: string, length = 600): string {
   return terminalText(causeFirst(message), length);
-}
-
-/** Moves the request of a message to its end, because its URL may be long: `GET https://…: 404 not_found` is `404 not_found (GET https://…)`. */
-export function causeFirst(message: string): string {
-  return message.replace(/\b([A-Z]{3,6} https?:\/\/\S+): (.*)$/m, "$2 ($1)");
 }

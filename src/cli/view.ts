@@ -1,4 +1,5 @@
 import type { Log } from "../log.js";
+import { causeFirst } from "../words.js";
 import { wrapToWidth } from "./display-width.js";
 import type { LogLine, ProgressFacts, ReadingFacts } from "./log-schema.js";
 import { clockText, jsonLine, messageText, type Paint, paintFor } from "./text.js";
@@ -71,7 +72,7 @@ function jsonView(output: Output, now: () => Date): View {
   const write = (line: LogLine) => output.write(`${jsonLine(line)}\n`);
   const time = () => now().toISOString();
   return {
-    log: (level, message) => write({ time: time(), level, message }),
+    log: (level, message) => write({ time: time(), level, message: causeFirst(message) }),
     report: ({ facts }) => {
       for (const each of facts) write({ time: time(), level: "info", message: "reading", ...each });
     },

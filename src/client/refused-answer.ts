@@ -102,7 +102,7 @@ export function hintFor(answer: Answer, refusal: Refusal, facts: MessageFacts): 
   const { status, url, headers } = answer;
   if (status === 400 && lacksModel(refusal.code, refusal.message))
     return "; configure the embedding model of this dataset in the service";
-  if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
+  if (status === 304) return "; not modified: a cache answers in place of the service; exclude the API from the cache";
   if (status >= 300 && status < 400) return redirectHint(headers.location, url, facts);
   const isChunk = /\/segments\/[^/?]+$/.test(url);
   if (isChunk && (status === 405 || (status === 404 && isUnknownUrl(refusal))))

@@ -102,14 +102,50 @@ export const command = defineCommand({
     const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
     checkJobIsNamed("run", args);
     const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
-    const shard = shardFrom(args.shard, environment.env);
-    const workers = args.workers === undefined ? undefined : brokerFrom("--workers", args.workers, environment.env);
-    if (typeof workers === "object") throw wrongLine([workers]);
-    const loaded = await jobFrom(args, flags, environment, { notifies: true });
+    const { shard, workers, problems } = runFlagsFrom(args, environment.env);
+    const loaded = await jobFrom(args, flags, environment, { notifies: true }).catch((error: unknown) => {
+      throw error instanceof UsageError ? withProblems(error, problems, args.job) : error;
+    });
+    if (problems.length > 0) throw wrongLine(problems);
     const job = { ...loaded, shard, documentsFrom: args.documentsFrom };
     return runAndReport(job, args, environment, workers);
   },
 });
+
+interface RunFlags extends Pick<RunArguments, "maxDuration"> {
+  readonly shard?: string | undefined;
+  readonly workers?: string | undefined;
+}
+
+/** Reads the flags that are not part of the job, with the problems of all of them. */
+function runFlagsFrom({ shard, workers, maxDuration }: RunFlags, env: NodeJS.ProcessEnv) {
+  const problems: Problem[] = [];
+  const collect = <T>(read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      problems.push(...error.problems);
+      return undefined;
+    }
+  };
+  const broker = workers === undefined ? undefined : brokerFrom("--workers", workers, env);
+  if (typeof broker === "object") problems.push(broker);
+  const found = {
+    shard: collect(() => shardFrom(shard, env)),
+    workers: typeof broker === "string" ? broker : undefined,
+  };
+  collect(() => timeLimitFrom(maxDuration));
+  return { ...found, problems };
+}
+
+/** Adds the problems of other flags to the error of a job, so that all are reported at once. */
+function withProblems(error: UsageError, problems: readonly Problem[], file: string | undefined): UsageError {
+  if (problems.length === 0) return error;
+  const all = [...problems, ...error.problems];
+  if (file === undefined) return wrongLine(all);
+  return new UsageError(`${wrongLine(problems).message}\n${error.message}`, all, []);
+}
 
 /** The arguments of a run that are not part of its job. */
 interface RunArguments extends CommonArguments {

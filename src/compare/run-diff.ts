@@ -7,7 +7,7 @@ import { type Dump, openDump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { type DocumentRow, documentKey } from "../rows/row.js";
-import { countOf } from "../words.js";
+import { causeFirst, countOf } from "../words.js";
 import type { ChunkChange } from "./diff-result.js";
 
 export interface DiffOptions {
@@ -68,7 +68,8 @@ export function compareDocuments(
 }
 
 function reasonOf(run: "old" | "new", row: DocumentRow | undefined): string | undefined {
-  if (row?.status === "failed") return `it could not be read in the ${run} run${row.error ? ` (${row.error})` : ""}`;
+  if (row?.status === "failed")
+    return `it could not be read in the ${run} run${row.error ? ` (${causeFirst(row.error)})` : ""}`;
   if (row?.status === "unstable") return `it changed while it was read in the ${run} run`;
   return undefined;
 }

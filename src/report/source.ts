@@ -9,6 +9,7 @@ import type { DumpTable, Manifest } from "../dump/manifest.js";
 import { type Dump, databaseOf } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
 import { columns, type Kind } from "../rows/columns.js";
+import { causeFirst } from "../words.js";
 import { numberOf, type Table } from "./page/table.js";
 import type { ReportOptions } from "./report-options.js";
 import { databaseName, type RunName, runName, sqlCommand } from "./report-path.js";
@@ -77,7 +78,11 @@ export async function loadTables(connection: Connection, dump: Dump, options: Lo
     else
       await connection.run(`CREATE TABLE ${kind} AS ${statement(hasFiles ? noRows(kind) : databaseRows(dump, kind))}`);
   }
-  const documents = dump.manifest.documents.map((row, nr) => ({ ...row, nr, error: row.error?.slice(0, longest) }));
+  const documents = dump.manifest.documents.map((row, nr) => ({
+    ...row,
+    nr,
+    error: row.error && causeFirst(row.error).slice(0, longest),
+  }));
   await loadList(connection, "documents", documents, documentColumns);
   await connection.run(namesSql);
   return noHistory;

@@ -98,3 +98,20 @@ test.each(badInputsOfFolder)("in its folder, $line: $says", async (input) => {
   const folder = await folderFor(input);
   expectRefusal(input, await runKbdump(input.line.split(" "), input.env ?? {}, folder), folder);
 });
+
+test("the problems of run's own flags and those of the job are named at once", async () => {
+  const wrong = ["--shard", "5/3", "--max-duration", "soon"];
+  const source = ["--base-url", "https://kb.example.com/v1", "--dataset", "x", "--document", "all"];
+  const flagsOnly = await runHere(["run", ...source, ...wrong, "--json"]);
+  const paths = ({ stdout }: { stdout: string }) =>
+    JSON.parse(stdout).problems.map(({ path }: { path: string }) => path);
+  expect(flagsOnly.code).toBe(2);
+  expect(flagsOnly.stderr).toContain("3 problems with the command line:");
+  expect(paths(flagsOnly)).toEqual(["--shard", "--max-duration", "--dataset"]);
+  const file = join(await testFolder(), "job.yaml");
+  await writeFile(file, "service: {demo: true}\ndatasets: some\n");
+  const withFile = await runHere(["run", file, "--workers", "http://x", "--max-duration", "soon", "--json"]);
+  expect(paths(withFile)).toEqual(["--workers", "--max-duration", "datasets"]);
+  expect(withFile.stderr).toContain("2 problems with the command line:");
+  expect(withFile.stderr).toContain("1 problem with the job file");
+});

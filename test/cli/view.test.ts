@@ -126,3 +126,13 @@ test("outside a terminal: plain lines that start with the time of day; with quie
   quiet.watch(renderRun(emptyRunProgress()))();
   expect(written).toEqual([]);
 });
+
+test.each(["text", "json"] as const)(
+  "in a log of format %s, a warning begins with its cause and ends with the URL",
+  (format) => {
+    const written: string[] = [];
+    const view = openView({ output: { write: (text) => written.push(String(text)) }, env: {}, format, quiet: false });
+    view.log("warn", "document d failed: GET https://kb.example.com/v1/datasets: 404 not_found");
+    expect(written.join("")).toContain("document d failed: 404 not_found (GET https://kb.example.com/v1/datasets)");
+  },
+);

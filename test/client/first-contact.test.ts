@@ -31,7 +31,7 @@ describe("a first answer", () => {
     [404, { message: "no Route matched" }, `404 no Route matched; the service does not know this URL; ${usual}`],
     [404, "404 page not found", `404 page not found; the service does not know this URL; ${usual}`],
     [302, "", "302; it redirects, which is not followed"],
-    [304, "", "304; not modified: a cache answers in place of the service, and nothing was asked of one"],
+    [304, "", "304; not modified: a cache answers in place of the service; exclude the API from the cache"],
   ])("%i %j is not of the service", (status, body, said) => {
     const judged = judgeAnswer(answer(status, body), { key: "dataset-k" });
     expect(judged).toBeInstanceOf(StopError);

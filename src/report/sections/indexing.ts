@@ -36,14 +36,22 @@ export async function stuckSection(source: Source): Promise<Answered> {
   });
   const answer = await answerOf(source, documents.total);
   const isClean = answer.tone === "good";
-  const command = commandOf("status", [job.word, "--watch", ...job.flags]);
+  const isWatchable = manifest.counts.indexing_status > 0; // otherwise only a run reads the states, from the list of documents
+  const text = isWatchable
+    ? "See whether the indexing moves:"
+    : "Run the job again later, to see whether the indexing moved:";
+  const command = commandOf(isWatchable ? "status" : "run", [
+    job.word,
+    ...(isWatchable ? ["--watch"] : []),
+    ...job.flags,
+  ]);
   return {
     ...answer,
     id: "stuck",
     question: "What is stuck?",
     title: "Not indexed",
     needsAction: !isClean,
-    next: documents.total > 0 ? { text: "See whether the indexing moves:", command } : undefined,
+    next: documents.total > 0 ? { text, command } : undefined,
     body: isClean ? null : [renderFound(documents), renderFound(chunks)],
   };
 }

@@ -2,7 +2,7 @@ import { bytesText, countText } from "../../amounts.js";
 import { sqlText } from "../../duckdb/sql.js";
 import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import type { Verification } from "../../verify/findings.js";
-import { listText } from "../../words.js";
+import { causeFirst, listText } from "../../words.js";
 import { type HtmlValue, html, stateText } from "../page/html.js";
 import { type Answer, type Answered, type Section, sentences, withoutZero } from "../page/page.js";
 import { column, renderNotes, renderTable, type Table } from "../page/table.js";
@@ -26,7 +26,7 @@ export async function verdictSection(source: Source, verification: Verification 
       problems && renderDifferences(verification, content),
       manifest.warnings.length > 0 && [
         html`<h3>Warnings of the run</h3>`,
-        renderNotes(content ? manifest.warnings : [], manifest.warnings.length, "warning"),
+        renderNotes(content ? manifest.warnings.map(causeFirst) : [], manifest.warnings.length, "warning"),
       ],
       renderTable(await datasetsTable(source)),
       renderVerification(verification, content),

@@ -29,14 +29,15 @@ import { formsIn } from "./read-dump.js";
 export async function compareLive(
   options: LiveOptions,
 ): Promise<{ readonly dump: Dump | undefined; readonly differences: readonly CopyDifference[] }> {
-  const { api, service, name, dir, progress, old, pairs, copies } = options;
+  const { api, service, name, dir, progress, ...comparison } = options;
+  const { old, pairs, copies } = comparison;
   const documents = pairs.map((pair) => pair.old);
   // A copy has child chunks only if the run has some. The same document may have new ones anywhere.
   const mayHaveNew = copies === null && old.manifest.options.child_chunks === "all";
   const hasChildren = mayHaveNew || haveChildren(old, documents);
   const reading = { name, dir, pairs, hasChildren, details: detailsIn(old) };
   const { dump, ...live } = await readLive(api, service, reading, progress);
-  const found = dump ? await compareDumps({ ...options, live: dump, pairs: live.pairs }) : [];
+  const found = dump ? await compareDumps({ ...comparison, live: dump, pairs: live.pairs }) : [];
   return { dump, differences: [...live.gone.map(goneFrom), ...found] };
 }
 

@@ -3,9 +3,11 @@ import { beforeAll, expect, test } from "vitest";
 import { readAssets } from "../../../src/report/page/page.js";
 import { renderReport } from "../../../src/report/render-report.js";
 import { tablesOf, twoDumps } from "../../compare/diff/dumps.js";
+import { noRows } from "../../dump/formats/stage.js";
 import { inFull } from "../../rounds.js";
 import { testFolder } from "../../run/job-for.js";
-import { chunk } from "../../verify/sound-tables.js";
+import { chunk, document, info } from "../../verify/sound-tables.js";
+import { writeDump } from "../../verify/write-dump.js";
 import { documentOf, hostileRuns, reportNames, reports, sample } from "../reports.js";
 
 const assets = await readAssets();
@@ -106,6 +108,30 @@ test("without content, a text of digits is not shown, either", async () => {
   expect(shown.html).toContain(phone);
   expect(bare.html).not.toContain(phone);
   expect(bare.html).not.toContain(error);
+});
+
+test("without batches, a stuck document makes another run the next step, because status needs a batch", async () => {
+  const tables = { ...tablesOf([chunk("d", "a")]), document_info: [info("d", { indexing_status: "indexing" })] };
+  const [folder] = await twoDumps({ ...noRows, ...tables }, { ...noRows, ...tables });
+  const { html } = await renderReport({ folder, verify: false });
+  expect(html).toContain("1 not indexed");
+  expect(html).toMatch(/<code>kbdump run \S+( --out [^<]*)?<\/code>/);
+  expect(html).not.toContain("kbdump status");
+});
+
+test("the reason of a failed document and a warning begin with the cause; the long URL comes last", async () => {
+  const request = `GET https://kb.example.com/v1/datasets/${"7".repeat(300)}/segments?page=1&limit=100`;
+  const error = `${request}: 400 provider_not_initialize no model`;
+  const documents = [document("d", 0, 0, { status: "failed", total: null, error })];
+  const warnings = [`document d failed: ${error}`];
+  const folder = await writeDump(
+    await testFolder(),
+    { ...noRows, documents },
+    { manifest: { status: "partial", warnings } },
+  );
+  const { html } = await renderReport({ folder, verify: false });
+  expect(html).toMatch(/<td[^>]*>(<[^>]*>)*400 provider_not_initialize no model \(GET https:/);
+  expect(html).toContain("document d failed: 400 provider_not_initialize no model (GET https:");
 });
 
 /** Markup on the page that no template could have written. */
