@@ -6,7 +6,7 @@ import type { Decision } from "../../compare/lost/decisions.js";
 import type { DocumentPlan, ListedLoss } from "../../compare/lost/restore-plan.js";
 import type { CopyResult } from "../../restore/copy/copy-result.js";
 import type { Confirmed, RestoreResult } from "../../restore/lost/restore-options.js";
-import { nameAndId } from "../../words.js";
+import { nameText } from "../../words.js";
 import { renderCopyPlan } from "../copy/plan.js";
 import { renderPlan } from "./plan.js";
 import { placeOf } from "./rows.js";
@@ -58,7 +58,9 @@ export async function askAbout({ plan, base_url }: RestoreResult, dialogue: Dial
     const rows = plannedRows(document);
     for (const row of rows) decisions.set(row.id, row.decision);
     if (documents.length > 1 || document.listed.some(isOpen)) {
-      dialogue.say(`${at + 1} of ${documents.length}: ${nameAndId(document.document_name, document.document_id)}`);
+      // without brackets, so that the id fits on a line of 40 columns
+      const name = [nameText(document.document_name ?? ""), document.document_id].filter(Boolean).join(" ");
+      dialogue.say(`${at + 1} of ${documents.length}: ${name}`);
       isChanged = (await askDocument(document, rows, decisions, dialogue)) || isChanged;
     }
   }

@@ -61,9 +61,9 @@ test("each document is asked about, then the whole, with host and number of rows
   const { dialogue, heard } = answering(["planned", "planned", "yes"]);
   expect(await askAbout(resultOf([placed, open]), dialogue)).toEqual(asPlanned);
   expect(heard).toEqual([
-    `1 of 2: "Manual.md" (${manual})`,
+    `1 of 2: "Manual.md" ${manual}`,
     "? What do you want to restore? 2 rows, as planned / nothing of this document",
-    `2 of 2: "Other.md" (${idOf(800)})`,
+    `2 of 2: "Other.md" ${idOf(800)}`,
     "? What do you want to restore? 1 row, as planned / ask me about each of the 2 rows that need a decision / these, and the 2 rows, too / nothing of this document",
     "? Send 3 write requests or more to kb.example.com? No, write nothing / Yes, restore 3 rows",
   ]);
