@@ -11,8 +11,8 @@ import { renderPaths, shortPath } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadProgress } from "../read-progress.js";
-import type { ReportRequest } from "../report/report-options.js";
 import { type ReportResult, reportResult } from "../report/report-result.js";
+import type { ReportRequest } from "../report/source.js";
 
 const epilog = `Examples:
   kbdump report nightly

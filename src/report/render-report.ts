@@ -9,7 +9,7 @@ import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Verification } from "../verify/findings.js";
 import { verifyRun } from "../verify/verify-run.js";
 import { type Answered, readAssets, renderPage, type Section } from "./page/page.js";
-import type { ReportOptions, ReportRequest } from "./report-options.js";
+
 import { checkPath } from "./report-path.js";
 import type { ReportResult, ReportSummary } from "./report-result.js";
 import { duplicatesSection, errorsSection, lengthsSection } from "./sections/chunks.js";
@@ -18,7 +18,7 @@ import { hitsSection } from "./sections/hits.js";
 import { stuckSection, timelineSection } from "./sections/indexing.js";
 import { gatherLost, type LostFacts, lostSection, notCompared } from "./sections/lost.js";
 import { verdictSection } from "./sections/verdict.js";
-import { filesOf, loadTables, Source } from "./source.js";
+import { filesOf, loadTables, type ReportOptions, type ReportRequest, Source } from "./source.js";
 
 /**
  * Renders the report of a run as one self-contained HTML document; the same dump always produces the same text. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file

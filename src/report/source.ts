@@ -8,11 +8,35 @@ import { type CheckedRows, checkRows, loadList, loadRows, uncheckedRows } from "
 import type { DumpTable, Manifest } from "../dump/manifest.js";
 import { type Dump, databaseOf } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
+import type { ReadProgress } from "../read-progress.js";
 import { columns, type Kind } from "../rows/columns.js";
 import { causeFirst } from "../words.js";
 import { numberOf, type Table } from "./page/table.js";
-import type { ReportOptions } from "./report-options.js";
-import { databaseName, type RunName, runName, sqlCommand } from "./report-path.js";
+import { databaseName, type NameFolder, type RunName, runName, sqlCommand } from "./report-path.js";
+
+/** All settings of a report. */
+export interface ReportOptions {
+  /** The run folder. */
+  readonly folder: string;
+  /** The folder of an older run, to show the losses since then; undefined: no comparison. */
+  readonly against: string | undefined;
+  /** The job's database, for its history; undefined: the database next to the folder of runs, if there is one. */
+  readonly database: string | undefined;
+  /** Whether to show texts: contents, names and errors. */
+  readonly content: boolean;
+  /** Whether to read and check every file of the run again. */
+  readonly verify: boolean;
+  /** The maximum memory of DuckDB, such as `800MB`. */
+  readonly memory: string;
+  /** Names folders in the page's commands; undefined: use their paths. */
+  readonly nameFolder: NameFolder | undefined;
+  readonly signal: AbortSignal;
+  /** Updated during the work. */
+  readonly progress: ReadProgress;
+}
+
+/** The run folder and any other settings. By default, the report shows all texts, verifies the run and compares it with no other. */
+export type ReportRequest = Pick<ReportOptions, "folder"> & Partial<ReportOptions>;
 
 interface LoadOptions extends Pick<ReportOptions, "database" | "signal" | "progress"> {
   /** Whether a concurrent verification hashes the files. If so, loading does not hash them again. */
@@ -78,11 +102,8 @@ export async function loadTables(connection: Connection, dump: Dump, options: Lo
     else
       await connection.run(`CREATE TABLE ${kind} AS ${statement(hasFiles ? noRows(kind) : databaseRows(dump, kind))}`);
   }
-  const documents = dump.manifest.documents.map((row, nr) => ({
-    ...row,
-    nr,
-    error: row.error && causeFirst(row.error).slice(0, longest),
-  }));
+  const shown = (error: string | null) => error && causeFirst(error).slice(0, longest);
+  const documents = dump.manifest.documents.map((row, nr) => ({ ...row, nr, error: shown(row.error) }));
   await loadList(connection, "documents", documents, documentColumns);
   await connection.run(namesSql);
   return noHistory;
@@ -162,9 +183,7 @@ async function openHistory(connection: Connection, dump: Dump, options: LoadOpti
     reason = await attachJob(connection, { database: path, run_id: dump.manifest.run_id });
     if (reason === undefined) {
       for (const [table, { columns }] of Object.entries(tables))
-        await connection.run(
-          `SELECT ${columns.map(({ name }) => `"${name}"`).join(", ")} FROM job.main.${table} LIMIT 0`,
-        );
+        await connection.run(`SELECT ${columns.map(({ name }) => name).join(", ")} FROM job.main.${table} LIMIT 0`);
       return null;
     }
   } catch (error) {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderReport } from "../../src/report/render-report.js";
-import type { ReportRequest } from "../../src/report/report-options.js";
+import type { ReportRequest } from "../../src/report/source.js";
 import { runJob } from "../../src/run/run-job.js";
 import { noRows } from "../dump/formats/stage.js";
 import { jobFor } from "../run/job-for.js";

@@ -39,12 +39,9 @@ export async function stuckSection(source: Source): Promise<Answered> {
   const isWatchable = manifest.counts.indexing_status > 0; // otherwise only a run reads the states, from the list of documents
   const text = isWatchable
     ? "See whether the indexing moves:"
-    : "Run the job again later, to see whether the indexing moved:";
-  const command = commandOf(isWatchable ? "status" : "run", [
-    job.word,
-    ...(isWatchable ? ["--watch"] : []),
-    ...job.flags,
-  ]);
+    : "Run the job again, to see whether the indexing moved:";
+  const watch = isWatchable ? ["--watch"] : [];
+  const command = commandOf(isWatchable ? "status" : "run", [job.word, ...watch, ...job.flags]);
   return {
     ...answer,
     id: "stuck",

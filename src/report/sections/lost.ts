@@ -21,9 +21,8 @@ import {
   renderNotes,
   renderRest,
 } from "../page/table.js";
-import type { ReportOptions } from "../report-options.js";
 import { commandOf, type NameFolder, runName } from "../report-path.js";
-import { type Source, withoutTexts } from "../source.js";
+import { type ReportOptions, type Source, withoutTexts } from "../source.js";
 
 /** Maximum lost rows to show as cards. */
 const mostCards = 100;
