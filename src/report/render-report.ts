@@ -39,8 +39,7 @@ export async function renderReport(request: ReportRequest): Promise<{ html: stri
   const reading = { ...options, progress: partOf(progress, old ? 0.4 : 0, 1) };
   const { parts, verification } = await readAndVerify(dump, lost, reading);
   progress.step = "writing the page";
-  const html = renderPage(parts, await readAssets());
-  return { html, summary: summaryOf(dump, old, lost, verification) };
+  return { html: renderPage(parts, await readAssets()), summary: summaryOf(dump, old, lost, verification) };
 }
 
 /**

@@ -147,8 +147,7 @@ function databaseRows({ manifest: { run_id, started_at, finished_at } }: Dump, k
 
 /** Throws UsageError unless the database holds this run, because a later run replaces its rows. */
 async function checkNewest(connection: Connection, { folder, manifest }: Dump, reason: string | null): Promise<void> {
-  const newest =
-    reason === null ? (await rowsOf(connection, "SELECT max(run_id) AS run_id FROM job.main.runs"))[0] : {};
+  const [newest] = reason === null ? await rowsOf(connection, "SELECT max(run_id) AS run_id FROM job.main.runs") : [];
   if (newest?.run_id === manifest.run_id) return;
   const why = reason ?? `That has a newer run, ${newest?.run_id}, in its place: report on that one.`;
   const wrote = `its run wrote ${manifest.options.output.formats.join(", ")} alone, whose rows are in the database of the job`;
