@@ -159,8 +159,8 @@ interface MatchedChildren extends MatchedTables {
 
 /**
  * SQL statements that pair the rows of two dumps across a re-index, within each document. Rows are paired by id, then by content
- * (equal rows first at equal positions, so that an edited one keeps its place; the rest in order of position and id), then by the
- * caller's `known` pairs, then by position (ordered by id). Child chunks are paired the same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
+ * (equal rows in order of position and id; but if one run has more of them, first at equal positions, because an edit took or made
+ * one), then by the caller's `known` pairs, then by position (ordered by id). Child chunks are paired the same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
  *
  * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parents
  * - before_id, after_id: null if missing
@@ -180,7 +180,7 @@ export function matchRows(tables: MatchedTables | MatchedChildren): string {
     ...sides.map((side) => positionedRows(into, side, parent)),
     makeInto(into, parent),
     ...round(into, "id", ["id"], "position NULLS LAST, fingerprint, row"),
-    ...round(into, "content", ["fingerprint", "position"], "id, row"),
+    ...round(into, "content", ["fingerprint", "position"], "id, row", "b.many <> a.many"),
     ...round(into, "content", ["fingerprint"], "position NULLS LAST, id, row"),
     ...(tables.known
       ? [...tables.known, ...takePairs(into, "known", knownPairs(into)), `DROP TABLE ${into}_known`]
@@ -212,12 +212,22 @@ function makeInto(into: string, parent: readonly string[]): string {
       before_position BIGINT, after_position BIGINT, before_row BIGINT, after_row BIGINT)`;
 }
 
-/** Pairs rows with the same place and the same values in the columns of the key, in order. */
-function round(into: string, name: string, key: readonly string[], order: string): readonly string[] {
+/**
+ * Pairs rows with the same place and the same values in the columns of the key, in order. With a condition, `many` of a row is how many
+ * rows of its side have its content.
+ */
+function round(
+  into: string,
+  name: string,
+  key: readonly string[],
+  order: string,
+  condition?: string,
+): readonly string[] {
   const same = ["place", ...key].join(", ");
+  const many = condition === undefined ? "" : "count(*) OVER (PARTITION BY place, fingerprint) AS many,";
   const numbered = (side: "before" | "after") =>
-    `(SELECT *, row_number() OVER (PARTITION BY ${same} ORDER BY ${order}) AS nth FROM ${into}_${side})`;
-  const equal = ["place", ...key, "nth"].map((column) => `b.${column} = a.${column}`);
+    `(SELECT *, ${many} row_number() OVER (PARTITION BY ${same} ORDER BY ${order}) AS nth FROM ${into}_${side})`;
+  const equal = [...["place", ...key, "nth"].map((column) => `b.${column} = a.${column}`), condition ?? "true"];
   const pairs = `${numbered("before")} b JOIN ${numbered("after")} a ON ${equal.join(" AND ")}`;
   return takePairs(into, name, pairs);
 }

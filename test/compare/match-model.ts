@@ -51,7 +51,12 @@ export function matchModel(before: readonly MatchRow[], after: readonly MatchRow
     left.before = rest;
   };
   pairEqual("id", ({ id }) => id, ["position"]);
-  const placed = (row: MatchRow) => (row.position === null ? null : JSON.stringify([contentOf(row), row.position]));
+  const many = (rows: readonly MatchRow[], row: MatchRow) => rows.filter((r) => contentOf(r) === contentOf(row)).length;
+  const [olds, news] = [[...left.before], [...left.after]];
+  const placed = (row: MatchRow) =>
+    row.position === null || many(olds, row) === many(news, row)
+      ? null
+      : JSON.stringify([contentOf(row), row.position]);
   pairEqual("content", placed, ["id"]);
   pairEqual("content", contentOf, ["position", "id"]);
   pairEqual("position", ({ position }) => position, ["id"]);

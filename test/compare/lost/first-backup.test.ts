@@ -104,7 +104,10 @@ interface Expected {
 
 function expectedOf({ old, target }: Told): Expected {
   const pairs = new Map<ChunkRow, ChunkRow>();
-  for (const isThere of [(one: ChunkRow, now: ChunkRow) => one.position === now.position, () => true])
+  const many = (rows: readonly ChunkRow[], { content }: ChunkRow) => rows.filter((r) => r.content === content).length;
+  const isPlaced = (one: ChunkRow, now: ChunkRow) =>
+    one.position === now.position && many(old.chunks, one) !== many(target.chunks, one);
+  for (const isThere of [isPlaced, () => true])
     for (const each of old.chunks) {
       const isEqual = (now: ChunkRow) => now.content === each.content && isThere(each, now);
       const pair = target.chunks.find((now) => isEqual(now) && ![...pairs.values()].includes(now));
