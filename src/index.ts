@@ -6,9 +6,6 @@
  * ```
  */
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { planLost } from "./compare/lost/plan-lost.js";
 import type { RestorePlan } from "./compare/lost/restore-plan.js";
 import { comparisonMemory } from "./duckdb/open-duckdb.js";
@@ -23,6 +20,7 @@ import type { ChildChunk, Chunk } from "./rows/columns.js";
 import { openCopies } from "./store/bucket/copies.js";
 import { findNamed } from "./store/find-named.js";
 import { listRuns, type RunList } from "./store/list-runs.js";
+import { makeTemporaryFolder } from "./temporary-folder.js";
 
 export type { ChunkChange, DocumentDiff, RunDiff } from "./compare/diff-result.js";
 export { diffRuns as diff } from "./compare/diff-runs.js";
@@ -94,13 +92,9 @@ async function* readRows<Row>(dump: Dump, kind: "chunks" | "child_chunks", memor
       { path: dump.folder, message: "its only files are CSV written with csv_safe, which changes texts" },
     ]);
   const checked = await dump.check(table);
-  const temporary = await mkdtemp(join(tmpdir(), "kbdump-read-"));
-  try {
-    for await (const lines of dump.lines(checked, { memory, temporary }))
-      for (const line of lines) yield JSON.parse(line);
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-  }
+  await using temporary = await makeTemporaryFolder("read");
+  for await (const lines of dump.lines(checked, { memory, temporary: temporary.path }))
+    for (const line of lines) yield JSON.parse(line);
 }
 
 export interface PlanRestoreOptions {

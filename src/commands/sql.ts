@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import { countText } from "../amounts.js";
@@ -16,6 +14,7 @@ import { exitCodes, type Problem } from "../errors.js";
 import { ExactNumber, jsonText } from "../rows/exact-json.js";
 import { cutText, escapeControls } from "../safe-text.js";
 import { count, listOf, result, text, truth } from "../schema.js";
+import { makeTemporaryFolder } from "../temporary-folder.js";
 
 import type { QuerySource } from "./sql/database.js";
 import type { QueryColumn, QueryResult, QueryRow } from "./sql/statement.js";
@@ -64,10 +63,10 @@ export const command = defineCommand({
     const { queryDatabase } = await import("./sql/database.js"); // slow to load; --help does not need it
     const context = { memory: args.memory, signal: environment.signal, limit };
     if (args.format === "parquet") {
-      await withTemporaryFile(async (file) => {
-        await queryDatabase(source, statement, { ...context, file }, (result) => writeParquet(result, file));
-        await printFile(environment, file);
-      });
+      await using temporary = await makeTemporaryFolder("sql");
+      const file = join(temporary.path, "result.parquet");
+      await queryDatabase(source, statement, { ...context, file }, (result) => writeParquet(result, file));
+      await printFile(environment, file);
       return exitCodes.complete;
     }
     await queryDatabase(source, statement, context, (result) => print(result, source, args, environment));
@@ -91,16 +90,6 @@ async function checkArguments(
   if (problems.length > 0) throw wrongLine(problems);
   if (limit !== undefined) return Number(limit);
   return format === "table" && !json ? tableRows : undefined;
-}
-
-/** Runs `work` with the path of a file in a new folder, and removes the folder afterwards. */
-async function withTemporaryFile(work: (file: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "kbdump-sql-"));
-  try {
-    await work(join(folder, "result.parquet"));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 async function writeParquet(result: QueryResult, file: string): Promise<void> {

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { StopError } from "../errors.js";
+import { makeTemporaryFolder } from "../temporary-folder.js";
 
 export interface DuckDbOptions {
   /** DuckDB's memory limit, such as `800MB`. */
@@ -139,14 +139,12 @@ export async function withSpill<T>(
   options: SpillOptions,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const temporary = await mkdtemp(join(tmpdir(), "kbdump-duckdb-"));
+  await using temporary = await makeTemporaryFolder("duckdb");
   try {
-    return await withDuckDb(path, { ...options, temporary: join(temporary, "spill") }, work);
+    return await withDuckDb(path, { ...options, temporary: join(temporary.path, "spill") }, work);
   } catch (cause) {
     options.signal.throwIfAborted(); // instead of DuckDB's own error after an interrupt
     throw lackOf(cause, options.memory) ?? cause;
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import type { Refusal, Refusals, TargetDocument } from "../compare/lost/restore-plan.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
@@ -113,12 +110,6 @@ function byDataset(documents: readonly TargetDocument[]): readonly { id: string;
     datasets.set(dataset_id, own);
   }
   return [...datasets].map(([id, own]) => ({ id, documents: own }));
-}
-
-/** A folder that is deleted at the end of its scope, for data that only a plan needs. */
-export async function openTemporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), "kbdump-restore-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 /**

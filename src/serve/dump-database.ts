@@ -1,4 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pLimit from "p-limit";
@@ -15,6 +14,7 @@ import { parseJson } from "../rows/exact-json.js";
 import type { Row } from "../rows/row.js";
 import { documentKey } from "../rows/row.js";
 import { recordFromRow } from "../rows/row-from-record.js";
+import { makeTemporaryFolder } from "../temporary-folder.js";
 
 /** DuckDB's memory limit. */
 const memory = "800MB";
@@ -71,11 +71,11 @@ export class DumpDatabase {
   /** Reads every file of the dump once. Throws StopError if the dump differs from its manifest, or has rows only in inexact formats. */
   static async load(dump: Dump, options: LoadOptions): Promise<DumpDatabase> {
     const tables = kinds.flatMap((kind) => tableOf(dump, kind) ?? []);
-    const folder = await mkdtemp(join(tmpdir(), "kbdump-serve-")).catch((error: NodeJS.ErrnoException) => {
+    const temporary = await makeTemporaryFolder("serve").catch((error: NodeJS.ErrnoException) => {
       const hint = "set TMPDIR to a folder that can be written to";
       throw new StopError(`the rows cannot be copied to ${tmpdir()}: ${error.code}; ${hint}`);
     });
-    const remove = () => rm(folder, { recursive: true, force: true });
+    const { path: folder, [Symbol.asyncDispose]: remove } = temporary;
     try {
       const path = join(folder, "rows.duckdb");
       const columns = ["dataset_id", "document_id", "key", "status", "line"].map((name) => `${name} VARCHAR`);

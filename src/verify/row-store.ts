@@ -1,12 +1,11 @@
 import { hash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, lackOf, memoryShare, withDuckDb } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
 import type { DumpTable } from "../dump/manifest.js";
 import { UnreadableError } from "../files/files.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
+import { makeTemporaryFolder } from "../temporary-folder.js";
 import { countOf } from "../words.js";
 import type { Verifying } from "./check-files.js";
 import { type Findings, listedPerKind } from "./findings.js";
@@ -29,9 +28,9 @@ interface RowStoreOptions extends Verifying {
  */
 export async function withRowStore<T>(options: RowStoreOptions, work: (store: RowStore) => Promise<T>): Promise<T> {
   const { memory, signal } = options;
-  const temporary = await mkdtemp(join(tmpdir(), "kbdump-verify-"));
+  await using temporary = await makeTemporaryFolder("verify");
   const part = (name: string, share: number) => {
-    return { memory: memoryShare(memory, share), temporary: join(temporary, name), signal };
+    return { memory: memoryShare(memory, share), temporary: join(temporary.path, name), signal };
   };
   try {
     // One reading thread is enough, because the consumer is slower, and every thread needs memory.
@@ -40,8 +39,6 @@ export async function withRowStore<T>(options: RowStoreOptions, work: (store: Ro
     );
   } catch (error) {
     throw lackOf(error, memory) ?? error;
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
   }
 }
 

@@ -3,17 +3,12 @@ import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { StopError, UsageError } from "../../errors.js";
 import type { ReadProgress } from "../../read-progress.js";
+import { makeTemporaryFolder } from "../../temporary-folder.js";
 import { countOf } from "../../words.js";
 import { readJournalFacts } from "../journal.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { refuseLinksBeside } from "../session.js";
-import {
-  type DocumentPair,
-  type DumpProgress,
-  openTarget,
-  openTemporaryFolder,
-  type TargetService,
-} from "../target.js";
+import { type DocumentPair, type DumpProgress, openTarget, type TargetService } from "../target.js";
 import { type ComparedRows, compareLive, copiesOfJournal, type RowCounts } from "./compare-with-target.js";
 import { type Against, copyFolderOf, isSameService, plainBaseUrl } from "./copy-result.js";
 import { detailsIn } from "./details.js";
@@ -56,7 +51,7 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   };
   const unread = { document: 0, dataset: 0 };
   const onUnread = (level: "document" | "dataset") => unread[level]++;
-  await using folder = await openTemporaryFolder();
+  await using folder = await makeTemporaryFolder("restore");
   const service = { ...options, baseUrl };
   await using target = await openTarget(service, old.manifest.documents);
   Object.assign(progress, { step: "reading the service", expected: pairs.length, done: 0 });

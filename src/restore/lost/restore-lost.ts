@@ -9,20 +9,13 @@ import { type Dump, openDump } from "../../dump/open-dump.js";
 import { restoreFolderOf } from "../../dump/run-id.js";
 import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
+import { makeTemporaryFolder } from "../../temporary-folder.js";
 import type { Journal } from "../journal.js";
 import type { WrittenRow } from "../journal-facts.js";
 import { pairForProof } from "../proof-pairs.js";
 import { refuseUnread } from "../prove.js";
 import { openSession, type Session } from "../session.js";
-import {
-  dumpTarget,
-  haveChildren,
-  openTarget,
-  openTemporaryFolder,
-  readLive,
-  readRefusals,
-  type TargetService,
-} from "../target.js";
+import { dumpTarget, haveChildren, openTarget, readLive, readRefusals, type TargetService } from "../target.js";
 import { mayMakeTwo } from "../write-once.js";
 import { applyPlan, reconcileLost } from "./apply-plan.js";
 import { checkFree, planFileWriter, readPlanFile } from "./plan-file.js";
@@ -54,7 +47,7 @@ export const restoreLost: RestoreLost = async (given) => {
   }
   if (against !== undefined)
     return planned(context, { dump: await openDump(against, "nothing was compared"), refusals: new Map() });
-  await using folder = await openTemporaryFolder();
+  await using folder = await makeTemporaryFolder("restore");
   await using service = await openTarget(options, old.manifest.documents);
   return await planned(context, await readTarget(context, service.client, folder.path));
 };
