@@ -24,6 +24,7 @@ export function answering(dataset: Dataset): (request: IncomingMessage) => Promi
 }
 
 const fields = Buffer.from('{"fields":[]}');
+const tags = Buffer.from('{"data":[],"total":0}');
 
 function knowledgeAnswer(url: string, dataset: Dataset, answers: Answers): Answer {
   const [path = "", query] = url.split("?");
@@ -35,5 +36,6 @@ function knowledgeAnswer(url: string, dataset: Dataset, answers: Answers): Answe
   if (segments !== undefined) return { kind: "pages", body: answers.chunks(id ?? "", page, limit) };
   if (folder === "documents") return { kind: "others", body: answers.documents(page, limit) };
   if (folder === "metadata") return { kind: "others", body: fields };
+  if (folder === "tags") return { kind: "others", body: tags };
   return { kind: "others", body: Buffer.from(JSON.stringify({ id: datasetId, name: `dataset ${dataset.documents}` })) };
 }
