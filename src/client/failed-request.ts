@@ -45,7 +45,9 @@ export function failedRequest(
   if (error instanceof Error && error.name === "HTTPParserError") {
     // undici's; importing it would slow down every --help
     // no cause: it would include the received bytes
-    return new RetryError(`${method} ${url}: the server there does not speak HTTP${via}`, { trouble: "no service" });
+    return new RetryError(`${method} ${url}: the server there does not speak HTTP${via}; check its port`, {
+      trouble: "no service",
+    });
   }
   const trouble = lacksTls(error) ? "no service" : isGone(error) ? "gone" : undefined;
   return new RetryError(`${method} ${url}: ${sentence}${via}`, {

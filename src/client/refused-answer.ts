@@ -14,6 +14,7 @@ export function errorFromAnswer(answer: Answer, facts: MessageFacts): RetryError
   const { code, message } = refusalOf(answer, facts.key);
   const said = [status, code, message].filter(Boolean).join(" ");
   const failure = { status, code: code || undefined };
+  const hinted = (hint: string) => `GET ${url}: ${hint === "" ? said : said.replace(/\.$/, "")}${hint}`;
   if (isPluginGone(answer)) return new RetryError(`GET ${url}: ${said}`, { ...failure, trouble: "gone" });
   const limited = status === 403 && planLimit.test(message);
   if (isTransient(status) || limited) {
@@ -21,8 +22,8 @@ export function errorFromAnswer(answer: Answer, facts: MessageFacts): RetryError
     const throttled = status === 429 || limited || (status === 503 && after !== undefined);
     return new RetryError(`GET ${url}: ${said}`, { ...failure, throttled, retryAfter: after });
   }
-  if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(facts)}`, failure);
-  const refused = `GET ${url}: ${said}${hintFor(answer, { code, message }, facts)}`;
+  if (status === 401) return new StopError(hinted(keyHint(facts)), failure);
+  const refused = hinted(hintFor(answer, { code, message }, facts));
   const isUnknownRoute = status === 404 && isUnknownUrl({ code, message });
   return isUnknownRoute ? new UnknownRouteError(refused, failure) : new SkipError(refused, failure);
 }

@@ -71,7 +71,7 @@ test("a key that may not list datasets: exit 1, and what to do", async () => {
   const { code, stdout, stderr } = await kbdump("run", await fileOf({ datasets: "all" }));
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(
-    /^kbdump: the datasets cannot be listed: 403 forbidden No \[31mpermission\.; .*name the datasets by id in the job file \(GET http\S+\)\n$/,
+    /^kbdump: the datasets cannot be listed: 403 forbidden No \[31mpermission; .*name the datasets by id in the job file \(GET http\S+\)\n$/,
   );
 });
 

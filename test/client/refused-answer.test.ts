@@ -58,7 +58,7 @@ describe("what to do next", () => {
       key: wrong,
       keySource: place,
     });
-    expect(message).toBe(`GET ${url}: 401 unauthorized No.; the service does not take this key${end}`);
+    expect(message).toBe(`GET ${url}: 401 unauthorized No; the service does not take this key${end}`);
   });
 
   it("401 names a key that was typed", () => {
@@ -100,11 +100,11 @@ describe("what the message says", () => {
   it.each([
     [
       { code: "provider_not_initialize", message: "No model.", status: 400 },
-      "400 provider_not_initialize No model.; configure the embedding model of this dataset in the service",
+      "400 provider_not_initialize No model; configure the embedding model of this dataset in the service",
     ],
     [
       { code: "invalid_param", message: "Provider openai does not exist.", status: 400 },
-      "400 invalid_param Provider openai does not exist.; configure the embedding model of this dataset in the service",
+      "400 invalid_param Provider openai does not exist; configure the embedding model of this dataset in the service",
     ],
     [{ message: "No code." }, "400 No code."],
     [{ code: "no_message" }, "400 no_message"],
@@ -152,11 +152,11 @@ describe("what the message says", () => {
       "https://kb.example.com/v1/datasets/d/documents?page=1",
       "nope; check the id of the dataset, and that the key may read it",
     ],
-    ['{"code":"not_found","message":"Document not found."}', url, "Document not found.; check the id of the document"],
+    ['{"code":"not_found","message":"Document not found."}', url, "Document not found; check the id of the document"],
     [
       '{"code":"not_found","message":"Dataset not found."}',
       url,
-      "Dataset not found.; check the id of the dataset, and that the key may read it",
+      "Dataset not found; check the id of the dataset, and that the key may read it",
     ],
     [
       '{"code":"not_found","message":"Segment not found."}',

@@ -64,7 +64,7 @@ export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcom
   const refusal = refusalOf(answer, asked.key);
   const said = [status, refusal.code, refusal.message].filter(Boolean).join(" ");
   const hint = status === 401 ? keyHint(asked) : writeHint(answer, refusal, asked);
-  const reason = `${asked.method} ${url}: ${said}${hint}`;
+  const reason = `${asked.method} ${url}: ${hint === "" ? said : said.replace(/\.$/, "")}${hint}`;
   const isOwn = status === 500 && refusal.code !== ""; // the service itself ended the request; a proxy's 500 does not prove that
   if (status >= 500 || status === 408 || status < 300) return { kind: "unknown", isOver: isOwn, reason };
   if (throttleOf(answer)) return { kind: "throttled", reason };

@@ -179,7 +179,7 @@ describe("what breaks on the way", () => {
     const { url } = await serve((request) => request.socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
     const error = await rejection(openTestHttp(url).get());
     expect(error).toBeInstanceOf(RetryError);
-    expect(error.message).toBe(`GET ${url}/x: the server there does not speak HTTP`);
+    expect(error.message).toBe(`GET ${url}/x: the server there does not speak HTTP; check its port`);
   });
 
   it("shows the key nowhere, not in causes either", async () => {
