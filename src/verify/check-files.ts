@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import * as v from "valibot";
 import {
   type DumpTable,
   type ListedFile,
@@ -141,20 +142,15 @@ function openEnd({ bytes, last }: Facts): readonly string[] {
   return bytes > 0 && last !== 10 ? ["does not end with a line feed"] : [];
 }
 
-const listSchema = object({ datasets: listOf(object({ dataset_id: text, state: text })) });
+const listed = listOf(object({ dataset_id: text, state: text }));
+const listSchema = v.pipe(text, v.parseJson(), object({ datasets: listed }));
 
 /** The ids of the datasets whose documents the service listed. For a shard, they are in the list of all documents. */
 async function listedDatasets(folder: string, { shard, discovered }: Manifest, findings: Findings) {
-  const list = shard ? datasetsIn(await readFile(join(folder, listName), "utf8")) : (discovered?.datasets ?? []);
+  const list = shard
+    ? valueIf(listSchema, await readFile(join(folder, listName), "utf8"))?.datasets
+    : (discovered?.datasets ?? []);
   if (!list) findings.add(listName, "list", "is not a list of documents");
   const listed = list?.filter(({ state }) => state === "listed" || state === "unsettled");
   return listed?.map(({ dataset_id: id }) => id) ?? [];
-}
-
-function datasetsIn(json: string) {
-  try {
-    return valueIf(listSchema, JSON.parse(json))?.datasets;
-  } catch {
-    return undefined;
-  }
 }

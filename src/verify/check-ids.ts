@@ -97,7 +97,6 @@ async function addRows(
   text: (row: SqlRow) => string,
 ): Promise<void> {
   const { rows, count } = await store.sample(relation, "first");
-  if (count === 0) return;
   const messages = rows.map((row) => `${locationText(kind, row)} ${text(row)}`);
   store.findings.addAll(name, finding, messages, count);
 }

@@ -7,7 +7,7 @@ import { checkFiles } from "./check-files.js";
 import { checkCounts, checkIds, checkUnique } from "./check-ids.js";
 import { compareRows } from "./compare-rows.js";
 import { type Checked, Findings, type Verification } from "./findings.js";
-import { hasReader, type Loaded, manifestRows, type Tables } from "./readers/sources.js";
+import { type Loaded, manifestRows, readers, type Tables } from "./readers/sources.js";
 import { loadTables, type RowStore, withRowStore } from "./row-store.js";
 
 export interface VerifyOptions {
@@ -35,7 +35,8 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
 
   const database = duckdb === false ? undefined : await databasePath(folder, manifest, duckdb);
   findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
-  progress.expected += bytesToRead(manifest);
+  const toRead = [...manifest.files, ...manifest.files, ...(manifest.originals ?? [])]; // files with rows are read twice
+  progress.expected += toRead.reduce((sum, { bytes }) => sum + bytes, 0);
   const verifying = { findings, signal, progress };
   const { files, tables, datasets } = await checkFiles(folder, manifest, verifying);
   const unguarded = manifest.options.output.csv_safe;
@@ -73,11 +74,6 @@ function nothingChecked(folder: string): Checked {
   return { folder, run_id: null, ...counts, database: null, notes };
 }
 
-/** The bytes of all files; files with rows are read twice. */
-function bytesToRead({ files, originals = [] }: Manifest): number {
-  return [...files, ...files, ...originals].reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
 /** The numbers of originals and attachments; null if the run did not save any. */
 function savedFiles({ originals }: Manifest): Pick<Checked, "originals" | "attachments"> {
   if (!originals) return { originals: null, attachments: null };
@@ -112,7 +108,7 @@ function* notesOf(
 ): Generator<string> {
   const formats = new Set(tables.map(({ format }) => format));
   for (const format of new Set(files.map((file) => partsOf(file).format)))
-    if (!hasReader(format))
+    if (!readers.has(format))
       yield `verify cannot read ${format}: the hashes of its files were checked, their rows were not`;
   if (formats.size === 0)
     yield database

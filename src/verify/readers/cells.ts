@@ -32,15 +32,12 @@ const canonicalCell: Readonly<Record<ColumnType, (text: string) => string | unde
   integer: (text) => (isInteger(text) ? text : undefined),
   boolean: (text) => (text === "true" || text === "false" ? text : undefined),
   time: (text) => (time.test(text) ? text : undefined),
-  strings: (text) => canonicalJson(text, isStrings),
+  strings: (text) =>
+    canonicalJson(text, (value) => Array.isArray(value) && value.every((item) => typeof item === "string")),
   list: (text) => canonicalJson(text, Array.isArray),
   object: (text) => canonicalJson(text, isObject),
   any: canonicalText,
 };
-
-function isStrings(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
-}
 
 /** Whether a text is a whole number in canonical form that fits a BIGINT. */
 function isInteger(text: string): boolean {

@@ -27,24 +27,19 @@ export interface RowSource {
   readonly bytesPerRow?: number;
 }
 
-/** Separate readers for verification: readers shared with the writer could hide its mistakes. */
-const readers: Readonly<
-  Record<string, (path: string, kind: Kind, connection: Connection, isCompared: boolean) => Rows>
-> = {
-  jsonl: jsonlRows,
-  csv: csvRows,
-  parquet: parquetRows,
-};
+type Reader = (path: string, kind: Kind, connection: Connection, isCompared: boolean) => Rows;
 
-/** Whether there is a reader for this format. */
-export function hasReader(format: string): boolean {
-  return Object.hasOwn(readers, format);
-}
+/** Separate readers for verification: readers shared with the writer could hide its mistakes. */
+export const readers = new Map<string, Reader>([
+  ["jsonl", jsonlRows],
+  ["csv", csvRows],
+  ["parquet", parquetRows],
+]);
 
 /** The rows of a table of a run folder; undefined for a format without a reader. */
 export function tableRows(connection: Connection, folder: string, table: DumpTable): RowSource | undefined {
   const { kind, format, path: name, files } = table;
-  const reader = readers[format];
+  const reader = readers.get(format);
   if (!reader) return undefined;
   const rows = files.map((file) => {
     const read = (isCompared: boolean) => reader(join(folder, file.path), kind, connection, isCompared);

@@ -8,19 +8,11 @@ import { type Rows, type RowText, shortTextSql } from "./cells.js";
 /** The rows of a Parquet file, which must have exactly the expected columns, in order and of the right types. */
 export async function* parquetRows(path: string, kind: Kind, connection: Connection): Rows {
   const table = `read_parquet(${sqlFiles([path])}, hive_partitioning = false)`;
-  const wrong = await otherColumns(connection, kind, table).catch(unreadable);
-  if (wrong !== undefined) throw new UnreadableError(`has other columns: ${wrong}`);
-  yield* sqlRows(connection, kind, table);
-}
-
-/** The columns of a Parquet file; undefined if they are as expected. */
-async function otherColumns(connection: Connection, kind: Kind, table: string): Promise<string | undefined> {
-  const described = await connection.runAndReadAll(
-    `SELECT column_name || ' ' || column_type FROM (DESCRIBE FROM ${table})`,
-  );
-  const found = described.getColumns()[0]?.join(", ") ?? "";
+  const described = `SELECT column_name || ' ' || column_type FROM (DESCRIBE FROM ${table})`;
+  const found = (await connection.runAndReadAll(described).catch(unreadable)).getColumns()[0]?.join(", ") ?? "";
   const wanted = columns[kind].map(({ name, type }) => `${name} ${sqlTypes[type].replace(/^JSON$/, "VARCHAR")}`);
-  return found === wanted.join(", ") ? undefined : found;
+  if (found !== wanted.join(", ")) throw new UnreadableError(`has other columns: ${found}`);
+  yield* sqlRows(connection, kind, table);
 }
 
 /**
