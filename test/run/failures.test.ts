@@ -79,7 +79,9 @@ test.runIf(inFull)(
     const after = await run([first.id, second.id]);
 
     expect(after.manifest.status).toBe("partial");
-    expect(after.manifest.documents[0]?.error).toContain("400 provider_not_initialize No Embedding Model available.");
+    expect(after.manifest.documents[0]?.error).toContain(
+      "400 provider_not_initialize No Embedding Model available; configure",
+    );
     expect(await readlink(join(job, "latest"))).toBe(`runs/${before.manifest.run_id}`);
     expect((await readdir(join(job, "runs"))).length).toBe(2);
     const runs = new Map((await stateOf(database)).map((row) => [row.document_id, row]));
