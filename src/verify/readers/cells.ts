@@ -132,6 +132,7 @@ function numberAsWritten(value: number, source: string): unknown {
  * twice.
  */
 export function canonicalJson(text: string, isOfType: (value: unknown) => boolean = () => true): string | undefined {
+  if (text === "[]" && isOfType([])) return text; // most lists: saves 3 % of the time of a verification
   try {
     const { value, repeated } = parseJson(text, numberByValue);
     return repeated === undefined && isOfType(value) ? JSON.stringify(value) : undefined;
