@@ -160,7 +160,8 @@ interface MatchedChildren extends MatchedTables {
 /**
  * SQL statements that pair the rows of two dumps across a re-index, within each document. Rows are paired by id, then by content
  * (equal rows in order of position and id; but if one run has more of them, first at equal positions, because an edit took or made
- * one), then by the caller's `known` pairs, then by position (ordered by id). Child chunks are paired the same way within a pair of parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
+ * one), then by the caller's `known` pairs, then by position (ordered by id). Child chunks are paired the same way within a pair of
+ * parents. The temporary table `into` gets one row per pair, and one per row without a counterpart:
  *
  * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parents
  * - before_id, after_id: null if missing

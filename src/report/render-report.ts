@@ -21,8 +21,8 @@ import { verdictSection } from "./sections/verdict.js";
 import { filesOf, loadTables, type ReportOptions, type ReportRequest, Source } from "./source.js";
 
 /**
- * Renders the report of a run as one self-contained HTML document; the same dump always produces the same text. Rejects with UsageError if a path is not a run folder or not a database, with StopError if a file
- * differs from what its run wrote, and, if aborted, with the reason of `request.signal`.
+ * Renders a run as one HTML document, always the same for the same dump. Rejects with UsageError if a path is not a run folder or not a
+ * database, with StopError if a file differs from what its run wrote, and, if aborted, with the reason of `request.signal`.
  */
 export async function renderReport(request: ReportRequest): Promise<{ html: string; summary: ReportSummary }> {
   const options: ReportOptions = {
