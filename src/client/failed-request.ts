@@ -160,7 +160,7 @@ export interface SettingNames {
 /** The key, which messages must not show, and the names that they use. */
 export interface MessageFacts {
   readonly key: string;
-  /** Where the key came from, such as `the variable KNOWLEDGE_API_KEY`. */
+  /** The source of the key, such as `the variable KNOWLEDGE_API_KEY`. */
   readonly keySource?: string | undefined;
   /** Default: the names in the job file. */
   readonly names?: SettingNames | undefined;

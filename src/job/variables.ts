@@ -7,7 +7,7 @@ interface Interpolated {
   readonly findings: readonly Finding[];
 }
 
-/** Where variables come from. */
+/** The source of the variables in a job file. */
 export interface Variables {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Names that are never filled in, because they hold the key. */

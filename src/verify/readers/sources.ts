@@ -9,7 +9,7 @@ import { csvRows, jsonlRows, rowTextFromJson } from "./text-rows.js";
 /** A file of rows, or a table of a database; its rows can be read repeatedly. */
 interface RowFile {
   readonly name: string;
-  /** The dataset of all its rows; undefined: any. */
+  /** The dataset that all its rows belong to; undefined for rows of several datasets. */
   readonly dataset?: string | undefined;
   /** `isCompared`: whether rows are compared, and so need their long texts in the form of every format. */
   readonly read: (isCompared: boolean) => Rows;
