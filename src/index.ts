@@ -25,7 +25,7 @@ import { makeTemporaryFolder } from "./temporary-folder.js";
 export type { ChunkChange, DocumentDiff, RunDiff } from "./compare/diff-result.js";
 export { diffRuns as diff } from "./compare/diff-runs.js";
 export type { DocumentPlan, RestorePlan } from "./compare/lost/restore-plan.js";
-export type { DiffOptions } from "./compare/run-diff.js";
+export type { DiffOptions } from "./compare/runs-to-compare.js";
 export type { Manifest } from "./dump/manifest.js";
 export {
   BusyError,
@@ -43,8 +43,8 @@ export { type JobSource, loadJob } from "./job/load-job.js";
 export type { RunOptions } from "./job/open-service.js";
 export { emptyRunProgress, type RunProgress } from "./job/run-progress.js";
 export type { JobDefinition } from "./job/schema/job-schema.js";
-export type { JobPlan } from "./plan/job-plan.js";
 export { type PlanOptions, planJob as plan } from "./plan/plan-job.js";
+export type { JobPlan } from "./plan/plan-result.js";
 export type { ReadProgress } from "./read-progress.js";
 export { type ChildChunk, type Chunk, type Column, type ColumnType, columns, type Kind } from "./rows/columns.js";
 export type { RunResult } from "./run/make-run.js";

@@ -157,7 +157,7 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
   expect(users(/"manifest\.json"/)).toEqual(["dump/manifest.ts"]);
   expect(users(/\b(openDump|new Dump)\(/).sort()).toEqual([
     "commands/sql/database.ts",
-    "compare/run-diff.ts",
+    "compare/runs-to-compare.ts",
     "database/prepare-database.ts",
     "dump/open-dump.ts",
     "index.ts",

@@ -17,7 +17,7 @@ import { layOutTable } from "../cli/table.js";
 import { jsonLine, messageText, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyRunProgress } from "../job/run-progress.js";
-import { type JobPlan, type PlannedDocument, planResult, type Quirk } from "../plan/job-plan.js";
+import { type JobPlan, type PlannedDocument, planResult, type Quirk } from "../plan/plan-result.js";
 import { nameText } from "../words.js";
 
 const epilog = `Examples:

@@ -11,7 +11,7 @@ import {
   type RunSources,
 } from "./load-facts.js";
 import { findLosses } from "./losses.js";
-import { compareDocuments, type DiffContext, isGuarded, type ReadRun, readsChildren } from "./run-diff.js";
+import { compareDocuments, type DiffContext, isGuarded, type ReadRun, readsChildren } from "./runs-to-compare.js";
 
 /** Two compared runs. Their rows are in the connection's tables. */
 export interface ComparedRuns {

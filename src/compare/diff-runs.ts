@@ -19,7 +19,7 @@ import {
   readRun,
   warningsOf,
   withDiffDefaults,
-} from "./run-diff.js";
+} from "./runs-to-compare.js";
 
 /**
  * Compares two run folders of any format, matching chunks across a re-index. Rejects with UsageError if a path is not a

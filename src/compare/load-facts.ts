@@ -8,7 +8,7 @@ import { documentKey } from "../rows/row.js";
 import { membersOf, textIn } from "./document-rows.js";
 import { contentSql, factsSql } from "./facts-sql.js";
 import type { MatchedKind } from "./pair.js";
-import type { DiffContext, DocumentPair, ReadRun } from "./run-diff.js";
+import type { DiffContext, DocumentPair, ReadRun } from "./runs-to-compare.js";
 
 /** The checked files of one run. */
 export interface RunSources {

@@ -20,7 +20,7 @@ import { foldersOf } from "../store/folder/job-folders.js";
 import { readLock, refuseHeld } from "../store/folder/lock.js";
 import { countOf, nameAndId } from "../words.js";
 import { type ChildMode, countDetailed, type DocumentForecast, forecastDocument, likeIn } from "./forecast.js";
-import type { JobPlan, PlanDisk, PlannedDocument, Quirk } from "./job-plan.js";
+import type { JobPlan, PlanDisk, PlannedDocument, Quirk } from "./plan-result.js";
 import { type DocumentSurvey, pageSizesOf, surveyDocuments } from "./survey.js";
 
 export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "progress" | "log" | "now"> {

@@ -7,7 +7,7 @@ import { renderPrune } from "../../src/commands/prune.js";
 import { renderStatusTable, renderWatchResult } from "../../src/commands/status/text.js";
 import { renderVerification } from "../../src/commands/verify.js";
 import type { ChunkChange, RunDiff } from "../../src/compare/diff-result.js";
-import type { JobPlan } from "../../src/plan/job-plan.js";
+import type { JobPlan } from "../../src/plan/plan-result.js";
 import type { PruneResult } from "../../src/run/prune-job.js";
 import type { WatchedStatus } from "../../src/status/status-result.js";
 

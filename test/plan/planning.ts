@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { JobPlan } from "../../src/plan/job-plan.js";
 import { type PlanOptions, planJob } from "../../src/plan/plan-job.js";
+import type { JobPlan } from "../../src/plan/plan-result.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { runJob } from "../../src/run/run-job.js";
 import { jobFor, testFolder } from "../run/job-for.js";

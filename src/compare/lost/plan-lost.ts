@@ -8,7 +8,7 @@ import { type ComparedRuns, compareRuns } from "../compare-runs.js";
 import type { DocumentId } from "../document-rows.js";
 import { checkFit } from "../history.js";
 import type { LoadOptions } from "../load-document-rows.js";
-import { type DocumentPair, type Names, namesReader, readRunOf, withDiffDefaults } from "../run-diff.js";
+import { type DocumentPair, type Names, namesReader, readRunOf, withDiffDefaults } from "../runs-to-compare.js";
 import type { PlanOptions } from "./decisions.js";
 import { planRows } from "./plan-rows.js";
 import { loadLostRows } from "./read-lost.js";

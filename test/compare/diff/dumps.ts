@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ChunkChange, RunDiff } from "../../../src/compare/diff-result.js";
 import { diffRuns } from "../../../src/compare/diff-runs.js";
-import type { DiffOptions } from "../../../src/compare/run-diff.js";
+import type { DiffOptions } from "../../../src/compare/runs-to-compare.js";
 import type { Row } from "../../../src/rows/row.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { noRows, type Tables } from "../../dump/formats/stage.js";
