@@ -63,7 +63,7 @@ function sentenceOf(error: unknown, url: string): string {
   return sentences[code] ?? (plainText(error instanceof Error ? error.message : String(error), "") || code);
 }
 
-/** The environment's proxy for a scheme. */
+/** The proxy that the environment sets for http or https. */
 export interface ProxyHost {
   /** Without user and password. */
   readonly origin: string;
@@ -82,8 +82,8 @@ const tunnelClosed = "UND_ERR_PRX_CONN";
 const refused = /^Proxy response \((\d+)\)/;
 
 /**
- * A sentence about a failure at the proxy, without user and password, and the kind of failure; undefined if the request failed
- * beyond it. `words`: the message of the error.
+ * A sentence about a failure at the proxy, without user and password, and the kind of failure; undefined if the proxy did not cause
+ * the failure. `words`: the message of the error.
  */
 export function proxyTrouble(
   error: unknown,
@@ -116,7 +116,10 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** Errors from before a connection existed, so nothing was sent. ETIMEDOUT is missing: it also occurs on open connections. */
+/**
+ * Errors that occur before there is a connection, so nothing was sent. ETIMEDOUT is not among them: it also occurs on open
+ * connections.
+ */
 const unsent = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 const wrongProtocol = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 const reset = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;

@@ -80,7 +80,10 @@ function judgeBody(answer: Answer, facts: MessageFacts): "service" | "unclear" |
   return /"(data|fields)" *:/.test(text) ? "service" : "unclear";
 }
 
-/** Whether a text is a complete JSON object that this service never sends at this address. A truncated one may be complete next time. */
+/**
+ * Whether a text is a complete JSON object that this service never sends at this address. A truncated text does not count: the next
+ * answer may be complete.
+ */
 function isOtherJson(text: string, url: string): boolean {
   try {
     const object: Readonly<Record<string, unknown>> = JSON.parse(text);
@@ -92,8 +95,8 @@ function isOtherJson(text: string, url: string): boolean {
 }
 
 /**
- * Every answer without pages has one of these fields. They belong to chunks, metadata fields, datasets and documents, metadata,
- * originals.
+ * Every answer that is not a page of a list has one of these fields. They belong to chunks, metadata fields, datasets and
+ * documents, metadata, originals.
  */
 const ownFields = ["data", "fields", "id", "doc_metadata", "url"];
 

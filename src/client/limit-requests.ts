@@ -9,7 +9,7 @@ interface LimitOptions extends WaitOptions {
   readonly pace: Pace;
   /** Called with the milliseconds of a pause of all requests, after a refusal. */
   readonly onPause?: ((milliseconds: number) => void) | undefined;
-  /** Returns the error if the service refused the request because of too many; otherwise undefined. */
+  /** Returns the error if the service refused the request because there were too many; otherwise undefined. */
   readonly refusal: (answer: Answer) => Pick<RetryError, "retryAfter"> | undefined;
 }
 

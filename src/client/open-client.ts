@@ -174,7 +174,7 @@ export function openClient(options: ClientOptions): Client {
     turn: () => waitForPace(pace, { now, sleep, signal }),
     pause: (milliseconds) => void pace.refused(now(), now(), milliseconds),
     openLane: (lane) => {
-      const ends = new AbortController(); // AbortSignal.any and its listeners would stay in memory as long as the client
+      const ends = new AbortController(); // AbortSignal.any and its listeners would stay in memory until the client closes
       setMaxListeners(0, ends.signal);
       const sources = [signal, lane.signal];
       const end = () => ends.abort(sources.find(({ aborted }) => aborted)?.reason);
@@ -197,7 +197,7 @@ export function openClient(options: ClientOptions): Client {
   };
 }
 
-/** Bytes of bodies to process in one turn of the event loop. A larger body gets its own turn. */
+/** Maximum bytes of bodies to process in one turn of the event loop. A larger body gets its own turn. */
 const bytesPerSlice = 65_536;
 
 /**

@@ -4,8 +4,7 @@ import { errorFromAnswer, isPluginGone, ownError } from "./refused-answer.js";
 import type { Answer, Request, Send } from "./retry.js";
 
 /**
- * Milliseconds that an outage may last at the start of a run, depending on whether the service is surely down or a single page may
- * be the cause.
+ * Milliseconds that an outage may last at the start of a run: if the service is surely down, and if a single page may be the cause.
  */
 const atStart = 1_000;
 const atStartUnsure = 20_000;
@@ -227,7 +226,7 @@ class Gate {
     this.state = "closed";
   }
 
-  /** Resolves when the request may be sent: as the probe, or because the gate is not closed any more. */
+  /** Resolves when the request may be sent: as the probe, or because the gate is open again. */
   async wait(): Promise<void> {
     if (this.isClosed) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -267,7 +266,7 @@ class Gate {
     } catch {} // the client was closed
   }
 
-  /** Opens the gate, because the service is back or was given up, and ends the wait of all requests. */
+  /** Opens the gate, because the service is back or was given up, and releases all waiting requests. */
   release(state: "open" | "given up"): void {
     this.state = state;
     this.#isProbeDue = false;

@@ -9,9 +9,9 @@ import { longestRetryAfter } from "./retry.js";
  */
 const limitLevel = 7;
 /**
- * The first pause at a limit without Retry-After: 1 s. The refusals may still be random if other answers came between them, or few
- * came before them. Then the pause is at most as long as the last 100 requests took. The pause doubles with every further refusal.
- * At a known limit, the first two pauses repeat the last pause that was long enough.
+ * The first pause at a limit without Retry-After: 1 s. If other answers came between the refusals, or few came before them, they
+ * may still be random. Then the pause is at most as long as the last 100 requests took. The pause doubles with every further
+ * refusal. At a known limit, the first two pauses repeat the last pause that was long enough.
  */
 const firstPause = 1_000;
 const fewAnswers = 20;

@@ -6,8 +6,8 @@ import type { Answer } from "./retry.js";
 const planLimit = /reached the knowledge base request rate limit/i;
 
 /**
- * Turns an answer into the error that says what to do next: retry what may pass, stop at a wrong key, skip everything else. Adds a
- * hint if there is one. A 404 for a route that the service lacks becomes an UnknownRouteError.
+ * Turns an answer into the error that says what to do next: retry what may succeed later, stop if the key is wrong, skip everything
+ * else. Adds a hint if there is one. A 404 for a route that the service lacks becomes an UnknownRouteError.
  */
 export function errorFromAnswer(answer: Answer, facts: MessageFacts): RetryError | SkipError | StopError {
   const { status, url } = answer;
@@ -33,7 +33,7 @@ export function isTransient(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
-/** Returns the error if the service refused the request because of too many; otherwise undefined. */
+/** Returns the error if the service refused the request because there were too many; otherwise undefined. */
 export function throttleOf(answer: Answer): RetryError | undefined {
   if (answer.status === 200) return undefined;
   const error = errorFromAnswer(answer, { key: "" });

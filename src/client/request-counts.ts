@@ -5,12 +5,12 @@ import { retryReason, type Send } from "./retry.js";
 export class RequestCounts {
   sent = 0;
   retried = 0;
-  /** Refused because of too many requests. */
+  /** Requests that the service refused because there were too many. */
   throttled = 0;
   /** Body bytes as received, before decompression. */
   bytes = 0;
   inFlight = 0;
-  /** When the current wait without any answer began, by `performance.now()`; undefined if no request is waiting. */
+  /** Since when requests have waited without any answer, by `performance.now()`; undefined if none is waiting. */
   silentSince: number | undefined = undefined;
   /** Answers with any status. */
   answered = 0;

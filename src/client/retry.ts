@@ -19,8 +19,8 @@ export interface Answer {
 }
 
 /**
- * Sends one request. Resolves with any status once the whole body is in. Rejects with RetryError or StopError without a complete
- * answer. The concurrency limit and the pace wrap functions of this type.
+ * Sends one request. Resolves with any status once the whole body is in. Rejects with RetryError or StopError if there is no
+ * complete answer. The concurrency limit and the pace wrap functions of this type.
  */
 export type Send = (request: Request) => Promise<Answer>;
 

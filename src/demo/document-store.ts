@@ -30,7 +30,7 @@ export interface HeldDocument {
   version: StoredDocument;
   /** Not changed by writes to chunks. */
   source: Source;
-  /** The newest indexing started here. */
+  /** The newest indexing that this store started. */
   job?: IndexingJob;
 }
 
@@ -136,8 +136,8 @@ export class DocumentStore {
   }
 
   /**
-   * Starts to index a document again; no other answer contains the batch. Its version is the result from the start; `#present`
-   * hides it until the end. Throws a 404 for an unknown document, a 400 while it is being indexed.
+   * Starts to index a document again; no other answer contains the batch. The stored version is the result from the start;
+   * `#present` hides it until the end. Throws a 404 for an unknown document, a 400 while it is being indexed.
    */
   reindex(documentId: string, { seconds }: { readonly seconds: number }) {
     this.checkIdle(documentId);

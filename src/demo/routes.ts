@@ -44,7 +44,7 @@ export interface Route {
 /** The data that a service serves. */
 export interface Served {
   readonly reads: Knowledge;
-  /** Routes besides the reads, before which they come. The first one with a matching method and path is used. */
+  /** More routes, which come before the reads. The first one with a matching method and path is used. */
   readonly routes: readonly Route[];
 }
 
@@ -199,7 +199,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
 /** The answer to a refused or failed request. */
 function refusalOf(error: unknown): Reply {
   if (error instanceof UnknownPath) {
-    const { message } = error; // the words are ours
+    const { message } = error; // the text is our own
     const content = `<!doctype html>\n<title>404 ${message}</title>\n<h1>${message}</h1>\n`;
     return { status: 404, type: "text/html; charset=UTF-8", content };
   }

@@ -11,7 +11,7 @@ export interface ServiceOptions {
   readonly port?: number;
   /** The key that requests must carry; default: a random one. */
   readonly key?: string;
-  /** The data to serve, with its routes besides the reads; default: the sample data. */
+  /** The data to serve, with any routes besides the reads; default: the sample data. */
   readonly demo?: Served;
   /** Converts an answer to JSON, for rows that JSON.stringify would change. */
   readonly jsonText?: (answer: object) => string;

@@ -43,8 +43,9 @@ export async function renderReport(request: ReportRequest): Promise<{ html: stri
 }
 
 /**
- * Shares of the memory. Reading and verifying run at the same time. The report's tables keep no full texts, and can spill to disk.
- * With 800 MB, comparing, reading and verifying a document of 1,000,000 chunks of 500 characters takes at most 700 MB in total.
+ * How the memory is shared. Reading and verifying run at the same time. The report's tables keep no full texts, and can spill to
+ * disk. With 800 MB, comparing, reading and verifying a document of 1,000,000 chunks of 500 characters takes at most 700 MB in
+ * total.
  */
 const shares = { comparing: 3 / 8, reading: 1 / 4, verifying: 1 / 2 };
 
@@ -118,7 +119,7 @@ async function reportRun(
   });
 }
 
-/** The progress of one part of the work, which moves the whole progress between `from` and `to`, and never back. */
+/** The progress of one part of the work. It moves the overall progress from `from` to `to`, and never back. */
 export function partOf(whole: ReadProgress, from: number, to: number): ReadProgress {
   const show = ({ expected, done }: ReadProgress) => {
     whole.expected = 1;

@@ -63,7 +63,7 @@ export interface RunName {
   readonly flags: readonly string[];
 }
 
-/** Returns the name of a folder that a user knows: for a copy, the address of the original run; otherwise the path unchanged. */
+/** Returns the name by which a user knows a folder: for a copy, the address of the original run; otherwise the path unchanged. */
 export type NameFolder = (folder: string) => string;
 
 /**
@@ -87,7 +87,9 @@ export function databaseName(folder: string, ids: RunIds, nameFolder: NameFolder
   return isNamed ? { word: name, flags: [] } : { word: ids.job, flags: runName(folder, ids).flags };
 }
 
-/** The command for a statement without line breaks in strings. It prints CSV, because a table is limited to 1,000 rows. */
+/**
+ * The command for a statement, whose strings must not contain line breaks. It prints CSV, because a table is limited to 1,000 rows.
+ */
 export function sqlCommand({ word, flags }: RunName, statement: string): string {
   return commandOf("sql", [word, statement.replace(/\s+/g, " "), ...flags, "--format", "csv"]);
 }

@@ -155,7 +155,7 @@ async function checkNewest(connection: Connection, { folder, manifest }: Dump, r
   throw new UsageError("The rows of the run are not there:", [{ path: folder, message }]);
 }
 
-/** The columns of `documents`, in which `nr` is the position in the manifest. */
+/** The columns of `documents`; `nr` is the position in the manifest. */
 const documentColumns = {
   ...{ nr: "BIGINT", dataset_id: "VARCHAR", document_id: "VARCHAR", status: "VARCHAR", error: "VARCHAR" },
   ...{ total: "BIGINT", chunk_count: "BIGINT", child_chunk_count: "BIGINT" },
@@ -205,7 +205,7 @@ const mostRows = 300;
 interface TableRequest extends Pick<Table, "caption" | "columns" | "query"> {
   /** SQL: all rows, with dataset_id and document_id. */
   readonly select: string;
-  /** SQL: their order. It must be total. */
+  /** SQL: the order of the rows. It must be total. */
   readonly order: string;
 }
 

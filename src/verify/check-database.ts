@@ -14,7 +14,7 @@ import { databaseRows, type Loaded, manifestRows, type Tables } from "./readers/
 import { unreadable } from "./readers/sql-rows.js";
 import type { RowStore } from "./row-store.js";
 
-/** The path of the database: the given one, otherwise the one next to the runs folder. UsageError if it does not exist. */
+/** The path of the database: the given one, otherwise the one next to the runs folder. Throws UsageError if it does not exist. */
 export async function databasePath(folder: string, { job }: Manifest, given: true | string): Promise<string> {
   const path = given === true ? join(folder, "..", "..", `${job}.duckdb`) : given;
   const facts = await (given === true ? lstat : stat)(path).catch((error: NodeJS.ErrnoException) => {
@@ -62,7 +62,7 @@ export async function verifyDatabase(database: RunDatabase) {
   }
 }
 
-/** Opens a database read-only. UnreadableError if it is not one; StopError if it is in use. */
+/** Opens a database read-only. Throws UnreadableError if the file is not one; StopError if it is in use. */
 async function attach({ store, path }: RunDatabase): Promise<void> {
   try {
     await store.reader.run(`ATTACH ${sqlText(path)} AS dump (READ_ONLY)`);
@@ -100,8 +100,8 @@ async function checkRunRow(database: RunDatabase): Promise<void> {
 }
 
 /**
- * The documents that no later run has read, and how many were left out: documents that a later run read, and documents that were unstable
- * in this run, so that the database keeps the complete state of an earlier run. A document missing from the database is a finding.
+ * The documents to compare, and how many were left out: those that a later run read, and those that were unstable in this run, for
+ * which the database keeps the complete state of an earlier run. A document missing from the database is a finding.
  */
 async function documentsIn(database: RunDatabase) {
   const { manifest, path, store } = database;

@@ -105,7 +105,7 @@ async function problemsIn(path: string, file: ListedFile | ManifestFile, { signa
   if (!("rows" in file)) return problems;
   const { format, compression } = partsOf(file);
   if (compression === "none") return [...problems, ...(format === "parquet" ? [] : openEnd(bytes))];
-  if (problems.length > 0) return problems; // its text can only be wrong too
+  if (problems.length > 0) return problems; // then the uncompressed text is wrong, too
   try {
     const text = await factsOf(readTextPieces(path), () => onBytes(0));
     return [...(file.uncompressed ? differences("its text ", text, file.uncompressed) : []), ...openEnd(text)];

@@ -31,7 +31,7 @@ export async function compareRows(store: RowStore, wanted: Loaded, found: Loaded
   findings.addAll(file, "not in the other", added.pairs.map(addedText), added.count);
 
   const changed = await samples(store, kind, "wanted + found > 0 AND changed");
-  const those = await rowsAt(wanted, new Set(changed.pairs.map((pair) => pair.wanted))); // a second reading, for the columns
+  const those = await rowsAt(wanted, new Set(changed.pairs.map((pair) => pair.wanted))); // read the files again, for the columns
   const these = await rowsAt(found, new Set(changed.pairs.map((pair) => pair.found)));
   const changedText = (pair: Pair) => {
     const names = differentColumns(kind, those.get(pair.wanted), these.get(pair.found), unguarded);
@@ -88,7 +88,7 @@ interface Pair {
   readonly again: boolean;
 }
 
-/** Whether two sources have the same rows at the same places; a fast check. */
+/** Whether two sources have the same rows at the same places. Fast. */
 async function sameLocations(store: RowStore, wanted: Loaded, found: Loaded, hash: string): Promise<boolean> {
   const different = await store.query(
     `SELECT row FROM ${wanted.table} w FULL JOIN ${found.table} f USING (row) WHERE w.${hash} IS DISTINCT FROM f.${hash} LIMIT 1`,

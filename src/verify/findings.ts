@@ -50,7 +50,7 @@ const checkedDatabase = result({
   documents: count,
   /** Documents that a later run has read. */
   read_later: count,
-  /** Documents that were unstable in this run, so the database keeps an earlier, complete state. */
+  /** Documents that were unstable in this run. The database keeps an earlier, complete state of them. */
   passed_over: count,
 });
 export type CheckedDatabase = v.InferOutput<typeof checkedDatabase>;

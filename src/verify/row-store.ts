@@ -23,8 +23,8 @@ interface RowStoreOptions extends Verifying {
 }
 
 /**
- * Runs `work` with one DuckDB that reads and another that stores, because a streaming one can do nothing else.
- * Spills to the system's temporary folder, and removes the files.
+ * Runs `work` with two DuckDB instances: one reads, the other stores, because an instance that streams can do nothing else. They
+ * spill to the system's temporary folder, and the files are removed.
  */
 export async function withRowStore<T>(options: RowStoreOptions, work: (store: RowStore) => Promise<T>): Promise<T> {
   const { memory, signal } = options;
@@ -64,7 +64,7 @@ export class RowStore {
     return rowsOf(this.#connection, sql);
   }
 
-  /** The number of rows of a relation, and the first of them in an order. */
+  /** The number of rows of a relation, and its first rows in a given order. */
   async sample(relation: string, order: string): Promise<{ readonly rows: readonly SqlRow[]; readonly count: number }> {
     const [counted] = await this.query(`SELECT count(*) AS count FROM ${relation}`);
     const count = Number(counted?.count);
@@ -182,8 +182,8 @@ export function textOfRow(cells: RowText): string {
 }
 
 /**
- * Reads the rows of a run folder's tables and checks their number against the manifest. Leaves out tables that cannot be read or whose
- * format has no reader. `isCompared`: whether tables of which there is only one are compared too.
+ * Reads the rows of a run folder's tables and checks their number against the manifest. Leaves out tables that cannot be read or
+ * whose format has no reader. `isCompared`: whether to compare a table even if it is the only one of its kind.
  */
 export async function loadTables(
   store: RowStore,

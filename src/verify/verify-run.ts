@@ -15,7 +15,7 @@ export interface VerifyOptions {
   readonly duckdb?: boolean | string;
   /** Maximum memory of DuckDB, such as `800MB`. */
   readonly memory?: string;
-  /** Ends the verification, which then rejects with the signal's reason. */
+  /** Aborting it ends the verification, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Updated during the verification. */
   readonly progress?: ReadProgress;

@@ -90,8 +90,8 @@ function outcomeOfSuccess<T>(answer: Answer, { method, read, key }: Asked<T>): W
 }
 
 /**
- * Reads the body of the answer to a completed write: parsed JSON, or undefined without a body. A 204 counts as an empty object.
- * Returns undefined if the body does not come from the service.
+ * Reads the answer to a completed write: parsed JSON, or undefined without a body. A 204 counts as an empty object. Returns
+ * undefined if the body does not come from the service.
  */
 export type ReadAnswer<T> = (body: unknown, key: string) => T | undefined;
 

@@ -37,14 +37,14 @@ export interface Writer extends WriteOperations {
   readonly close: () => Promise<void>;
 }
 
-/** Tries of one write while the service refuses it because of too many requests. */
+/** How often to send a write that the service refuses because there are too many requests. */
 const throttledTries = 12;
 /**
- * Bounds of the usual time from `beforeSend` to the first byte, in milliseconds. The usual time is twice the time of the last
- * request. If it takes longer, this process may have been frozen, and another one may have taken over.
+ * Bounds of the usual time from `beforeSend` to the first byte, in milliseconds. The usual time is twice that of the last request.
+ * If a request takes longer, this process may have been frozen, and another one may have taken over.
  */
 const [shortestStart, longestStart] = [1_000, 10_000];
-/** Tries of a request that takes longer than usual to start. */
+/** How often to send a request that takes longer than usual to start. */
 const startTries = 4;
 
 /** Opens its own connections to the service. A write is sent once, and repeated only if the service refused to process it. */

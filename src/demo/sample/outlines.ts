@@ -4,7 +4,7 @@ import { english, type Language, languages, randomFrom, sentences, type Topic } 
 export interface DatasetOutline {
   readonly name: string;
   readonly description: string;
-  /** Economy datasets count no tokens. */
+  /** Economy datasets do not count tokens. */
   readonly technique: "high_quality" | "economy";
   readonly documents: readonly DocumentOutline[];
   /** Documents are named as above. */

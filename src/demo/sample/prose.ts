@@ -13,7 +13,7 @@ export interface Language {
   readonly space: string;
   readonly sentences: Readonly<Record<Topic, Fragments>>;
   readonly keywords: Readonly<Record<Topic, readonly string[]>>;
-  /** Questions to support; `{n}` is a number. */
+  /** Questions that users ask; `{n}` is a number. */
   readonly questions: readonly string[];
 }
 
@@ -106,7 +106,7 @@ const arabic: Language = {
  */
 export const languages: readonly Language[] = [english, english, chinese, english, arabic];
 
-/** Parses one line each for beginnings, middles and ends. */
+/** Parses three lines: beginnings, middles and ends. */
 function fragments(text: string): Fragments {
   return text.trim().split("\n").map(choices);
 }
@@ -124,7 +124,7 @@ export function sentences(random: Random, language: Language, topic: Topic, coun
   });
 }
 
-/** A question to support. */
+/** A question that a user asks. */
 export function question(random: Random, language: Language): string {
   return withNumbers(random, pick(random, language.questions));
 }
@@ -141,7 +141,7 @@ function withNumbers(random: Random, text: string): string {
   return text.includes("{n}") ? text.replaceAll("{n}", () => String(wholeFrom(random, 12, 90))) : text;
 }
 
-/** Numbers from 0 up to, not including, 1. */
+/** Random numbers from 0 up to, but not including, 1. */
 export type Random = () => number;
 
 /** A random sequence that is the same for the same seed on every machine (mulberry32). Suitable for sample data, not for secrets. */

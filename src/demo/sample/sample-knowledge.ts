@@ -38,7 +38,7 @@ export function documentId(dataset: DatasetOutline, documentName: string): strin
   return stableId(`${dataset.name}/${documentName}`);
 }
 
-/** Builds a dataset with all its documents, which the store counts. */
+/** Builds a dataset with all its documents. The store counts them. */
 export function buildDataset(outline: DatasetOutline, clock: () => Date): StoredDataset {
   const documents = outline.documents.map((document) => buildDocument(outline, document));
   const batches = outline.batches.map(({ id, documents: names, underWay }): Batch => {
@@ -108,7 +108,7 @@ export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline)
   return { row, details, chunks, embedsChildren };
 }
 
-/** The text of the file that a document was made from, of some kilobytes. The demo gives only its size. */
+/** The file that a document was made from: some kilobytes of text. The demo gives only its size. */
 export function sampleText(id: string, name: string): string {
   const lines = 100 + (Number.parseInt(id.slice(0, 4), 16) % 400 || 0);
   return Array.from({ length: lines }, (_, at) => `${name}: line ${at + 1} of the original file\n`).join("");

@@ -87,7 +87,7 @@ function hundredths(value: number): number {
   return Math.round(value * 100) / 100 || 0;
 }
 
-/** Pieces side by side, as long as their counts on a scale from 0 to `end`. Leaves out counts of 0. */
+/** Bars side by side, with lengths in proportion to their counts on a scale from 0 to `end`. Leaves out counts of 0. */
 export function stacked(
   parts: readonly { readonly count: number; readonly mark: string; readonly text: string }[],
   end: number,

@@ -79,7 +79,7 @@ async function documentsTable(source: Source): Promise<Table> {
   });
 }
 
-/** The longest chunks without hits. There is no command that prints all of them if some hits are only in the history. */
+/** The longest chunks without hits. If some hits are only in the history, there is no command that prints all of these chunks. */
 async function chunksTable(source: Source, before: number): Promise<Table> {
   const all = `SELECT document_id, position, id, word_count, content FROM ${source.rowsOfRun("chunks")}
     WHERE enabled AND hit_count = 0 ORDER BY word_count DESC`;

@@ -36,7 +36,7 @@ export async function stuckSection(source: Source): Promise<Answered> {
   });
   const answer = await answerOf(source, documents.total);
   const isClean = answer.tone === "good";
-  const isWatchable = manifest.counts.indexing_status > 0; // otherwise only a run reads the states, from the list of documents
+  const isWatchable = manifest.counts.indexing_status > 0; // otherwise, only runs read the states, from the list of documents
   const text = isWatchable
     ? "See whether the indexing moves:"
     : "Run the job again, to see whether the indexing moved:";
@@ -174,7 +174,10 @@ const stages = [
   { text: "indexing", end: "completed", mark: "mark-3" },
 ] as const;
 
-/** The stages in order, in milliseconds, then the wait, or the time until the error. A stage of unknown end counts as part of the next. */
+/**
+ * The stages in order, in milliseconds, then the wait, or the time until the error. A stage without a known end counts as part of
+ * the next.
+ */
 function stagesOf(row: SqlRow) {
   const began = numberOf(row.started);
   let from = 0;

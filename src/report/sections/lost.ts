@@ -266,7 +266,7 @@ function lossOf({ kind, manual_edit }: LostCard["change"]): string {
   return manual_edit === "disabled" ? "enabled again" : "keywords lost";
 }
 
-/** The old text compared with the new. If only keywords or the enabled state were lost, the text is the unchanged one. */
+/** The old text compared with the new. If only keywords or the enabled state were lost, the text did not change. */
 function wordsOf({ kind, text, old_beginning }: LostCard["change"], planned: string | undefined) {
   if (kind === "changed") return { content: groupWords(text?.content ?? []), answer: groupWords(text?.answer ?? []) };
   const whole = planned ?? old_beginning ?? "";
@@ -278,8 +278,8 @@ function wordsOf({ kind, text, old_beginning }: LostCard["change"], planned: str
 const leastShared = 0.5;
 
 /**
- * Makes the comparison of two texts readable: word by word if they are similar, otherwise the whole old text and then the whole new
- * text, because common words would mix unrelated sentences.
+ * Compares two texts so that the result is readable: word by word if they are similar, otherwise the whole old text and then the
+ * whole new one, because common words would mix unrelated sentences.
  */
 export function groupWords(parts: readonly TextPart[]): readonly TextPart[] {
   const letters = (kind: TextPart["kind"]) =>

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 
-/** The cells of a row in the form of its format, all as text, with long texts shortened; null for null. */
+/** The cells of a row as its file format writes them, all as text, with long texts shortened; null for null. */
 export type RowText = readonly (string | null)[];
 
 /**
- * The rows of a file in order and in batches, each made when it is consumed. An error takes the place of an invalid row. Throws
+ * The rows of a file in order and in batches, parsed when they are consumed. An error takes the place of an invalid row. Throws
  * UnreadableError if the rest cannot be read.
  */
 export type Rows = AsyncGenerator<Iterable<RowText | RowError>>;
@@ -53,9 +53,9 @@ export function unguardedRow(row: RowText): RowText {
 }
 
 /**
- * Texts of more than 64 bytes in columns for long texts are compared by their SHA-256, to save memory, also in DuckDB. The hash is
- * of the text without an apostrophe that `csv_safe` may have added; the apostrophe is put before the hash instead.
- * It does not count for the length either: otherwise a text of 64 bytes would be long with it, and short without.
+ * Texts of more than 64 bytes in columns for long texts are compared by their SHA-256, to save memory, also in DuckDB. An
+ * apostrophe that `csv_safe` may have added is not hashed, but put before the hash. It does not count as a byte either: otherwise a
+ * text of 64 bytes would be long with it, and short without.
  */
 const longest = 64;
 const formula = "[=+\\-@\\t\\r\uff1d\uff0b\uff0d\uff20]";
@@ -83,7 +83,7 @@ export function unguardedText(text: string): string {
 }
 
 declare global {
-  /** From the same proposal as the `context` of revivers; TypeScript has no types for it yet. */
+  /** From the same proposal as the `context` argument of revivers; TypeScript has no types for it yet. */
   interface JSON {
     rawJSON(text: string): object;
     isRawJSON(value: unknown): boolean;

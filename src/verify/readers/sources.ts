@@ -11,13 +11,13 @@ interface RowFile {
   readonly name: string;
   /** The dataset that all its rows belong to; undefined for rows of several datasets. */
   readonly dataset?: string | undefined;
-  /** `isCompared`: whether rows are compared, and so need their long texts in the form of every format. */
+  /** `isCompared`: whether rows are compared. If so, long texts get the form that is the same for every format. */
   readonly read: (isCompared: boolean) => Rows;
 }
 
 /** Rows of one kind, in one or more files. */
 export interface RowSource {
-  /** The name of the whole in findings: `chunks.csv`. */
+  /** Its name in findings: `chunks.csv`. */
   readonly name: string;
   readonly kind: Kind;
   /** The format of the files, or duckdb for a table of a database; undefined for the documents in the manifest. */
@@ -61,7 +61,7 @@ export function databaseRows(connection: Connection, name: string, kind: Kind, t
   return { name, kind, format: "duckdb", files: [{ name, read: () => sqlRows(connection, kind, table) }] };
 }
 
-/** The rows of a source in a table of a row store: only their ids and hashes. */
+/** A source's rows in a table of a row store: only their ids and hashes. */
 export interface Loaded extends RowSource {
   readonly table: string;
   /** Number of rows, including unreadable ones. */

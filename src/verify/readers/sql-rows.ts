@@ -33,7 +33,7 @@ function* rowsFrom(texts: Iterable<string>): Generator<RowText> {
   for (const text of texts) yield JSON.parse(text);
 }
 
-/** SQL: a cell as text, in the form of the text formats. */
+/** SQL: a cell as the text that JSONL and CSV have. */
 function cellText({ name, type, long }: Column): string {
   const column = `"${name}"`;
   if (type === "strings") return `to_json(${column})::VARCHAR`;

@@ -20,7 +20,10 @@ export async function* csvRows(path: string, kind: Kind): Rows {
   if (!isBelow) throw new UnreadableError("has no header");
 }
 
-/** Parses the records of a piece together, with "" for null, which is ten times as fast as one by one. Undefined if one of them is invalid. */
+/**
+ * Parses all records of a piece at once, with "" for null, which is ten times as fast as one by one. Undefined if any of them is
+ * invalid.
+ */
 function textsOfAll(records: readonly Buffer[]): readonly (readonly string[])[] | undefined {
   try {
     const texts = parseCsv(Buffer.concat(records.flatMap((record) => [record, ending])));
@@ -51,8 +54,8 @@ function parseCsv(text: Buffer | string): readonly (readonly string[])[] {
 
 /**
  * The cells of a record: null for empty cells without quotes, and long texts shortened. Quotes are looked up in the record, because
- * csv-parse would make a large object for each cell. RowError for input that csv-parse accepts although RFC 4180 does not: a carriage
- * return without quotes, and a NUL after the closing quote.
+ * csv-parse would make a large object for each cell. Throws RowError for input that csv-parse accepts although RFC 4180 does not: a
+ * carriage return without quotes, and a NUL after the closing quote.
  */
 function rowTextFromCsv(kind: Kind, record: string, texts: readonly string[]): RowText {
   const expected = columns[kind];
@@ -70,7 +73,7 @@ function rowTextFromCsv(kind: Kind, record: string, texts: readonly string[]): R
   return cells;
 }
 
-/** The rows of a JSONL file, one JSON object per line. Long texts stay whole if the rows are not compared, which saves their hashes. */
+/** The rows of a JSONL file, one JSON object per line. If the rows are not compared, long texts are not hashed. */
 export async function* jsonlRows(path: string, kind: Kind, _connection: unknown, isCompared: boolean): Rows {
   for await (const lines of splitLines(readTextPieces(path)))
     yield rowsFrom(lines, (line) => rowTextFromJson(kind, line, isCompared));
@@ -100,7 +103,7 @@ const usualRows = new Map(
     return [kind, { names, pattern: new RegExp(`^\\{${names.map((name) => `"${name}":${cell}`).join(",")}\\}$`) }];
   }),
 );
-/** Maximum characters to match: the matching of a very long text would need as much memory again. */
+/** Maximum characters to match, because matching a very long text would need as much memory again. */
 const longestMatch = 100_000;
 
 function parseRow(kind: Kind, json: string): ParsedJson {
