@@ -137,7 +137,7 @@ class HalvingPages {
   /** The size of the pieces to read after this failure; undefined if they cannot be smaller. */
   async #pieceAfter(trouble: Trouble, page: number, rows: number): Promise<number | undefined> {
     if (trouble === "failing") {
-      const isAboveQuarter = rows > this.#applied / 4; // smaller pages fail for another reason than their size
+      const isAboveQuarter = rows > this.#applied / 4; // if pages as small as that fail, their size is not the cause
       return isAboveQuarter && rows % 2 === 0 ? rows / 2 : undefined;
     }
     this.#total ??= (await this.#readOnce(1, 1).catch(() => undefined))?.total;

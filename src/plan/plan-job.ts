@@ -134,7 +134,7 @@ interface Opening {
   readonly failures: readonly string[];
 }
 
-/** Asks the same as a run: the documents, the status of every batch, the metadata fields. */
+/** Sends the same requests as a run for the documents, the status of every batch and the metadata fields. */
 async function askOpening(
   api: Client,
   job: Job,

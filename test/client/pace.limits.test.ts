@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { chance, fixedWindow, type Refuses, readRefused, slidingWindow, tokenBucket } from "./read-refused.js";
 
-/** The limits come from a pace that treats every refusal as a rate limit. This pace may get 20 more refusals, once. */
+/**
+ * The limits were measured with a simpler pace, which treats every refusal as a rate limit. Ours may take 20 more refusals in all.
+ */
 test.each<[string, number, number, number, () => Refuses, number, number]>([
   ["sliding window", 1, 50, 8, () => slidingWindow(1), 60, 0.65],
   ["sliding window", 5, 50, 4, () => slidingWindow(5), 10, 0.88],

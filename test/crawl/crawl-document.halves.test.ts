@@ -38,6 +38,6 @@ describe("a page that can only be read in halves", () => {
     };
     const { batches, problems } = await crawl(crawling, { childChunks: "none" });
     expect(problems).toEqual(["total of chunks went from 300 to 299 between two halves of page 1"]);
-    expect(recordsOf(batches).chunks).toHaveLength(299); // as many as the service counts, although one is deleted and another missing
+    expect(recordsOf(batches).chunks).toHaveLength(299); // as many as the service counts: one of them is deleted, and another is missing
   });
 });

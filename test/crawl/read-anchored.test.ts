@@ -171,7 +171,7 @@ test("a chunk deleted between the rows and the count of a full last page is noti
   const readPage = async (page: number) => {
     if (page === 3) list.append();
     const answer = await list.readPage(page);
-    if (page === 3) list.delete(12); // the page has 11 to 15 of 16 rows, but the service then counts 15
+    if (page === 3) list.delete(12); // the page has rows 11 to 15 of 16, but the service then counts only 15
     return { ...answer, total: 15 };
   };
   const { problems } = await read({ readPage, readRow: list.readRow });

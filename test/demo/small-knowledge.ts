@@ -26,7 +26,7 @@ export function smallKnowledge(sketches: readonly ChunkSketch[], clock = () => n
   return demoKnowledge(new DocumentStore(smallDatasets(sketches), clock)).reads;
 }
 
-/** The same knowledge base as a tree; its rows count words and tokens. */
+/** The datasets of that knowledge base, with the number of words and tokens in each row. */
 export function smallDatasets(
   sketches: readonly ChunkSketch[],
   { form = "text_model", technique = "economy", embedsChildren = false }: SmallShape = {},

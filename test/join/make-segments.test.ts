@@ -15,7 +15,7 @@ import { testFolder } from "../run/job-for.js";
 
 const { signal } = new AbortController();
 
-/** A member with this name gets lost beside a long number, so no real row contains both. */
+/** Rows that also contain a long number lose a member with this name, so no real row has both. */
 const hasProto = (row: Row) => jsonText(row).includes("__proto__");
 const nasty = [...(nastyTables.chunks ?? []).filter((row) => !hasProto(row)), ...(shortNumberTables.chunks ?? [])];
 

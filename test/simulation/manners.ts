@@ -30,7 +30,7 @@ export class Manners {
       this.#violated(`${target} was asked ${this.#pausedUntil - now} ms before the pause was over`);
     }
     if (maxRps === undefined) return;
-    // how far this request is behind an even rate; the limit is broken if it gets too far ahead of the slowest earlier request
+    // how late this request is compared with an even rate; it breaks the limit if an earlier request was much later
     const behind = now - (this.#sent * 1_000) / maxRps;
     if (behind < this.#latest - lateness - 0.001)
       this.#violated(`request ${this.#sent} was sent too early for max_rps`);

@@ -21,9 +21,9 @@ export interface DocumentShape {
   /** A chunk has `big` children instead if `bigEvery` divides its number. */
   readonly bigEvery: number;
   readonly big: number;
-  /** Every n-th position collides; 0: none. */
+  /** This many chunks in a row share a position; 0: every chunk has its own. */
   readonly ties: number;
-  /** Whether the positions of children collide. */
+  /** Whether children share positions. */
   readonly childTies: boolean;
   /** Numbers of the chunks that the service cannot render, and the status of its answer for a page with such a chunk. */
   readonly unreadable: { readonly chunks: readonly number[]; readonly status: number };

@@ -62,7 +62,7 @@ export async function planAll(
 /** Makes an id unique in the dump. */
 const idIn = (at: number, id: string) => `doc${at}~${id}`;
 
-/** The plan with the original row ids, from before `idIn`. */
+/** The plan with the original row ids, without the prefix from `idIn`. */
 function withOwnIds(plan: DocumentPlan | undefined, at: number): DocumentPlan | undefined {
   return plan && JSON.parse(JSON.stringify(plan).replaceAll(`"doc${at}~`, '"'));
 }

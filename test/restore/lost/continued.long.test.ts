@@ -84,7 +84,7 @@ test("reads and writes together keep to the rate that was asked for", async () =
   });
   expect((await restore([other], { maxRps: 40 })).status).toBe("proved");
   const [first = 0, second = 0] = writes;
-  expect(second - first).toBeGreaterThan(37); // a read comes between them: two steps of 25 ms; without a shared rate it would be one
+  expect(second - first).toBeGreaterThan(37); // with the read in between, two steps of 25 ms; one step if reads did not share the rate
 });
 
 test("a write to a URL that the service does not know says to check --to", async () => {

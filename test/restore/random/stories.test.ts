@@ -135,7 +135,7 @@ interface States {
   readonly target: readonly Standing[];
 }
 
-/** Expects that no restored text replaces a text by others, and that each edit replaces the text that it replaced before. */
+/** Expects that no restored text overwrites an edit by others, and that each edit replaces the same text as before the re-index. */
 function expectRightPlaces({ documents }: RestorePlan, { source, fresh, target }: Omit<States, "backup">): void {
   for (const { chunk_id, target: place, texts } of documents.flatMap(({ restores }) => restores)) {
     if (place === null || texts === null) continue;

@@ -92,7 +92,7 @@ test.runIf(inFull)("the progress of a run ends at all that there is to be asked"
     const progress = emptyRunProgress();
     const { manifest } = await run(childChunks, childChunks, progress);
     expect(progress).toMatchObject({ pagesDone: progress.pagesExpected, documentsBegun: 5 });
-    expect(progress.pagesDone).toBe(manifest.requests.sent - 1 - 4); // without one for metadata fields and four repeated pages
+    expect(progress.pagesDone).toBe(manifest.requests.sent - 1 - 4); // without the request for metadata fields and the four pages that are read again
   }
 });
 
@@ -175,7 +175,7 @@ describe("with consistency: sweeps", () => {
   test.runIf(inFull)("chunk pages are read twice, and requested lists if they have more than one page", async () => {
     const document = hierarchical(1, 201);
     const hidden = document.chunks[90];
-    if (hidden) hidden.child_chunks = []; // with embedded children: 230 that only the list shows would be a different case
+    if (hidden) hidden.child_chunks = []; // if the chunk embedded children and its list had 230 others, that would be another case
     document.children.set(hidden?.id ?? "", document.children.get(document.chunks[105]?.id ?? "") ?? []);
     const { run, asked } = await startPlace([document], sweeps);
     const { manifest } = await run("auto");

@@ -149,8 +149,8 @@ export class SimulatedService {
   }
 
   /**
-   * The mark in rows if the scenario has edits: the moment of the answer. With `auto`, children arrive in two answers that must agree,
-   * so these get the moment of the last change of their list.
+   * The mark that rows carry if the data can change: the moment of the answer. With `auto`, children come in two answers that must
+   * agree, so their mark is the moment of the last change of their list.
    */
   #markOf(list: ListName | undefined): number | undefined {
     if (!isMoving(this.#scenario)) return undefined;
