@@ -19,7 +19,7 @@ export interface DiffOptions {
   readonly database?: string | null;
   /** Maximum memory of DuckDB, such as `800MB`. */
   readonly memory?: string;
-  /** Ends the comparison, which then rejects with the signal's reason. */
+  /** Aborting it ends the comparison, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
   /** Updated during the comparison. */
   readonly progress?: ReadProgress;

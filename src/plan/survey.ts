@@ -11,7 +11,7 @@ import type { RunProgress } from "../job/run-progress.js";
 import { attachmentsIn } from "../rows/row.js";
 import { rowFromRecord } from "../rows/row-from-record.js";
 
-/** Maximum documents to sample, largest first: enough for means. */
+/** Maximum documents to sample, largest first: enough to compute averages. */
 const mostSampled = 100;
 /** Child lists to read of a document whose chunks embed no children: this many first, then more if some are not empty. */
 const firstLists = 3;

@@ -56,7 +56,7 @@ export class DocumentOnDisk<State, Result> {
 
   /** Continues where an earlier process stopped, and returns its state; undefined if there is nothing to continue. */
   async resume(schema: v.GenericSchema<unknown, State>): Promise<State | undefined> {
-    this.#hasJournal = true; // even if it has only part of a line
+    this.#hasJournal = true; // even if it holds only part of a line
     const text = await readFile(this.#journalPath, "utf8").catch(() => "");
     const end = text.lastIndexOf("\n") + 1; // the rest is an incomplete line
     const line = text.slice(text.lastIndexOf("\n", end - 2) + 1, end);

@@ -10,8 +10,8 @@ export interface ChildrenDecision {
 
 /**
  * Decides on the lost child chunks of one chunk. Each replaces the automatic child chunk that has the text before the edit or is
- * between the same neighbours; otherwise it is added. `home`: the chunk that has, or will get, the parent's text; null: none, but
- * if `isParentOpen`, the owner may decide to restore the parent.
+ * between the same neighbours; otherwise it is added. `home`: the chunk that has, or will get, the parent's text; null if there is
+ * none. Then, if `isParentOpen`, the owner may still decide to restore the parent.
  */
 export function planFamily(
   family: LostFamily | undefined,
