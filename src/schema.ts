@@ -69,7 +69,7 @@ export function check<const Schema extends v.GenericSchema>(
   for (const issue of result.issues) {
     const path = (v.getDotPath(issue) ?? "").replace(/\.(\d+)(?=\.|$)/g, "[$1]");
     const message = `got ${shownText(issue.input)}, expected ${issue.message}`;
-    if (!problems.has(path)) problems.set(path, { path, message }); // the steps of one check share their expectation
+    if (!problems.has(path)) problems.set(path, { path, message }); // a check of several steps has one expectation, so drop repeats
   }
   return { problems: [...problems.values()] };
 }

@@ -118,7 +118,7 @@ export class Pace {
     return 0;
   }
 
-  /** Reports an answer other than a refusal to a request sent at `sentAt`. */
+  /** Reports that a request, sent at `sentAt`, got an answer that is not a refusal. */
   accepted(sentAt: number, now: number): void {
     this.#letThrough++;
     this.#level = Math.max(0, this.#level - 1);

@@ -131,8 +131,8 @@ function wholeNumber(name: string, text: string): number {
 const readingTime = 60_000;
 
 /**
- * Waits until the previous answer has left the connection, so that a client that sends many requests without reading needs the
- * memory of one answer. A client that is too slow to read loses its connection.
+ * Waits until the previous answer has left the connection, so that a client that sends many requests without reading costs the
+ * memory of only one answer. A client that is too slow to read loses its connection.
  */
 function oneAnswerAtATime(): (request: IncomingMessage, response: ServerResponse) => Promise<unknown> {
   const answers = new WeakMap<Socket, Promise<unknown>>();

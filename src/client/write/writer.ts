@@ -115,7 +115,10 @@ function sha256Of(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Milliseconds since now. Uses both clocks: the monotonic clock stops while the machine sleeps, and the wall clock can be changed. */
+/**
+ * Milliseconds since this call. Uses both clocks: the monotonic clock stops while the machine sleeps, and the wall clock can be
+ * changed.
+ */
 function stopwatch(): () => number {
   const [ticks, time] = [performance.now(), Date.now()];
   return () => Math.max(performance.now() - ticks, Date.now() - time);
