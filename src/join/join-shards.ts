@@ -16,7 +16,7 @@ import { finishRun, type Gathered, isDatabaseLeft, prepareRun, type RunResult } 
 import { openFreshWorkspace } from "../run/open-workspace.js";
 import { OutcomeReport } from "../run/report-outcome.js";
 import { isMapping } from "../schema.js";
-import { addRequests, type RequestSum } from "../segments/request-sum.js";
+import { addRequests, noRequests, type RequestSum } from "../segments/request-sum.js";
 import { shellText } from "../shell-text.js";
 import { readPastRuns } from "../store/keep-runs.js";
 import { tool } from "../tool.js";
@@ -180,9 +180,8 @@ function newestOf<Run extends Pick<Manifest, "run_id">>(runs: readonly Run[]): R
 
 /** The sum of all shards' requests. */
 function sumOfRequests(shards: readonly Pick<Manifest, "requests" | "retries">[]): RequestSum {
-  return shards
-    .map(({ requests, retries }) => ({ ...requests, retriedBy: retries }))
-    .reduce(addRequests, { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} } satisfies RequestSum);
+  const sums = shards.map(({ requests, retries }) => ({ ...noRequests, ...requests, retriedBy: retries }));
+  return sums.reduce((sum, each) => addRequests(sum, each), noRequests);
 }
 
 /**

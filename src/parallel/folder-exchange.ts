@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isRunId } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
 import { ifAbsent, isThere, makeFolder, makeOwnFolder, readRegular, refuseLink, writeAside } from "../files/files.js";
 import { type Fingerprint, fingerprint } from "../files/join-segments.js";
@@ -45,21 +44,20 @@ export async function ownFolderExchange(leased: LeasedJob, runId: string): Promi
     names: (key) => readdir(join(folder, key)).catch(ifAbsent<string[]>([])),
     write: (key, content) => writeAside(join(folder, key), content, { aside: join(leased.own, `exchange.${key}`) }),
     take: (key, path, { bytes, sha256 }) => linkFile(join(folder, key), path, { bytes, sha256 }),
-    remove: () => removeFrom(leased, folder),
+    remove: () => removeFolders(leased, (name) => name === runId),
   };
 }
 
-/** Removes the exchanges of all runs of a job, or of all but one. */
-export async function removeOtherFolders(leased: LeasedJob, runId: string | undefined): Promise<void> {
+/** Removes exchanges of a job. */
+export async function removeFolders(leased: LeasedJob, isChosen: (runId: string) => boolean): Promise<void> {
   const exchanges = exchangesOf(leased);
   await refuseLink(exchanges);
   for (const name of await readdir(exchanges).catch(ifAbsent<string[]>([])))
-    if (name !== runId) await removeFrom(leased, join(exchanges, name));
+    if (isChosen(name)) await removeFrom(leased, join(exchanges, name));
 }
 
-/** The folder of an exchange. Throws StopError for an invalid run id, because a broker may send anything, and for planted links. */
+/** The folder of an exchange. Throws StopError for planted links. */
 async function folderOf(folders: Pick<JobFolders, "private">, runId: string): Promise<string> {
-  if (!isRunId(runId)) throw new StopError(`${JSON.stringify(runId.slice(0, 80))} is not a run id`);
   const folder = join(exchangesOf(folders), runId);
   for (const path of [dirname(folder), folder, join(folder, "attempts"), join(folder, "results")])
     await refuseLink(path);

@@ -6,7 +6,6 @@ import type { DocumentToRead } from "../crawl/discovery.js";
 import { Prefetch } from "../crawl/prefetch.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { openTexts } from "../dump/formats/open-texts.js";
-import { isRunId } from "../dump/run-id.js";
 import { sayDiskError } from "../file-error.js";
 import { forEachOf, isThere } from "../files/files.js";
 import type { SegmentFile } from "../files/join-segments.js";
@@ -291,7 +290,7 @@ class DocumentWorker {
   async #find(queued: unknown): Promise<FoundBatch> {
     const { job, exchangeOf, context } = this.#options;
     const data = valueIf(batchSchema, queued);
-    if (!data || !isRunId(data.run.run_id)) throw new RefusedError("these are not documents of a run");
+    if (!data) throw new RefusedError("these are not documents of a run");
     const { run_id: runId } = data.run;
     const exchange = await exchangeOf(runId);
     const reason = reasonToRefuse(data.run, await exchange.read(planFile), job);
