@@ -95,7 +95,8 @@ async function acceptDocuments(
   order: Order,
   { merged, scratch, formats, signal, command }: GatherOptions,
 ): Promise<readonly DumpedDocument[]> {
-  const found: DumpedDocument[] = [];
+  const found: DumpedDocument[] = new Array(order.documents);
+  const names = formats.map(({ format }) => format);
   for (const { dump, shard } of shards) {
     const { documents, child_lists, proofs } = dump.manifest;
     const lists = new Map<string, ChildLists>(child_lists.map((list) => [documentKey(list), list]));
@@ -109,7 +110,7 @@ async function acceptDocuments(
     }
     for (const row of documents) {
       const key = documentKey(row);
-      found[order.document(row)] = {
+      const document: DumpedDocument = {
         row,
         drift: noDrift,
         childLists: lists.get(key) ?? null,
@@ -118,25 +119,23 @@ async function acceptDocuments(
         files: segments.get(key) ?? [],
         isOld: true,
       };
+      if (!isFinished({ datasetId: row.dataset_id, documentId: row.document_id }, document, names))
+        throw refusal([`${dump.folder}: document ${row.document_id} lacks its proof or its rows`]);
+      found[order.document(row)] = document;
     }
   }
-  const names = formats.map(({ format }) => format);
-  const count = shards.length;
-  return Array.from(documentsIn(merged.list), ({ key, datasetId, documentId }, at) => {
-    const own = { index: shardOf(datasetId, documentId, count), count };
-    const document = found[at];
-    if (!document) {
-      const who = shardsText(merged.unlisted.get(key) ?? []);
-      const error = `${shardText(own)}, which reads it, did not list it, and ${who} did; make that shard again and join again: ${command(own)}`;
-      return failedDocument({ dataset_id: datasetId, document_id: documentId }, error);
-    }
-    if (isFinished({ datasetId, documentId }, document, names)) return document;
-    throw refusal([`${shards[own.index - 1]?.dump.folder}: document ${documentId} lacks its proof or its rows`]);
-  });
+  for (const { own, listedBy, ...document } of merged.unlisted) {
+    const shard = { index: own, count: shards.length };
+    const error = `${shardText(shard)}, which reads it, did not list it, and ${shardsText(listedBy)} did; make that shard again and join again: ${command(shard)}`;
+    found[order.document(document)] = failedDocument(document, error);
+  }
+  return found;
 }
 
 /** The place of each dataset and document in the whole order. */
 interface Order {
+  /** The number of documents. */
+  readonly documents: number;
   readonly dataset: (row: Row) => number;
   readonly document: (row: Row) => number;
 }
@@ -145,6 +144,7 @@ function orderOf({ list }: MergedList): Order {
   const datasets = new Map(list.datasets.map(({ dataset_id }, at) => [dataset_id, at]));
   const documents = new Map(Array.from(documentsIn(list), ({ key }, at) => [key, at]));
   return {
+    documents: documents.size,
     dataset: ({ dataset_id }) => datasets.get(String(dataset_id)) ?? datasets.size,
     document: (row) => documents.get(documentKey(row)) ?? documents.size,
   };
