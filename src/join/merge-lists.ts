@@ -1,6 +1,5 @@
 import type { DocumentList } from "../crawl/document-list.js";
 import { shardOf } from "../crawl/shards.js";
-import { documentKey } from "../rows/row.js";
 
 /** A list of documents, and the shards that used it. */
 export interface SharedList {
@@ -94,13 +93,6 @@ function sumOfLists(lists: readonly SharedList[]): Pick<DocumentList, "all_datas
     failures: [...new Set(lists.flatMap(({ list }) => list.failures))],
     notes: [...new Set(lists.flatMap(({ list }) => list.notes))],
   };
-}
-
-/** The documents of a list, in order. */
-export function* documentsIn({ datasets }: DocumentList) {
-  for (const { dataset_id: datasetId, documents } of datasets)
-    for (const documentId of documents)
-      yield { datasetId, documentId, key: documentKey({ dataset_id: datasetId, document_id: documentId }) };
 }
 
 /** `shard 3` or `shards 1, 2`. */
