@@ -287,7 +287,7 @@ class DocumentWorker {
   }
 
   /** The documents of a batch, after checking that this worker may read them. */
-  async #find(queued: unknown): Promise<FoundBatch> {
+  async #find(queued: unknown) {
     const { job, exchangeOf, context } = this.#options;
     const data = valueIf(batchSchema, queued);
     if (!data) throw new RefusedError("these are not documents of a run");
@@ -295,7 +295,7 @@ class DocumentWorker {
     const exchange = await exchangeOf(runId);
     const reason = reasonToRefuse(data.run, await exchange.read(planFile), job);
     if (reason !== undefined) throw new RefusedError(reason);
-    const documents = data.documents.map((document) => {
+    const documents = data.documents.map((document): DocumentToRead => {
       const ref = this.#documentIn(document);
       if (!ref) throw new RefusedError(`run ${runId} has a document that is not one of the job`);
       return { name: document.name, ref };
@@ -320,12 +320,6 @@ class DocumentWorker {
     await delay(restTime, undefined, { signal }).catch(() => {});
     if (!signal.aborted) await this.#worker.resume();
   }
-}
-
-interface FoundBatch {
-  readonly data: BatchData;
-  readonly exchange: Exchange;
-  readonly documents: readonly DocumentToRead[];
 }
 
 interface ReadingOptions {
