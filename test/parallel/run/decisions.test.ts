@@ -6,9 +6,8 @@ import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import type { SubmittedResult } from "../../../src/parallel/accept-document.js";
 import { BrokerWatch } from "../../../src/parallel/broker.js";
-import { WorkerNames } from "../../../src/parallel/coordinator.js";
-import { sizesOf } from "../../../src/parallel/distribute.js";
-import { DocumentBatches } from "../../../src/parallel/document-batches.js";
+import { WorkerNames } from "../../../src/parallel/distribute.js";
+import { DocumentBatches, sizesOf } from "../../../src/parallel/document-batches.js";
 import { batchSchema, queueName } from "../../../src/parallel/queue.js";
 import { documentsOf, planText, reasonToRefuse } from "../../../src/parallel/run-plan.js";
 import { ReportedRequests, WorkersProgress } from "../../../src/parallel/workers-progress.js";
