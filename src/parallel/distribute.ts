@@ -11,7 +11,7 @@ import { runBefore, type Workspace } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import { acceptDocument } from "./accept-document.js";
-import { type Broker, BrokerWatch, openBroker } from "./broker.js";
+import { BrokerWatch, openBroker } from "./broker.js";
 import { DocumentBatches, requestsFor, sizesOf } from "./document-batches.js";
 import { type OwnExchange, planFile } from "./exchange.js";
 import { type BatchEnd, DocumentQueue, lockTime, refusal } from "./queue.js";
@@ -23,7 +23,7 @@ export async function openWorkers(
   url: string,
   job: Job,
   options: { readonly log: Log; readonly signal: AbortSignal },
-): Promise<Workers> {
+): Promise<DocumentQueue> {
   const broker = await openBroker(url);
   const queue = await DocumentQueue.open(broker, job, options).catch((error: unknown) => {
     broker.close();
@@ -31,12 +31,22 @@ export async function openWorkers(
     throw broker.unusable(error);
   });
   options.log("info", "concurrency and max_rps apply to this run and its workers together, not for other runs");
-  return { broker, queue, [Symbol.asyncDispose]: async () => broker.close() };
+  return queue;
 }
 
 /** The run whose documents are distributed to workers. */
-interface DistributeOptions extends Omit<CoordinatorOptions, "open" | "workersProgress" | "run"> {
+interface DistributeOptions {
+  readonly job: Job;
+  readonly workspace: Workspace;
+  readonly formats: readonly TextFormat[];
   readonly progress: RunProgress;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly queue: DocumentQueue;
+  /** The files that this run shares with its workers. */
+  readonly exchange: OwnExchange;
+  /** Sends no requests for this many milliseconds, because the service asked for that. */
+  readonly pause: (milliseconds: number) => void;
   /** The hash of the given list of documents; undefined if the run asked the service. */
   readonly list: string | undefined;
 }
@@ -64,14 +74,13 @@ export async function distribute(discovery: Discovery, options: DistributeOption
     log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
     const { concurrency } = job.service;
     const open = new DocumentBatches(ordered, concurrency, (document) => requestsFor(sizeOf(document), job));
-    const workersProgress = new WorkersProgress(progress, (name) => open.get(name) !== undefined);
-    const coordinator = new Coordinator({ ...options, open, workersProgress, run });
+    const coordinator = new Coordinator(options, run, open);
     try {
       await coordinator.run();
     } finally {
       await coordinator.close();
     }
-    workersProgress.takeBack();
+    coordinator.progress.takeBack();
   }
   await exchange.remove();
 }
@@ -90,31 +99,12 @@ const longestSilence = 20_000;
 /** Minimum milliseconds to wait for workers, even if an outage of the service ends a run at once. */
 const leastPatience = 10_000;
 
-/** The broker of a run with workers, and the queue of its job. */
-export interface Workers extends AsyncDisposable {
-  readonly broker: Broker;
-  readonly queue: DocumentQueue;
-}
-
-export interface CoordinatorOptions {
-  readonly job: Job;
-  readonly workspace: Workspace;
-  readonly formats: readonly TextFormat[];
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  readonly workers: Workers;
-  /** The files that this run shares with its workers. */
-  readonly exchange: OwnExchange;
-  /** Sends no requests for this many milliseconds, because the service asked for that. */
-  readonly pause: (milliseconds: number) => void;
-  readonly open: DocumentBatches;
-  readonly workersProgress: WorkersProgress;
-  readonly run: RunPlan;
-}
-
 /** Hands out documents to workers and accepts their results, until all are read or no worker is left. */
-export class Coordinator {
-  readonly #options: CoordinatorOptions;
+class Coordinator {
+  readonly progress: WorkersProgress;
+  readonly #options: DistributeOptions;
+  readonly #run: RunPlan;
+  readonly #open: DocumentBatches;
   readonly #watch: BrokerWatch;
   readonly #names: WorkerNames;
   readonly #howToStart: string;
@@ -134,22 +124,24 @@ export class Coordinator {
   #nextLook = 0;
   #wake = () => {};
 
-  constructor(options: CoordinatorOptions) {
-    const { workers, log, signal, pause, workersProgress, open } = options;
-    this.#options = options;
-    this.#watch = new BrokerWatch(workers.broker, log, signal);
-    this.#howToStart = `start one with kbdump worker ${workers.broker.shown} and the job file of this run`;
+  constructor(options: DistributeOptions, run: RunPlan, open: DocumentBatches) {
+    const { queue, log, signal, pause } = options;
+    [this.#options, this.#run, this.#open] = [options, run, open];
+    this.progress = new WorkersProgress(options.progress, (name) => open.get(name) !== undefined);
+    this.#watch = new BrokerWatch(queue.broker, log, signal);
+    this.#howToStart = `start one with kbdump worker ${queue.broker.shown} and the job file of this run`;
     this.#names = new WorkerNames((text) => log("info", text), this.#howToStart);
-    const onProgress = (id: string, progress: unknown) => {
+    const onProgress = (id: string, report: unknown) => {
       const isKnown = open.namesIn(id).length > 0;
-      if (isKnown && workersProgress.reported(id, progress)) this.#hear();
+      if (isKnown && this.progress.reported(id, report)) this.#hear();
     };
-    workers.queue.listen({ onEnded: (...ended) => this.#ended(...ended), onProgress }, pause);
+    queue.listen({ onEnded: (...ended) => this.#ended(...ended), onProgress }, pause);
   }
 
   /** Resolves when workers have nothing left to do and send no more requests. */
   async run(): Promise<void> {
-    const { signal, open } = this.#options;
+    const { signal } = this.#options;
+    const open = this.#open;
     for (;;) {
       signal.throwIfAborted();
       await this.#accept([...this.#hinted]);
@@ -167,15 +159,16 @@ export class Coordinator {
   }
 
   async close(): Promise<void> {
-    await this.#options.workers.queue.close();
+    await this.#options.queue.close();
     this.#names.reportAll();
   }
 
   #ended(id: string, end: BatchEnd, reason: string | undefined): void {
-    const { open, log, workersProgress } = this.#options;
+    const { log } = this.#options;
+    const open = this.#open;
     const isRefused = reason?.startsWith(refusal) === true;
     for (const name of open.namesIn(id)) this.#hinted.add(name);
-    workersProgress.ended(id);
+    this.progress.ended(id);
     if (isRefused && open.namesIn(id).length > 0 && !this.#refusals.has(reason)) {
       this.#refusals.add(reason);
       log("warn", `a worker returned documents: ${reason.slice(refusal.length)}`);
@@ -195,22 +188,22 @@ export class Coordinator {
 
   /** Sets the limit of the round first, so that a batch never has no limit. */
   async #queueNext(): Promise<void> {
-    const { open, workers, run, job } = this.#options;
+    const { queue, job } = this.#options;
     const { concurrency, maxRps = null } = job.service;
-    const round = open.nextRound(performance.now());
+    const round = this.#open.nextRound(performance.now());
     if (!round) return;
     const { atOnce, slots, mostPages, batches } = round;
-    const facts = { run, concurrency, max_rps: maxRps, slots, most_pages: mostPages };
+    const facts = { run: this.#run, concurrency, max_rps: maxRps, slots, most_pages: mostPages };
     const documentOf = (name: string) => {
-      const { datasetId = "", documentId = "" } = open.get(name)?.ref ?? {};
+      const { datasetId = "", documentId = "" } = this.#open.get(name)?.ref ?? {};
       return { name, dataset_id: datasetId, document_id: documentId };
     };
     const isQueued = await this.#watch.ask(async () => {
-      if (await workers.queue.limit(atOnce))
-        return workers.queue.add(
+      if (await queue.limit(atOnce))
+        return queue.add(
           Array.from(batches, ([id, names]) => ({ id, data: { ...facts, documents: names.map(documentOf) } })),
         );
-      this.#isTaken = (await workers.queue.state()) === "taken";
+      this.#isTaken = (await queue.state()) === "taken";
       if (!this.#isTaken) throw new Error("it has lost its data");
     });
     if (!isQueued) this.#isLost = true;
@@ -221,8 +214,8 @@ export class Coordinator {
    * everything is queued again.
    */
   async #startOver(): Promise<void> {
-    this.#options.open.returnAll();
-    this.#options.workersProgress.ended();
+    this.#open.returnAll();
+    this.progress.ended();
     if (!(await this.#watch.ask(() => this.#wipe()))) return; // the next round tries again
     this.#isLost = false;
     this.#quietUntil = performance.now() + lockTime;
@@ -230,11 +223,12 @@ export class Coordinator {
 
   /** Empties the queue, unless another run now uses it. */
   async #wipe(): Promise<void> {
-    this.#isTaken = !(await this.#options.workers.queue.wipe());
+    this.#isTaken = !(await this.#options.queue.wipe());
   }
 
   async #accept(names: readonly string[]): Promise<void> {
-    const { workspace, formats, log, exchange, open, workersProgress } = this.#options;
+    const { workspace, formats, log, exchange } = this.#options;
+    const open = this.#open;
     const options = { exchange, segments: workspace.segments, formats: formats.map(({ format }) => format) };
     await forEachOf(names, atOnce, async (name) => {
       this.#hinted.delete(name);
@@ -248,7 +242,7 @@ export class Coordinator {
         return log("warn", `the result of ${what} is damaged: this run reads it itself later`);
       const { worker, stored } = submitted;
       const { status, error } = stored.state.row;
-      workersProgress.submitted(submitted, status === "complete");
+      this.progress.submitted(submitted, status === "complete");
       if (status === "complete") this.#names.read(worker);
       else log("info", `${what}: worker ${worker} found it ${status}: ${error}; this run reads it itself later`);
     });
@@ -256,11 +250,11 @@ export class Coordinator {
 
   /** Checks everything in the exchange and the queue, because hints may have been lost. */
   async #look(): Promise<void> {
-    const { exchange, run, open, workers } = this.#options;
-    const { queue } = workers;
+    const { exchange, queue } = this.#options;
+    const [open, plan] = [this.#open, planText(this.#run)];
     const begun = performance.now();
     // A coordinator that was replaced may have removed everything.
-    if ((await exchange.read(planFile)) !== planText(run)) await exchange.write(planFile, planText(run));
+    if ((await exchange.read(planFile)) !== plan) await exchange.write(planFile, plan);
     const names = (await exchange.names("results")).map((file) => file.slice(0, -".json".length));
     await this.#accept(names.filter((name) => open.get(name)));
     const took = performance.now() - begun; // the wait for a broker that does not answer must not delay the next check
@@ -283,8 +277,8 @@ export class Coordinator {
 
   /** Whether this process continues without workers: there was no heartbeat for a long time, or another run now uses the queue. */
   #isAlone(): boolean {
-    const { job, log, open } = this.#options;
-    const self = `this run reads ${countOf(open.size, "document")} itself`;
+    const { job, log } = this.#options;
+    const self = `this run reads ${countOf(this.#open.size, "document")} itself`;
     if (this.#isTaken) {
       log("warn", `another run of this job uses the same queue now: ${self}`);
       return true;
