@@ -3,7 +3,16 @@ import { constants } from "node:fs";
 import { copyFile, link, lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StopError } from "../errors.js";
-import { ifAbsent, isThere, makeFolder, makeOwnFolder, readRegular, refuseLink, writeAside } from "../files/files.js";
+import {
+  ifAbsent,
+  isThere,
+  makeFolder,
+  makeOwnFolder,
+  readRegular,
+  refuseLink,
+  unless,
+  writeAside,
+} from "../files/files.js";
 import { type Fingerprint, fingerprint } from "../files/join-segments.js";
 import type { SegmentFacts } from "../segments/segment.js";
 import { exchangesOf, type JobFolders, type LeasedJob, refuseLinks } from "../store/folder/job-folders.js";
@@ -43,7 +52,7 @@ export async function ownFolderExchange(leased: LeasedJob, runId: string): Promi
     read: (key) => readText(join(folder, key)),
     names: (key) => readdir(join(folder, key)).catch(ifAbsent<string[]>([])),
     write: (key, content) => writeAside(join(folder, key), content, { aside: join(leased.own, `exchange.${key}`) }),
-    take: (key, path, { bytes, sha256 }) => linkFile(join(folder, key), path, { bytes, sha256 }),
+    take: (key, path, expected) => linkFile(join(folder, key), path, expected),
     remove: () => removeFolders(leased, (name) => name === runId),
   };
 }
@@ -95,21 +104,13 @@ async function createFile(path: string, content: string): Promise<boolean> {
   const aside = join(dirname(path), `.${randomUUID()}`);
   try {
     await writeFile(aside, content, { mode: 0o600 });
-    await link(aside, path).catch((error: unknown) => {
-      if (isTaken(error)) throw error;
-      return copyFile(aside, path, constants.COPYFILE_EXCL);
-    });
-    return true;
-  } catch (error) {
-    if (isTaken(error)) return false;
-    throw error;
+    const copy = () => copyFile(aside, path, constants.COPYFILE_EXCL); // also fails if the name exists
+    return await link(aside, path)
+      .catch(copy)
+      .then(() => true, unless("EEXIST", false));
   } finally {
     await rm(aside, { force: true }).catch(() => {}); // removed with the exchange
   }
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EEXIST";
 }
 
 /** Hard-links a file, or copies it if links fail. Returns false, and leaves no file, if its bytes differ. */
