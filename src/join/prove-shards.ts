@@ -11,7 +11,7 @@ import { documentKey } from "../rows/row.js";
 import { noDrift } from "../rows/row-from-record.js";
 import { valueIf } from "../schema.js";
 import { type DumpedDocument, proofSchema } from "../segments/document-result.js";
-import { bytesToVerify, verifyRun } from "../verify/verify-run.js";
+import { bytesToVerify, type VerifyOptions, verifyRun } from "../verify/verify-run.js";
 import { shardText } from "../words.js";
 import type { SharedList } from "./merge-lists.js";
 
@@ -90,18 +90,13 @@ export function refusal(reasons: readonly string[]): StopError {
   );
 }
 
-interface ProveOptions {
-  readonly progress: ReadProgress;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Verifies the shards of a run like `kbdump verify`, and checks that each has exactly its share of the listed documents. Returns
  * the lists that they used, each once. Throws StopError with every problem.
  */
 export async function proveShards(
   shards: readonly ShardDump[],
-  { progress, signal }: ProveOptions,
+  { progress, signal }: Required<Pick<VerifyOptions, "progress" | "signal">>,
 ): Promise<readonly SharedList[]> {
   for (const { dump } of shards) progress.expected += bytesToVerify(dump.manifest);
   const lists = new Map<string, KnownList>();

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Discovery, documentsOf } from "../crawl/discovery.js";
-import type { TextFormat } from "../dump/formats/format.js";
 import { forEachOf } from "../files/files.js";
 import type { Job } from "../job/job.js";
-import type { RunProgress } from "../job/run-progress.js";
 import type { Log } from "../log.js";
 import { noteDistributed, planHash } from "../segments/earlier-work.js";
+import type { ReadOptions } from "../segments/read-documents.js";
 import { namesOfBegun } from "../segments/shared-segments.js";
-import { runBefore, type Workspace } from "../store/workspace.js";
+import { runBefore } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import { acceptDocument } from "./accept-document.js";
@@ -35,12 +34,7 @@ export async function openWorkers(
 }
 
 /** The run whose documents are distributed to workers. */
-interface DistributeOptions {
-  readonly job: Job;
-  readonly workspace: Workspace;
-  readonly formats: readonly TextFormat[];
-  readonly progress: RunProgress;
-  readonly log: Log;
+interface DistributeOptions extends Pick<ReadOptions, "job" | "workspace" | "formats" | "progress" | "log"> {
   readonly signal: AbortSignal;
   readonly queue: DocumentQueue;
   /** The files that this run shares with its workers. */

@@ -1,5 +1,5 @@
 import type { Job } from "../job/job.js";
-import type { Log } from "../log.js";
+import type { RunOptions } from "../job/open-service.js";
 import { openBucket } from "../store/bucket/bucket.js";
 import { retryUntilStoreIsBack } from "../store/bucket/bucket-store.js";
 import { openCopies } from "../store/bucket/copies.js";
@@ -8,13 +8,8 @@ import { bucketExchange, ownBucketExchange, removePrefixes } from "./bucket-exch
 import type { Exchange, OwnExchange } from "./exchange.js";
 import { folderExchange, ownFolderExchange, removeFolders } from "./folder-exchange.js";
 
-export interface ExchangeOptions {
-  /** Has the credentials of the bucket. */
-  readonly env: NodeJS.ProcessEnv;
-  /** Aborts every request to the bucket. */
-  readonly signal: AbortSignal;
-  readonly log: Log;
-}
+/** `env` has the credentials of the bucket; `signal` aborts every request to it. */
+export type ExchangeOptions = Required<Pick<RunOptions, "env" | "signal" | "log">>;
 
 /** The exchanges of a job's runs, for a worker. At the end of the scope, the worker's local files are removed. */
 interface Exchanges extends AsyncDisposable {
